@@ -128,5 +128,8 @@ func expected(t *testing.T, folder string) map[string][]string {
 
 // An invalid argument is an error at its attribute.
 func TestAccControlPlaneValidate(t *testing.T) {
-	expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
+	text := expectDiagnostics(t, filepath.Join("testdata", "TestAccControlPlaneValidate"))
+	if strings.Contains(text, "AAAAC3") {
+		t.Errorf("the errors show a key:\n%s", text)
+	}
 }

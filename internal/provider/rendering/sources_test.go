@@ -151,7 +151,9 @@ func TestAccSourcesInput(t *testing.T) {
 		true,
 		"sources",
 		map[string]string{"fleet": strings.Repeat("1", 40), acmeBase + "@main:.": ""},
+		"verified",
+		map[string]string{"main": "ann@acme.io"},
 	)
-	r.ExpectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit"}, "plan",
-		"-no-color")
+	r.ExpectError([]string{`"fleet" does not name a folder in Git`, "<repo>@<branch>:<path>", "Invalid commit",
+		`"main": `, "Usually verified is the output verified"}, "plan", "-no-color")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
 )
 
 // newWorkloads creates a module from testdata/TestAccWorkloads with these registrations.
@@ -24,8 +25,8 @@ func newWorkloads(t *testing.T, h *acc.GitHost, registrations map[string]string)
 
 func register(r *acc.Root, h *acc.GitHost, registrations map[string]string) {
 	r.T.Helper()
-	r.Write("terraform.tfvars.json", acc.ToJSON(r.T, map[string]any{"url": h.URL, "password": acc.GitHostPassword,
-		"registrations": registrations}))
+	r.Vars = map[string]any{"url": h.URL, "password": acc.GitHostPassword}
+	r.Set("registrations", registrations)
 }
 
 // A new registration shows its deployment targets at plan. If a repo moves between plan and apply, apply still commits
@@ -87,6 +88,47 @@ func TestAccWorkloads(t *testing.T) {
 	h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "canary")})
 	r.Apply("-var", `pins={"shop":null}`)
 	r.ExpectEmptyPlan()
+}
+
+// A registration whose commit no listed key signed is broken: with last_good, the last delivery stays. With the mode
+// history, a commit below the head counts too. The record names the signers.
+func TestAccWorkloadsVerify(t *testing.T) {
+	t.Parallel()
+	h := acc.NewGitHost(t, gitserver.WithFilter())
+	ann := signingkey.NewSSH(t)
+	gitserver.Seed(t, h.Dir("gitops"), "main", map[string]string{"README.md": "GitOps\n"})
+	push := func(target string, signed bool) string {
+		commit := h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", target)})
+		if signed {
+			commit = ann.SignHead(t, h.Dir("shop-src"), "main")
+		}
+		return commit
+	}
+	unsigned := push("test", false)
+	r := newWorkloads(t, h, map[string]string{"shop": "shop-src"})
+	verify := map[string]any{"ssh": []string{ann.Public}}
+	r.Set("verify", verify)
+	r.ExpectError([]string{"Commit not verified", unsigned + " is not verified", "it is not signed", "Registration: shop"},
+		"plan", "-no-color")
+	good := push("test", true)
+	r.Apply()
+	record := gitserver.Tree(t, h.Dir("gitops"), "dev")["fleet/"+acc.RecordPath]
+	if !strings.Contains(record, `"`+good+`": "`+signingkey.Email+`"`) {
+		t.Errorf("the record does not name the signer of %s:\n%s", good, record)
+	}
+	r.ExpectEmptyPlan()
+
+	unsigned = push("canary", false)
+	r.Set("on_error", "last_good")
+	out := r.Apply().Text()
+	acc.ExpectTexts(t, out, "Commit not verified: Commit "+unsigned+" is not verified",
+		"The last delivered commit "+good+" is read instead")
+	push("canary", true)
+	r.Set("verify", map[string]any{"ssh": verify["ssh"], "mode": "history"})
+	r.Set("on_error", "fail")
+	r.ExpectError([]string{"Commit not verified", unsigned + " is not verified"}, "plan", "-no-color")
+	r.Set("verify", verify)
+	r.Apply()
 }
 
 // Every broken registration is listed, with its repo, commit, file and line, and hides no other error. With last_good,

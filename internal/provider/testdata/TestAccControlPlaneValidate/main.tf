@@ -50,3 +50,65 @@ data "kalypso_workloads" "half_a_repo" {
   registrations = { later = terraform_data.later.output }
   gitops_repo   = { repo = "https://acme.io/gitops" } # error: Missing branch
 }
+
+# Keys whose signatures count.
+data "kalypso_control_plane" "folder_verified" {
+  directory = "cp"
+  verify = { # error: Conflicting arguments
+    ssh = ["ann@acme.io ${local.key}"]
+  }
+}
+
+data "kalypso_control_plane" "no_keys" {
+  repo   = "https://acme.io/cp"
+  branch = "dev"
+  verify = { # error: Missing key
+    revoked = [local.key]
+  }
+}
+
+data "kalypso_workloads" "history" {
+  registrations = {}
+  verify        = { ssh = ["ann@acme.io ${local.key}"], mode = "history" }
+  gitops_repo   = null # error: Missing GitOps repo
+}
+
+data "kalypso_workloads" "keys" {
+  registrations = {}
+  verify = { # error: Invalid key: Line 1 has an unknown option or value: verify-required; Invalid key: Line 1 is not <principals>; Invalid key: It contains a private key; Invalid key: It is no public key in OpenPGP; Invalid key: Line 1 is not <type of the key>
+    ssh = [
+      "ann@acme.io ${local.key}",
+      "ann@acme.io verify-required ${local.key}",
+      local.key,
+      "-----BEGIN OPENSSH PRIVATE KEY-----",
+      terraform_data.later.output,
+    ]
+    openpgp = [local.key]
+    revoked = ["ann@acme.io ${local.key}"]
+  }
+}
+
+data "kalypso_workloads" "mode" { # error: Invalid Attribute Value Match
+  registrations = {}
+  verify        = { ssh = ["ann@acme.io ${local.key}"], mode = "all" }
+}
+
+data "kalypso_promotion" "keys" {
+  environment = "dev"
+  gitops_repo = { repo = "https://acme.io/gitops", branch = "dev" }
+  control_plane = { # error: Invalid key: Line 1 has an unknown option or value: namespaces
+    repo   = "https://acme.io/cp"
+    branch = "main"
+    verify = { ssh = ["ann@acme.io namespaces=git ${local.key}"] }
+  }
+}
+
+data "kalypso_promotion" "later" {
+  environment   = "dev"
+  gitops_repo   = { repo = "https://acme.io/gitops", branch = "dev" }
+  control_plane = { repo = "https://acme.io/cp", branch = "main", verify = terraform_data.later.output }
+}
+
+locals {
+  key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBCCQhhHqZiJxM5fSdtHQ718giSYI6nSyIHlTa/aD3gQ"
+}

@@ -189,7 +189,8 @@ resource "kalypso_environment_rendering" "this" {
     local.typed ? null : { "fleet.yaml" = join("---\n", [for d in local.documents : yamlencode(d)]) },
     try(var.options.manifests, null),
   )
-  sources = try(var.options.sources, null)
+  sources  = try(var.options.sources, null)
+  verified = try(var.options.verified, null)
 
   rollout = var.rollout == null ? null : {
     stages   = var.rollout.stages

@@ -22,6 +22,11 @@ variable "on_error" {
   default = null
 }
 
+variable "verify" {
+  type    = object({ ssh = optional(list(string)), mode = optional(string) })
+  default = null
+}
+
 provider "kalypso" {
   git_credentials = [{ url = var.url, username = "me", password = var.password }]
 }
@@ -44,6 +49,7 @@ data "kalypso_workloads" "this" {
   registrations = local.registrations
   pins          = var.pins
   on_error      = var.on_error
+  verify        = var.verify
   gitops_repo   = local.gitops_repo
 }
 
@@ -63,6 +69,7 @@ resource "kalypso_environment_rendering" "this" {
   }
   manifests     = data.kalypso_workloads.this.manifests
   sources       = data.kalypso_workloads.this.sources
+  verified      = data.kalypso_workloads.this.verified
   gitops_repo   = local.gitops_repo
   create_branch = true
   delivery      = { describe = "keys" }
