@@ -51,7 +51,7 @@ group() {
 fleet='cluster_types templates workloads scheduling_policies configs config_schemas secrets manifests'
 
 group "$1/resources/environment_rendering.md" <<GROUPS
-The fleet: $fleet sources
+The fleet: $fleet sources verified
 Where the tree goes, and how: gitops_repo delivery create_branch adopt on_move commit_message commit_trailers
 What a change may do: guardrails on_assignment_error on_drift accepted_changes on_destroy deletion_protection
 When it goes: promotion promoted_commit rollout

@@ -59,7 +59,7 @@ func newGates(w *World, found *statuses) *gates {
 // judge returns the proof that a commit may be chosen, or the closed gates.
 func (g *gates) judge(commit string) (v verdict) {
 	if g.world.Signatures != nil {
-		v.add(g.judgeSignature(commit))
+		v.add(signature{g.world}.judge(commit))
 	}
 	for _, gate := range g.world.Statuses {
 		v.add(g.judgeStatus(gate, commit))

@@ -13,18 +13,22 @@ type Signatures struct {
 	History bool
 }
 
-// judgeSignature judges the signature of a commit.
-func (g *gates) judgeSignature(commit string) (string, *Waiting) {
-	if reason := g.world.unverified(commit); reason != "" {
+// signature is the gate of the signature of a commit.
+type signature struct{ world *World }
+
+// judge judges the signature of a commit.
+func (s signature) judge(commit string) (string, *Waiting) {
+	if reason := s.unverified(commit); reason != "" {
 		return "", &Waiting{Gate: gateSignature, Reason: reason}
 	}
-	signer, _ := g.world.Signatures.Signer(commit)
+	signer, _ := s.world.Signatures.Signer(commit)
 	return "signed by " + signer, nil
 }
 
 // unverified returns the reason why the signature of a commit does not count; "": it counts, or signatures are not
 // verified. If the history counts, commits before it that people approved do.
-func (w *World) unverified(commit string) string {
+func (s signature) unverified(commit string) string {
+	w := s.world
 	if w.Signatures == nil {
 		return ""
 	}
@@ -48,8 +52,8 @@ func (w *World) unverified(commit string) string {
 }
 
 // lifted returns the reason why the signature of a commit does not count, as an override adds it.
-func (w *World) lifted(commit string) string {
-	if reason := w.unverified(commit); reason != "" {
+func (s signature) lifted(commit string) string {
+	if reason := s.unverified(commit); reason != "" {
 		return ", although " + reason
 	}
 	return ""

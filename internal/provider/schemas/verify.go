@@ -28,7 +28,7 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: description + " It judges as `git verify-commit` does, but refuses SHA-1. See the chapter " +
-			"*Signatures* of the guide *Secrets*.",
+			"*Signatures* of the guide *In CI*.",
 		Attributes: map[string]schema.Attribute{
 			"ssh": keys("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
 				"`file(\"allowed_signers\")`. They must be valid at the time of the commit; times without `Z` are in UTC."),

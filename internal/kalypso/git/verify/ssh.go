@@ -208,7 +208,7 @@ func (s *allowedSigner) matches(key ssh.PublicKey) bool {
 	return certified == s.authority && bytes.Equal(key.Marshal(), s.key.Marshal())
 }
 
-// principalsOf returns the names of a key: those of the line, or those of a certificate that match the line.
+// principalsOf returns the names that the line has for a key, or the matching names of a certificate.
 func (s *allowedSigner) principalsOf(key ssh.PublicKey) (names []string) {
 	c, ok := key.(*ssh.Certificate)
 	for _, p := range s.principals {
