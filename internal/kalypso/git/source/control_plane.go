@@ -102,7 +102,9 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		gitops = append(gitops, l.gitops...)
 		next, name = cp.base(req, l)
 	}
-	cp.setGitOpsRepo(gitops)
+	if cp.setGitOpsRepo(gitops); cp.GitOpsRepo == nil {
+		req.Delivered = nil // no one knows of a delivery
+	}
 	cp.verify(ctx, r, req)
 	var registered []*registrationResult
 	if req.FollowRegistrations {
@@ -362,6 +364,13 @@ func (cp *ControlPlane) atGitOpsRepo(
 func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneRequest) {
 	if req.Verify == nil || cp.Problems.HasErrors() {
 		return
+	}
+	if req.Verify.History && cp.GitOpsRepo == nil {
+		cp.Problems = append(cp.Problems, Problem{
+			Severity: problem.Warning, Location: req.Location, Summary: "History not verified",
+			Detail: "mode = \"history\" verifies the commits since the last delivery, and the control plane has no GitOpsRepo " +
+				"that says where that is. Only the commits that are read are verified. Add a GitOpsRepo.",
+		})
 	}
 	for i, err := range r.verifyHistory(ctx, cp.Layers, cp.atGitOpsRepo(req.Delivered)) {
 		if err != nil {

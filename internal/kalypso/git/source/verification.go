@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -37,22 +38,20 @@ func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (
 }
 
 // verifyHistory judges the commits of locations since the last delivery, if the mode is history. It returns an error or
-// nil for each location. delivered returns the origins of the last delivery; nil: there is none.
+// nil for each location. delivered returns the origins of the last delivery; it is nil if there is none.
 func (r *Reader) verifyHistory(
 	ctx context.Context, locations []Location, delivered func(context.Context) ([]origin.Origin, error),
 ) []error {
 	errs := make([]error, len(locations))
 	var origins []origin.Origin
 	var err error
-	for _, at := range locations {
-		if at.Verify != nil && at.Verify.History {
-			origins, err = delivered(ctx)
-			break
-		}
+	isAsked := func(at Location) bool { return at.Verify != nil && at.Verify.History }
+	if delivered != nil && slices.ContainsFunc(locations, isAsked) {
+		origins, err = delivered(ctx)
 	}
 	parallel.Limited(len(locations), cap(r.slots), func(i int) {
 		at := locations[i]
-		if at.Verify == nil || !at.Verify.History {
+		if !isAsked(at) {
 			return
 		}
 		if errs[i] = err; err != nil {

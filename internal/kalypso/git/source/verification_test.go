@@ -215,6 +215,16 @@ func TestControlPlaneVerify(t *testing.T) {
 	wants(t, read("history", promotion.Promotion{Commit: promoted}).Problems, []string{"error" + notVerified},
 		"Commit "+bad+" is not verified: its signature does not count: it is not signed")
 
+	s.commit("bare", "prod", map[string]string{"t.yaml": document("ClusterType", "large",
+		"{reconciler: r, namespaceService: ns}")})
+	ann.SignHead(t, s.dir("bare"), "prod")
+	bare := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
+		Location: source.Location{Repo: s.url("bare"), Branch: "prod", Path: "."}, FollowRegistrations: true,
+		Verify:    verification(t, "history", ann),
+		Delivered: func(context.Context, source.GitOpsRepo) ([]origin.Origin, error) { return nil, errors.New("no place") },
+	})
+	wants(t, bare.Problems, []string{"warning History not verified"})
+
 	folder := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
 		Location: source.Location{Directory: t.TempDir()}, Verify: verification(t, "head", ann),
 	})
