@@ -110,6 +110,9 @@ func TestSignatures(t *testing.T) {
 				!strings.HasPrefix(got.Unproven, tc.unproven) || tc.unproven == "" && got.Unproven != "" {
 				t.Errorf("reason %q, unverified %q, unproven %q", reason, got.Unverified, got.Unproven)
 			}
+			if strings.Contains(got.Summary, "Remove the entry") {
+				t.Errorf("an entry of approved is still needed:\n%s", got.Summary)
+			}
 			signer, err := tc.world.Signatures.Signer(got.Commit)
 			if got.Verified[got.Commit] != signer || len(got.Verified) > 0 != (err == nil) {
 				t.Errorf("verified is %v", got.Verified)

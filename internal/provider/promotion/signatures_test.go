@@ -151,8 +151,7 @@ func TestAccSignatures(t *testing.T) {
 	r.Apply()
 	recorded(third, "signed by "+signingkey.Email, map[string]string{env: signingkey.Email, third: signingkey.Email})
 	unsigned := commit("prod", false)
-	r.ExpectError([]string{"Commit not verified", unsigned + " is not verified", "it is not signed", "Branch: prod"}, "plan",
-		"-no-color")
+	r.ExpectError([]string{unsigned + " is not verified", "it is not signed", "Branch: prod"}, "plan", "-no-color")
 	commit("prod", true)
 	r.Apply()
 	r.Set("mode", "history")

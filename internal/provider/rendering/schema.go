@@ -65,9 +65,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		schemas.VerifiedAttribute: schema.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
-			MarkdownDescription: "The signers of the commits in `sources` and of the promoted commit: the output `verified` of a " +
-				"data source, or several of them merged. The record on the branch names them. Like `sources`, they change nothing " +
-				"by themselves.",
+			MarkdownDescription: "The signers of the commits in `sources` and of the promoted commit: the output `verified` " +
+				"of a data source, or several of them merged. The record on the branch names them; alone, they change nothing.",
 		},
 		"promoted_commit": schemas.OptionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +

@@ -42,8 +42,8 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 
 // verifiedOutput returns the attribute with the signers of the commits that were verified.
 func verifiedOutput() datasource.MapAttribute {
-	return ComputedStrings("The signers of the commits that `verify` verified, by commit: the principal of an SSH key, or " +
-		"the user ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`.")
+	return ComputedStrings("The signers of the commits that `verify` verified, by commit: the principal of an SSH key, " +
+		"or the user ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`.")
 }
 
 // ReadVerify reads the argument verify, or returns nil if it is not set or not known. It reports invalid keys.

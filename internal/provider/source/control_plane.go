@@ -86,10 +86,7 @@ func checkControlPlane(d tfvalue.Decoder) {
 	if schemas.Promotes(d) {
 		checkPromotedBase(d)
 	}
-	if verifier := schemas.ReadVerify(d); verifier != nil && directory != "" && !unknown.Is(directory) {
-		d.Report("Conflicting arguments",
-			"verify judges the signatures of commits, and directory is read as is. Remove one of them.", problem.Attr("verify"))
-	}
+	checkVerify(d, directory)
 	if repo != "" && !unknown.Is(repo) {
 		if _, err := giturl.Parse(repo); err != nil {
 			d.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
@@ -99,6 +96,14 @@ func checkControlPlane(d tfvalue.Decoder) {
 		if err := gitbranch.CheckName(branch); err != nil {
 			d.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
 		}
+	}
+}
+
+// checkVerify checks the keys whose signatures count.
+func checkVerify(d tfvalue.Decoder, directory string) {
+	if schemas.ReadVerify(d) != nil && directory != "" && !unknown.Is(directory) {
+		d.Report("Conflicting arguments",
+			"verify judges the signatures of commits, and directory is read as is. Remove one of them.", problem.Attr("verify"))
 	}
 }
 

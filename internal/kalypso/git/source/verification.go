@@ -86,8 +86,9 @@ func (p Location) verifySince(git *gitbranch.Repo, known []plumbing.Hash) error 
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("commit %s is not verified: it has no commit in common with the last delivery, %s, so it is unknown "+
-			"which commits are new. Set mode = \"head\" for one apply if that is right: %w", p.Commit, known[0], errUnverified)
+		return fmt.Errorf("commit %s is not verified: it has no commit in common with the last delivery, %s, so it is "+
+			"unknown which commits are new. Set mode = \"head\" for one apply if that is right: %w", p.Commit, known[0],
+			errUnverified)
 	}
 	for _, c := range newer {
 		if _, err := p.Verify.commit(history, c.Hash); err != nil {

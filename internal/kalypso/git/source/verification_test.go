@@ -197,7 +197,8 @@ func TestControlPlaneVerify(t *testing.T) {
 	lifted := promotion.Promotion{Commit: base, Unverified: "it is not signed"}
 	got = read("head", lifted)
 	wants(t, got.Problems, []string{"warning Promoted commit not verified"}, "takes it although it is not signed")
-	if diff := cmp.Diff(map[string]string{head: signingkey.Email, registered: signingkey.Email}, got.Verified); diff != "" {
+	want := map[string]string{head: signingkey.Email, registered: signingkey.Email}
+	if diff := cmp.Diff(want, got.Verified); diff != "" {
 		t.Errorf("verified (-want +got):\n%s", diff)
 	}
 	promoted := ann.SignHead(t, s.dir("cp"), "main")
