@@ -350,7 +350,7 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 		"proposed_commit": tfvalue.OrNil(found.Proposed),
 		"unproven":        tfvalue.OrNil(found.Unproven),
 		"unverified":      tfvalue.OrNil(found.Unverified),
-		VerifiedAttribute: found.Verified,
+		VerifiedAttribute: VerifiedValue(found.Verified),
 		"closed":          tfvalue.OrNil(found.Closed),
 		"opens_at":        Timestamp(found.OpensAt),
 		"open_until":      Timestamp(found.OpenUntil),

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -23,7 +25,7 @@ const VerifiedAttribute = "verified"
 // verifyArgument is the argument with the keys whose signatures count.
 func verifyArgument(description string) schema.SingleNestedAttribute {
 	keys := func(description string) schema.ListAttribute {
-		return schema.ListAttribute{Optional: true, ElementType: ListOfStrings.ElemType, MarkdownDescription: description}
+		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
@@ -43,7 +45,15 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 // verifiedOutput returns the attribute with the signers of the commits that were verified.
 func verifiedOutput() datasource.MapAttribute {
 	return ComputedStrings("The signers of the commits that `verify` verified, by commit: the principal of an SSH key, " +
-		"or the user ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`.")
+		"or the user ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`. Null if there is none.")
+}
+
+// VerifiedValue returns the signers of commits, or null if there is none.
+func VerifiedValue(signers map[string]string) attr.Value {
+	if len(signers) == 0 {
+		return types.MapNull(types.StringType)
+	}
+	return tfvalue.StringMapOf(signers)
 }
 
 // ReadVerify reads the argument verify, or returns nil if it is not set or not known. It reports invalid keys.

@@ -200,7 +200,7 @@ func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
 	return map[string]attr.Value{
 		"manifests":               tfvalue.StringMapOf(found.Manifests),
 		schemas.SourcesAttribute:  tfvalue.StringMapOf(found.Sources),
-		schemas.VerifiedAttribute: tfvalue.StringMapOf(found.Verified),
+		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified),
 		"commit":                  tfvalue.Nullable(found.Commit),
 		"base_commit":             tfvalue.Nullable(found.BaseCommit),
 		"workload_commits":        tfvalue.StringMapOf(found.WorkloadCommits),

@@ -146,7 +146,7 @@ func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *
 	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
 	arguments["manifests"] = tfvalue.StringMapOf(found.Manifests)
 	arguments[schemas.SourcesAttribute] = tfvalue.StringMapOf(found.Sources)
-	arguments[schemas.VerifiedAttribute] = tfvalue.StringMapOf(found.Verified)
+	arguments[schemas.VerifiedAttribute] = schemas.VerifiedValue(found.Verified)
 	arguments["commits"] = tfvalue.StringMapOf(found.Commits)
 	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
 }
