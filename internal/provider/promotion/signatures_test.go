@@ -153,7 +153,7 @@ func TestAccSignatures(t *testing.T) {
 	unsigned := commit("prod", false)
 	r.ExpectError([]string{unsigned + " is not verified", "it is not signed", "Branch: prod"}, "plan", "-no-color")
 	commit("prod", true)
-	r.Apply()
+	acc.ExpectTexts(t, r.Apply().Text(), "0 added, 0 changed") // no object changed, so sources and verified stay
 	r.Set("mode", "history")
 	r.ExpectError([]string{"Commit not verified", unsigned + " is not verified", "it is not signed"}, "plan", "-no-color")
 

@@ -18,6 +18,7 @@ func TestNullElements(t *testing.T) {
 	given["delivery"] = map[string]any{"labels": []any{nil}, "reviewers": []any{nil}}
 	given["commit_trailers"] = map[string]any{"Ticket": nil}
 	given["sources"] = map[string]any{"repo": nil}
+	given["verified"] = map[string]any{"commit": nil}
 	p := acc.NewRenderingRun(t)
 	applied, ds := p.TryRun(given)
 	if applied {
@@ -30,7 +31,8 @@ func TestNullElements(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	want := []string{`commit_trailers["Ticket"]`, "delivery.labels[0]", "delivery.reviewers[0]", `sources["repo"]`}
+	want := []string{`commit_trailers["Ticket"]`, "delivery.labels[0]", "delivery.reviewers[0]", `sources["repo"]`,
+		`verified["commit"]`}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +got):\n%s\n%s", diff, ds)
 	}

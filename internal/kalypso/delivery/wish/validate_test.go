@@ -133,3 +133,19 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestSigners: the record names the signers of the commits that it names alone.
+func TestSigners(t *testing.T) {
+	t.Parallel()
+	a := Arguments{
+		Sources:  origin.Sources{"https://acme.io/app@main:.": "read", "https://acme.io/other@main:.": "unsigned"},
+		Verified: map[string]string{"read": "ann", "promoted": "ben", "older": "ann", unknown.Text: unknown.Text},
+	}
+	a.Promotion.Commit = "promoted"
+	if diff := cmp.Diff(map[string]string{"read": "ann", "promoted": "ben"}, a.Signers()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(a.Verified) != 4 {
+		t.Errorf("the arguments were changed: %v", a.Verified)
+	}
+}

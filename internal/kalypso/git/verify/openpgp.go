@@ -31,6 +31,11 @@ func (v *Verifier) addOpenPGP(text string) error {
 		if err != nil || len(keys) == 0 { // the parser's message may be about the bytes of the key
 			return errors.New("it is damaged, has no user ID that it signed itself, or is of a kind that can't be read")
 		}
+		for _, key := range keys {
+			if s, _ := key.PrimarySelfSignature(); s != nil && !s.FlagsValid {
+				s.FlagsValid, s.FlagSign = true, true // a key that does not say what it is for may sign, as for gpg
+			}
+		}
 		v.entities = append(v.entities, keys...)
 	}
 	return nil

@@ -265,6 +265,27 @@ func pgpRows() (rows []row) {
 	}
 	add("a key that only certifies", pgpSigned(certifies.PrivateKey, same), "whose key may not sign", "",
 		certifies)
+	extended, shortened, unnamed, noFlags := entity(time.Hour), entity(0), entity(0), entity(0)
+	selfSign := func(e *openpgp.Entity, change func(*packet.Signature)) {
+		for _, identity := range e.Identities {
+			s := *identity.SelfSignature
+			s.CreationTime = now.Add(-time.Hour)
+			change(&s)
+			if err := s.SignUserId(identity.UserId.Id, e.PrimaryKey, e.PrivateKey, nil); err != nil {
+				panic(err)
+			}
+			identity.Signatures = append(identity.Signatures, &s)
+		}
+	}
+	selfSign(extended, func(s *packet.Signature) { s.KeyLifetimeSecs = nil })
+	selfSign(shortened, func(s *packet.Signature) { s.KeyLifetimeSecs = new(uint32(3600)) })
+	selfSign(unnamed, func(s *packet.Signature) { s.SigType = packet.SigTypeCertificationRevocation })
+	selfSign(noFlags, func(s *packet.Signature) { s.FlagsValid = false })
+	add("an expired key that was extended", pgpSigned(extended.PrivateKey, same), signer, "", extended)
+	add("a key that was shortened", pgpSigned(shortened.PrivateKey, same), "whose key has expired", "", shortened)
+	add("a key whose user ID is revoked", pgpSigned(unnamed.PrivateKey, same), "whose key is revoked",
+		"gpg shows the user ID, and lets the key sign", unnamed)
+	add("a key that does not say what it is for", pgpSigned(noFlags.PrivateKey, same), signer, "", noFlags)
 	return append(rows, row{name: "OpenPGP: SSH instead", keys: verify.Arguments{OpenPGP: exported(good)},
 		raw: sshSigned(edKey, written), want: "not in the list: SHA256:"})
 }
