@@ -152,7 +152,9 @@ func (v *Verifier) ssh(payload, armoured []byte, when time.Time) (signer string,
 		return "", errDamaged
 	}
 	key := signature.PublicKey
-	i := slices.IndexFunc(v.signers, func(s *allowedSigner) bool { return s.matches(key) && s.valid(key, when) == nil })
+	i := slices.IndexFunc(v.signers, func(s *allowedSigner) bool {
+		return s.matches(key) && s.valid(key, when) == nil && len(s.principalsOf(key)) > 0
+	})
 	if i < 0 {
 		i = slices.IndexFunc(v.signers, func(s *allowedSigner) bool { return s.matches(key) })
 	}

@@ -141,6 +141,7 @@ func certificateRows() (rows []row) {
 	add("authority without the option", "*@acme.io "+public(caKey), "not in the list", keep)
 	add("key in the list, not the authority", ann+" "+public(edKey), "not in the list", keep)
 	add("principal that the list lacks", "ben@acme.io cert-authority "+public(caKey), "without a principal", keep)
+	add("principal that only the second line has", "ben@acme.io cert-authority "+public(caKey)+"\n"+listed, ann, keep)
 	add("second principal", "ben@* cert-authority "+public(caKey), "ben@acme.io",
 		func(c *ssh.Certificate) { c.ValidPrincipals = append(c.ValidPrincipals, "ben@acme.io") })
 	add("no principals", listed, "without a principal", func(c *ssh.Certificate) { c.ValidPrincipals = nil })
