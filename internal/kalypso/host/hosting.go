@@ -1,4 +1,4 @@
-// Package host defines what the provider needs from a Git host beyond Git: pull requests and commit statuses. A
+// Package host defines what the provider needs from a Git host beyond Git: pull requests, commit statuses and issues. A
 // package that implements [Host] adds a host; no other code knows which host it uses.
 package host
 
@@ -18,12 +18,14 @@ type Host interface {
 	Repo(url string) (Repo, error)
 }
 
-// Repo is one repo on a host: its traits, its pull requests, and the statuses of its commits. A method with a context
-// respects its deadline, and retries temporary failures until then. Errors are of type *[Error].
+// Repo is one repo on a host: its traits, its pull requests, the statuses of its commits, and its issues. A method with
+// a context respects its deadline, and retries temporary failures until then. Errors are of type *[Error].
 type Repo struct {
 	Traits
 	PullRequests
 	CommitStatuses
+	// Issues are nil if the provider does not use those of the host.
+	Issues Issues
 	// GitCredential returns the credential for Git over HTTPS, from the credential of the API: user name and password,
 	// or a bearer token, or three empty strings. It is valid for some minutes; call it again for the next use.
 	GitCredential func(ctx context.Context) (username, password, bearer string, err error)

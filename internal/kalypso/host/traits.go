@@ -97,6 +97,14 @@ func (t Traits) Op(what string, number int) string {
 	return fmt.Sprintf("%s %s %d of %s", what, t.Noun, number, t.Repository)
 }
 
+// IssueOp returns the name of an operation on an issue, for errors: what is a verb, such as "close".
+func (t Traits) IssueOp(what string, number int) string {
+	return fmt.Sprintf("%s issue %d of %s", what, number, t.Repository)
+}
+
+// IssuesOp returns the name of an operation on the issues of the repo, for errors.
+func (t Traits) IssuesOp(what string) string { return what + " in " + t.Repository }
+
 // OpenOp returns the name of the operation that opens a pull request, for errors.
 func (t Traits) OpenOp(p PullRequestContent) string {
 	return fmt.Sprintf("open a %s from %s to %s in %s", t.Noun, p.Branch, p.Target, t.Repository)

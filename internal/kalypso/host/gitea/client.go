@@ -94,7 +94,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r},
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
 		GitCredential: httpapi.GitLogin(gitUser, c.config.Token),
 	}, nil
 }
@@ -116,10 +116,11 @@ type repo struct {
 	owner, name string
 }
 
-// pullRequests and statuses are the two parts of a [githost.Repo].
+// pullRequests, statuses and issues are the parts of a [githost.Repo].
 type (
 	pullRequests struct{ *repo }
 	statuses     struct{ *repo }
+	issues       struct{ *repo }
 )
 
 // gitUser is the user name with a token: Gitea accepts any.

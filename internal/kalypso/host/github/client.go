@@ -157,7 +157,8 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, GitCredential: r.gitCredential,
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
+		GitCredential: r.gitCredential,
 	}, nil
 }
 
@@ -191,8 +192,9 @@ type repo struct {
 	owner, name string
 }
 
-// pullRequests and statuses are the two parts of a [githost.Repo].
+// pullRequests, statuses and issues are the parts of a [githost.Repo].
 type (
 	pullRequests struct{ *repo }
 	statuses     struct{ *repo }
+	issues       struct{ *repo }
 )

@@ -12,8 +12,8 @@ import (
 
 // scope is the repo and the permissions of an installation token. Empty permissions are not requested.
 type scope struct {
-	repo                                              string // without the owner, which the installation implies
-	contents, pullRequests, statuses, members, checks string
+	repo                                                      string // without the owner, which the installation implies
+	contents, issues, pullRequests, statuses, members, checks string
 }
 
 const (
@@ -49,7 +49,7 @@ func (s scope) options() *github.InstallationTokenOptions {
 	return &github.InstallationTokenOptions{
 		Repositories: []string{s.repo},
 		Permissions: &github.InstallationPermissions{
-			Contents: permission(s.contents), PullRequests: permission(s.pullRequests),
+			Contents: permission(s.contents), Issues: permission(s.issues), PullRequests: permission(s.pullRequests),
 			Statuses: permission(s.statuses), Members: permission(s.members), Checks: permission(s.checks),
 		},
 	}
@@ -62,8 +62,8 @@ func (s scope) String() string { return s.permissions() + " in repo " + s.repo }
 func (s scope) permissions() string {
 	var all []string
 	for _, p := range []struct{ name, access string }{
-		{"checks", s.checks}, {"contents", s.contents}, {"members", s.members}, {"pull_requests", s.pullRequests},
-		{"statuses", s.statuses},
+		{"checks", s.checks}, {"contents", s.contents}, {"issues", s.issues}, {"members", s.members},
+		{"pull_requests", s.pullRequests}, {"statuses", s.statuses},
 	} {
 		if p.access != "" {
 			all = append(all, p.name+": "+p.access)

@@ -124,7 +124,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		OtherMethods: " on request. Its projects choose a merge method: set merge, which uses it, or squash",
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: &statuses{r},
+		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
 		GitCredential: httpapi.GitLogin(gitUser, c.token),
 	}, nil
 }
@@ -137,10 +137,11 @@ type repo struct {
 	path   string // such as group/subgroup/project
 }
 
-// mergeRequests and statuses are the two parts of a [githost.Repo].
+// mergeRequests, statuses and issues are the parts of a [githost.Repo].
 type (
 	mergeRequests struct{ *repo }
 	statuses      struct{ *repo }
+	issues        struct{ *repo }
 )
 
 // id returns the number of the project, which stays when the project moves. The client looks it up once.

@@ -21,6 +21,12 @@ type transport struct {
 // attempts bounds the attempts if there is no deadline.
 const attempts = 10
 
+type onceKey struct{}
+
+// Once returns a context whose requests are not repeated if they may have taken effect: after a network error, or an
+// error of the server. Repeated, they would open a second issue.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	renewed := false
 	for attempt := 1; ; attempt++ {
@@ -43,6 +49,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, t.failure(githost.ErrUnauthenticated, resp.StatusCode, errSignIn)
 		}
 		v := t.decideRetry(resp, err, attempt)
+		if req.Context().Value(onceKey{}) != nil && errors.Is(v.kind, githost.ErrUnavailable) {
+			v.most = 1
+		}
 		if v.kind == nil {
 			if resp != nil {
 				t.delayNext(resp.Request.URL, resp.Header)

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,6 +200,9 @@ func (t *token) may(permission string, need Access) bool {
 	return t.permissions == nil || granted == "write" || granted == "read" && need == Read
 }
 
+// issuePath matches the requests about issues that pull requests do not share.
+var issuePath = regexp.MustCompile(`/issues(/\d+(/comments)?)?$`)
+
 // permissionFor returns the permission that a request needs.
 func permissionFor(path string) string {
 	switch {
@@ -206,6 +210,8 @@ func permissionFor(path string) string {
 		return "statuses"
 	case strings.HasSuffix(path, "/merge"):
 		return "contents"
+	case issuePath.MatchString(path):
+		return "issues"
 	}
 	return "pull_requests"
 }

@@ -20,6 +20,7 @@ type Repo struct {
 	git       hostfake.Repo
 	pulls     *pulls
 	statuses  *statuses
+	issues    hostfake.Issues
 	required  map[string][]string // branch → the contexts whose success its merges need
 	keepsOpen bool
 	noDrafts  bool

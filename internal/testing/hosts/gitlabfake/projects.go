@@ -23,6 +23,7 @@ type Project struct {
 	oldPaths    []string
 	requests    *mergeRequests
 	statuses    *statuses
+	issues      hostfake.Issues
 	mergeMethod string // merge or ff
 	needsPass   bool   // only_allow_merge_if_pipeline_succeeds
 	oneReviewer bool

@@ -18,7 +18,7 @@ import (
 // Run plays all situations, each in a world of its own. Worlds may share a server.
 func Run(t *testing.T, newWorld func(t *testing.T) World) {
 	t.Helper()
-	for _, row := range slices.Concat(pullRequests, merges, statuses, access, answers) {
+	for _, row := range slices.Concat(pullRequests, merges, statuses, issues, access, answers) {
 		t.Run(strings.ReplaceAll(row.rule, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			row.test(newPlace(t, newWorld(t)))

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"context"
+	"errors"
+)
+
+// Issues are the issues of a repo.
+type Issues interface {
+	// List returns the newest issues, open and closed ones, newest first: at most [MaxListedIssues].
+	List(ctx context.Context) ([]Issue, error)
+	// Read returns an issue by number.
+	Read(ctx context.Context, number int) (*Issue, error)
+	// Open opens an issue. It sends the request once: if the answer is lost, the issue may be open. If the issue was
+	// opened but its labels could not be set, Open returns both the issue and the error.
+	Open(ctx context.Context, content IssueContent) (*Issue, error)
+	// Edit changes the title, the body and the state of an issue. It keeps all labels.
+	Edit(ctx context.Context, number int, content IssueContent) (*Issue, error)
+	// Comment adds a comment to an issue. It sends the request once.
+	Comment(ctx context.Context, number int, text string) error
+}
+
+// Issue is an issue as read from the host.
+type Issue struct {
+	Number      int
+	Title, Body string
+	Closed      bool
+}
+
+// IssueContent is the desired content of an issue.
+type IssueContent struct {
+	Title, Body string
+	Labels      []string // of an issue to open
+	Closed      bool     // of an issue to edit
+}
+
+// MaxListedIssues bounds the issues of a repo that are read, and IssuesPage is the size of a page of them.
+const (
+	MaxListedIssues = 1000
+	IssuesPage      = 100
+)
+
+// MaxIssueTitle and MaxIssueBody are the maximum lengths of the title and the body of an issue, in UTF-16 units: the
+// smallest of all hosts.
+const (
+	MaxIssueTitle = 125
+	MaxIssueBody  = 65536
+)
+
+// errNoIssues is the cause of an error about a host whose issues the provider does not use.
+var errNoIssues = errors.New("the provider opens no issues there")
+
+// CheckIssues returns an error if the provider does not use the issues of the repo's host.
+func (r Repo) CheckIssues() error {
+	if r.Issues != nil {
+		return nil
+	}
+	return &Error{
+		Op: "open issues in " + r.Repository + " on " + r.Host, Kind: ErrRejected, Cause: errNoIssues,
+		Host: r.Host, Block: r.Block,
+	}
+}
+
+// IssueMarker returns the line that identifies the issue of a workload that an environment cannot render. key
+// distinguishes environments of the same name.
+func IssueMarker(environment, key, workload string) string {
+	return marker("issue", environment, key, workload)
+}

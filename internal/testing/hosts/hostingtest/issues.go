@@ -1,0 +1,97 @@
+package hostingtest
+
+import (
+	"github.com/google/go-cmp/cmp"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+)
+
+var issues = []row{
+	{"an issue is opened, found, edited, commented, closed and opened again", func(p *place) {
+		if p.withoutIssues() {
+			return
+		}
+		p.open() // a pull request is no issue
+		body := "Text\n\n" + githost.IssueMarker("dev", "0", "hello")
+		content := githost.IssueContent{Title: "It fails", Body: body, Labels: []string{"kalypso", "Kalypso 2"}}
+		opened, err := p.repo.Issues.Open(p.ctx, content)
+		if err != nil {
+			p.Fatal(err)
+		}
+		other, err := p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "Another", Body: "b"})
+		if err != nil {
+			p.Fatal(err)
+		}
+		want := githost.Issue{Number: opened.Number, Title: content.Title, Body: body}
+		p.listed(*other, want)
+		for _, closed := range []bool{false, true, true, false} {
+			want.Title += "!"
+			want.Body, want.Closed = "New "+want.Body, closed
+			edited, err := p.repo.Issues.Edit(p.ctx, want.Number,
+				githost.IssueContent{Title: want.Title, Body: want.Body, Closed: closed})
+			if err != nil {
+				p.Fatal(err)
+			}
+			read, err := p.repo.Issues.Read(p.ctx, want.Number)
+			if diff := cmp.Diff([]*githost.Issue{&want, &want}, []*githost.Issue{edited, read}); diff != "" || err != nil {
+				p.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		}
+		if err := p.repo.Issues.Comment(p.ctx, want.Number, "Fixed."); err != nil {
+			p.Error(err)
+		}
+		p.listed(*other, want)
+		_, err = p.repo.Issues.Read(p.ctx, 999)
+		p.refused(err, githost.ErrNotVisible, "read issue 999")
+	}},
+	{"the newest issues are listed, first the newest", func(p *place) {
+		if p.withoutIssues() {
+			return
+		}
+		var want []githost.Issue
+		for range 3 {
+			one, err := p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "x", Body: "y"})
+			if err != nil {
+				p.Fatal(err)
+			}
+			want = append([]githost.Issue{*one}, want...)
+		}
+		p.listed(want...)
+	}},
+	{"issues need the rights to see and to write the repo", func(p *place) {
+		if p.withoutIssues() {
+			return
+		}
+		_, err := p.as(Reader).Issues.Open(p.ctx, githost.IssueContent{Title: "x"})
+		if e := p.refused(err, githost.ErrForbidden, "open an issue in "); e.Grant == "" {
+			p.Error("it does not advise what to grant")
+		}
+		_, err = p.as(Foreign).Issues.List(p.ctx)
+		p.refused(err, githost.ErrNotVisible, "list the issues in ")
+	}},
+}
+
+// withoutIssues reports whether the host has no issues that the provider uses.
+func (p *place) withoutIssues() bool {
+	p.Helper()
+	if p.repo.Issues != nil {
+		if err := p.repo.CheckIssues(); err != nil {
+			p.Error(err)
+		}
+		return false
+	}
+	if p.world.Host(p, Writer).Block() != "azure_devops" {
+		p.Error("the host has no issues")
+	}
+	p.refused(p.repo.CheckIssues(), githost.ErrRejected, "the provider opens no issues there")
+	return true
+}
+
+// listed fails the test unless these are the issues of the repo.
+func (p *place) listed(want ...githost.Issue) {
+	p.Helper()
+	got, err := p.repo.Issues.List(p.ctx)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		p.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
