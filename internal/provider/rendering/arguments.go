@@ -95,6 +95,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 			InvalidObjects:   problem.Reaction(invalidObjects.Or(guardrails.String("invalid_objects"))),
 		},
 		AcceptedChanges: d.Strings("accepted_changes"),
+		Feedback:        readFeedback(d),
 
 		PullRequest: schemas.ReadPullRequestSettings(given),
 		Review:      wish.Review{Detail: wish.Detail(schemas.Descriptions.Or(given.String("describe")))},

@@ -56,6 +56,7 @@ type environmentRenderingModel struct {
 	OnDestroy          types.String   `tfsdk:"on_destroy"`
 	OnMove             types.String   `tfsdk:"on_move"`
 	OnAssignmentError  types.String   `tfsdk:"on_assignment_error"`
+	Feedback           types.Object   `tfsdk:"feedback"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
 	Assignments     types.Map    `tfsdk:"assignments"`
@@ -78,6 +79,8 @@ type deliveryResults struct {
 	PullRequest types.Object `tfsdk:"pull_request"`
 	// RolloutStatus describes the last commit.
 	RolloutStatus types.String `tfsdk:"rollout_status"`
+	// FeedbackStatus describes what teams heard last.
+	FeedbackStatus types.String `tfsdk:"feedback_status"`
 }
 
 // sameAs reports whether both have the same values.

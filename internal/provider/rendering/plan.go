@@ -71,7 +71,9 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	before, step = decision.Before, decision.Step
+	feedback := r.planFeedback(ctx, req.Private, decision, state, diags)
 	plan.plan(ctx, decision, state, diags)
+	plan.setFeedback(feedback, state)
 	if r.check(ctx, decision, diags); diags.HasError() {
 		return
 	}

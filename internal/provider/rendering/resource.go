@@ -138,7 +138,9 @@ func (r *environmentRendering) apply(
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(decision, result, planned, state)
-	r.keepNothingToDo(ctx, private, next, decision, found, result.State, diags)
+	if r.sendFeedback(ctx, private, next, result, planned, state, diags) {
+		r.keepNothingToDo(ctx, private, next, decision, found, result.State, diags)
+	}
 	return next
 }
 

@@ -172,6 +172,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"on their data. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
 				"contain, and warn. Faults of platform objects always fail: see the guide Large fleets.",
 		),
+		"feedback": feedbackArgument(),
 		"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
 			schemas.ReadTimeout, schemas.WriteTimeout),
 	}
@@ -240,6 +241,9 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			"With `rollout`: the stage and the wave of the last commit, such as `stage canary, wave 1`. Null if there is none " +
 				"yet.",
 		),
+		"feedback_status": schemas.ComputedString(
+			"What the last `feedback` told teams, such as `feedback: 3 statuses, 1 issue opened, 1 closed`. It ends with " +
+				"`again` if the same is said once more. Null if there was none."),
 		"commit_sha": schemas.ComputedString(
 			"The commit on the branch that contains the tree. Null until there is one, and with the strategy `none`."),
 		"delivered": schema.BoolAttribute{

@@ -55,6 +55,8 @@ type Arguments struct {
 	Rollout *rollout.Rollout
 	// OnAssignmentError is the reaction to deployment targets that fail to render.
 	OnAssignmentError OnAssignmentError
+	// Feedback says where teams hear of their workloads; nil: nowhere.
+	Feedback *Feedback
 }
 
 // Delivers reports whether the strategy is known to bring the tree to a branch.

@@ -35,7 +35,7 @@ func (a *Arguments) Validate() problem.Problems {
 	}
 	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
 		pullrequest.Validate(a.PullRequest), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
-		a.Sources.Validate(problem.Attr("sources")), validateVerified(a.Verified))
+		a.Sources.Validate(problem.Attr("sources")), validateVerified(a.Verified), a.validateFeedback())
 }
 
 // validateVerified reports keys of verified that are no commits.

@@ -16,8 +16,8 @@ const (
 	MaxDescription = 140
 )
 
-// shorten cuts a description to [MaxDescription], and marks the cut.
-func shorten(description string) string {
+// Shorten cuts a description to [MaxDescription], and marks the cut.
+func Shorten(description string) string {
 	if text := []rune(description); len(text) > MaxDescription {
 		return string(text[:MaxDescription-1]) + "…"
 	}

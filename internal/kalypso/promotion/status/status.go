@@ -44,7 +44,7 @@ func (a Arguments) Status() githost.Status {
 		Context: a.Context, State: githost.StatusState(a.State), Description: a.Description, TargetURL: a.TargetURL,
 	}
 	if d := a.Deployment; d != nil {
-		s.State, s.Description = githost.StatusState(d.Verdict), shorten(d.Summary)
+		s.State, s.Description = githost.StatusState(d.Verdict), Shorten(d.Summary)
 	}
 	return s
 }

@@ -1,0 +1,135 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+)
+
+// Failure is a workload that an environment fails to render, for an issue.
+type Failure struct {
+	Environment, Workload string
+	Targets               []string // what happens to each deployment target, such as "large / app-b: kept"
+	Reasons               []Reason
+	File                  string // where the workload was read; "": not from Git
+	Marker                string // identifies the issue
+	Fault                 string // identifies the failure, see [FaultMarker]
+}
+
+// Reason is a reason why deployment targets fail.
+type Reason struct {
+	Object  string // that the fault is in, such as `Template "flux"`
+	Summary string
+	Text    string // the error, of several lines
+}
+
+// The bounds of an issue. With them, it is shorter than [githost.MaxIssueBody].
+const (
+	maxIssueTargets = 50
+	maxIssueReasons = 10
+	maxIssueText    = 4000 // of an error, in characters
+	maxIssueName    = 80
+)
+
+// FaultMarker returns the line that identifies a failure in the body of an issue: an issue that people closed stays
+// closed as long as the failure is the same. It is an invisible comment. The fault has letters, digits, - and _ alone.
+func FaultMarker(fault string) string { return "<!-- kalypso-fault: " + fault + " -->" }
+
+// Issue returns the title and the body of the issue of a workload that fails to render. Names and errors are those of
+// teams: they stand in code, which mentions nobody, closes nothing and runs nothing.
+func Issue(f Failure) (title, body string) {
+	w := &writer{}
+	w.line("Environment %s fails to render the workload %s.", name(f.Environment), name(f.Workload))
+	w.line("")
+	for _, target := range first(f.Targets, maxIssueTargets) {
+		w.line("- %s", name(target))
+	}
+	w.andMore(len(f.Targets)-maxIssueTargets, "deployment target")
+	for _, reason := range first(f.Reasons, maxIssueReasons) {
+		w.line("\n%s in %s:\n", name(reason.Summary), name(reason.Object))
+		w.line("%s", block(reason.Text))
+	}
+	w.andMore(len(f.Reasons)-maxIssueReasons, "reason")
+	if f.File != "" {
+		w.line("\nThe workload was read from %s.", name(f.File))
+	}
+	w.line("\nTargets that are kept run as they are on the branch; those that are left out are not there. Fix the workload " +
+		"and push: the next apply of the environment closes this issue.")
+	w.line("\n%s\n%s", FaultMarker(f.Fault), f.Marker)
+	return issueTitle("fails to render in", f.Workload, f.Environment), w.b.String()
+}
+
+// FailureList is the list of workloads that fail to render and have no issue of their own.
+type FailureList struct {
+	Environment   string
+	Workloads     []string // each with its first reason
+	Marker, Fault string
+}
+
+// IssueOfMany returns the title and the body of the issue that lists workloads.
+func IssueOfMany(l FailureList) (title, body string) {
+	const most = 200
+	w := &writer{}
+	w.line("Environment %s fails to render %s more:\n", name(l.Environment), count(len(l.Workloads), "workload"))
+	for _, workload := range first(l.Workloads, most) {
+		w.line("- %s", code(cut(workload, 2*maxIssueName)))
+	}
+	w.andMore(len(l.Workloads)-most, "workload")
+	w.line("\nSo many at once rarely fail by a fault of each team. The next apply that renders all of them closes this issue.")
+	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)
+	return issueTitle("fail to render in", count(len(l.Workloads), "more workload"), l.Environment), w.b.String()
+}
+
+// WithFeedback adds what an apply tells teams to a description, if there is room.
+func WithFeedback(description, line string) string {
+	if more := "\n" + line + "\n"; length(description+more) <= DefaultMaxLength {
+		return description + more
+	}
+	return description
+}
+
+// Closing returns the comment that closes an issue of a workload: it renders again, or it is gone.
+func Closing(environment string, gone bool) string {
+	if gone {
+		return fmt.Sprintf("Environment %s no longer reports on it.", name(environment))
+	}
+	return fmt.Sprintf("Environment %s renders it again.", name(environment))
+}
+
+func (w *writer) andMore(n int, what string) {
+	if n > 0 {
+		w.line("- … and %d more %s", n, plural(n, what))
+	}
+}
+
+// issueTitle returns a title with two names. Hosts find mentions in titles too.
+func issueTitle(verb, subject, environment string) string {
+	title := code(cut(subject, 60)) + " " + verb + " " + code(cut(environment, 30))
+	if length(title) > githost.MaxIssueTitle {
+		return "Workloads " + strings.Replace(verb, "fails", "fail", 1) + " an environment"
+	}
+	return title
+}
+
+// name formats a name or a line in code.
+func name(text string) string { return code(cut(text, maxIssueName)) }
+
+// cut shortens a text to this number of characters, and marks the cut.
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// block formats a text literally, as a block of code. Its fence is longer than each run of backticks in the text.
+func block(text string) string {
+	text = cut(printable.Text(strings.TrimSpace(text)), maxIssueText)
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}

@@ -1,0 +1,222 @@
+// Package feedback tells teams what became of their workloads: by a status of the commit that was read, and by an issue
+// for a workload that fails to render. What to say is a function of the rendered fleet and of what was said before.
+package feedback
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Message is what teams should hear now.
+type Message struct {
+	Environment string
+	Statuses    []Status // one for each commit
+	Issues      []Issue  // one for each workload that fails, sorted by workload
+	Workloads   []string // of the fleet: an issue of another one is closed as gone
+
+	repos []string                 // of the workloads
+	list  func(rest []Issue) Issue // makes the issue that lists workloads without an issue of their own
+}
+
+// Status is the status of a commit.
+type Status struct {
+	Repo, Commit string
+	githost.Status
+}
+
+func (s Status) key() string { return giturl.Key(s.Repo) + "@" + s.Commit }
+
+// Issue is the issue of a workload that fails to render.
+type Issue struct {
+	Workload string // "": it lists workloads
+	Repo     string // URL
+	githost.IssueContent
+	Marker, Fault string
+	summary       string // the first reason, for a list
+}
+
+func (i Issue) text() string { return fingerprint(i.Title, i.Body) }
+
+// Said is what teams heard so far. Terraform's private state keeps it.
+type Said struct {
+	// Statuses are fingerprints of statuses, by the repo and the commit.
+	Statuses map[string]string `json:"statuses,omitempty"`
+	// Issues are the open issues, and those that people closed, by workload. That of "" lists the workloads Listed.
+	Issues map[string]SaidIssue `json:"issues,omitempty"`
+	Listed []string             `json:"listed,omitempty"`
+}
+
+// SaidIssue is an issue that was opened.
+type SaidIssue struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	Text   string `json:"text"` // a fingerprint
+}
+
+// maxOpened bounds the issues that one apply opens for a workload each.
+const maxOpened = 20
+
+// Plan is what an apply says.
+type Plan struct {
+	Statuses       []Status
+	Opened, Edited []Issue
+	Closed         []Closing
+
+	environment string
+	said        Said // what stays as it is
+	listed      []string
+}
+
+// Closing is an issue to close.
+type Closing struct {
+	Workload string
+	SaidIssue
+	Gone bool // the fleet no longer has the workload
+}
+
+// NewPlan returns the difference between a message and what teams heard so far.
+func NewPlan(m *Message, said Said) *Plan {
+	p := &Plan{environment: m.Environment, said: Said{Statuses: map[string]string{}, Issues: map[string]SaidIssue{}}}
+	for _, s := range m.Statuses {
+		if said.Statuses[s.key()] == s.fingerprint() {
+			p.said.Statuses[s.key()] = s.fingerprint()
+		} else {
+			p.Statuses = append(p.Statuses, s)
+		}
+	}
+	p.planIssues(m, said)
+	return p
+}
+
+func (s Status) fingerprint() string {
+	return fingerprint(strings.ToLower(s.Context), string(s.State), s.Description)
+}
+
+// planIssues opens, edits and closes issues. A workload that a list names stays in the list.
+func (p *Plan) planIssues(m *Message, said Said) {
+	wanted, opened := map[string]bool{}, 0
+	var rest []Issue
+	for _, issue := range m.Issues {
+		switch _, has := said.Issues[issue.Workload]; {
+		case has:
+		case slices.Contains(said.Listed, issue.Workload), opened == maxOpened:
+			rest = append(rest, issue)
+			continue
+		default:
+			opened++
+		}
+		p.want(issue, said)
+		wanted[issue.Workload] = true
+	}
+	for _, issue := range rest {
+		p.listed = append(p.listed, issue.Workload)
+	}
+	if len(rest) > 0 {
+		p.want(m.list(inOneRepo(rest, said.Issues[""].Repo)), said)
+		wanted[""] = true
+	}
+	for _, workload := range slices.Sorted(maps.Keys(said.Issues)) {
+		if !wanted[workload] {
+			_, known := slices.BinarySearch(m.Workloads, workload)
+			p.Closed = append(p.Closed, Closing{workload, said.Issues[workload], workload != "" && !known})
+		}
+	}
+}
+
+// want plans an issue, unless it was opened with the same text. In another repo, it is a new one, and the old one is
+// closed.
+func (p *Plan) want(issue Issue, said Said) {
+	old, has := said.Issues[issue.Workload]
+	switch {
+	case has && giturl.Same(old.Repo, issue.Repo) && old.Text == issue.text():
+		p.said.Issues[issue.Workload] = old
+	case has && giturl.Same(old.Repo, issue.Repo):
+		p.said.Issues[issue.Workload] = old
+		p.Edited = append(p.Edited, issue)
+	case has:
+		p.Closed = append(p.Closed, Closing{issue.Workload, old, true})
+		fallthrough
+	default:
+		p.Opened = append(p.Opened, issue)
+	}
+}
+
+// inOneRepo returns the issues of one repo: that of the list so far, or else the one with the most issues. A list in
+// the repo of one team does not name the workloads of another.
+func inOneRepo(issues []Issue, before string) []Issue {
+	count := map[string]int{}
+	for _, issue := range issues {
+		count[giturl.Key(issue.Repo)]++
+	}
+	most := giturl.Key(before)
+	if count[most] == 0 {
+		most = slices.MaxFunc(slices.Sorted(maps.Keys(count)), func(a, b string) int {
+			return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(b, a))
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(issues), func(i Issue) bool { return giturl.Key(i.Repo) != most })
+}
+
+// newList returns the issue that lists workloads of one repo.
+func newList(environment, marker string, labels []string, rest []Issue) Issue {
+	l := Issue{Repo: rest[0].Repo, Marker: marker}
+	l.Labels = labels
+	var workloads, lines []string
+	for _, issue := range rest {
+		workloads = append(workloads, issue.Workload)
+		lines = append(lines, issue.Workload+": "+issue.summary)
+	}
+	l.Fault = fingerprint(workloads...)
+	l.Title, l.Body = describe.IssueOfMany(describe.FailureList{
+		Environment: environment, Workloads: lines, Marker: marker, Fault: l.Fault,
+	})
+	return l
+}
+
+// Empty reports whether there is nothing to say.
+func (p *Plan) Empty() bool { return p.Line() == "" }
+
+// Line describes the plan, such as "feedback: 3 statuses, 1 issue opened, 1 closed"; "" if there is nothing to say.
+func (p *Plan) Line() string {
+	var parts []string
+	if n := len(p.Statuses); n == 1 {
+		parts = append(parts, "1 status")
+	} else if n > 1 {
+		parts = append(parts, fmt.Sprintf("%d statuses", n))
+	}
+	noun := true
+	for _, part := range []struct {
+		n    int
+		verb string
+	}{{len(p.Opened), "opened"}, {len(p.Edited), "edited"}, {len(p.Closed), "closed"}} {
+		switch {
+		case part.n > 0 && noun:
+			parts, noun = append(parts, problem.Count(part.n, "issue")+" "+part.verb), false
+		case part.n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.verb))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "feedback: " + strings.Join(parts, ", ")
+}
+
+// fingerprint returns the start of a hash of texts.
+func fingerprint(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
