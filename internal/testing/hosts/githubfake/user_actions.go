@@ -144,6 +144,18 @@ func (r *Repo) Status(commit, context string) (state string, posted int) {
 	return state, posted
 }
 
+// StatusText returns the description of the last status of a commit in a context.
+func (r *Repo) StatusText(commit, context string) (text string) {
+	r.server.mu.Lock()
+	defer r.server.mu.Unlock()
+	for _, s := range r.statuses.byCommit[commit] {
+		if s.Context == context {
+			text = s.Description
+		}
+	}
+	return text
+}
+
 // SetStatus sets a state as another account.
 func (r *Repo) SetStatus(commit, context, state string) {
 	r.server.mu.Lock()

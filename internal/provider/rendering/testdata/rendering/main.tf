@@ -215,5 +215,6 @@ resource "kalypso_environment_rendering" "this" {
   on_destroy          = try(var.options.on_destroy, null)
   on_move             = try(var.options.on_move, null)
   on_assignment_error = try(var.options.on_assignment_error, null)
+  feedback            = try(var.options.feedback, null)
   timeouts            = try(var.options.timeouts, null)
 }

@@ -1,0 +1,178 @@
+package rendering_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
+)
+
+// hearing is a rendering on a fake GitHub whose workload "shop" is in the repo of a team.
+type hearing struct {
+	*rendering
+	fake        *githubfake.Server
+	team        *githubfake.Repo
+	environment string
+	commit      string // of the team's repo
+}
+
+func newHearing(t *testing.T, fake *githubfake.Server, team *githubfake.Repo, environment string) *hearing {
+	t.Helper()
+	acc.NeedTerraform(t)
+	on := fake.AddRepo(t, "acme/gitops-"+environment)
+	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "GitOps\n"})
+	h := &hearing{newRendering(t, on.Path), fake, team, environment, ""}
+	h.setDestination("repo", on.URL)
+	h.Set("github", map[string]any{"base_url": fake.URL, "token": fake.Token})
+	h.Set("environment", environment)
+	h.keep("guardrails", map[string]any{"max_kept": "100%", "unscheduled": "warn"}, "feedback", map[string]any{
+		"status": map[string]any{"context": "kalypso/" + environment},
+		"issues": map[string]any{"labels": []string{"kalypso"}},
+	})
+	return h
+}
+
+// shop returns the team's document: the workload shop has a target in each environment.
+func shop(name, label string, broken map[string]string) string {
+	var targets []string
+	for _, environment := range []string{"dev", "stage"} {
+		targets = append(targets, fmt.Sprintf("{name: perf, labels: {type: %q}, environment: %s, manifests: {breaks: %q}, "+
+			"configSchemas: [%s]}", label, environment, strings.TrimPrefix(broken[environment], "schema"),
+			map[bool]string{true: `'{"required": ["none"]}'`}[broken[environment] == "schema"]))
+	}
+	return acc.KalypsoYAML("Workload", name, "{deploymentTargets: ["+strings.Join(targets, ", ")+"]}")
+}
+
+// push commits the team's document.
+func push(t *testing.T, team *githubfake.Repo, document string) string {
+	t.Helper()
+	return gitserver.Seed(t, team.Path, "main", map[string]string{"workload.yaml": document})
+}
+
+// reads makes the rendering read a commit of the team.
+func (h *hearing) reads(commit, document string) {
+	h.T.Helper()
+	h.commit = commit
+	h.keep("guardrails", map[string]any{"max_kept": "100%", "unscheduled": "warn"},
+		"manifests", map[string]string{h.team.URL + "@main:workload.yaml": document},
+		"sources", map[string]string{h.team.URL + "@main:.": commit})
+}
+
+// tells applies, and fails the test unless the plan says so, and the next plan is empty and asks the host for nothing.
+func (h *hearing) tells(line string, commits int) acc.Output {
+	h.T.Helper()
+	plan := h.Succeed("plan", "-no-color")
+	if shown := `"` + line + `"`; line != "" && !strings.Contains(plan.Text(), shown) {
+		h.T.Errorf("the plan does not say %s:\n%s", shown, plan.Text())
+	}
+	out := h.expectCommits(commits)
+	h.fake.ResetLog()
+	h.ExpectEmptyPlan()
+	h.Apply()
+	if asked := h.fake.Requests(); len(asked) > 0 {
+		h.T.Errorf("an apply without a change sends %d requests, first %+v", len(asked), asked[0])
+	}
+	return out
+}
+
+// heard fails the test unless the status of the commit has this state and begins with this text.
+func (h *hearing) heard(state, text string) {
+	h.T.Helper()
+	context := "kalypso/" + h.environment
+	got, _ := h.team.Status(h.commit, context)
+	if said := h.team.StatusText(h.commit, context); got != state || !strings.HasPrefix(said, text) {
+		h.T.Errorf("the status is %s %q, want %s %q", got, said, state, text)
+	}
+}
+
+// issues returns the state and the comments of each issue.
+func issuesOf(repo *githubfake.Repo) (all []string) {
+	for _, i := range repo.Issues() {
+		all = append(all, fmt.Sprintf("%d %s closed=%t %q", i.Number, i.Title, i.Closed, i.Comments))
+	}
+	return all
+}
+
+func expectIssues(t *testing.T, repo *githubfake.Repo, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, issuesOf(repo)); diff != "" {
+		t.Errorf("the issues (-want +got):\n%s", diff)
+	}
+}
+
+// TestAccFeedback: a team breaks its target in two environments, hears of it on its commits and in an issue for each
+// environment, closes one, and mends the target.
+func TestAccFeedback(t *testing.T) {
+	t.Parallel()
+	fake := githubfake.New(t)
+	team := fake.AddRepo(t, "acme/shop")
+	dev := newHearing(t, fake, team, "dev")
+
+	document := shop("shop", "large", nil)
+	dev.reads(push(t, team, document), document)
+	dev.tells("feedback: 1 status", 1)
+	dev.heard("success", "1 target on 1 cluster type")
+	dev.reads(push(t, team, document+"# a comment\n"), document) // the same objects
+	dev.tells("feedback: 1 status again", 0)
+	dev.heard("success", "1 target on 1 cluster type")
+
+	document = shop("shop", "large", map[string]string{"dev": "data", "stage": "data"})
+	dev.reads(push(t, team, document), document)
+	dev.tells("feedback: 1 status, 1 issue opened", 1)
+	dev.heard("failure", `target perf: Template reconciler: Template rendering failed: `)
+	stage := newHearing(t, fake, team, "stage")
+	stage.reads(dev.commit, document)
+	stage.tells("feedback: 1 status, 1 issue opened", 1)
+	stage.heard("failure", "target perf: ")
+	dev.heard("failure", "target perf: ")
+	inDev, inStage := "1 `shop` fails to render in `dev` ", "2 `shop` fails to render in `stage` "
+	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
+	first := team.Issues()[0]
+	for _, text := range []string{"`large / shop-perf: kept, fails since 20", "in `Template \"reconciler\" from fleet.yaml, ",
+		"```\n", "`workload.yaml`", "Fix the workload"} {
+		if !strings.Contains(first.Body, text) {
+			t.Errorf("the issue does not contain %q:\n%s", text, first.Body)
+		}
+	}
+	if diff := cmp.Diff([]string{"kalypso"}, first.Labels); diff != "" {
+		t.Errorf("its labels (-want +got):\n%s", diff)
+	}
+
+	// An issue that people closed stays closed until the failure is another one.
+	team.ChangeIssue(t, 1, func(i *hostfake.Issue) { i.Closed = true })
+	dev.reads(push(t, team, document+"# try\n"), document)
+	dev.tells("feedback: 1 status", 0)
+	expectIssues(t, team, inDev+"closed=true []", inStage+"closed=false []")
+	document = shop("shop", "large", map[string]string{"dev": "schema", "stage": "data"})
+	dev.reads(push(t, team, document), document)
+	dev.tells("feedback: 1 status, 1 issue edited", 0)
+	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
+
+	// A workload that no policy places waits.
+	document = shop("shop", "tiny", map[string]string{"stage": "data"})
+	dev.reads(push(t, team, document), document)
+	dev.tells("feedback: 1 status, 1 issue closed", 1)
+	dev.heard("pending", "no policy places target perf; nearest: type=large")
+	inDev += "closed=true [\"Environment `dev` renders it again.\"]"
+	expectIssues(t, team, inDev, inStage+"closed=false []")
+
+	// A renamed workload that fails has another issue.
+	document = shop("store", "large", map[string]string{"stage": "data"})
+	dev.reads(push(t, team, document), document)
+	dev.tells("feedback: 1 status", 1)
+	stage.reads(dev.commit, document)
+	stage.tells("feedback: 1 status, 1 issue opened, 1 closed", 1)
+	expectIssues(t, team, inDev, inStage+"closed=true [\"Environment `stage` no longer reports on it.\"]",
+		"3 `store` fails to render in `stage` closed=false []")
+	stage.options("manifests", nil, "sources", nil) // it is removed
+	stage.tells("feedback: 1 issue closed", 1)
+	if issues := team.Issues(); !issues[2].Closed {
+		t.Errorf("the issue of a workload that is gone stays open: %+v", issues[2])
+	}
+}
