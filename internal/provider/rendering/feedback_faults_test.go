@@ -1,0 +1,361 @@
+package rendering_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// teller is a rendering that tells teams on a fake GitHub, through Terraform's protocol.
+type teller struct {
+	*acc.ProtocolRun
+	fake  *githubfake.Server
+	on    *githubfake.Repo
+	team  *githubfake.Repo
+	given map[string]any
+}
+
+func newTeller(t *testing.T) *teller {
+	t.Helper()
+	fake := githubfake.New(t)
+	w := &teller{acc.NewRenderingRun(t), fake, fake.AddRepo(t, "acme/gitops"), fake.AddRepo(t, "acme/mono"), nil}
+	gitserver.Seed(t, w.on.Path, "dev", map[string]string{"README.md": "GitOps\n"})
+	w.Config = map[string]any{"github": map[string]any{"base_url": fake.URL, "token": fake.Token}}
+	w.given = fleetArguments("", "1")
+	delete(w.given, "workloads")
+	maps.Copy(w.given, map[string]any{
+		"gitops_repo": map[string]any{"repo": w.on.URL, "branch": "dev"}, "create_branch": false, "preview": "none",
+		"on_assignment_error": "keep", "guardrails": map[string]any{"max_kept": "100%", "max_removed": "100%"},
+		"templates": map[string]any{
+			"r": map[string]any{"name": "r", "type": "reconciler", "manifests": []any{
+				"# r: {{ .Namespace }} {{ with .Manifests.breaks }}{{ $.Manifests.none }}{{ end }}\n"}},
+			"n": map[string]any{"name": "n", "type": "namespace", "manifests": []any{"# n: {{ .Namespace }}\n"}},
+			"c": map[string]any{"name": "c", "type": "config", "manifests": []any{"# c: {{ .Namespace }}\n"}},
+		},
+		"feedback": map[string]any{
+			"status": map[string]any{"context": "kalypso/dev"}, "issues": map[string]any{"repo": w.team.URL},
+		},
+	})
+	return w
+}
+
+// push commits n workloads of the team, of which the first ones are broken.
+func (w *teller) push(n, broken int) (commit string) {
+	w.T.Helper()
+	files, manifests := map[string]string{}, map[string]any{}
+	for i := range n {
+		breaks := ""
+		if i < broken {
+			breaks = "breaks: data"
+		}
+		name := fmt.Sprintf("w%03d", i)
+		files[name+".yaml"] = acc.KalypsoYAML("Workload", name,
+			"{deploymentTargets: [{name: perf, environment: dev, manifests: {"+breaks+"}}]}")
+		manifests[w.team.URL+"@main:"+name+".yaml"] = files[name+".yaml"]
+	}
+	commit = gitserver.Seed(w.T, w.team.Path, "main", files)
+	w.given["manifests"], w.given["sources"] = manifests, map[string]any{w.team.URL + "@main:.": commit}
+	return commit
+}
+
+// plans refreshes and plans.
+func (w *teller) plans() (*protocol.Plan, protocol.Diagnostics) {
+	w.T.Helper()
+	s := w.Start()
+	if ds, err := s.Refresh(w.T.Context(), &w.Resource); err != nil || ds.HasErrors() {
+		w.T.Fatalf("refresh: %v\n%s", err, ds)
+	}
+	plan, ds, err := s.Plan(w.T.Context(), &w.Resource, w.given)
+	if err != nil {
+		w.T.Fatalf("plan: %v\n%s", err, ds)
+	}
+	return plan, ds
+}
+
+// applies plans and applies, and returns the warnings of the apply. The test fails unless the plan says so.
+func (w *teller) applies(line string) string {
+	w.T.Helper()
+	plan, ds := w.plans()
+	if plan == nil {
+		w.T.Fatalf("plan:\n%s", ds)
+	}
+	if got := protocol.Lines(plan.Planned)["feedback_status"]; got != fmt.Sprintf("%q", line) {
+		w.T.Errorf("the plan says %s, want %q", got, line)
+	}
+	after, ds, err := w.Start().Apply(w.T.Context(), plan, w.given)
+	if err != nil || ds.HasErrors() {
+		w.T.Fatalf("apply: %v\n%s", err, ds)
+	}
+	w.Resource = *after
+	return ds.String()
+}
+
+// settled fails the test unless a plan has no change, and asks the host's API for nothing.
+func (w *teller) settled() {
+	w.T.Helper()
+	w.fake.ResetLog()
+	if plan, ds := w.plans(); plan == nil || plan.Changes() || strings.Contains(ds.String(), "Teams") {
+		w.T.Errorf("the next plan has a change, or warns:\n%s", ds)
+	}
+	if asked := w.fake.Requests(); len(asked) > 0 {
+		w.T.Errorf("the next plan sends %d requests, first %+v", len(asked), asked[0])
+	}
+}
+
+// open returns the titles of the open issues.
+func (w *teller) open() (titles []string) {
+	for _, i := range w.team.Issues() {
+		if !i.Closed {
+			titles = append(titles, i.Title)
+		}
+	}
+	return titles
+}
+
+// TestFeedbackOfMany: if 200 workloads fail at once, 20 get an issue and one more lists the rest. Those that the list
+// names get no issue later. All are closed once the workloads render.
+func TestFeedbackOfMany(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t)
+	w.push(200, 0)
+	w.applies("feedback: 1 status")
+	commit := w.push(200, 200)
+	w.applies("feedback: 1 status, 21 issues opened")
+	w.settled()
+	titles := w.open()
+	if len(titles) != 21 || titles[0] != "`w000` fails to render in `dev`" ||
+		titles[20] != "`180 more workloads` fail to render in `dev`" {
+		t.Errorf("%d issues: %q", len(titles), titles)
+	}
+	list := w.team.Issues()[20].Body
+	if !strings.Contains(list, "- `w020: target perf: Template r: ") || !strings.Contains(list, "- `w199: ") ||
+		strings.Contains(list, "w019") {
+		t.Errorf("the list:\n%s", list)
+	}
+	if text := w.team.StatusText(commit, "kalypso/dev"); !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") ||
+		len([]rune(text)) != 140 {
+		t.Errorf("the status is %q", text)
+	}
+
+	w.push(200, 100)
+	w.applies("feedback: 1 status, 1 issue edited")
+	w.settled()
+	if list := w.team.Issues()[20]; list.Closed || !strings.Contains(list.Title, "80 more") {
+		t.Errorf("the list is %+v", list)
+	}
+	w.push(200, 0)
+	w.applies("feedback: 1 status, 21 issues closed")
+	w.settled()
+	if titles := w.open(); len(titles) > 0 {
+		t.Errorf("they stay open: %q", titles)
+	}
+}
+
+// TestFeedbackHostFails: a host that is down, or a credential without rights, never fails an apply, and the next apply
+// tells what was not told. An issue whose opening has no answer is found by its marker.
+func TestFeedbackHostFails(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t)
+	down := githubfake.ServerError(http.StatusServiceUnavailable, 3600)
+	w.fake.Fail("", "/statuses", -1, down)
+	for run, line := range []string{"feedback: 1 status, 1 issue opened", "feedback: 1 status, 1 issue opened again",
+		"feedback: 1 status, 1 issue opened"} {
+		w.push(3+run, 1)
+		before := len(gitserver.Log(t, w.on.Path, "dev"))
+		warned := w.applies(line)
+		for _, text := range []string{"Teams did not hear everything: GitHub can't be reached", "the next apply tells them"} {
+			if !strings.Contains(warned, text) {
+				t.Errorf("it does not warn %q:\n%s", text, warned)
+			}
+		}
+		if got := len(gitserver.Log(t, w.on.Path, "dev")) - before; got != 1 {
+			t.Errorf("run %d made %d commits", run, got)
+		}
+	}
+	if plan, _ := w.plans(); plan == nil || !plan.Changes() {
+		t.Error("the next plan has nothing to tell")
+	}
+	w.fake.ClearFailures()
+
+	w.fake.Fail("", "/issues", -1, githubfake.Forbidden("Resource not accessible by personal access token"))
+	warned := w.applies("feedback: 1 status, 1 issue opened again")
+	if strings.Count(warned, "Teams did not hear everything") != 1 || !strings.Contains(warned, "GitHub denies the request") ||
+		!strings.Contains(warned, "the permission issues: read") {
+		t.Errorf("the warnings are:\n%s", warned)
+	}
+	w.fake.ClearFailures()
+	w.fake.Fail(http.MethodPost, "/issues", 1, githubfake.AnswerLost())
+	if warned := w.applies("feedback: 1 issue opened"); !strings.Contains(warned, "GitHub can't be reached") {
+		t.Errorf("the warnings are:\n%s", warned)
+	}
+	w.fake.ClearFailures()
+	if warned := w.applies("feedback: 1 issue opened again"); strings.Contains(warned, "Teams") {
+		t.Errorf("it warns:\n%s", warned)
+	}
+	w.settled()
+	if titles := w.open(); len(titles) != 1 {
+		t.Errorf("%q were opened", titles)
+	}
+	w.Resource = protocol.Resource{Type: w.Resource.Type} // the state is lost
+	w.given["adopt"] = true
+	w.push(5, 1)
+	plan, _ := w.plans()
+	after, ds, err := w.Start().Apply(t.Context(), plan, w.given)
+	if err != nil || ds.HasErrors() {
+		t.Fatalf("%v\n%s", err, ds)
+	}
+	w.Resource = *after
+	if titles := w.open(); len(titles) != 1 || len(w.team.Issues()) != 1 {
+		t.Errorf("%q were opened", titles)
+	}
+	w.settled()
+}
+
+// TestFeedbackFollowsMerge: with pull requests, teams hear of a tree once it is merged.
+func TestFeedbackFollowsMerge(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t)
+	w.given["delivery"] = map[string]any{"strategy": "pull_request", "describe": "keys"}
+	commit := w.push(2, 0)
+	plan, ds := w.plans()
+	if plan == nil {
+		t.Fatal(ds)
+	}
+	if got, there := protocol.Lines(plan.Planned)["feedback_status"]; there {
+		t.Errorf("the plan of the pull request says %s", got)
+	}
+	w.Run(w.given, w.given)
+	w.settledAfterProposal(commit)
+	w.on.Merge(t, w.on.PullRequests()[0].Number, "merge")
+	w.applies("feedback: 1 status")
+	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "success" {
+		t.Errorf("the status is %q", state)
+	}
+	w.settled()
+}
+
+// settledAfterProposal fails the test unless the next plan has no change, and the commit no status.
+func (w *teller) settledAfterProposal(commit string) {
+	w.T.Helper()
+	if plan, ds := w.plans(); plan == nil || plan.Changes() {
+		w.T.Errorf("the next plan has a change:\n%s", ds)
+	}
+	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "" {
+		w.T.Errorf("the status is %q before the merge", state)
+	}
+}
+
+// TestFeedbackDescribed: the description of a change says what teams hear.
+func TestFeedbackDescribed(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t)
+	w.push(1, 0)
+	w.applies("feedback: 1 status")
+	w.push(2, 1)
+	plan, ds := w.plans()
+	if plan == nil {
+		t.Fatal(ds)
+	}
+	const line = `feedback: 1 status, 1 issue opened`
+	if text := protocol.Lines(plan.Planned)["description"]; !strings.HasSuffix(text, line+`\n"`) {
+		t.Errorf("the description is %s", text)
+	}
+	w.applies(line)
+	w.settled()
+	// Without feedback, the issue is closed.
+	delete(w.given, "feedback")
+	w.applies("feedback: 1 issue closed")
+	w.settled()
+}
+
+// TestFeedbackInput: feedback that no host takes is an error of the plan at the argument.
+func TestFeedbackInput(t *testing.T) {
+	t.Parallel()
+	base := newTeller(t)
+	base.push(1, 0)
+	status := func(context any) map[string]any {
+		return map[string]any{"status": map[string]any{"context": context}}
+	}
+	issues := func(pairs ...any) map[string]any {
+		given := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			given[fmt.Sprint(pairs[i])] = pairs[i+1]
+		}
+		return map[string]any{"issues": given}
+	}
+	const repo = `AttributeName("feedback").AttributeName("issues").AttributeName("repo")`
+	const labels, context = "Attribute: feedback.issues.labels", "Attribute: feedback.status.context"
+	for name, tt := range map[string]struct {
+		feedback any
+		strategy string
+		want     []string
+	}{
+		"fine":                     {feedback: status("kalypso/dev")},
+		"issues of each workload":  {feedback: issues()},
+		"labels":                   {feedback: issues("labels", []any{"kalypso", "my team"})},
+		"unknown":                  {feedback: protocol.Unknown},
+		"unknown context":          {feedback: status(protocol.Unknown)},
+		"unknown repo and labels":  {feedback: issues("repo", protocol.Unknown, "labels", protocol.Unknown)},
+		"no delivery":              {status("x"), "none", []string{"Feedback needs a delivery", `AttributeName("feedback")`}},
+		"blank":                    {feedback: status(" "), want: []string{"Invalid context", context}},
+		"long":                     {feedback: status(strings.Repeat("x", 256)), want: []string{"at most 255", context}},
+		"own status":               {feedback: status("Dev environment"), want: []string{"the environment's own", context}},
+		"another server":           {feedback: issues("repo", "https://git.acme.io/a/b"), want: []string{"Repo is on no configured host", repo}},
+		"a folder":                 {feedback: issues("repo", "file:///srv/a"), want: []string{"Repo is on no configured host", repo}},
+		"no URL":                   {feedback: issues("repo", "acme"), want: []string{"Repo can't be used", repo}},
+		"Azure DevOps":             {feedback: issues("repo", "https://dev.azure.com/acme/p/_git/r"), want: []string{"opens no issues on Azure DevOps", "Attribute: feedback.issues.repo"}},
+		"a comma in a label":       {feedback: issues("labels", []any{"a,b"}), want: []string{"Invalid label", labels}},
+		"an empty label":           {feedback: issues("labels", []any{""}), want: []string{"Invalid label", labels}},
+		"a long label":             {feedback: issues("labels", []any{strings.Repeat("x", 51)}), want: []string{"Invalid label", labels}},
+		"all workloads from Azure": {feedback: issues(), strategy: "azure", want: []string{"Issues need another host", "Attribute: feedback.issues"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := *base
+			w.ProtocolRun = &acc.ProtocolRun{T: t, Config: base.Config, Resource: base.Resource}
+			w.given = maps.Clone(base.given)
+			w.given["feedback"] = tt.feedback
+			switch tt.strategy {
+			case "azure":
+				from := "https://dev.azure.com/acme/p/_git/r@main:"
+				w.given["manifests"] = map[string]any{from + "w.yaml": acc.WorkloadDocument("w", "perf")}
+				w.given["sources"] = map[string]any{from + ".": strings.Repeat("ab", 20)}
+			case "none":
+				w.given["delivery"] = map[string]any{"strategy": "none"}
+			}
+			plan, ds := w.plans()
+			if (plan == nil) != (len(tt.want) > 0) {
+				t.Errorf("the plan's diagnostics:\n%s", ds)
+			}
+			if i := slices.IndexFunc(tt.want, func(text string) bool { return !strings.Contains(ds.String(), text) }); i >= 0 {
+				t.Errorf("it does not say %s:\n%s", tt.want[i], ds)
+			}
+		})
+	}
+}
+
+// TestFeedbackOutOfReach: workloads on a server without a block of the provider are one warning.
+func TestFeedbackOutOfReach(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t)
+	w.push(1, 0)
+	manifests, sources := map[string]any{}, map[string]any{}
+	for _, name := range []string{"one", "two"} {
+		from := "https://git.acme.io/teams/" + name + "@main:"
+		manifests[from+"w.yaml"], sources[from+"."] = acc.WorkloadDocument(name, "perf"), strings.Repeat("ab", 20)
+	}
+	w.given["manifests"], w.given["sources"] = manifests, sources
+	plan, ds := w.plans()
+	if plan == nil || strings.Count(ds.String(), "Some teams hear nothing") != 1 ||
+		!strings.Contains(ds.String(), "https://git.acme.io/teams/one: ") ||
+		!strings.Contains(ds.String(), "https://git.acme.io/teams/two: ") {
+		t.Errorf("the warnings are:\n%s", ds)
+	}
+}
