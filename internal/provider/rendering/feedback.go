@@ -20,13 +20,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// feedbackKey is the key in private state of what teams heard: a [feedback.Said].
+// feedbackKey is the key in private state of the feedback that was given: a [feedback.Said].
 const feedbackKey = "feedback"
 
 func feedbackArgument() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Tells teams, after each delivery, what became of their workloads; with pull requests, after " +
+		MarkdownDescription: "Shows teams, after each delivery, what became of their workloads; with pull requests, after " +
 			"the merge. A host that fails is a warning, and the next apply tries again: see the guide Large fleets.",
 		Attributes: map[string]schema.Attribute{
 			"status": schema.SingleNestedAttribute{
@@ -72,37 +72,62 @@ func readFeedback(d tfvalue.Decoder) *wish.Feedback {
 	return f
 }
 
-// planFeedback plans the attribute feedback_status: what the apply tells teams, or else what the last one told. If it
-// tells something, the arguments that say where objects were read do not stay as they were: the apply needs their
-// commits.
-func (r *environmentRendering) planFeedback(
-	ctx context.Context, private schemas.PrivateState, decision *delivery.Decision, state *environmentRenderingModel,
-	diags *diag.Diagnostics,
-) types.String {
-	last, said, settings := state.feedbackStatus(), readSaid(ctx, private, state), decision.Applied.Wish.Feedback
+// feedbackGiver gives the feedback of a rendering in one operation.
+type feedbackGiver struct {
+	data    *configuration.Data
+	private schemas.PrivateState
+	state   *environmentRenderingModel // before the operation; nil for a create
+	diags   *diag.Diagnostics
+}
+
+// last returns the attribute feedback_status before the operation.
+func (g feedbackGiver) last() types.String {
+	if g.state == nil {
+		return types.StringNull()
+	}
+	return g.state.FeedbackStatus
+}
+
+// said returns the feedback of earlier applies. A create begins anew: it finds the issues of an earlier rendering on
+// the host.
+func (g feedbackGiver) said(ctx context.Context) (said feedback.Said) {
+	if g.state == nil {
+		return said
+	}
+	data, _ := g.private.GetKey(ctx, feedbackKey)
+	if json.Unmarshal(data, &said) != nil { // absent, or of another version
+		return feedback.Said{}
+	}
+	return said
+}
+
+// plan plans the attribute feedback_status: the feedback that the apply gives, or else the last one. If it gives any,
+// the arguments that say where objects were read do not stay as they were: the apply needs their commits.
+func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) types.String {
+	last, said, settings := g.last(), g.said(ctx), decision.Applied.Wish.Feedback
 	if settings == nil && len(said.Issues) == 0 {
 		return last
 	}
 	due, known := feedback.Due(decision)
-	if r.data == nil || !r.data.Known || !known {
+	if g.data == nil || !g.data.Known || !known {
 		return types.StringUnknown()
 	}
-	host := r.data.HostFor(diags)
-	if diags.HasError() {
+	host := g.data.HostFor(g.diags)
+	if host == nil {
 		return last
 	}
 	ps, err := feedback.CheckRepo(host, settings)
-	if tfvalue.AppendProblems(diags, ps); err != nil {
-		configuration.AppendHostError(diags, path.Root("feedback").AtName("issues").AtName("repo"), err)
+	if tfvalue.AppendProblems(g.diags, ps); err != nil {
+		configuration.AppendHostError(g.diags, path.Root("feedback").AtName("issues").AtName("repo"), err)
+	}
+	if !due || g.diags.HasError() {
+		return last
 	}
 	message, known := feedback.NewMessage(ctx, decision.Applied, decision.Before)
-	switch {
-	case !due || diags.HasError():
-		return last
-	case !known:
+	if !known {
 		return types.StringUnknown()
 	}
-	tfvalue.AppendProblems(diags, message.Reach(host, settings))
+	tfvalue.AppendProblems(g.diags, message.Reach(host, settings))
 	line := feedback.NewPlan(message, said).Line()
 	if line == "" {
 		return last
@@ -116,31 +141,23 @@ func (r *environmentRendering) planFeedback(
 	return types.StringValue(line)
 }
 
-// setFeedback sets the planned attribute feedback_status, and adds it to the description of a change.
-func (m *environmentRenderingModel) setFeedback(planned types.String, state *environmentRenderingModel) {
-	m.FeedbackStatus = planned
-	if d := m.Description; !planned.Equal(state.feedbackStatus()) && !planned.IsUnknown() && !d.IsNull() &&
-		!d.IsUnknown() && (state == nil || !d.Equal(state.Description)) {
-		m.Description = types.StringValue(describe.WithFeedback(d.ValueString(), planned.ValueString()))
+// set sets the attribute feedback_status, and adds it to the description of a change.
+func (g feedbackGiver) set(m *environmentRenderingModel, status types.String) {
+	m.FeedbackStatus = status
+	d := m.Description
+	if status.Equal(g.last()) || status.IsUnknown() || d.IsNull() || d.IsUnknown() ||
+		g.state != nil && d.Equal(g.state.Description) {
+		return
 	}
+	m.Description = types.StringValue(describe.WithFeedback(d.ValueString(), status.ValueString()))
 }
 
-// feedbackStatus returns the attribute of a state; it is nil for a create.
-func (m *environmentRenderingModel) feedbackStatus() types.String {
-	if m == nil {
-		return types.StringNull()
-	}
-	return m.FeedbackStatus
-}
-
-// sendFeedback tells teams what became of their workloads. It never fails: problems are warnings, and the next apply
-// tries again. planned contains the planned results, and state the last ones; it is nil for a create. It reports
-// whether the next plan has nothing to tell.
-func (r *environmentRendering) sendFeedback(
-	ctx context.Context, private schemas.PrivateState, m *environmentRenderingModel, result *remote.Result,
-	planned deliveryResults, state *environmentRenderingModel, diags *diag.Diagnostics,
+// send gives the feedback of an apply. It never fails: problems are warnings, and the next apply tries again. planned
+// contains the planned results. It reports whether the next plan has none to give.
+func (g feedbackGiver) send(
+	ctx context.Context, m *environmentRenderingModel, result *remote.Result, planned deliveryResults,
 ) (settled bool) {
-	last, said, settings := state.feedbackStatus(), readSaid(ctx, private, state), result.Applied.Wish.Feedback
+	last, said, settings := g.last(), g.said(ctx), result.Applied.Wish.Feedback
 	if m.FeedbackStatus = planned.FeedbackStatus; m.FeedbackStatus.IsUnknown() {
 		m.FeedbackStatus = last
 	}
@@ -148,7 +165,7 @@ func (r *environmentRendering) sendFeedback(
 		return true
 	}
 	message, known := feedback.NewMessage(ctx, result.Applied, result.State)
-	host := r.data.HostFor(diags)
+	host := g.data.HostFor(g.diags)
 	if !known || host == nil {
 		return false
 	}
@@ -161,48 +178,35 @@ func (r *environmentRendering) sendFeedback(
 		m.FeedbackStatus = types.StringValue(plan.Line())
 	}
 	if planned.Description.IsUnknown() {
-		m.setFeedback(m.FeedbackStatus, state)
+		g.set(m, m.FeedbackStatus)
 	}
 	heard, errs := plan.Send(ctx, host)
 	data, err := json.Marshal(heard)
 	if err != nil {
-		diags.AddError("Private state can't be written", err.Error())
+		g.diags.AddError("Private state can't be written", err.Error())
 		return false
 	}
-	diags.Append(private.SetKey(ctx, feedbackKey, data)...)
+	g.diags.Append(g.private.SetKey(ctx, feedbackKey, data)...)
 	left := feedback.NewPlan(message, heard)
-	warnUnsent(errs, left, diags)
+	g.warn(errs, left)
 	if settled = left.Empty() && len(unreached) == 0; !settled {
-		diags.Append(private.SetKey(ctx, nothingToDoKey, nil)...)
+		g.diags.Append(g.private.SetKey(ctx, nothingToDoKey, nil)...)
 	}
 	return settled
 }
 
-// warnUnsent warns of what teams did not hear.
-func warnUnsent(errs []error, left *feedback.Plan, diags *diag.Diagnostics) {
-	const summary, next = "Teams did not hear everything", "The delivery is complete, and the next apply tells them."
+// warn warns of the feedback that was not given.
+func (g feedbackGiver) warn(errs []error, left *feedback.Plan) {
+	const summary, next = "Teams did not hear everything", "The delivery is complete, and the next apply tries again."
+	at := path.Root("feedback")
 	for _, err := range errs {
 		var failed diag.Diagnostics
-		configuration.AppendHostError(&failed, path.Root("feedback"), err)
+		configuration.AppendHostError(&failed, at, err)
 		for _, one := range failed {
-			diags.AddAttributeWarning(path.Root("feedback"), summary+": "+one.Summary(), one.Detail()+"\n"+next)
+			g.diags.AddAttributeWarning(at, summary+": "+one.Summary(), one.Detail()+"\n"+next)
 		}
 	}
 	if len(errs) == 0 && !left.Empty() {
-		diags.AddAttributeWarning(path.Root("feedback"), summary, "There was not enough time. "+next)
+		g.diags.AddAttributeWarning(at, summary, "There was not enough time. "+next)
 	}
-}
-
-// readSaid reads what teams heard so far. A create begins anew: it finds the issues of an earlier rendering on the host.
-func readSaid(
-	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel,
-) (said feedback.Said) {
-	if state == nil {
-		return said
-	}
-	data, _ := private.GetKey(ctx, feedbackKey)
-	if json.Unmarshal(data, &said) != nil { // absent, or of another version
-		return feedback.Said{}
-	}
-	return said
 }

@@ -112,7 +112,7 @@ func (w *teller) settled() {
 
 // open returns the titles of the open issues.
 func (w *teller) open() (titles []string) {
-	for _, i := range w.team.Issues() {
+	for _, i := range w.team.Issues.All() {
 		if !i.Closed {
 			titles = append(titles, i.Title)
 		}
@@ -135,12 +135,12 @@ func TestFeedbackOfMany(t *testing.T) {
 		titles[20] != "`180 more workloads` fail to render in `dev`" {
 		t.Errorf("%d issues: %q", len(titles), titles)
 	}
-	list := w.team.Issues()[20].Body
+	list := w.team.Issues.All()[20].Body
 	if !strings.Contains(list, "- `w020: target perf: Template r: ") || !strings.Contains(list, "- `w199: ") ||
 		strings.Contains(list, "w019") {
 		t.Errorf("the list:\n%s", list)
 	}
-	if text := w.team.StatusText(commit, "kalypso/dev"); !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") ||
+	if text := w.fake.StatusText(w.team, commit, "kalypso/dev"); !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") ||
 		len([]rune(text)) != 140 {
 		t.Errorf("the status is %q", text)
 	}
@@ -148,7 +148,7 @@ func TestFeedbackOfMany(t *testing.T) {
 	w.push(200, 100)
 	w.applies("feedback: 1 status, 1 issue edited")
 	w.settled()
-	if list := w.team.Issues()[20]; list.Closed || !strings.Contains(list.Title, "80 more") {
+	if list := w.team.Issues.All()[20]; list.Closed || !strings.Contains(list.Title, "80 more") {
 		t.Errorf("the list is %+v", list)
 	}
 	w.push(200, 0)
@@ -160,7 +160,7 @@ func TestFeedbackOfMany(t *testing.T) {
 }
 
 // TestFeedbackHostFails: a host that is down, or a credential without rights, never fails an apply, and the next apply
-// tells what was not told. An issue whose opening has no answer is found by its marker.
+// says the rest. An issue whose opening has no answer is found by its marker.
 func TestFeedbackHostFails(t *testing.T) {
 	t.Parallel()
 	w := newTeller(t)
@@ -171,7 +171,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		w.push(3+run, 1)
 		before := len(gitserver.Log(t, w.on.Path, "dev"))
 		warned := w.applies(line)
-		for _, text := range []string{"Teams did not hear everything: GitHub can't be reached", "the next apply tells them"} {
+		for _, text := range []string{"Teams did not hear everything: GitHub can't be reached", "the next apply tries again"} {
 			if !strings.Contains(warned, text) {
 				t.Errorf("it does not warn %q:\n%s", text, warned)
 			}
@@ -213,7 +213,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		t.Fatalf("%v\n%s", err, ds)
 	}
 	w.Resource = *after
-	if titles := w.open(); len(titles) != 1 || len(w.team.Issues()) != 1 {
+	if titles := w.open(); len(titles) != 1 || len(w.team.Issues.All()) != 1 {
 		t.Errorf("%q were opened", titles)
 	}
 	w.settled()

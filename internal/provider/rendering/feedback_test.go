@@ -86,14 +86,14 @@ func (h *hearing) heard(state, text string) {
 	h.T.Helper()
 	context := "kalypso/" + h.environment
 	got, _ := h.team.Status(h.commit, context)
-	if said := h.team.StatusText(h.commit, context); got != state || !strings.HasPrefix(said, text) {
+	if said := h.fake.StatusText(h.team, h.commit, context); got != state || !strings.HasPrefix(said, text) {
 		h.T.Errorf("the status is %s %q, want %s %q", got, said, state, text)
 	}
 }
 
 // issues returns the state and the comments of each issue.
 func issuesOf(repo *githubfake.Repo) (all []string) {
-	for _, i := range repo.Issues() {
+	for _, i := range repo.Issues.All() {
 		all = append(all, fmt.Sprintf("%d %s closed=%t %q", i.Number, i.Title, i.Closed, i.Comments))
 	}
 	return all
@@ -133,7 +133,7 @@ func TestAccFeedback(t *testing.T) {
 	dev.heard("failure", "target perf: ")
 	inDev, inStage := "1 `shop` fails to render in `dev` ", "2 `shop` fails to render in `stage` "
 	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
-	first := team.Issues()[0]
+	first := team.Issues.All()[0]
 	for _, text := range []string{"`large / shop-perf: kept, fails since 20", "in `Template \"reconciler\" from fleet.yaml, ",
 		"```\n", "`workload.yaml`", "Fix the workload"} {
 		if !strings.Contains(first.Body, text) {
@@ -145,7 +145,7 @@ func TestAccFeedback(t *testing.T) {
 	}
 
 	// An issue that people closed stays closed until the failure is another one.
-	team.ChangeIssue(t, 1, func(i *hostfake.Issue) { i.Closed = true })
+	team.Issues.Change(t, 1, func(i *hostfake.Issue) { i.Closed = true })
 	dev.reads(push(t, team, document+"# try\n"), document)
 	dev.tells("feedback: 1 status", 0)
 	expectIssues(t, team, inDev+"closed=true []", inStage+"closed=false []")
@@ -172,7 +172,7 @@ func TestAccFeedback(t *testing.T) {
 		"3 `store` fails to render in `stage` closed=false []")
 	stage.options("manifests", nil, "sources", nil) // it is removed
 	stage.tells("feedback: 1 issue closed", 1)
-	if issues := team.Issues(); !issues[2].Closed {
+	if issues := team.Issues.All(); !issues[2].Closed {
 		t.Errorf("the issue of a workload that is gone stays open: %+v", issues[2])
 	}
 }

@@ -79,7 +79,7 @@ type deliveryResults struct {
 	PullRequest types.Object `tfsdk:"pull_request"`
 	// RolloutStatus describes the last commit.
 	RolloutStatus types.String `tfsdk:"rollout_status"`
-	// FeedbackStatus describes what teams heard last.
+	// FeedbackStatus describes the last feedback.
 	FeedbackStatus types.String `tfsdk:"feedback_status"`
 }
 

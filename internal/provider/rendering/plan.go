@@ -71,9 +71,10 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	before, step = decision.Before, decision.Step
-	feedback := r.planFeedback(ctx, req.Private, decision, state, diags)
+	giver := feedbackGiver{r.data, req.Private, state, diags}
+	feedback := giver.plan(ctx, decision)
 	plan.plan(ctx, decision, state, diags)
-	plan.setFeedback(feedback, state)
+	giver.set(plan, feedback)
 	if r.check(ctx, decision, diags); diags.HasError() {
 		return
 	}

@@ -138,7 +138,7 @@ func (r *environmentRendering) apply(
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(decision, result, planned, state)
-	if r.sendFeedback(ctx, private, next, result, planned, state, diags) {
+	if (feedbackGiver{r.data, private, state, diags}).send(ctx, next, result, planned) {
 		r.keepNothingToDo(ctx, private, next, decision, found, result.State, diags)
 	}
 	return next

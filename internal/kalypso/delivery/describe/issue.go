@@ -38,7 +38,7 @@ const (
 func FaultMarker(fault string) string { return "<!-- kalypso-fault: " + fault + " -->" }
 
 // Issue returns the title and the body of the issue of a workload that fails to render. Names and errors are those of
-// teams: they stand in code, which mentions nobody, closes nothing and runs nothing.
+// teams: they stand in code, which mentions no person, closes nothing and runs nothing.
 func Issue(f Failure) (title, body string) {
 	w := &writer{}
 	w.line("Environment %s fails to render the workload %s.", name(f.Environment), name(f.Workload))

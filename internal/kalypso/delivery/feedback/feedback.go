@@ -1,5 +1,5 @@
 // Package feedback tells teams what became of their workloads: by a status of the commit that was read, and by an issue
-// for a workload that fails to render. What to say is a function of the rendered fleet and of what was said before.
+// for a workload that fails to render. The texts are a function of the rendered fleet and of the last feedback.
 package feedback
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Message is what teams should hear now.
+// Message contains all that teams should see now.
 type Message struct {
 	Environment string
 	Statuses    []Status // one for each commit
@@ -47,7 +47,7 @@ type Issue struct {
 
 func (i Issue) text() string { return fingerprint(i.Title, i.Body) }
 
-// Said is what teams heard so far. Terraform's private state keeps it.
+// Said contains the feedback so far. Terraform's private state keeps it.
 type Said struct {
 	// Statuses are fingerprints of statuses, by the repo and the commit.
 	Statuses map[string]string `json:"statuses,omitempty"`
@@ -66,7 +66,7 @@ type SaidIssue struct {
 // maxOpened bounds the issues that one apply opens for a workload each.
 const maxOpened = 20
 
-// Plan is what an apply says.
+// Plan contains the feedback that an apply gives.
 type Plan struct {
 	Statuses       []Status
 	Opened, Edited []Issue
@@ -84,7 +84,7 @@ type Closing struct {
 	Gone bool // the fleet no longer has the workload
 }
 
-// NewPlan returns the difference between a message and what teams heard so far.
+// NewPlan returns the difference between a message and the feedback so far.
 func NewPlan(m *Message, said Said) *Plan {
 	p := &Plan{environment: m.Environment, said: Said{Statuses: map[string]string{}, Issues: map[string]SaidIssue{}}}
 	for _, s := range m.Statuses {

@@ -30,7 +30,7 @@ type sender struct {
 	errs []error
 }
 
-// Send carries out a plan. It returns what teams heard, and the errors, at most one of each kind for a host. What
+// Send carries out a plan. It returns the feedback so far, and the errors, at most one of each kind for a host. What
 // failed is due again. It takes at most [MaxTime].
 func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Said, []error) {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
@@ -92,7 +92,7 @@ func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Said, []error) {
 	return s.said, distinct(s.errs)
 }
 
-// work is what is sent to one server.
+// work contains the requests to one server.
 type work struct {
 	statuses []Status
 	issues   []func(context.Context) error

@@ -5,29 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
-
-// Issues returns all issues of the repo, oldest first.
-func (r *Repo) Issues() []hostfake.Issue {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	return r.issues.Copy()
-}
-
-// ChangeIssue changes an issue as a person does.
-func (r *Repo) ChangeIssue(t testing.TB, number int, change func(*hostfake.Issue)) {
-	t.Helper()
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	found := r.issues.Find(number)
-	if found == nil {
-		t.Fatalf("there is no issue %d", number)
-	}
-	change(found)
-}
 
 func (a *api) listIssues(w http.ResponseWriter, req *http.Request) {
 	r, _ := a.opened(w, req, Read)
@@ -40,7 +20,7 @@ func (a *api) listIssues(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	all := []object{}
-	for _, i := range r.issues.Newest() {
+	for _, i := range r.Issues.Newest() {
 		all = append(all, showIssue(i))
 	}
 	for _, p := range r.pulls.all { // GitHub lists them too
@@ -64,32 +44,34 @@ func (a *api) openIssue(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	r.pulls.numbers++
-	reply(w, http.StatusCreated, showIssue(r.issues.Open(r.pulls.numbers, asked.Title, asked.Body, asked.Labels)))
+	reply(w, http.StatusCreated, showIssue(r.Issues.Add(r.pulls.numbers, asked.Title, asked.Body, asked.Labels)))
 }
 
+// issueEdit is the body of a request about an issue.
+type issueEdit struct{ Title, Body, State *string }
+
 // onIssue routes requests for one issue.
-func (a *api) onIssue(
-	pattern string, need Access, do func(w http.ResponseWriter, req *http.Request, r *Repo, i *hostfake.Issue),
-) {
+func (a *api) onIssue(pattern string, need Access, change func(i *hostfake.Issue, asked issueEdit)) {
 	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+		var asked issueEdit
 		r, _ := a.opened(w, req, need)
-		if r == nil {
+		if r == nil || need == Write && !decode(w, req, &asked) {
 			return
 		}
 		number, _ := strconv.Atoi(req.PathValue("number"))
-		if i := r.issues.Find(number); i != nil {
-			do(w, req, r, i)
-			return
+		i, found := r.Issues.Update(number, func(i *hostfake.Issue) { change(i, asked) })
+		switch {
+		case !found:
+			fail(w, http.StatusNotFound, "Not Found")
+		case req.Method == http.MethodPost:
+			reply(w, http.StatusCreated, object{"id": len(i.Comments), "body": asked.Body})
+		default:
+			reply(w, http.StatusOK, showIssue(i))
 		}
-		fail(w, http.StatusNotFound, "Not Found")
 	})
 }
 
-func editIssue(w http.ResponseWriter, req *http.Request, _ *Repo, i *hostfake.Issue) {
-	var asked struct{ Title, Body, State *string }
-	if !decode(w, req, &asked) {
-		return
-	}
+func editIssue(i *hostfake.Issue, asked issueEdit) {
 	if asked.Title != nil {
 		i.Title = *asked.Title
 	}
@@ -99,18 +81,9 @@ func editIssue(w http.ResponseWriter, req *http.Request, _ *Repo, i *hostfake.Is
 	if asked.State != nil {
 		i.Closed = *asked.State == "closed"
 	}
-	reply(w, http.StatusOK, showIssue(i))
 }
 
-func commentIssue(w http.ResponseWriter, req *http.Request, _ *Repo, i *hostfake.Issue) {
-	var asked struct{ Body string }
-	if decode(w, req, &asked) {
-		i.Comments = append(i.Comments, asked.Body)
-		reply(w, http.StatusCreated, object{"id": len(i.Comments), "body": asked.Body})
-	}
-}
-
-func showIssue(i *hostfake.Issue) object {
+func showIssue(i hostfake.Issue) object {
 	labels := []object{}
 	for _, name := range i.Labels {
 		labels = append(labels, object{"name": name})
@@ -124,11 +97,11 @@ func (a *api) routeIssues() {
 	at := restPrefix + "/repos/{owner}/{name}/issues"
 	a.mux.HandleFunc("GET "+at, a.listIssues)
 	a.mux.HandleFunc("POST "+at, a.openIssue)
-	a.onIssue("GET "+at+"/{number}", Read, func(w http.ResponseWriter, _ *http.Request, _ *Repo, i *hostfake.Issue) {
-		reply(w, http.StatusOK, showIssue(i))
-	})
+	a.onIssue("GET "+at+"/{number}", Read, func(*hostfake.Issue, issueEdit) {})
 	a.onIssue("PATCH "+at+"/{number}", Write, editIssue)
-	a.onIssue("POST "+at+"/{number}/comments", Write, commentIssue)
+	a.onIssue("POST "+at+"/{number}/comments", Write, func(i *hostfake.Issue, asked issueEdit) {
+		i.Comments = append(i.Comments, *asked.Body)
+	})
 	labels := restPrefix + "/repos/{owner}/{name}/issues/{number}/labels"
 	a.mux.HandleFunc("POST "+labels, a.numbered(Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
 		var asked []string

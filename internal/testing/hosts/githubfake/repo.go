@@ -15,12 +15,13 @@ type Repo struct {
 	Name string // owner/name
 	Path string // of the bare repository
 	URL  string // for Git over HTTP
+	// Issues are its issues.
+	Issues hostfake.Issues
 
 	server    *Server
 	git       hostfake.Repo
 	pulls     *pulls
 	statuses  *statuses
-	issues    hostfake.Issues
 	required  map[string][]string // branch → the contexts whose success its merges need
 	keepsOpen bool
 	noDrafts  bool

@@ -145,9 +145,9 @@ func (r *Repo) Status(commit, context string) (state string, posted int) {
 }
 
 // StatusText returns the description of the last status of a commit in a context.
-func (r *Repo) StatusText(commit, context string) (text string) {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
+func (s *Server) StatusText(r *Repo, commit, context string) (text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, s := range r.statuses.byCommit[commit] {
 		if s.Context == context {
 			text = s.Description

@@ -4,111 +4,83 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// Issues returns all issues of the project, oldest first.
-func (p *Project) Issues() []hostfake.Issue {
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	return p.issues.Copy()
-}
+// issues answers requests about the issues of a project. A quick action in a text is a failure of the test.
+type issues struct{ project *Project }
 
-// ChangeIssue changes an issue as a person does.
-func (p *Project) ChangeIssue(t testing.TB, number int, change func(*hostfake.Issue)) {
-	t.Helper()
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
-	found := p.issues.Find(number)
-	if found == nil {
-		t.Fatalf("there is no issue %d", number)
-	}
-	change(found)
-}
-
-// serveIssues answers requests about the issues of the project. A quick action in a text is a failure of the test.
-func (p *Project) serveIssues(w http.ResponseWriter, c *call) {
+func (is issues) serve(w http.ResponseWriter, c *call) {
 	if len(c.path) == 3 {
-		p.serveAllIssues(w, c)
+		is.serveAll(w, c)
 		return
 	}
+	var asked struct {
+		Title, Description, Body *string
+		StateEvent               string `json:"state_event"`
+	}
+	if c.Method != http.MethodGet {
+		c.decode(&asked)
+	}
 	number, _ := strconv.Atoi(c.path[3])
-	found := p.issues.Find(number)
-	switch {
-	case found == nil:
-		fail(w, http.StatusNotFound, "404 Issue Not Found")
-	case len(c.path) > 4:
-		var asked struct{ Body string }
-		c.decode(&asked)
-		found.Comments = append(found.Comments, p.withoutActions(asked.Body))
-		reply(w, http.StatusCreated, object{"id": len(found.Comments), "body": asked.Body})
-	case c.Method == http.MethodPut:
-		var asked struct {
-			Title, Description *string
-			StateEvent         string `json:"state_event"`
-		}
-		c.decode(&asked)
+	found, ok := is.project.Issues.Update(number, func(i *hostfake.Issue) {
 		if asked.Title != nil {
-			found.Title = *asked.Title
+			i.Title = *asked.Title
 		}
 		if asked.Description != nil {
-			found.Body = p.withoutActions(*asked.Description)
+			i.Body = is.withoutActions(*asked.Description)
 		}
 		if asked.StateEvent != "" {
-			found.Closed = asked.StateEvent == "close"
+			i.Closed = asked.StateEvent == "close"
 		}
-		reply(w, http.StatusOK, p.showIssue(found))
+		if asked.Body != nil {
+			i.Comments = append(i.Comments, is.withoutActions(*asked.Body))
+		}
+	})
+	switch {
+	case !ok:
+		fail(w, http.StatusNotFound, "404 Issue Not Found")
+	case c.Method == http.MethodPost:
+		reply(w, http.StatusCreated, object{"id": len(found.Comments), "body": asked.Body})
 	default:
-		reply(w, http.StatusOK, p.showIssue(found))
+		reply(w, http.StatusOK, is.show(found))
 	}
 }
 
-func (p *Project) serveAllIssues(w http.ResponseWriter, c *call) {
+func (is issues) serveAll(w http.ResponseWriter, c *call) {
+	p := is.project
 	if c.Method == http.MethodPost {
-		var asked struct {
-			Title, Description string
-			Labels             any
-		}
+		var asked struct{ Title, Description, Labels string }
 		c.decode(&asked)
 		var labels []string
-		switch given := asked.Labels.(type) {
-		case string:
-			labels = splitLabels(given)
-		case []any:
-			for _, one := range given {
-				name, _ := one.(string)
-				labels = append(labels, splitLabels(name)...)
-			}
+		if asked.Labels != "" {
+			labels = strings.Split(asked.Labels, ",")
 		}
-		opened := p.issues.Open(len(p.issues.All)+1, asked.Title, p.withoutActions(asked.Description), labels)
-		reply(w, http.StatusCreated, p.showIssue(opened))
+		opened := p.Issues.Add(len(p.Issues.All())+1, asked.Title, is.withoutActions(asked.Description), labels)
+		reply(w, http.StatusCreated, is.show(opened))
 		return
 	}
 	all := []object{}
-	for _, one := range p.issues.Newest() {
-		all = append(all, p.showIssue(one))
+	for _, one := range p.Issues.Newest() {
+		all = append(all, is.show(one))
 	}
 	list(w, c, all)
 }
 
-// splitLabels returns the labels of a text: GitLab divides it at commas.
-func splitLabels(text string) []string { return strings.Split(text, ",") }
-
-func (p *Project) withoutActions(text string) string {
+func (is issues) withoutActions(text string) string {
 	left, commands := QuickActions(text)
 	if len(commands) > 0 {
-		p.server.t.Errorf("GitLab ran the quick actions %q", commands)
+		is.project.server.t.Errorf("GitLab ran the quick actions %q", commands)
 	}
 	return left
 }
 
-func (p *Project) showIssue(i *hostfake.Issue) object {
+func (is issues) show(i hostfake.Issue) object {
 	return object{
-		"id": 9000 + i.Number, "iid": i.Number, "project_id": p.id, "title": i.Title, "description": i.Body,
+		"id": 9000 + i.Number, "iid": i.Number, "project_id": is.project.id, "title": i.Title, "description": i.Body,
 		"state":   map[bool]string{false: "opened", true: "closed"}[i.Closed],
 		"labels":  append([]string{}, i.Labels...),
-		"web_url": p.server.URL + "/" + p.Path + "/-/issues/" + strconv.Itoa(i.Number),
+		"web_url": is.project.server.URL + "/" + is.project.Path + "/-/issues/" + strconv.Itoa(i.Number),
 	}
 }

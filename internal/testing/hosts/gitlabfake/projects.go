@@ -16,6 +16,8 @@ type Project struct {
 	Path string // group/project
 	Dir  string // of the bare repository
 	URL  string // for Git over HTTP
+	// Issues are its issues.
+	Issues hostfake.Issues
 
 	server      *Server
 	git         hostfake.Repo
@@ -23,7 +25,6 @@ type Project struct {
 	oldPaths    []string
 	requests    *mergeRequests
 	statuses    *statuses
-	issues      hostfake.Issues
 	mergeMethod string // merge or ff
 	needsPass   bool   // only_allow_merge_if_pipeline_succeeds
 	oneReviewer bool

@@ -220,7 +220,7 @@ func (s *Server) serveProject(w http.ResponseWriter, c *call) {
 	case len(c.path) == 2:
 		reply(w, http.StatusOK, p.showProject())
 	case c.path[2] == "issues":
-		p.serveIssues(w, c)
+		issues{p}.serve(w, c)
 	case c.path[2] == "merge_requests":
 		p.requests.serve(w, c)
 	default: // statuses/{sha}, repository/commits/{sha}/statuses

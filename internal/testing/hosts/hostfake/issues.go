@@ -1,6 +1,10 @@
 package hostfake
 
-import "slices"
+import (
+	"slices"
+	"sync"
+	"testing"
+)
 
 // Issue is an issue of a fake.
 type Issue struct {
@@ -11,38 +15,60 @@ type Issue struct {
 	Comments    []string
 }
 
-// Issues are the issues of a repo of a fake, oldest first. The fake locks them.
-type Issues struct{ All []*Issue }
-
-// Open adds an issue.
-func (is *Issues) Open(number int, title, body string, labels []string) *Issue {
-	one := &Issue{Number: number, Title: title, Body: body, Labels: labels}
-	is.All = append(is.All, one)
-	return one
+// Issues are the issues of a repo of a fake.
+type Issues struct {
+	mu  sync.Mutex
+	all []*Issue // oldest first
 }
 
-// Find returns the issue of a number, or nil.
-func (is *Issues) Find(number int) *Issue {
-	if i := slices.IndexFunc(is.All, func(one *Issue) bool { return one.Number == number }); i >= 0 {
-		return is.All[i]
+// Add adds an issue, and returns it.
+func (is *Issues) Add(number int, title, body string, labels []string) Issue {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	one := &Issue{Number: number, Title: title, Body: body, Labels: labels}
+	is.all = append(is.all, one)
+	return one.copy()
+}
+
+// Update changes the issue of a number, and returns it. ok is false if there is none.
+func (is *Issues) Update(number int, change func(*Issue)) (changed Issue, ok bool) {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	i := slices.IndexFunc(is.all, func(one *Issue) bool { return one.Number == number })
+	if i < 0 {
+		return Issue{}, false
 	}
-	return nil
+	change(is.all[i])
+	return is.all[i].copy(), true
+}
+
+// Change changes an issue as a person does.
+func (is *Issues) Change(t testing.TB, number int, change func(*Issue)) {
+	t.Helper()
+	if _, ok := is.Update(number, change); !ok {
+		t.Fatalf("there is no issue %d", number)
+	}
+}
+
+// All returns the issues, oldest first.
+func (is *Issues) All() (all []Issue) {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	for _, one := range is.all {
+		all = append(all, one.copy())
+	}
+	return all
 }
 
 // Newest returns the issues, newest first.
-func (is *Issues) Newest() []*Issue {
-	all := slices.Clone(is.All)
+func (is *Issues) Newest() []Issue {
+	all := is.All()
 	slices.Reverse(all)
 	return all
 }
 
-// Copy returns copies of the issues, for tests.
-func (is *Issues) Copy() []Issue {
-	var all []Issue
-	for _, one := range is.All {
-		copied := *one
-		copied.Labels, copied.Comments = slices.Clone(one.Labels), slices.Clone(one.Comments)
-		all = append(all, copied)
-	}
-	return all
+func (i *Issue) copy() Issue {
+	copied := *i
+	copied.Labels, copied.Comments = slices.Clone(i.Labels), slices.Clone(i.Comments)
+	return copied
 }
