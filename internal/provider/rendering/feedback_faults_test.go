@@ -131,8 +131,8 @@ func TestFeedbackOfMany(t *testing.T) {
 	w.applies("feedback: 1 status, 21 issues opened")
 	w.settled()
 	titles := w.open()
-	if len(titles) != 21 || titles[0] != "`w000` fails to render in `dev`" ||
-		titles[20] != "`180 more workloads` fail to render in `dev`" {
+	if len(titles) != 21 || titles[0] != "Workload `w000` fails to render in `dev`" ||
+		titles[20] != "180 more workloads fail to render in `dev`" {
 		t.Errorf("%d issues: %q", len(titles), titles)
 	}
 	list := w.team.Issues.All()[20].Body

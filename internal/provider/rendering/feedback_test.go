@@ -131,7 +131,7 @@ func TestAccFeedback(t *testing.T) {
 	stage.tells("feedback: 1 status, 1 issue opened", 1)
 	stage.heard("failure", "target perf: ")
 	dev.heard("failure", "target perf: ")
-	inDev, inStage := "1 `shop` fails to render in `dev` ", "2 `shop` fails to render in `stage` "
+	inDev, inStage := "1 Workload `shop` fails to render in `dev` ", "2 Workload `shop` fails to render in `stage` "
 	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
 	first := team.Issues.All()[0]
 	for _, text := range []string{"`large / shop-perf: kept, fails since 20", "in `Template \"reconciler\" from fleet.yaml, ",
@@ -169,7 +169,7 @@ func TestAccFeedback(t *testing.T) {
 	stage.reads(dev.commit, document)
 	stage.tells("feedback: 1 status, 1 issue opened, 1 closed", 1)
 	expectIssues(t, team, inDev, inStage+"closed=true [\"Environment `stage` no longer reports on it.\"]",
-		"3 `store` fails to render in `stage` closed=false []")
+		"3 Workload `store` fails to render in `stage` closed=false []")
 	stage.options("manifests", nil, "sources", nil) // it is removed
 	stage.tells("feedback: 1 issue closed", 1)
 	if issues := team.Issues.All(); !issues[2].Closed {

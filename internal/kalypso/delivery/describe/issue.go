@@ -29,8 +29,9 @@ type Reason struct {
 const (
 	maxIssueTargets = 50
 	maxIssueReasons = 10
-	maxIssueText    = 4000 // of an error, in characters
+	maxIssueText    = 3000 // of an error, in characters
 	maxIssueName    = 80
+	maxIssueList    = 60_000 // of a list of workloads, in bytes
 )
 
 // FaultMarker returns the line that identifies a failure in the body of an issue: an issue that people closed stays
@@ -48,7 +49,7 @@ func Issue(f Failure) (title, body string) {
 	}
 	w.andMore(len(f.Targets)-maxIssueTargets, "deployment target")
 	for _, reason := range first(f.Reasons, maxIssueReasons) {
-		w.line("\n%s in %s:\n", name(reason.Summary), name(reason.Object))
+		w.line("\nReason: %s in %s:\n", name(reason.Summary), name(reason.Object))
 		w.line("%s", block(reason.Text))
 	}
 	w.andMore(len(f.Reasons)-maxIssueReasons, "reason")
@@ -58,7 +59,7 @@ func Issue(f Failure) (title, body string) {
 	w.line("\nTargets that are kept run as they are on the branch; those that are left out are not there. Fix the workload " +
 		"and push: the next apply of the environment closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(f.Fault), f.Marker)
-	return issueTitle("fails to render in", f.Workload, f.Environment), w.b.String()
+	return issueTitle("Workload "+code(cut(f.Workload, 60))+" fails", f.Environment), w.b.String()
 }
 
 // FailureList is the list of workloads that fail to render and have no issue of their own.
@@ -70,16 +71,21 @@ type FailureList struct {
 
 // IssueOfMany returns the title and the body of the issue that lists workloads.
 func IssueOfMany(l FailureList) (title, body string) {
-	const most = 200
 	w := &writer{}
 	w.line("Environment %s fails to render %s more:\n", name(l.Environment), count(len(l.Workloads), "workload"))
-	for _, workload := range first(l.Workloads, most) {
-		w.line("- %s", code(cut(workload, 2*maxIssueName)))
+	listed := 0
+	for _, workload := range l.Workloads {
+		line := "- " + code(cut(workload, 2*maxIssueName))
+		if w.b.Len()+len(line) > maxIssueList {
+			break
+		}
+		w.line("%s", line)
+		listed++
 	}
-	w.andMore(len(l.Workloads)-most, "workload")
+	w.andMore(len(l.Workloads)-listed, "workload")
 	w.line("\nSo many at once rarely fail by a fault of each team. The next apply that renders all of them closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)
-	return issueTitle("fail to render in", count(len(l.Workloads), "more workload"), l.Environment), w.b.String()
+	return issueTitle(count(len(l.Workloads), "more workload")+" fail", l.Environment), w.b.String()
 }
 
 // WithFeedback adds what an apply tells teams to a description, if there is room.
@@ -104,11 +110,11 @@ func (w *writer) andMore(n int, what string) {
 	}
 }
 
-// issueTitle returns a title with two names. Hosts find mentions in titles too.
-func issueTitle(verb, subject, environment string) string {
-	title := code(cut(subject, 60)) + " " + verb + " " + code(cut(environment, 30))
+// issueTitle returns a title. Hosts find mentions in titles too, so names stand in code.
+func issueTitle(subject, environment string) string {
+	title := subject + " to render in " + code(cut(environment, 30))
 	if length(title) > githost.MaxIssueTitle {
-		return "Workloads " + strings.Replace(verb, "fails", "fail", 1) + " an environment"
+		return "Workloads fail to render in an environment"
 	}
 	return title
 }
@@ -116,20 +122,23 @@ func issueTitle(verb, subject, environment string) string {
 // name formats a name or a line in code.
 func name(text string) string { return code(cut(text, maxIssueName)) }
 
-// cut shortens a text to this number of characters, and marks the cut.
+// cut shortens a line to this number of characters, once it is printable, and marks the cut.
 func cut(text string, most int) string {
+	text = printable.Line(text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
 	return text
 }
 
-// block formats a text literally, as a block of code. Its fence is longer than each run of backticks in the text.
+// block formats a text literally, as a block of code. It ends no block, and no line of it is a marker: a text of one
+// team must not pass for the issue of another.
 func block(text string) string {
-	text = cut(printable.Text(strings.TrimSpace(text)), maxIssueText)
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
+	text = printable.Text(strings.TrimSpace(text))
+	if runes := []rune(text); len(runes) > maxIssueText {
+		text = string(runes[:maxIssueText-1]) + "…"
 	}
-	return fence + "\n" + text + "\n" + fence
+	return "```\n" + blockEnds.Replace(text) + "\n```"
 }
+
+var blockEnds = strings.NewReplacer("```", "'''", "<!--", "<!- -")

@@ -7,16 +7,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
 )
 
 // FuzzTeamsTexts: no name, value, reason or path of a team runs as a quick action of GitLab, mentions a person or
 // becomes a link to an issue or a merge request, wherever a description shows it.
 func FuzzTeamsTexts(f *testing.F) {
-	for _, text := range []string{
-		"/merge", "a\n/close", "@user", "#1", "!1", "`@user`", "``` @user", "a|b @user", "a\\`@user", "\r/assign @me", "a`",
-		"```\n/merge\n```", "-->\n/merge", "]( @user", "<b>@user", "&#64;user", "> /x", "    /x", "\t#1", "$(x) ~~~\n!1",
-		"\u2028/merge", "https://acme.io/#1", "@<9e5d8f4c-1d8c-4f0a-8f5e-3b8f0a7a1c2d>", "AB#12", "",
-	} {
+	for _, text := range teamtext.Hostile {
 		f.Add(text, "team")
 		f.Add("team", text)
 	}

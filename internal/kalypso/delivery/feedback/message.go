@@ -260,7 +260,7 @@ func statusesOf(name string, names []string, all map[string]*workload) []Status 
 				text = fmt.Sprintf("%d workloads %s: %s", count, verb, text)
 			}
 		}
-		s.Status = githost.Status{Context: name, State: state, Description: status.Shorten(printable.Line(oneLine(text)))}
+		s.Status = githost.Status{Context: name, State: state, Description: StatusText(text)}
 		statuses = append(statuses, s)
 	}
 	return statuses
@@ -275,6 +275,9 @@ func successOf(shared []*workload) string {
 	return fmt.Sprintf("%s, %s on %s", problem.Count(len(shared), "workload"), problem.Count(targets, "target"),
 		problem.Count(len(places), "cluster type"))
 }
+
+// StatusText returns a text as the description of a status: printable, on one line, and as short as all hosts need it.
+func StatusText(text string) string { return status.Shorten(printable.Line(oneLine(text))) }
 
 // oneLine joins the lines of a text.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

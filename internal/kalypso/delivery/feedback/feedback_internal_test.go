@@ -1,0 +1,187 @@
+package feedback
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+const (
+	mono  = "https://github.com/acme/mono"
+	other = "https://github.com/acme/other"
+)
+
+func statusOn(repo, commit, text string) Status {
+	return Status{repo, commit, githost.Status{Context: "kalypso/dev", State: githost.Success, Description: text}}
+}
+
+func issueIn(repo, workload, fault string) Issue {
+	i := Issue{Workload: workload, Repo: repo, Marker: "<!-- " + workload + " -->", Fault: fault, summary: "it fails"}
+	i.Title, i.Body = workload+" fails", fault
+	return i
+}
+
+// message returns a message with these issues, sorted by workload, and of workloads that are fine.
+func message(issues []Issue, statuses []Status, fine ...string) *Message {
+	m := &Message{Environment: "dev", Statuses: statuses, Issues: issues, Workloads: fine}
+	for _, i := range issues {
+		m.Workloads = append(m.Workloads, i.Workload)
+	}
+	slices.Sort(m.Workloads)
+	m.list = func(rest []Issue) Issue { return newList("dev", "<!-- list -->", nil, rest) }
+	return m
+}
+
+// many returns issues of workloads in a repo, named by their number.
+func many(repo string, from, to int) (all []Issue) {
+	for i := from; i < to; i++ {
+		all = append(all, issueIn(repo, fmt.Sprintf("w%03d", i), "fault"))
+	}
+	return all
+}
+
+// carriedOut returns the feedback after a plan that succeeds.
+func carriedOut(p *Plan) Said {
+	said, number := p.said, 100
+	for _, s := range p.Statuses {
+		said.Statuses[s.key()] = s.fingerprint()
+	}
+	for _, i := range slices.Concat(p.Opened, p.Edited) {
+		number++
+		said.Issues[i.Workload] = SaidIssue{i.Repo, number, i.text()}
+	}
+	said.Listed = p.listed
+	return said
+}
+
+// TestNewPlan: a plan has what changed since the last feedback. Once it is carried out, there is nothing to do.
+func TestNewPlan(t *testing.T) {
+	t.Parallel()
+	one, two := statusOn(mono, "1", "x"), statusOn(other, "2", "x")
+	a, b := issueIn(mono, "a", "fault"), issueIn(mono, "b", "fault")
+	for name, tt := range map[string]struct {
+		before, now *Message
+		want        string
+	}{
+		"nothing":           {message(nil, nil), message(nil, nil), ""},
+		"first":             {message(nil, nil), message([]Issue{a}, []Status{one, two}), "feedback: 2 statuses, 1 issue opened"},
+		"the same":          {message([]Issue{a}, []Status{one}), message([]Issue{a}, []Status{one}), ""},
+		"another commit":    {message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "2", "x")}), "feedback: 1 status"},
+		"another text":      {message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "1", "y")}), "feedback: 1 status"},
+		"the repo by SSH":   {message(nil, []Status{one}), message(nil, []Status{statusOn(mono+".git", "1", "x")}), ""},
+		"a commit less":     {message(nil, []Status{one, two}), message(nil, []Status{two}), ""},
+		"another fault":     {message([]Issue{a}, nil), message([]Issue{issueIn(mono, "a", "z")}, nil), "feedback: 1 issue edited"},
+		"another repo":      {message([]Issue{a}, nil), message([]Issue{issueIn(other, "a", "fault")}, nil), "feedback: 1 issue opened, 1 closed"},
+		"mended and broken": {message([]Issue{a}, []Status{one}), message([]Issue{b}, []Status{two}, "a"), "feedback: 1 status, 1 issue opened, 1 closed"},
+		"20 of a repo":      {message(nil, nil), message(many(mono, 0, 20), nil), "feedback: 20 issues opened"},
+		"21 of a repo":      {message(nil, nil), message(many(mono, 0, 21), nil), "feedback: 21 issues opened"},
+		"200 of a repo":     {message(nil, nil), message(many(mono, 0, 200), nil), "feedback: 21 issues opened"},
+		"one of the 20 is mended": {message(many(mono, 0, 200), nil), message(many(mono, 1, 200), nil, "w000"),
+			"feedback: 1 issue closed"},
+		"one of the list is mended": {message(many(mono, 0, 200), nil), message(many(mono, 0, 199), nil, "w199"),
+			"feedback: 1 issue edited"},
+		"the list is mended": {message(many(mono, 0, 200), nil), message(many(mono, 0, 20), nil), "feedback: 1 issue closed"},
+		"new ones beside a list": {message(many(mono, 0, 30), nil), message(many(mono, 0, 32), nil),
+			"feedback: 2 issues opened"},
+	} {
+		before := carriedOut(NewPlan(tt.before, Said{}))
+		p := NewPlan(tt.now, before)
+		if p.Line() != tt.want || p.Empty() != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", name, p.Line(), tt.want)
+		}
+		if again := NewPlan(tt.now, carriedOut(p)); !again.Empty() {
+			t.Errorf("%s: then there is %q to do", name, again.Line())
+		}
+	}
+}
+
+// TestClosing: an issue of a workload that is gone is closed as gone.
+func TestClosing(t *testing.T) {
+	t.Parallel()
+	said := carriedOut(NewPlan(message([]Issue{issueIn(mono, "a", "x"), issueIn(mono, "b", "x")}, nil), Said{}))
+	got := map[string]bool{}
+	for _, closing := range NewPlan(message(nil, nil, "b"), said).Closed {
+		got[closing.Workload] = closing.Gone
+	}
+	if diff := cmp.Diff(map[string]bool{"a": true, "b": false}, got); diff != "" {
+		t.Errorf("gone (-want +got):\n%s", diff)
+	}
+}
+
+// TestListOfOneRepo: the list names the workloads of one repo alone, and stays in its repo.
+func TestListOfOneRepo(t *testing.T) {
+	t.Parallel()
+	all := slices.Concat(many(mono, 0, 25), many(other, 25, 35))
+	p := NewPlan(message(all, nil), Said{})
+	list := p.Opened[len(p.Opened)-1]
+	if list.Repo != other || strings.Contains(list.Body, "w024") || !strings.Contains(list.Body, "w034") {
+		t.Errorf("the list in %s:\n%s", list.Repo, list.Body)
+	}
+	said := carriedOut(p)
+	said.Issues[""] = SaidIssue{mono, 1, "x"}
+	if p = NewPlan(message(all, nil), said); len(p.Edited) != 1 || p.Edited[0].Repo != mono || len(p.Opened) > 0 {
+		t.Errorf("the list moves: %s", p.Line())
+	}
+}
+
+// TestStatusesOf: workloads that share a commit share a status: of a failure, else of a pending one.
+func TestStatusesOf(t *testing.T) {
+	t.Parallel()
+	fine := func(name string) *workload {
+		w := &workload{name: name, targets: 2, places: map[string]bool{"large": true, "small": true}}
+		w.at.Repo, w.at.Commit = mono, "1"
+		return w
+	}
+	pending := func(name string) *workload {
+		w := fine(name)
+		w.unplaced = []string{"no policy places target perf"}
+		return w
+	}
+	failing := func(name string) *workload {
+		w := fine(name)
+		w.failed, w.failing = failures(name, "perf"), map[string]bool{name + "-perf": true}
+		return w
+	}
+	for want, all := range map[string][]*workload{
+		"success 2 targets on 2 cluster types":                                   {fine("a")},
+		"success 2 workloads, 4 targets on 2 cluster types":                      {fine("a"), fine("b")},
+		"pending no policy places target perf":                                   {pending("a")},
+		"pending b: no policy places target perf":                                {fine("a"), pending("b")},
+		"pending 2 workloads wait: b: no policy places target perf":              {fine("a"), pending("b"), pending("c")},
+		"failure target perf: Template flux: It fails: line 1 of 2":              {failing("a")},
+		"failure b: target perf: Template flux: It fails: line 1 of 2":           {fine("a"), failing("b"), pending("c")},
+		"failure 2 workloads fail: b: target perf: Template flux: It fails: l":   {pending("a"), failing("b"), failing("c")},
+		"failure 2 workloads fail: a: target perf: Template flux: It fails: lin": {failing("a"), failing("b")},
+	} {
+		byName, names := map[string]*workload{}, []string(nil)
+		for _, w := range all {
+			byName[w.name], names = w, append(names, w.name)
+		}
+		got := statusesOf("kalypso/dev", names, byName)
+		if len(got) != 1 {
+			t.Fatalf("%d statuses, want 1", len(got))
+		}
+		if said := string(got[0].State) + " " + got[0].Description; !strings.HasPrefix(said, want) {
+			t.Errorf("%q, want %q", said, want)
+		}
+	}
+	elsewhere := fine("b")
+	elsewhere.at.Commit = ""
+	if got := statusesOf("x", []string{"b"}, map[string]*workload{"b": elsewhere}); len(got) > 0 {
+		t.Errorf("a workload without a commit has the status %+v", got)
+	}
+}
+
+// failures returns a fault of a team that affects a target of a workload.
+func failures(workload, target string) problem.Problems {
+	return problem.Problems{{
+		Kind: "Template", Name: "flux", Summary: "It fails", Cause: "line 1\nof 2", Fault: problem.TeamFault,
+		Affects: []problem.AffectedTarget{{ClusterType: "large", Name: workload + "-" + target}},
+	}}
+}

@@ -1,0 +1,206 @@
+package feedback_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/feedback"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	gitea.Stop()
+	os.Exit(code)
+}
+
+// team is a repo of a team on a host, with a commit.
+type team struct {
+	*testing.T
+	world  hostingtest.World
+	host   githost.Host
+	repo   githost.Repo
+	url    string
+	commit string
+	said   feedback.Said
+}
+
+func newTeam(t *testing.T, on hosts.Host) *team {
+	t.Helper()
+	world := on.New(t)
+	people := world.AddRepo(t)
+	w := &team{T: t, world: world, host: world.Host(t, hostingtest.Writer), url: people.URL()}
+	local := gitserver.InitBare(t)
+	w.commit = gitserver.Seed(t, local, "team", map[string]string{"workload.yaml": "kind: Workload\n"})
+	gitserver.Git(t, local, "push", "--quiet", people.Remote(), "team")
+	repo, err := w.host.Repo(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.repo = repo
+	return w
+}
+
+// message is about the workload shop, which fails with this error, or renders; "": it renders.
+func (w *team) message(state githost.StatusState, text, failure string) *feedback.Message {
+	m := &feedback.Message{Environment: "dev", Workloads: []string{"shop"}}
+	s := feedback.Status{Repo: w.url, Commit: w.commit}
+	s.Status = githost.Status{Context: "kalypso/dev", State: state, Description: text}
+	m.Statuses = append(m.Statuses, s)
+	if failure == "" {
+		return m
+	}
+	i := feedback.Issue{Workload: "shop", Repo: w.url, Marker: githost.IssueMarker("dev", "0", "shop"), Fault: "f1"}
+	i.Title, i.Body = describe.Issue(describe.Failure{
+		Environment: "dev", Workload: "shop", Marker: i.Marker, Fault: i.Fault,
+		Reasons: []describe.Reason{{Object: "Template", Summary: "It fails", Text: failure}},
+	})
+	i.Labels = []string{"kalypso"}
+	m.Issues = append(m.Issues, i)
+	return m
+}
+
+// sends sends a message, and fails the test unless that takes this number of requests. Then there is nothing to send.
+func (w *team) sends(m *feedback.Message, requests int) {
+	w.Helper()
+	before := w.world.Requests()
+	said, errs := feedback.NewPlan(m, w.said).Send(w.Context(), w.host)
+	if len(errs) > 0 {
+		w.Fatalf("errors: %v", errs)
+	}
+	if got := w.world.Requests() - before; requests >= 0 && got != requests {
+		w.Errorf("%d requests, want %d", got, requests)
+	}
+	if w.said = said; !feedback.NewPlan(m, said).Empty() {
+		w.Errorf("there is more to send: %s", feedback.NewPlan(m, said).Line())
+	}
+	before = w.world.Requests()
+	if _, errs = feedback.NewPlan(m, said).Send(w.Context(), w.host); len(errs) > 0 || w.world.Requests() != before {
+		w.Errorf("nothing to send takes %d requests: %v", w.world.Requests()-before, errs)
+	}
+}
+
+// status fails the test unless the commit has this status.
+func (w *team) status(state githost.StatusState, text string) {
+	w.Helper()
+	s, err := w.repo.Status(w.Context(), w.commit, "kalypso/dev")
+	if err != nil || s == nil || s.State != state || s.Description != text {
+		w.Errorf("the status is %+v, %v", s, err)
+	}
+}
+
+// closed fails the test unless these issues are closed, oldest first.
+func (w *team) closed(want ...bool) {
+	w.Helper()
+	all, err := w.repo.Issues.List(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	var got []bool
+	for i := range all {
+		got = append(got, all[len(all)-1-i].Closed)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.Errorf("closed issues (-want +got):\n%s", diff)
+	}
+}
+
+// TestSend: a team hears of a failure and of its end on each host. The issue is found by its marker, and stays closed
+// if people closed it.
+func TestSend(t *testing.T) {
+	t.Parallel()
+	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
+		w := newTeam(t, on)
+		w.sends(w.message(githost.Success, "1 target", ""), -1)
+		w.status(githost.Success, "1 target")
+		if w.repo.Issues == nil {
+			return
+		}
+		fails := w.message(githost.Failure, "target perf: it fails", "line 1\n/close\n@ann")
+		w.sends(fails, -1)
+		w.status(githost.Failure, "target perf: it fails")
+		w.closed(false)
+
+		w.said.Issues = nil // the state is lost
+		w.sends(fails, -1)
+		w.closed(false)
+
+		number := w.said.Issues["shop"].Number
+		issue := fails.Issues[0]
+		content := githost.IssueContent{Title: issue.Title, Body: issue.Body, Closed: true}
+		if _, err := w.repo.Issues.Edit(t.Context(), number, content); err != nil { // as people do
+			t.Fatal(err)
+		}
+		edited := w.message(githost.Failure, "target perf: it fails", "line 2")
+		w.sends(edited, 1) // reads it
+		w.closed(true)
+		edited.Issues[0].Fault = "f2"
+		edited.Issues[0].Body = strings.ReplaceAll(edited.Issues[0].Body, "f1", "f2")
+		w.sends(edited, 2) // reads and edits it
+		w.closed(false)
+		w.sends(w.message(githost.Success, "1 target", ""), -1)
+		w.status(githost.Success, "1 target")
+		w.closed(true)
+		w.sends(fails, -1) // it fails again as at first
+		w.closed(false)
+	})
+}
+
+// TestSendHostileTexts: no text of a team does anything but stand in a status and in an issue, and the host takes it.
+func TestSendHostileTexts(t *testing.T) {
+	t.Parallel()
+	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
+		w := newTeam(t, on)
+		for _, text := range teamtext.Hostile {
+			said := feedback.StatusText(text)
+			if said != printable.Line(said) || len([]rune(said)) > 140 {
+				t.Errorf("%.40q is the status %q", text, said)
+			}
+			m := w.message(githost.Failure, said, text+"\n"+text)
+			if w.repo.Issues == nil {
+				m.Issues = nil
+			}
+			w.sends(m, -1)
+			if w.status(githost.Failure, said); w.repo.Issues == nil {
+				continue
+			}
+			got, err := w.repo.Issues.Read(t.Context(), w.said.Issues["shop"].Number)
+			if err != nil || got.Closed || !githost.HasMarker(got.Body, m.Issues[0].Marker) {
+				t.Errorf("%q: the issue is %+v, %v", text, got, err)
+			}
+		}
+	})
+}
+
+// TestSendErrors: an error is reported once for a host and a kind, and all that failed is due again.
+func TestSendErrors(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, hosts.Host{New: hosts.GitHub()})
+	reader := w.world.Host(t, hostingtest.Reader)
+	m := w.message(githost.Failure, "x", "it fails")
+	other := m.Statuses[0]
+	other.Commit = strings.Repeat("0", 39) + "1"
+	m.Statuses = append(m.Statuses, other)
+	plan := feedback.NewPlan(m, feedback.Said{})
+	said, errs := plan.Send(t.Context(), reader)
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "the host does not allow this") {
+		t.Errorf("the errors are %v", errs)
+	}
+	if line := feedback.NewPlan(m, said).Line(); line != "feedback: 2 statuses, 1 issue opened" {
+		t.Errorf("then there is %q to send", line)
+	}
+	_, errs = plan.Send(t.Context(), w.world.Host(t, hostingtest.Wrong))
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "does not accept the credential") {
+		t.Errorf("the errors are %v", errs)
+	}
+}
