@@ -109,7 +109,10 @@ func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) ty
 		return last
 	}
 	due, known := feedback.Due(decision)
-	if g.data == nil || !g.data.Known || !known {
+	if g.data == nil || !g.data.Known {
+		if known && !due {
+			return last
+		}
 		return types.StringUnknown()
 	}
 	host := g.data.HostFor(g.diags)
@@ -120,7 +123,10 @@ func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) ty
 	if tfvalue.AppendProblems(g.diags, ps); err != nil {
 		configuration.AppendHostError(g.diags, path.Root("feedback").AtName("issues").AtName("repo"), err)
 	}
-	if !due || g.diags.HasError() {
+	switch {
+	case !known:
+		return types.StringUnknown()
+	case !due || g.diags.HasError():
 		return last
 	}
 	message, known := feedback.NewMessage(ctx, decision.Applied, decision.Before)
@@ -145,11 +151,13 @@ func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) ty
 func (g feedbackGiver) set(m *environmentRenderingModel, status types.String) {
 	m.FeedbackStatus = status
 	d := m.Description
-	if status.Equal(g.last()) || status.IsUnknown() || d.IsNull() || d.IsUnknown() ||
-		g.state != nil && d.Equal(g.state.Description) {
-		return
+	switch {
+	case status.Equal(g.last()), d.IsNull(), d.IsUnknown(), g.state != nil && d.Equal(g.state.Description):
+	case status.IsUnknown():
+		m.Description = types.StringUnknown()
+	default:
+		m.Description = types.StringValue(describe.WithFeedback(d.ValueString(), status.ValueString()))
 	}
-	m.Description = types.StringValue(describe.WithFeedback(d.ValueString(), status.ValueString()))
 }
 
 // send gives the feedback of an apply. It never fails: problems are warnings, and the next apply tries again. planned
@@ -193,6 +201,18 @@ func (g feedbackGiver) send(
 		g.diags.Append(g.private.SetKey(ctx, nothingToDoKey, nil)...)
 	}
 	return settled
+}
+
+// end closes the issues of a rendering that was destroyed.
+func (g feedbackGiver) end(ctx context.Context, environment string) {
+	plan := feedback.NewPlan(&feedback.Message{Environment: environment}, g.said(ctx))
+	if plan.Empty() {
+		return
+	}
+	if host := g.data.HostFor(g.diags); host != nil {
+		_, errs := plan.Send(ctx, host)
+		g.warn(errs, plan)
+	}
 }
 
 // warn warns of the feedback that was not given.

@@ -276,6 +276,36 @@ func TestFeedbackDescribed(t *testing.T) {
 	w.settled()
 }
 
+// TestFeedbackUnknown: feedback that is known after apply is given by the apply. A destroy closes the issues.
+func TestFeedbackUnknown(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t)
+	w.push(2, 0)
+	w.applies("feedback: 1 status")
+	commit := w.push(2, 1)
+	unknown := maps.Clone(w.given)
+	unknown["feedback"] = map[string]any{
+		"status": map[string]any{"context": protocol.Unknown}, "issues": map[string]any{"repo": w.team.URL},
+	}
+	plan, state := w.Run(unknown, w.given)
+	if plan["feedback_status"] != "(known after apply)" ||
+		state["feedback_status"] != `"feedback: 1 status, 1 issue opened"` {
+		t.Errorf("the plan says %s, and the state %s", plan["feedback_status"], state["feedback_status"])
+	}
+	if status, _ := w.team.Status(commit, "kalypso/dev"); status != "failure" || len(w.open()) != 1 {
+		t.Errorf("the status is %q, and %q are open", status, w.open())
+	}
+	w.settled()
+	w.given["deletion_protection"], w.given["guardrails"] = false, map[string]any{
+		"max_kept": "100%", "max_removed": "100%", "allow_empty": true,
+	}
+	w.Run(w.given, w.given)
+	w.Destroy()
+	if titles := w.open(); len(titles) > 0 {
+		t.Errorf("a destroy leaves %q open", titles)
+	}
+}
+
 // TestFeedbackInput: feedback that no host takes is an error of the plan at the argument.
 func TestFeedbackInput(t *testing.T) {
 	t.Parallel()

@@ -108,3 +108,56 @@ func TestAccGiteaRendering(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 }
+
+// TestAccGiteaFeedback: on Gitea, a team hears of a target that it breaks, and of its end.
+func TestAccGiteaFeedback(t *testing.T) {
+	t.Parallel()
+	acc.NeedTerraform(t)
+	on := gitea.Shared(t).AddRepo(t, "gitops", "ann")
+	local := gitserver.InitBare(t)
+	gitserver.Seed(t, local, "dev", map[string]string{"README.md": "hello\n"})
+	r := newRendering(t, local)
+	r.setDestination("repo", on.URL)
+	onGitea(r.Root, on.Token)
+	for _, step := range []struct {
+		breaks, told, status, issue string
+		comments                    int
+	}{
+		{"", "feedback: 1 status", "success", "", 0},
+		{"data", "feedback: 1 status, 1 issue opened", "failure", "open", 0},
+		{"", "feedback: 1 status, 1 issue closed", "success", "closed", 1},
+	} {
+		document := shop("shop", "large", map[string]string{"dev": step.breaks})
+		commit := gitserver.Seed(t, local, "team", map[string]string{"workload.yaml": document})
+		send(t, local, on)
+		r.keep("guardrails", map[string]any{"max_kept": "100%"},
+			"manifests", map[string]string{on.URL + "@team:workload.yaml": document},
+			"sources", map[string]string{on.URL + "@team:.": commit},
+			"feedback", map[string]any{
+				"status": map[string]any{"context": "kalypso/dev"}, "issues": map[string]any{"labels": []string{"kalypso"}},
+			})
+		r.Apply()
+		r.ExpectEmptyPlan()
+		receive(t, local, on)
+		if told := r.Rendered()["feedback_status"]; told != step.told {
+			t.Errorf("feedback_status is %v, want %s", told, step.told)
+		}
+		var statuses []struct{ Status, Context, Description string }
+		on.API.Send(t, "GET", "/commits/"+commit+"/statuses", nil, &statuses)
+		if len(statuses) != 1 || statuses[0].Status != step.status || statuses[0].Context != "kalypso/dev" {
+			t.Errorf("the statuses are %+v, want %s", statuses, step.status)
+		}
+		if step.issue == "" {
+			continue
+		}
+		var issue struct {
+			State, Title string
+			Comments     int
+			Labels       []struct{ Name string }
+		}
+		on.API.Send(t, "GET", "/issues/1", nil, &issue)
+		if issue.State != step.issue || issue.Comments != step.comments || len(issue.Labels) != 1 {
+			t.Errorf("the issue is %+v, want it %s", issue, step.issue)
+		}
+	}
+}

@@ -260,7 +260,9 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	if err != nil {
 		writeDelivery(ctx, after, diags)
 		configuration.AppendDeliveryError(diags, d.Destination, err)
+		return
 	}
+	feedbackGiver{r.data, resp.Private, state, diags}.end(ctx, d.Environment)
 }
 
 // readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can

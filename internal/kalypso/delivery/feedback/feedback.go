@@ -104,12 +104,15 @@ func (s Status) fingerprint() string {
 
 // planIssues opens, edits and closes issues. A workload that a list names stays in the list.
 func (p *Plan) planIssues(m *Message, said Said) {
-	wanted, opened := map[string]bool{}, 0
+	wanted, listed, opened := map[string]bool{}, map[string]bool{}, 0
+	for _, workload := range said.Listed {
+		listed[workload] = true
+	}
 	var rest []Issue
 	for _, issue := range m.Issues {
 		switch _, has := said.Issues[issue.Workload]; {
 		case has:
-		case slices.Contains(said.Listed, issue.Workload), opened == maxOpened:
+		case listed[issue.Workload], opened == maxOpened:
 			rest = append(rest, issue)
 			continue
 		default:
