@@ -145,7 +145,7 @@ func TestStatusesOf(t *testing.T) {
 	}
 	failing := func(name string) *workload {
 		w := fine(name)
-		w.failed, w.failing = failures(name, "perf"), map[string]bool{name + "-perf": true}
+		w.failed, w.failing = failures("perf"), map[string]bool{name + "-perf": true}
 		return w
 	}
 	for want, all := range map[string][]*workload{
@@ -179,9 +179,8 @@ func TestStatusesOf(t *testing.T) {
 }
 
 // failures returns a fault of a team that affects a target of a workload.
-func failures(workload, target string) problem.Problems {
-	return problem.Problems{{
+func failures(target string) []failure {
+	return []failure{{problem.Problem{
 		Kind: "Template", Name: "flux", Summary: "It fails", Cause: "line 1\nof 2", Fault: problem.TeamFault,
-		Affects: []problem.AffectedTarget{{ClusterType: "large", Name: workload + "-" + target}},
-	}}
+	}, []string{target}}}
 }

@@ -33,9 +33,15 @@ type workload struct {
 	at       origin.Origin // zero: not from Git
 	targets  int           // in the environment
 	places   map[string]bool
-	failed   problem.Problems
+	failed   []failure
 	failing  map[string]bool // deployment targets
 	unplaced []string        // why no policy places a target
+}
+
+// failure is a reason why targets of a workload fail.
+type failure struct {
+	problem.Problem
+	targets []string // of the workload, without its name
 }
 
 // NewMessage returns what teams should hear of a tree that an apply leaves. s has the record of that tree, as far as it
@@ -125,17 +131,19 @@ func workloadsOf(ctx context.Context, n *next.Next) map[string]*workload {
 // addFailures adds the reasons why deployment targets fail to their workloads, each once.
 func addFailures(failed problem.Problems, all, owner map[string]*workload) {
 	for _, p := range failed {
-		of := map[*workload]bool{}
+		targets := map[*workload][]string{}
 		if own := all[p.Name]; own != nil && p.Kind == string(fleet.KindWorkload) {
-			of[own] = true
+			targets[own] = nil
 		}
 		for _, target := range p.Affects {
 			if own := owner[target.Name]; own != nil {
-				of[own], own.failing[target.Name] = true, true
+				targets[own] = append(targets[own], strings.TrimPrefix(target.Name, own.name+"-"))
+				own.failing[target.Name] = true
 			}
 		}
-		for own := range of {
-			own.failed = append(own.failed, p)
+		for own, names := range targets {
+			slices.Sort(names)
+			own.failed = append(own.failed, failure{p, slices.Compact(names)})
 		}
 	}
 }
@@ -200,28 +208,20 @@ func (w *workload) state() (state githost.StatusState, text string) {
 // reason returns the first reason why targets fail.
 func (w *workload) reason() string {
 	p := w.failed[0]
-	var targets []string
-	for _, target := range p.Affects {
-		if name, of := strings.CutPrefix(target.Name, w.name+"-"); of && w.failing[target.Name] {
-			targets = append(targets, name)
-		}
-	}
-	slices.Sort(targets)
-	targets = slices.Compact(targets)
-	text := fmt.Sprintf("%s: %s", p.Summary, cause(p))
+	text := p.Summary + ": " + p.cause()
 	if p.Kind != string(fleet.KindWorkload) && p.Kind != "" {
 		text = p.Kind + " " + p.Name + ": " + text
 	}
-	switch len(targets) {
+	switch len(p.targets) {
 	case 0:
 		return text
 	case 1:
-		return "target " + targets[0] + ": " + text
+		return "target " + p.targets[0] + ": " + text
 	}
-	return "targets " + problem.First(targets, 2) + ": " + text
+	return "targets " + problem.First(p.targets, 2) + ": " + text
 }
 
-func cause(p problem.Problem) string { return strings.TrimSpace(cmp.Or(p.Cause, p.Detail)) }
+func (f failure) cause() string { return strings.TrimSpace(cmp.Or(f.Cause, f.Detail)) }
 
 // statusesOf returns a status for each commit. Workloads that share it share the status: that of a failure, else of a
 // pending one.
@@ -327,8 +327,8 @@ func (w *workload) issue(a *wish.Arguments, key string, effects map[string][]str
 		f.Targets = append(f.Targets, effects[target]...)
 	}
 	for _, p := range w.failed {
-		f.Reasons = append(f.Reasons, describe.Reason{Object: p.Subject(), Summary: p.Summary, Text: cause(p)})
-		fault = append(fault, p.Kind, p.Name, p.Summary, cause(p))
+		f.Reasons = append(f.Reasons, describe.Reason{Object: p.Subject(), Summary: p.Summary, Text: p.cause()})
+		fault = append(fault, p.Kind, p.Name, p.Summary, p.cause())
 	}
 	i.Fault = fingerprint(fault...)
 	f.Fault = i.Fault
