@@ -270,6 +270,14 @@ func TestFeedbackDescribed(t *testing.T) {
 	}
 	w.applies(line)
 	w.settled()
+	// A commit that changes no object gets its status too.
+	commit := gitserver.Seed(t, w.team.Path, "main", map[string]string{"README.md": "ours\n"})
+	w.given["sources"] = map[string]any{w.team.URL + "@main:.": commit}
+	w.applies("feedback: 1 status")
+	w.settled()
+	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "failure" {
+		t.Errorf("the status is %q", state)
+	}
 	// Without feedback, the issue is closed.
 	delete(w.given, "feedback")
 	w.applies("feedback: 1 issue closed")
