@@ -278,6 +278,10 @@ func TestFeedbackDescribed(t *testing.T) {
 	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "failure" {
 		t.Errorf("the status is %q", state)
 	}
+	// The plan has the commit: an apply that does not find the plan of this process renders from it.
+	if text := fmt.Sprint(protocol.Lines(w.Resource.State)); !strings.Contains(text, commit) {
+		t.Errorf("the state does not name the commit: %s", text)
+	}
 	// Without feedback, the issue is closed.
 	delete(w.given, "feedback")
 	w.applies("feedback: 1 issue closed")
