@@ -140,8 +140,8 @@ func TestFeedbackOfMany(t *testing.T) {
 		strings.Contains(list, "w019") {
 		t.Errorf("the list:\n%s", list)
 	}
-	if text := w.fake.StatusText(w.team, commit, "kalypso/dev"); !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") ||
-		len([]rune(text)) != 140 {
+	text := w.fake.StatusText(w.team, commit, "kalypso/dev")
+	if !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") || len([]rune(text)) != 140 {
 		t.Errorf("the status is %q", text)
 	}
 
@@ -171,7 +171,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		w.push(3+run, 1)
 		before := len(gitserver.Log(t, w.on.Path, "dev"))
 		warned := w.applies(line)
-		for _, text := range []string{"Teams did not hear everything: GitHub can't be reached", "the next apply tries again"} {
+		for _, text := range []string{"everything: GitHub can't be reached", "the next apply tries again"} {
 			if !strings.Contains(warned, text) {
 				t.Errorf("it does not warn %q:\n%s", text, warned)
 			}
@@ -187,7 +187,7 @@ func TestFeedbackHostFails(t *testing.T) {
 
 	w.fake.Fail("", "/issues", -1, githubfake.Forbidden("Resource not accessible by personal access token"))
 	warned := w.applies("feedback: 1 status, 1 issue opened again")
-	if strings.Count(warned, "Teams did not hear everything") != 1 || !strings.Contains(warned, "GitHub denies the request") ||
+	if strings.Count(warned, "Teams did not hear") != 1 || !strings.Contains(warned, "GitHub denies the request") ||
 		!strings.Contains(warned, "the permission issues: read") {
 		t.Errorf("the warnings are:\n%s", warned)
 	}
@@ -335,6 +335,9 @@ func TestFeedbackInput(t *testing.T) {
 	}
 	const repo = `AttributeName("feedback").AttributeName("issues").AttributeName("repo")`
 	const labels, context = "Attribute: feedback.issues.labels", "Attribute: feedback.status.context"
+	noHost, noLabel := []string{"Repo is on no configured host", repo}, []string{"Invalid label", labels}
+	onAzure := []string{"opens no issues on Azure DevOps", "Attribute: feedback.issues.repo"}
+	allAzure := []string{"Issues need another host", "Attribute: feedback.issues"}
 	for name, tt := range map[string]struct {
 		feedback any
 		strategy string
@@ -350,14 +353,14 @@ func TestFeedbackInput(t *testing.T) {
 		"blank":                    {feedback: status(" "), want: []string{"Invalid context", context}},
 		"long":                     {feedback: status(strings.Repeat("x", 256)), want: []string{"at most 255", context}},
 		"own status":               {feedback: status("Dev environment"), want: []string{"the environment's own", context}},
-		"another server":           {feedback: issues("repo", "https://git.acme.io/a/b"), want: []string{"Repo is on no configured host", repo}},
-		"a folder":                 {feedback: issues("repo", "file:///srv/a"), want: []string{"Repo is on no configured host", repo}},
+		"another server":           {feedback: issues("repo", "https://git.acme.io/a/b"), want: noHost},
+		"a folder":                 {feedback: issues("repo", "file:///srv/a"), want: noHost},
 		"no URL":                   {feedback: issues("repo", "acme"), want: []string{"Repo can't be used", repo}},
-		"Azure DevOps":             {feedback: issues("repo", "https://dev.azure.com/acme/p/_git/r"), want: []string{"opens no issues on Azure DevOps", "Attribute: feedback.issues.repo"}},
-		"a comma in a label":       {feedback: issues("labels", []any{"a,b"}), want: []string{"Invalid label", labels}},
-		"an empty label":           {feedback: issues("labels", []any{""}), want: []string{"Invalid label", labels}},
-		"a long label":             {feedback: issues("labels", []any{strings.Repeat("x", 51)}), want: []string{"Invalid label", labels}},
-		"all workloads from Azure": {feedback: issues(), strategy: "azure", want: []string{"Issues need another host", "Attribute: feedback.issues"}},
+		"Azure DevOps":             {feedback: issues("repo", "https://dev.azure.com/acme/p/_git/r"), want: onAzure},
+		"a comma in a label":       {feedback: issues("labels", []any{"a,b"}), want: noLabel},
+		"an empty label":           {feedback: issues("labels", []any{""}), want: noLabel},
+		"a long label":             {feedback: issues("labels", []any{strings.Repeat("x", 51)}), want: noLabel},
+		"all workloads from Azure": {feedback: issues(), strategy: "azure", want: allAzure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *base

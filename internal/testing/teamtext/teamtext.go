@@ -13,7 +13,8 @@ var Hostile = append([]string{
 	"@acme/platform", "@all", "@everyone", "fixes #1", "Closes: acme/app#1", "resolves acme/app!1", "GH-1", "acme/app#1",
 	"Fixes https://github.com/acme/app/issues/1", "/label ~bug", "/reopen", "/confidential", "~bug", "%\"1.0\"", "&1",
 	"[issue:1]", "[[wiki]]", "ref #2, @ann and !3", "* @ann", "1. @ann", "# @ann", "| @ann |", "- [x] @ann", "~~@ann~~",
-	"**@ann**", "_@ann_", "[@ann](https://evil.example/#1)", "<@ann>", "(@ann)", "\"@ann\"", "'@ann'", "@ann\n@bob\n@cora", "````\n@ann\n````",
+	"**@ann**", "_@ann_", "[@ann](https://evil.example/#1)", "<@ann>", "(@ann)", "\"@ann\"", "'@ann'", "@ann\n@bob\n@cora",
+	"````\n@ann\n````",
 	"~~~\n@ann\n~~~", "`` @ann `` @bob", "`@ann\n`", "```", "````", "`````` @ann",
 	// They render: pages, pictures, scripts and diagrams.
 	"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "</style></script><svg onload=alert(1)>",

@@ -56,8 +56,8 @@ func Issue(f Failure) (title, body string) {
 	if f.File != "" {
 		w.line("\nThe workload was read from %s.", name(f.File))
 	}
-	w.line("\nTargets that are kept run as they are on the branch; those that are left out are not there. Fix the workload " +
-		"and push: the next apply of the environment closes this issue.")
+	w.line("\nTargets that are kept stay as they are on the branch; those that are left out are not there. Fix the " +
+		"workload and push: the next apply of the environment closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(f.Fault), f.Marker)
 	return issueTitle("Workload "+code(cut(f.Workload, 60))+" fails", f.Environment), w.b.String()
 }
@@ -83,7 +83,8 @@ func IssueOfMany(l FailureList) (title, body string) {
 		listed++
 	}
 	w.andMore(len(l.Workloads)-listed, "workload")
-	w.line("\nSo many at once rarely fail by a fault of each team. The next apply that renders all of them closes this issue.")
+	w.line("\nSo many at once rarely fail by a fault of each team. The next apply that renders all of them closes this " +
+		"issue.")
 	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)
 	return issueTitle(count(len(l.Workloads), "more workload")+" fail", l.Environment), w.b.String()
 }

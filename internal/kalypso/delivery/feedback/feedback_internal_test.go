@@ -65,23 +65,39 @@ func TestNewPlan(t *testing.T) {
 	t.Parallel()
 	one, two := statusOn(mono, "1", "x"), statusOn(other, "2", "x")
 	a, b := issueIn(mono, "a", "fault"), issueIn(mono, "b", "fault")
+	ofA := []Issue{a}
 	for name, tt := range map[string]struct {
 		before, now *Message
 		want        string
 	}{
-		"nothing":           {message(nil, nil), message(nil, nil), ""},
-		"first":             {message(nil, nil), message([]Issue{a}, []Status{one, two}), "feedback: 2 statuses, 1 issue opened"},
-		"the same":          {message([]Issue{a}, []Status{one}), message([]Issue{a}, []Status{one}), ""},
-		"another commit":    {message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "2", "x")}), "feedback: 1 status"},
-		"another text":      {message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "1", "y")}), "feedback: 1 status"},
-		"the repo by SSH":   {message(nil, []Status{one}), message(nil, []Status{statusOn(mono+".git", "1", "x")}), ""},
-		"a commit less":     {message(nil, []Status{one, two}), message(nil, []Status{two}), ""},
-		"another fault":     {message([]Issue{a}, nil), message([]Issue{issueIn(mono, "a", "z")}, nil), "feedback: 1 issue edited"},
-		"another repo":      {message([]Issue{a}, nil), message([]Issue{issueIn(other, "a", "fault")}, nil), "feedback: 1 issue opened, 1 closed"},
-		"mended and broken": {message([]Issue{a}, []Status{one}), message([]Issue{b}, []Status{two}, "a"), "feedback: 1 status, 1 issue opened, 1 closed"},
-		"20 of a repo":      {message(nil, nil), message(many(mono, 0, 20), nil), "feedback: 20 issues opened"},
-		"21 of a repo":      {message(nil, nil), message(many(mono, 0, 21), nil), "feedback: 21 issues opened"},
-		"200 of a repo":     {message(nil, nil), message(many(mono, 0, 200), nil), "feedback: 21 issues opened"},
+		"nothing":  {message(nil, nil), message(nil, nil), ""},
+		"first":    {message(nil, nil), message(ofA, []Status{one, two}), "feedback: 2 statuses, 1 issue opened"},
+		"the same": {message(ofA, []Status{one}), message(ofA, []Status{one}), ""},
+		"another commit": {
+			message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "2", "x")}),
+			"feedback: 1 status",
+		},
+		"another text": {
+			message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "1", "y")}),
+			"feedback: 1 status",
+		},
+		"the repo by SSH": {message(nil, []Status{one}), message(nil, []Status{statusOn(mono+".git", "1", "x")}), ""},
+		"a commit less":   {message(nil, []Status{one, two}), message(nil, []Status{two}), ""},
+		"another fault": {
+			message(ofA, nil), message([]Issue{issueIn(mono, "a", "z")}, nil),
+			"feedback: 1 issue edited",
+		},
+		"another repo": {
+			message(ofA, nil), message([]Issue{issueIn(other, "a", "fault")}, nil),
+			"feedback: 1 issue opened, 1 closed",
+		},
+		"mended and broken": {
+			message(ofA, []Status{one}), message([]Issue{b}, []Status{two}, "a"),
+			"feedback: 1 status, 1 issue opened, 1 closed",
+		},
+		"20 of a repo":  {message(nil, nil), message(many(mono, 0, 20), nil), "feedback: 20 issues opened"},
+		"21 of a repo":  {message(nil, nil), message(many(mono, 0, 21), nil), "feedback: 21 issues opened"},
+		"200 of a repo": {message(nil, nil), message(many(mono, 0, 200), nil), "feedback: 21 issues opened"},
 		"one of the 20 is mended": {message(many(mono, 0, 200), nil), message(many(mono, 1, 200), nil, "w000"),
 			"feedback: 1 issue closed"},
 		"one of the list is mended": {message(many(mono, 0, 200), nil), message(many(mono, 0, 199), nil, "w199"),

@@ -26,8 +26,8 @@ func CheckRepo(hosts githost.Host, f *wish.Feedback) (problem.Problems, error) {
 	if err != nil || repo.Issues != nil {
 		return nil, err
 	}
-	return problem.Problems{problem.At("Issues need another host", fmt.Sprintf("The provider opens no issues on %s. Name a "+
-		"repo on another host, or use feedback.status alone.", repo.Host), "feedback", "issues", "repo")}, nil
+	return problem.Problems{problem.At("Issues need another host", fmt.Sprintf("The provider opens no issues on %s. Name "+
+		"a repo on another host, or use feedback.status alone.", repo.Host), "feedback", "issues", "repo")}, nil
 }
 
 // Reach removes from a message what no host takes: statuses and issues of repos on no configured host, and issues on a

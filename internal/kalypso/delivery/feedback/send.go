@@ -35,7 +35,8 @@ type sender struct {
 func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Said, []error) {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
-	s := &sender{Plan: p, hosts: hosts, said: Said{Statuses: maps.Clone(p.said.Statuses), Issues: maps.Clone(p.said.Issues)}}
+	s := &sender{Plan: p, hosts: hosts}
+	s.said.Statuses, s.said.Issues = maps.Clone(p.said.Statuses), maps.Clone(p.said.Issues)
 	servers := map[string]*work{}
 	at := func(repo string) *work {
 		server := serverOf(repo)
