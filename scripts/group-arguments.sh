@@ -53,7 +53,7 @@ fleet='cluster_types templates workloads scheduling_policies configs config_sche
 group "$1/resources/environment_rendering.md" <<GROUPS
 The fleet: $fleet sources verified
 Where the tree goes, and how: gitops_repo delivery create_branch adopt on_move commit_message commit_trailers
-What a change may do: guardrails on_assignment_error on_drift accepted_changes on_destroy deletion_protection
+What a change may do: guardrails on_assignment_error feedback on_drift accepted_changes on_destroy deletion_protection
 When it goes: promotion promoted_commit rollout
 The plan: preview limits timeouts
 GROUPS

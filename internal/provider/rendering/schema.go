@@ -60,7 +60,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			Optional:    true,
 			MarkdownDescription: "The commits at which the objects of `manifests` were read: the output `sources` of a data " +
 				"source, or several of them merged. The record on the branch, `description` and its links name them. A commit " +
-				"that changes no object changes nothing: the plan keeps `sources` and `manifests` of the last change.",
+				"that changes no object changes nothing, except a status of `feedback`: the plan keeps `sources` and " +
+				"`manifests` of the last change.",
 		},
 		schemas.VerifiedAttribute: schema.MapAttribute{
 			ElementType: types.StringType,
