@@ -133,7 +133,7 @@ func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) ty
 	if !known {
 		return types.StringUnknown()
 	}
-	tfvalue.AppendProblems(g.diags, message.Reach(host, settings))
+	tfvalue.AppendProblems(g.diags, message.Reach(host, settings, g.data.HasCredential))
 	line := feedback.NewPlan(message, said).Line()
 	if line == "" {
 		return last
@@ -177,7 +177,7 @@ func (g feedbackGiver) send(
 	if !known || host == nil {
 		return false
 	}
-	unreached := message.Reach(host, settings) // the plan has shown it
+	unreached := message.Reach(host, settings, g.data.HasCredential) // the plan has shown it
 	plan := feedback.NewPlan(message, said)
 	if plan.Empty() || planned.FeedbackStatus.Equal(last) {
 		return plan.Empty() && len(unreached) == 0

@@ -392,15 +392,16 @@ func TestFeedbackOutOfReach(t *testing.T) {
 	w := newTeller(t)
 	w.push(1, 0)
 	manifests, sources := map[string]any{}, map[string]any{}
-	for _, name := range []string{"one", "two"} {
-		from := "https://git.acme.io/teams/" + name + "@main:"
+	for name, server := range map[string]string{"one": "git.acme.io", "two": "git.acme.io", "three": "gitlab.com"} {
+		from := "https://" + server + "/teams/" + name + "@main:"
 		manifests[from+"w.yaml"], sources[from+"."] = acc.WorkloadDocument(name, "perf"), strings.Repeat("ab", 20)
 	}
 	w.given["manifests"], w.given["sources"] = manifests, sources
 	plan, ds := w.plans()
 	if plan == nil || strings.Count(ds.String(), "Some teams hear nothing") != 1 ||
 		!strings.Contains(ds.String(), "https://git.acme.io/teams/one: ") ||
-		!strings.Contains(ds.String(), "https://git.acme.io/teams/two: ") {
+		!strings.Contains(ds.String(), "https://git.acme.io/teams/two: ") ||
+		!strings.Contains(ds.String(), "https://gitlab.com/teams/three: the provider has no credential for GitLab") {
 		t.Errorf("the warnings are:\n%s", ds)
 	}
 }

@@ -30,10 +30,12 @@ func CheckRepo(hosts githost.Host, f *wish.Feedback) (problem.Problems, error) {
 		"a repo on another host, or use feedback.status alone.", repo.Host), "feedback", "issues", "repo")}, nil
 }
 
-// Reach removes from a message what no host takes: statuses and issues of repos on no configured host, and issues on a
-// host without them. It warns of all such repos at once. If no workload can get an issue, it reports an error, since
-// the argument has no effect. It contacts no server.
-func (m *Message) Reach(hosts githost.Host, f *wish.Feedback) (ps problem.Problems) {
+// Reach removes from a message what no host takes: statuses and issues of repos on no configured host, or without a
+// credential, and issues on a host without them. It warns of all such repos at once. If no workload can get an issue, it
+// reports an error, since the argument has no effect. It contacts no server.
+func (m *Message) Reach(
+	hosts githost.Host, f *wish.Feedback, hasCredential func(repos ...string) bool,
+) (ps problem.Problems) {
 	if f == nil {
 		return nil
 	}
@@ -45,6 +47,9 @@ func (m *Message) Reach(hosts githost.Host, f *wish.Feedback) (ps problem.Proble
 			out[url] = "it is on no server that the provider has a block for"
 		case err != nil:
 			out[url] = err.Error()
+		case !hasCredential(url):
+			out[url] = "the provider has no credential for " + repo.Host
+			return false
 		case issues && repo.Issues == nil:
 			out[url] = "the provider opens no issues on " + repo.Host
 			return false
