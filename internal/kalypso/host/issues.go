@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"strings"
 )
 
 // Issues are the issues of a repo.
@@ -60,6 +61,9 @@ func (r Repo) CheckIssues() error {
 		Host: r.Host, Block: r.Block,
 	}
 }
+
+// HasIssueMarker reports whether the body of an issue contains the marker of a workload, of any environment.
+func HasIssueMarker(body string) bool { return strings.Contains(body, markerStart("issue")) }
 
 // IssueMarker returns the line that identifies the issue of a workload that an environment cannot render. key
 // distinguishes environments of the same name.

@@ -31,8 +31,10 @@ func marker(kind, environment, target, path string) string {
 	if err != nil {
 		panic(err) // strings always marshal
 	}
-	return "<!-- kalypso-" + kind + ": " + strings.ReplaceAll(string(text), "--", `-\u002d`) + " -->"
+	return markerStart(kind) + strings.ReplaceAll(string(text), "--", `-\u002d`) + " -->"
 }
+
+func markerStart(kind string) string { return "<!-- kalypso-" + kind + ": " }
 
 // HasMarker reports whether a description contains the marker as a line of its own. Quoted markers do not count.
 func HasMarker(body, marker string) bool {

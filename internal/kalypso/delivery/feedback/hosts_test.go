@@ -204,3 +204,26 @@ func TestSendErrors(t *testing.T) {
 		t.Errorf("the errors are %v", errs)
 	}
 }
+
+// TestSendToForeignIssue: if the repo was created anew, the number in the state is that of another issue, which stays
+// as it is.
+func TestSendToForeignIssue(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, hosts.Host{New: hosts.GitHub()})
+	theirs, err := w.repo.Issues.Open(t.Context(), githost.IssueContent{Title: "Theirs", Body: "Text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func() feedback.Said {
+		return feedback.Said{Issues: map[string]feedback.SaidIssue{"shop": {Repo: w.url, Number: theirs.Number}}}
+	}
+	w.said = state()
+	w.sends(w.message(githost.Failure, "x", "it fails"), -1)
+	w.closed(false, false)
+	w.said = state()
+	w.sends(w.message(githost.Success, "x", ""), -1)
+	w.closed(false, false)
+	if now, err := w.repo.Issues.Read(t.Context(), theirs.Number); err != nil || *now != *theirs {
+		t.Errorf("it is %+v, %v", now, err)
+	}
+}

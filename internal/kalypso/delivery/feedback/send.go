@@ -202,14 +202,15 @@ func (s *sender) open(ctx context.Context, issue Issue, list func() ([]githost.I
 	return err
 }
 
-// edit edits an issue. A deleted one is opened again.
+// edit edits an issue. A deleted one is opened again. An issue without a marker is another one: the repo was created
+// anew.
 func (s *sender) edit(ctx context.Context, issue Issue) error {
 	repo, err := s.issues(issue.Repo)
 	if err != nil {
 		return err
 	}
 	now, err := repo.Read(ctx, s.number(issue.Workload))
-	if errors.Is(err, githost.ErrNotVisible) {
+	if errors.Is(err, githost.ErrNotVisible) || err == nil && !githost.HasIssueMarker(now.Body) {
 		return s.open(ctx, issue, func() ([]githost.Issue, error) { return repo.List(ctx) })
 	}
 	if err != nil {
@@ -230,8 +231,8 @@ func (s *sender) update(ctx context.Context, repo githost.Issues, now githost.Is
 	return nil
 }
 
-// close closes an issue, without the mark of the failure: the same failure opens it again. One that people closed, or
-// deleted, stays as it is.
+// close closes an issue, without the mark of the failure: the same failure opens it again. One that people closed or
+// deleted, and one without a marker, stays as it is.
 func (s *sender) close(ctx context.Context, closing Closing) error {
 	repo, err := s.issues(closing.Repo)
 	if errors.Is(err, githost.ErrOtherHost) { // its block was removed
@@ -243,7 +244,7 @@ func (s *sender) close(ctx context.Context, closing Closing) error {
 	}
 	now, err := repo.Read(ctx, closing.Number)
 	switch {
-	case errors.Is(err, githost.ErrNotVisible), err == nil && now.Closed:
+	case errors.Is(err, githost.ErrNotVisible), err == nil && (now.Closed || !githost.HasIssueMarker(now.Body)):
 		s.forget(closing)
 		return nil
 	case err != nil:
