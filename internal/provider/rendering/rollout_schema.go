@@ -29,8 +29,7 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 							"percentage of the stage's cluster types, rounded up. The default is all of them.",
 					),
 					"soak": schemas.OptionalString(
-						"How long the clusters of the stage run the change before the next stage begins, such as `30m`. " +
-							"The default is no time.",
+						"How long the clusters of the stage run the change before the next stage begins, such as `30m`.",
 					),
 				}},
 			},
@@ -38,17 +37,14 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 				"`kalypso_deployment_state` with this `gitops_repo`. A new observation alone changes nothing: the plan keeps " +
 				"the one of the last change."),
 			"on_failure": failures.Attribute("The reaction to a failed folder that the rollout changed. With `stop`, no " +
-				"further wave follows. With `rollback`, the folders of the rollout return to their trees from before it, and " +
-				"the `target_tree_hash` is not tried again until the fleet changes, or `skip` names it. It takes effect with " +
-				"the next wave. After the last wave, a promoted commit goes back only by `rollback` of `kalypso_promotion`."),
+				"further wave follows. With `rollback`, the folders of the rollout return to their trees from before it. After " +
+				"the last wave, a promoted commit goes back only by `rollback` of `kalypso_promotion`."),
 			"pause": schemas.OptionalString(
 				"Stops further waves. The text is the reason. Folders that return to their tree from before the rollout are " +
-					"still written. An open pull request of a wave becomes a draft. A rendering that has delivered " +
-					"nothing yet writes nothing. `skip` does not change that.",
+					"still written. An open pull request of a wave becomes a draft.",
 			),
-			"windows": schemas.WindowsArgument("When a wave may be written, like the sync windows of Argo CD: at most 100 "+
-				"windows. `observed_at` decides, so they need `observed`. Closed windows are a `pause` until they open, also for "+
-				"`skip`. A wave that was planned in an open window is not applied after it closed.", false),
+			"windows": schemas.WindowsArgument("When a wave may be written: at most 100 windows. `observed_at` decides, so they "+
+				"need `observed`. Closed windows are a `pause` until they open.", false),
 			"skip": schemas.OptionalString(
 				"A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
 					"delivered in waves, so the argument may stay in the configuration."),

@@ -74,8 +74,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"`.github/tracking/Promoted_Commit_Id`, at the repo's root."),
 		"promotion": schemas.PromotionArgument(
 			"A `kalypso_promotion` as a whole, instead of `promoted_commit`: its commit, and " +
-				"the reason for it. The reason goes into the commit message, the pull request and the record on the branch. " +
-				"While nothing is written, the plan keeps the value of the last change.",
+				"the reason for it. While nothing is written, the plan keeps the value of the last change.",
 		),
 		"delivery": schema.SingleNestedAttribute{
 			Optional:            true,
@@ -100,7 +99,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"max_kept": schemas.OptionalString(
 					"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
 						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
-						"The default is `" + wish.DefaultMaxKept + "`: if more fail, one team is rarely the cause.",
+						"The default is `" + wish.DefaultMaxKept + "`.",
 				),
 				"allow_empty": schemas.OptionalBool(
 					"Allow a change to remove all deployment target folders, if `max_removed` allows it too, and a first " +
@@ -115,8 +114,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				),
 				"requires": reactions.Attribute(
 					"The reaction to a deployment target that is on a cluster type without the targets that it requires there. " +
-						"With `error`, it fails by its team's fault: `on_assignment_error` decides what happens to it. Targets that " +
-						"require each other are an error, unless this is `ignore`.",
+						"With `error`, it fails by its team's fault. Targets that require each other are an error, unless this is " +
+						"`ignore`.",
 				),
 				"secrets": strictReactions.Attribute(
 					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
@@ -137,9 +136,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"accepted_changes": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +
-				"`on_move` refuse them. The error that refuses a change shows its ID. It allows that change alone: another " +
-				"drift, one more removed folder or another destination has another ID. A plan notes the IDs that are no " +
-				"longer needed.",
+				"`on_move` refuse them. The error that refuses a change shows its ID, which allows that change alone. A plan " +
+				"notes the IDs that are no longer needed.",
 		},
 		"limits":  limitsAttribute(),
 		"rollout": rolloutAttribute(),
@@ -199,8 +197,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		"assignments": schema.MapAttribute{
 			Computed: true, ElementType: mapOfStrings,
 			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
-				"folder's hash. Terraform's diff shows what is added, removed and changed, and where. One that " +
-				"`on_assignment_error` keeps has the hash of the folder on the branch. Null if `preview` is `summary` or `none`.",
+				"folder's hash. Null if `preview` is `summary` or `none`.",
 		},
 		"summary": schema.MapAttribute{
 			Computed: true, ElementType: types.StringType,

@@ -61,9 +61,9 @@ func DeliveryAttributes() map[string]schema.Attribute {
 		"default, people merge."
 	return map[string]schema.Attribute{
 		"strategy": Strategies.Attribute(
-			"`push` commits to the branch. `pull_request` commits to a branch of its own and opens a pull request on the " +
-				"repo's host: GitHub, Azure DevOps, Gitea, or GitLab, where it is a merge request. `none` only computes: it " +
-				"contacts no server and writes nothing. The other attributes except `describe` are for `pull_request`."),
+			"`push` commits to the branch. `pull_request` opens a pull request, on GitLab a merge request. `none` only " +
+				"computes: it contacts no server and writes nothing. The other attributes except `describe` are for " +
+				"`pull_request`."),
 		"branch_prefix": OptionalString(
 			"The start of the name of the pull request's branch. The rest of the name depends on environment, branch and " +
 				"path. The default is `" + defaultBranchPrefix + "`."),
