@@ -21,7 +21,8 @@ const (
 
 // TrailersDescription describes commit_trailers.
 const TrailersDescription = "Lines at the end of each commit message, as `git interpret-trailers` reads them: a key, " +
-	"such as `Signed-off-by` or `Ticket` → its value, in one line. Keys that start with `Kalypso-` are the provider's own."
+	"such as `Signed-off-by` or `Ticket` → its value, in one line. Keys that start with `Kalypso-` are the " +
+	"provider's own."
 
 // signingAttribute configures signatures of commits.
 var signingAttribute = schema.SingleNestedAttribute{

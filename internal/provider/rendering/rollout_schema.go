@@ -43,8 +43,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 				"Stops further waves. The text is the reason. Folders that return to their tree from before the rollout are " +
 					"still written. An open pull request of a wave becomes a draft.",
 			),
-			"windows": schemas.WindowsArgument("When a wave may be written: at most 100 windows. `observed_at` decides, so they "+
-				"need `observed`. Closed windows are a `pause` until they open.", false),
+			"windows": schemas.WindowsArgument("When a wave may be written: at most 100 windows. `observed_at` decides, so "+
+				"they need `observed`. Closed windows are a `pause` until they open.", false),
 			"skip": schemas.OptionalString(
 				"A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
 					"delivered in waves, so the argument may stay in the configuration."),
