@@ -23,7 +23,7 @@ var azureDevOpsAttribute = schema.SingleNestedAttribute{
 		"`base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else `SYSTEM_ACCESSTOKEN`, is the token for " +
 		"Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or `SYSTEM_COLLECTIONURI` " +
 		"names an organisation, only that one gets it.",
-	Attributes: map[string]schema.Attribute{
+	Attributes: withCertificates(map[string]schema.Attribute{
 		"token": schema.StringAttribute{
 			Optional:  true,
 			Sensitive: true,
@@ -41,7 +41,7 @@ var azureDevOpsAttribute = schema.SingleNestedAttribute{
 				"asks: a client with a secret, the pipeline's token, a managed identity, or `az login`. Over Git, only repos " +
 				"that no `git_credentials` serve get it. `token` may not be set too. The default is `false`.",
 		},
-	},
+	}),
 }
 
 // readEntra reads azure_devops.entra. It is known only if the credential is.

@@ -35,6 +35,7 @@ type azureDevOpsSettings struct {
 	// Organizations are the only ones that get the token; none: all.
 	Organizations []string
 	entra         *entraLogins // nil: Token is the credential
+	certificates
 }
 
 // credential names the arguments with the credential.
@@ -56,6 +57,7 @@ func readAzureDevOps(d tfvalue.Decoder, logins *entraLogins) azureDevOpsSettings
 	if given, ok := d.Object(azureDevOpsBlock); ok {
 		a.Token, a.BaseURL = given.String("token"), given.String("base_url")
 		checkBaseURL(given, a.BaseURL, "https://tfs.acme.io/tfs/Main")
+		a.certificates = readCertificates(given, a.BaseURL)
 		entra, known := given.Bool("entra")
 		signsIn = entra || !known
 		if a.Token != "" && entra {
@@ -103,10 +105,11 @@ func (a azureDevOpsSettings) settings() hostSettings {
 		name: "Azure DevOps", block: azureDevOpsBlock, noun: pullRequestNoun, credential: a.credential(),
 		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil, withheld: a.withheld,
 		unknown: AnyUnknown(a.Token, a.BaseURL), serverUnknown: unknown.Is(a.BaseURL), server: a.BaseURL,
-		public: "https://dev.azure.com",
+		public: "https://dev.azure.com", certificates: a.certificates,
 		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := azuredevops.Config{
 				Credential: a.credential(), BaseURL: a.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+				Certificates: a.config,
 			}
 			if !anonymous {
 				c.Token, c.Organizations = a.Token, a.Organizations

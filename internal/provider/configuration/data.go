@@ -86,8 +86,11 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	if !data.Known {
 		return data
 	}
+	for _, h := range data.hosts {
+		data.secrets.Add(h.certificates.texts.ClientKey)
+	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
-		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
+		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithTLSFunc(data.gitCertificates), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.Sources = source.NewReader(client, source.DefaultLimits)
@@ -119,6 +122,7 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 func readCredentials(d tfvalue.Decoder) []gitremote.Credential {
 	var credentials []gitremote.Credential
 	for _, c := range d.Objects("git_credentials") {
+		certificates := textsOfCertificates(c)
 		credentials = append(credentials, gitremote.Credential{
 			URL:                  c.String(string(gitremote.FieldURL)),
 			Username:             c.String(string(gitremote.FieldUsername)),
@@ -127,7 +131,9 @@ func readCredentials(d tfvalue.Decoder) []gitremote.Credential {
 			PrivateKey:           c.String(string(gitremote.FieldPrivateKey)),
 			PrivateKeyPassphrase: c.String(string(gitremote.FieldPrivateKeyPassphrase)),
 			KnownHosts:           c.String(string(gitremote.FieldKnownHosts)),
-			CACertificate:        c.String(string(gitremote.FieldCACertificate)),
+			CACertificate:        certificates.Authorities,
+			ClientCertificate:    certificates.Client,
+			ClientKey:            certificates.ClientKey,
 		})
 	}
 	return credentials
@@ -161,6 +167,8 @@ func credentialUnknown(c gitremote.Credential) bool {
 		c.PrivateKeyPassphrase,
 		c.KnownHosts,
 		c.CACertificate,
+		c.ClientCertificate,
+		c.ClientKey,
 	)
 }
 

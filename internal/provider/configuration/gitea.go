@@ -16,7 +16,7 @@ var giteaAttribute = schema.SingleNestedAttribute{
 	Optional: true,
 	MarkdownDescription: "Access to the API of a Gitea server, and to the repos on it over HTTPS. Forgejo has the same " +
 		"API: it is meant to work, and is not tested.",
-	Attributes: map[string]schema.Attribute{
+	Attributes: withCertificates(map[string]schema.Attribute{
 		"token": schema.StringAttribute{
 			Optional:  true,
 			Sensitive: true,
@@ -28,7 +28,7 @@ var giteaAttribute = schema.SingleNestedAttribute{
 			MarkdownDescription: "URL of the server, such as `https://git.acme.io/`, also with a folder. Required: there is " +
 				"no default server.",
 		},
-	},
+	}),
 }
 
 // giteaBlock is the argument's name.
@@ -49,13 +49,16 @@ func readGitea(d tfvalue.Decoder) []hostSettings {
 		)
 		return nil
 	}
+	certs := readCertificates(given, server)
 	const credential = "token in gitea of the provider"
 	return []hostSettings{{
 		name: "Gitea", block: giteaBlock, noun: pullRequestNoun, credential: credential, source: "token",
 		hasCredential: token != "", unknown: AnyUnknown(token, server), serverUnknown: unknown.Is(server), server: server,
+		certificates: certs,
 		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := gitea.Config{
 				Credential: credential, BaseURL: server, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+				Certificates: certs.config,
 			}
 			if !anonymous {
 				c.Token = token

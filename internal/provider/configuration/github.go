@@ -20,6 +20,7 @@ type githubSettings struct {
 	Token   string
 	BaseURL string     // empty: github.com
 	App     *githubApp // nil: with the token
+	certificates
 }
 
 // credential names the arguments that contain GitHub's credential.
@@ -44,6 +45,7 @@ func readGitHub(d tfvalue.Decoder) githubSettings {
 	if given, ok := d.Object("github"); ok {
 		g.Token, g.BaseURL = given.String("token"), given.String("base_url")
 		checkBaseURL(given, g.BaseURL, "https://github.acme.io/")
+		g.certificates = readCertificates(given, g.BaseURL)
 		if app, ok := given.Object("app"); ok {
 			g.App = readApp(app)
 		}
@@ -90,10 +92,11 @@ func (g githubSettings) settings() hostSettings {
 	return hostSettings{
 		name: "GitHub", block: "github", noun: pullRequestNoun, credential: g.credential(), source: "token or app",
 		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(), serverUnknown: unknown.Is(g.BaseURL),
-		server: g.BaseURL, public: "https://github.com",
+		server: g.BaseURL, public: "https://github.com", certificates: g.certificates,
 		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := github.Config{
 				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+				Certificates: g.config,
 			}
 			if !anonymous {
 				c.Token = g.Token

@@ -20,7 +20,7 @@ var gitlabAttribute = schema.SingleNestedAttribute{
 	MarkdownDescription: "Access to the GitLab API, and to the repos on its server over HTTPS. Without `token` and " +
 		"`base_url`, the environment variable `GITLAB_TOKEN` is the token for gitlab.com, unless `GITLAB_BASE_URL`, " +
 		"`GITLAB_HOST` or `CI_SERVER_URL` names another server.",
-	Attributes: map[string]schema.Attribute{
+	Attributes: withCertificates(map[string]schema.Attribute{
 		"token": schema.StringAttribute{
 			Optional:  true,
 			Sensitive: true,
@@ -32,7 +32,7 @@ var gitlabAttribute = schema.SingleNestedAttribute{
 			MarkdownDescription: "URL of a GitLab server, such as `https://gitlab.acme.io/`, also with a folder. The default " +
 				"is gitlab.com.",
 		},
-	},
+	}),
 }
 
 // gitlabTokenVariable names the environment variable with the token for gitlab.com if none is configured.
@@ -45,6 +45,7 @@ var gitlabServerVariables = []string{"GITLAB_BASE_URL", "GITLAB_HOST", "CI_SERVE
 type gitlabSettings struct {
 	Token   string
 	BaseURL string // empty: gitlab.com
+	certificates
 }
 
 // credential names the arguments that contain GitLab's credential.
@@ -62,6 +63,7 @@ func readGitLab(d tfvalue.Decoder) gitlabSettings {
 	if given, ok := d.Object("gitlab"); ok {
 		g.Token, g.BaseURL = given.String("token"), given.String("base_url")
 		checkBaseURL(given, g.BaseURL, "https://gitlab.acme.io/")
+		g.certificates = readCertificates(given, g.BaseURL)
 	}
 	if g.Token == "" && g.BaseURL == "" && forPublicGitLab(os.Getenv) {
 		g.Token = os.Getenv(gitlabTokenVariable)
@@ -91,10 +93,11 @@ func (g gitlabSettings) settings() hostSettings {
 	return hostSettings{
 		name: "GitLab", block: "gitlab", noun: "merge request", credential: g.credential(), source: "token",
 		hasCredential: g.Token != "", unknown: AnyUnknown(g.Token, g.BaseURL), serverUnknown: unknown.Is(g.BaseURL),
-		server: g.BaseURL, public: "https://gitlab.com",
+		server: g.BaseURL, public: "https://gitlab.com", certificates: g.certificates,
 		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
 			c := gitlab.Config{
 				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+				Certificates: g.config,
 			}
 			if !anonymous {
 				c.Token = g.Token

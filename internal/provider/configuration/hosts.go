@@ -24,6 +24,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
@@ -64,6 +65,8 @@ type hostSettings struct {
 	serverUnknown bool // base_url is not known yet
 	// server is base_url, and public the server if it is empty.
 	server, public string
+	// certificates are for the server, with the API and with Git.
+	certificates certificates
 	// open creates the host, without the credential if it is anonymous. It contacts no server.
 	open func(anonymous bool, secrets *redact.Secrets) (githost.Host, error)
 	// anonymous is the host without the credential; nil: it can't be created.
@@ -78,6 +81,7 @@ func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	}, readGitea(d)...)
 	blocks := map[string][]string{}
 	for i, h := range hosts {
+		hosts[i].unknown = h.unknown || h.certificates.unknown()
 		if h.serverUnknown {
 			continue
 		}
@@ -227,6 +231,15 @@ func (d *Data) gitLogin(ctx context.Context, repo string, refused gitremote.Logi
 	return login, err
 }
 
+// gitCertificates returns the certificates for Git with a repo if no git_credentials have any for it: those of the block
+// of its host.
+func (d *Data) gitCertificates(repo string) *servertls.Config {
+	if settings := d.hostOf(repo); settings != nil {
+		return settings.certificates.config
+	}
+	return nil
+}
+
 func logWait(ctx context.Context, reason error, wait time.Duration) {
 	tflog.Info(ctx,
 		"waiting before asking the host again", map[string]any{"reason": reason.Error(), "seconds": wait.Seconds()})
@@ -356,7 +369,11 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, githost.ErrRateLimited):
 		say(name+"'s rate limit", "Apply again later, or raise timeouts.")
 	case errors.Is(err, githost.ErrUnavailable):
-		say(name+" can't be reached", "Check base_url in "+block+", the network and the server, and try again.")
+		advice := "Check base_url in " + block + ", the network and the server, and try again."
+		if certificate := servertls.Advice(err); certificate != "" {
+			advice = strings.ToUpper(certificate[:1]) + certificate[1:] + " in " + block + "."
+		}
+		say(name+" can't be reached", advice)
 	case errors.Is(err, githost.ErrRejected):
 		say(name+" refused", "Fix what "+name+" names, and apply again: the next apply continues from what is done.")
 	default:

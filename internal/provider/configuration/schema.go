@@ -51,7 +51,7 @@ var Schema = schema.Schema{
 			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an " +
 				"app. Without either, the environment variable `GITHUB_TOKEN` is the token for github.com; it is never sent to a " +
 				"`base_url`.",
-			Attributes: map[string]schema.Attribute{
+			Attributes: withCertificates(map[string]schema.Attribute{
 				"token": schema.StringAttribute{
 					Optional:            true,
 					Sensitive:           true,
@@ -67,7 +67,7 @@ var Schema = schema.Schema{
 					MarkdownDescription: "A GitHub App to act as.",
 					Attributes:          appAttributes,
 				},
-			},
+			}),
 		},
 		"gitlab":   gitlabAttribute,
 		"postgres": postgresAttribute,
@@ -92,7 +92,7 @@ var Schema = schema.Schema{
 	},
 }
 
-var credentialAttributes = map[string]schema.Attribute{
+var credentialAttributes = withCertificates(map[string]schema.Attribute{
 	"url": schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: "URL of the repos that the credential is for: a host, a path on it, or a repo, such as " +
@@ -128,11 +128,7 @@ var credentialAttributes = map[string]schema.Attribute{
 		MarkdownDescription: "Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the " +
 			"user's own file. A host that is not listed is rejected.",
 	},
-	"ca_certificate": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Certificates, in PEM format, of an authority that HTTPS trusts in addition to the system's.",
-	},
-}
+})
 
 var appAttributes = map[string]schema.Attribute{
 	"id": schema.StringAttribute{

@@ -10,6 +10,7 @@ import (
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
@@ -20,10 +21,11 @@ type Client struct {
 	mirrors     Mirrors
 	limits
 	login   LoginFunc // nil: none
+	tls     TLSFunc   // nil: none
 	secrets *redact.Secrets
 
 	mu         sync.Mutex
-	transports map[*auth]*http.Transport
+	transports map[*servertls.Config]*http.Transport
 	loginHosts map[string]string // addresses with a login from the function → its source
 }
 
@@ -48,6 +50,7 @@ type settings struct {
 	mirrors     Mirrors
 	limits
 	login   LoginFunc
+	tls     TLSFunc
 	secrets *redact.Secrets
 }
 
@@ -82,6 +85,14 @@ func WithLoginFunc(f LoginFunc) Option {
 	return func(s *settings) { s.login = f }
 }
 
+// TLSFunc returns the certificates for the server of a repository, or nil.
+type TLSFunc func(repo string) *servertls.Config
+
+// WithTLSFunc sets the function that returns certificates where no credential has any.
+func WithTLSFunc(f TLSFunc) Option {
+	return func(s *settings) { s.tls = f }
+}
+
 // WithGitHubToken sets a token for github.com over HTTPS, used if no credential covers the repository. An empty token
 // has no effect.
 func WithGitHubToken(token string) Option {
@@ -106,8 +117,8 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 		o(&set)
 	}
 	c := &Client{
-		mirrors: set.mirrors, limits: set.limits, login: set.login, secrets: set.secrets,
-		transports: map[*auth]*http.Transport{}, loginHosts: map[string]string{},
+		mirrors: set.mirrors, limits: set.limits, login: set.login, tls: set.tls, secrets: set.secrets,
+		transports: map[*servertls.Config]*http.Transport{}, loginHosts: map[string]string{},
 	}
 	var wrong CredentialErrors
 	first := map[string]int{}
@@ -116,7 +127,8 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 			wrong = append(wrong, &CredentialError{Index: i, Field: f, Reason: reason})
 		}
 		s := check(credential, report)
-		set.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase)
+		set.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase,
+			credential.ClientKey)
 		if s == nil {
 			continue
 		}

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 )
 
 // Credential authenticates to the repositories below a URL. Empty fields are not set.
@@ -21,6 +21,8 @@ type Credential struct {
 	PrivateKeyPassphrase string
 	KnownHosts           string // content of a known_hosts file
 	CACertificate        string // PEM, in addition to the system's roots
+	ClientCertificate    string // PEM
+	ClientKey            string // PEM
 }
 
 // Field names a field of a [Credential] in a [CredentialError].
@@ -35,7 +37,9 @@ const (
 	FieldPrivateKey           Field = "private_key"
 	FieldPrivateKeyPassphrase Field = "private_key_passphrase"
 	FieldKnownHosts           Field = "known_hosts"
-	FieldCACertificate        Field = "ca_certificate"
+	FieldCACertificate        Field = Field(servertls.FieldAuthorities)
+	FieldClientCertificate    Field = Field(servertls.FieldClient)
+	FieldClientKey            Field = Field(servertls.FieldClientKey)
 )
 
 // CredentialError is one error in one credential. Its text contains no secret.
@@ -72,8 +76,8 @@ type auth struct {
 	bearer     string
 	signer     ssh.Signer
 	knownHosts string
-	roots      *x509.CertPool
-	fallback   bool // used if nothing else matches
+	tls        *servertls.Config // nil: none of its own
+	fallback   bool              // used if nothing else matches
 }
 
 // login returns the login over HTTP(S), which is zero if the credential has none.
@@ -131,8 +135,9 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	case c.Username == "" && c.Password != "":
 		report(FieldUsername, "is required with password; for a token, most servers accept any name "+
 			`("x-access-token" for GitHub)`)
-	case !basic && c.BearerToken == "" && c.CACertificate == "":
-		report(FieldURL, "has no credential: set username and password, bearer_token, or ca_certificate")
+	case !basic && c.BearerToken == "" && c.certificates().IsZero():
+		report(FieldURL, "has no credential: set username and password, bearer_token, ca_certificate, or "+
+			"client_certificate and client_key")
 	}
 	if s.at.Scheme == giturl.SchemeHTTP && (basic || c.BearerToken != "") && !s.at.IsLoopback() {
 		report(FieldURL, "would send the credential over plain http, unencrypted; use https")
@@ -143,22 +148,17 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	if strings.Contains(c.Username, ":") {
 		report(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
 	}
-	if c.CACertificate == "" {
-		return
-	}
 	if s.at.Scheme == giturl.SchemeHTTP {
-		report(FieldCACertificate, "has no effect over plain http")
+		for _, field := range c.certificates().Given() {
+			report(Field(field), "has no effect over plain http")
+		}
 		return
 	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM([]byte(c.CACertificate)) {
-		report(FieldCACertificate, `contains no certificate in PEM format ("-----BEGIN CERTIFICATE-----")`)
-		return
-	}
-	s.roots = roots
+	s.tls = c.certificates().Parse(func(field servertls.Field, reason string) { report(Field(field), reason) })
+}
+
+func (c Credential) certificates() servertls.Certificates {
+	return servertls.Certificates{Authorities: c.CACertificate, Client: c.ClientCertificate, ClientKey: c.ClientKey}
 }
 
 func (s *auth) checkSSH(c Credential, report func(Field, string)) {
@@ -169,6 +169,8 @@ func (s *auth) checkSSH(c Credential, report func(Field, string)) {
 		{FieldPassword, c.Password},
 		{FieldBearerToken, c.BearerToken},
 		{FieldCACertificate, c.CACertificate},
+		{FieldClientCertificate, c.ClientCertificate},
+		{FieldClientKey, c.ClientKey},
 	} {
 		if f.value != "" {
 			report(f.field, "belongs to HTTPS, and the URL is ssh; set private_key")

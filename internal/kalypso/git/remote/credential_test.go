@@ -33,6 +33,10 @@ func TestNewClientErrors(t *testing.T) {
 		{URL: "http://127.0.0.1:3000", Username: "u", Password: "canary-p"},
 		{URL: "http://localhost", BearerToken: "canary-b"},
 		{URL: "ssh://git.acme.io/j", PrivateKey: encrypted, PrivateKeyPassphrase: "right"},
+		{URL: "https://git.acme.io/k", ClientKey: "canary-k"},
+		{URL: "https://git.acme.io/l", ClientCertificate: "canary-c", ClientKey: "canary-k"},
+		{URL: "ssh://git.acme.io/m", KnownHosts: "", Username: "u", ClientKey: "canary-k"},
+		{URL: "http://localhost/n", CACertificate: "canary-c", ClientKey: "canary-k"},
 	}
 	_, err := gitremote.NewClient(credentials)
 	var all gitremote.CredentialErrors
@@ -46,7 +50,8 @@ func TestNewClientErrors(t *testing.T) {
 	want := []string{
 		"0 url", "1 url", "2 bearer_token", "3 private_key", "3 known_hosts", "3 username", "4 private_key",
 		"5 private_key_passphrase", "6 private_key_passphrase", "7 bearer_token", "7 known_hosts", "8 ca_certificate",
-		"9 url", "10 url", "11 url", "13 url",
+		"9 url", "10 url", "11 url", "13 url", "17 client_certificate", "17 client_key", "18 client_certificate", "18 client_key",
+		"19 client_key", "20 ca_certificate", "20 client_key",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("errors (-want +got):\n%s\n%v", diff, err)

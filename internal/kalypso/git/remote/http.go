@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
@@ -254,12 +254,11 @@ func (b answerBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// roundTripper returns the connection pool of a credential. Each credential has its own, since it may have its own
-// certificate authority.
-func (c *Client) roundTripper(s *auth) *http.Transport {
+// roundTripper returns the connection pool for certificates: connections with others are not reused.
+func (c *Client) roundTripper(with *servertls.Config) *http.Transport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t, ok := c.transports[s]; ok {
+	if t, ok := c.transports[with]; ok {
 		return t
 	}
 	t := &http.Transport{
@@ -269,13 +268,10 @@ func (c *Client) roundTripper(s *auth) *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   15 * time.Second,
 		ExpectContinueTimeout: time.Second,
-		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSClientConfig:       with.ForClient(),
 	}
 	webproxy.Configure(t)
-	if s != nil {
-		t.TLSClientConfig.RootCAs = s.roots // nil: the system's
-	}
-	c.transports[s] = t
+	c.transports[with] = t
 	return t
 }
 

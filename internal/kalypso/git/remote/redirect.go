@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 )
 
 // maxRedirects bounds the redirects of one request.
@@ -80,12 +81,37 @@ func (a *authTransport) send(req *http.Request, login Login) (*http.Response, er
 }
 
 // connections returns the connection pool for a request. Another server must not be trusted because the authority of
-// the requested one vouches for it, so it needs a credential of its own with an authority, or one of the system's.
+// the requested one vouches for it, so it needs certificates of its own, or an authority of the system. No target of a
+// redirect gets a client certificate that it does not get without the redirect.
 func (a *authTransport) connections(u *url.URL) http.RoundTripper {
-	if to := requestedRepo(u); !a.asked.SameServer(to) {
-		return a.client.roundTripper(a.client.findAuth(to))
+	to, with := requestedRepo(u), a.with
+	if !a.asked.SameServer(to) {
+		with = a.client.findAuth(to)
 	}
-	return a.client.roundTripper(a.with)
+	certificates := a.client.certificates(to, with)
+	if !a.covers(u) {
+		certificates = certificates.Anonymous()
+	}
+	return a.client.roundTripper(certificates)
+}
+
+// certificates returns the certificates of a credential, or else those for the server of a repository.
+func (c *Client) certificates(at giturl.URL, with *auth) *servertls.Config {
+	switch {
+	case with != nil && with.tls != nil:
+		return with.tls
+	case c.tls == nil || at.Scheme != giturl.SchemeHTTPS:
+		return nil
+	}
+	return c.tls(at.String())
+}
+
+// covers reports whether a request goes to the requested repository, or to one on its server that the same credential
+// covers, for example after a rename.
+func (a *authTransport) covers(u *url.URL) bool {
+	to := requestedRepo(u)
+	// RawPath is set if the path has an unusual escape, such as %2F.
+	return u.RawPath == "" && !to.Ambiguous() && a.asked.SameServer(to) && a.client.findAuth(to) == a.with
 }
 
 // refused reports whether a server does not accept the credential of a request: by its status, or with a sign-in page.
@@ -93,12 +119,11 @@ func refused(res *http.Response) bool {
 	return res.StatusCode == http.StatusUnauthorized || isSignIn(res)
 }
 
-// loginFor returns the login for a request: the credential of the requested repository, if the request goes to it or,
-// for example after a rename, to one on the same server that the same credential covers. It is zero otherwise.
+// loginFor returns the login for a request: the credential of the requested repository, if it covers the request, and
+// zero otherwise.
 func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login) (Login, error) {
 	to := requestedRepo(u)
-	// RawPath is set if the path has an unusual escape, such as %2F.
-	if u.RawPath != "" || to.Ambiguous() || !a.asked.SameServer(to) || a.client.findAuth(to) != a.with {
+	if !a.covers(u) {
 		return Login{}, nil
 	}
 	if a.with != nil && !a.with.fallback {

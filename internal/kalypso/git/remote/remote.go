@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 )
 
 // Remote is a [Repository], accessed at its URL or at a mirror, with the credential for that URL.
@@ -106,7 +107,9 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 			e.Text = strings.TrimPrefix(after, ": ")
 		}
 	}
-	e.Hint = r.hint(e.Kind)
+	if e.Hint = servertls.Advice(err); e.Hint == "" {
+		e.Hint = r.hint(e.Kind)
+	}
 	var answer *statusError
 	if errors.As(err, &answer) && answer.redirected {
 		e.Hint = "if the repository moved there, use its new URL"

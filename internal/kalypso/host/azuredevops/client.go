@@ -21,6 +21,7 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
@@ -39,7 +40,9 @@ type Config struct {
 	BaseURL    string            // of a collection of a server of one's own; "": Azure DevOps Services
 	UserAgent  string            // "": the library's
 	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	Clock      httpapi.Clock     // nil: the machine's
+	// Certificates are for the server; see [httpapi.Config].
+	Certificates *servertls.Config
+	Clock        httpapi.Clock // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
 	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
@@ -100,7 +103,7 @@ func New(c Config) (*Client, error) {
 	}
 	client.server = httpapi.New(httpapi.Config{
 		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: roots, Message: message,
-		Classify: client.classify, Limited: limited, IsSignIn: isSignIn, Transport: c.Transport, Clock: c.Clock,
+		Classify: client.classify, Limited: limited, IsSignIn: isSignIn, Transport: c.Transport, Certificates: c.Certificates, Clock: c.Clock,
 		HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
 	client.server.Secrets.Add(c.Token)

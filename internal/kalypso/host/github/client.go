@@ -18,6 +18,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
@@ -30,7 +31,9 @@ type Config struct {
 	BaseURL    string            // of a GitHub Enterprise server; "": github.com
 	UserAgent  string            // "": the library's
 	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	Clock      httpapi.Clock     // nil: the machine's
+	// Certificates are for the server; see [httpapi.Config].
+	Certificates *servertls.Config
+	Clock        httpapi.Clock // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
 	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
@@ -85,7 +88,7 @@ func newServer(c Config, at endpoints) server {
 		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
 		// GraphQL returns errors with status 200.
 		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
-		Transport:        c.Transport, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Transport:        c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
@@ -42,7 +43,9 @@ type Config struct {
 	MayContainErrors func(*url.URL) bool
 
 	Transport http.RoundTripper // nil: the network, with the proxies of the environment
-	Clock     Clock             // nil: the machine's
+	// Certificates are for the servers of Roots, which are the only ones that get requests. A Transport ignores them.
+	Certificates *servertls.Config
+	Clock        Clock // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
 	// Secrets are redacted in all errors. Nil: none.
@@ -60,7 +63,9 @@ type Access struct {
 	BaseURL    string            // of the server, with or without a folder
 	UserAgent  string            // "": the library's
 	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	Clock      Clock             // nil: the machine's
+	// Certificates are for the server; see [Config.Certificates].
+	Certificates *servertls.Config
+	Clock        Clock // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
 	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
@@ -127,7 +132,7 @@ type API struct {
 // New returns an API. It contacts no server.
 func New(c Config) *API {
 	if c.Transport == nil {
-		c.Transport = network(cmp.Or(c.HeaderTimeout, headerTimeout))
+		c.Transport = network(cmp.Or(c.HeaderTimeout, headerTimeout), c.Certificates)
 	}
 	if c.Clock == nil {
 		c.Clock = MachineClock{}
@@ -176,13 +181,14 @@ func ParseBase(base, example string) (*url.URL, error) {
 const headerTimeout = time.Minute
 
 // network returns a transport with Go's defaults, which have no timeout for an answer to begin.
-func network(headerTimeout time.Duration) http.RoundTripper {
+func network(headerTimeout time.Duration, certificates *servertls.Config) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
 	webproxy.Configure(t)
+	t.TLSClientConfig = certificates.ForClient()
 	t.ResponseHeaderTimeout = headerTimeout
 	return t
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
@@ -79,9 +80,9 @@ func maxAttempts(err error) int {
 		return 1
 	case errors.As(err, &proxy):
 		return maxDials
-	case errors.As(err, &certificate), errors.As(err, &noTLS), errors.As(err, &lookup) && lookup.IsNotFound:
+	case servertls.Refused(err), errors.As(err, &certificate), errors.As(err, &noTLS), errors.As(err, &lookup) && lookup.IsNotFound:
 		return 1
-	case errors.As(err, &dial) && dial.Op == "dial":
+	case errors.As(err, &dial) && slices.Contains([]string{"dial", "proxyconnect", "socks connect"}, dial.Op):
 		return maxDials
 	}
 	return 0

@@ -5,6 +5,7 @@ package webproxy
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -13,8 +14,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpproxy"
+	"golang.org/x/net/idna"
 	"golang.org/x/net/proxy"
 )
 
@@ -82,16 +85,46 @@ func isAddress(text string) bool {
 }
 
 // Configure makes a transport use HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as they are now. If a proxy refuses to connect
-// to a server, the error is [Refused].
+// to a server, the error is [Refused]. The transport's certificates are for the server: a proxy over TLS must be trusted
+// by the system, and gets no client certificate.
 func Configure(t *http.Transport) {
 	of := fromEnvironment()
 	t.Proxy = func(req *http.Request) (*url.URL, error) { return of(req.URL) }
+	if proxies := overTLS(); len(proxies) > 0 {
+		t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			config := &tls.Config{MinVersion: tls.VersionTLS12}
+			if !slices.Contains(proxies, address) && t.TLSClientConfig != nil { // a server, without a proxy
+				config = t.TLSClientConfig
+			}
+			return (&tls.Dialer{NetDialer: &net.Dialer{Timeout: tlsTimeout}, Config: config}).DialContext(ctx, network, address)
+		}
+	}
 	t.OnProxyConnectResponse = func(_ context.Context, by *url.URL, _ *http.Request, answer *http.Response) error {
 		if answer.StatusCode != http.StatusOK {
 			return refused(by, answer.StatusCode)
 		}
 		return nil
 	}
+}
+
+// tlsTimeout bounds the time to connect over TLS.
+const tlsTimeout = 30 * time.Second
+
+// overTLS returns the addresses of the proxies to which a connection is encrypted.
+func overTLS() (addresses []string) {
+	config := httpproxy.FromEnvironment()
+	for _, value := range []string{config.HTTPProxy, config.HTTPSProxy} {
+		by, err := url.Parse(value)
+		if err != nil || by.Scheme != "https" {
+			continue
+		}
+		host := by.Hostname()
+		if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+			host = ascii
+		}
+		addresses = append(addresses, net.JoinHostPort(host, cmp.Or(by.Port(), "443")))
+	}
+	return addresses
 }
 
 // Failed is the error of a request that goes over a proxy.

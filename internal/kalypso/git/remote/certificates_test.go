@@ -1,0 +1,110 @@
+package remote_test
+
+import (
+	"crypto/tls"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+)
+
+// serveTLS serves a repo by a server that asks for client certificates, and returns its URL.
+func serveTLS(
+	t *testing.T, repo string, wanted tls.ClientAuthType, options ...gitserver.Option,
+) (server *tlsserver.Server, url string) {
+	t.Helper()
+	_, handler := gitserver.Handler(t, filepath.Dir(repo), options...)
+	server = tlsserver.New(t, handler, wanted)
+	return server, server.URL + "/" + filepath.Base(repo)
+}
+
+// withClient is a credential with the certificates of a server.
+func withClient(url string, of *tlsserver.Server) gitremote.Credential {
+	return gitremote.Credential{
+		URL: url, CACertificate: of.CA, ClientCertificate: of.Client.Certificate, ClientKey: of.Client.Key,
+	}
+}
+
+// TestClientCertificate: a server that requires a client certificate gets the certificate of the credential, or else the
+// certificate for its host.
+func TestClientCertificate(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
+	server, url := serveTLS(t, repo, tls.RequireAndVerifyClientCert)
+	stranger := tlsserver.NewPair(t)
+	trusted := gitremote.Credential{URL: server.URL, CACertificate: server.CA}
+	forHost := gitremote.WithTLSFunc(func(of string) *servertls.Config {
+		if !strings.HasPrefix(of, server.URL) {
+			return nil
+		}
+		return servertls.Certificates{
+			Authorities: server.CA, Client: server.Client.Certificate, ClientKey: server.Client.Key,
+		}.Parse(func(field servertls.Field, reason string) { t.Errorf("%s %s", field, reason) })
+	})
+	unknown := trusted
+	unknown.ClientCertificate, unknown.ClientKey = stranger.Certificate, stranger.Key
+	for name, tc := range map[string]struct {
+		credentials []gitremote.Credential
+		options     []gitremote.Option
+		says        string // "": it works
+	}{
+		"the credential's": {credentials: []gitremote.Credential{withClient(server.URL, server)}},
+		"the host's":       {options: []gitremote.Option{forHost}},
+		"the host's, with a password for Git": {options: []gitremote.Option{forHost},
+			credentials: []gitremote.Credential{{URL: server.URL, Username: "me", Password: "canary"}}},
+		"none":                     {credentials: []gitremote.Credential{trusted}, says: "client_certificate and client_key"},
+		"of an unknown authority":  {credentials: []gitremote.Credential{unknown}, says: "client_certificate and client_key"},
+		"without trust":            {says: "set ca_certificate"},
+		"the credential's first":   {credentials: []gitremote.Credential{trusted}, options: []gitremote.Option{forHost}, says: "client"},
+		"of another server's path": {credentials: []gitremote.Credential{withClient(server.URL+"/other", server)}, says: "set ca_certificate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, url, tc.credentials, tc.options...).Ref(t.Context(), main)
+			if tc.says == "" {
+				if presented := server.Presented(); err != nil || len(presented) < 2 || slices.Contains(presented, "") {
+					t.Errorf("%v, presented: %q", err, presented)
+				}
+				return
+			}
+			is(t, err, gitremote.ErrUnreachable)
+			if !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "attempts") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestRedirectedClientCertificate: no target of a redirect gets a client certificate: not the requested server's, and not
+// its own, with which it would answer what the requested server's owner may not see.
+func TestRedirectedClientCertificate(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
+	target, to := serveTLS(t, repo, tls.RequestClientCert)
+	for name, there := range map[string]gitremote.Credential{
+		"without a certificate of its own": {URL: target.URL, CACertificate: target.CA},
+		"with a certificate of its own":    withClient(target.URL, target),
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked, url := serveTLS(t, repo, tls.RequireAndVerifyClientCert, gitserver.WithRedirect(target.URL))
+			credentials := []gitremote.Credential{withClient(asked.URL, asked), there}
+			if _, err := open(t, url, credentials).Ref(t.Context(), main); err != nil {
+				t.Fatal(err)
+			}
+			if got := target.Presented(); len(got) < 2 || !slices.Equal(got, make([]string, len(got))) {
+				t.Errorf("the target got %q", got)
+			}
+			if got := asked.Presented(); !slices.Equal(got, []string{"client"}) {
+				t.Errorf("the requested server got %q", got)
+			}
+		})
+	}
+	if _, err := open(t, to, []gitremote.Credential{withClient(target.URL, target)}).Ref(t.Context(), main); err != nil ||
+		!slices.Contains(target.Presented(), "client") {
+		t.Errorf("without a redirect: %v", err)
+	}
+}

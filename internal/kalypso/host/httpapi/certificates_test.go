@@ -1,0 +1,135 @@
+package httpapi_test
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+)
+
+// certificatesOf returns the certificates for a server, with those of its client.
+func certificatesOf(t *testing.T, server *tlsserver.Server, client tlsserver.Pair) *servertls.Config {
+	t.Helper()
+	return servertls.Certificates{Authorities: server.CA, Client: client.Certificate, ClientKey: client.Key}.Parse(
+		func(field servertls.Field, reason string) { t.Fatalf("%s %s", field, reason) })
+}
+
+// ask sends a request to an API, and returns its error and how long it waited between attempts.
+func ask(t *testing.T, api string, certificates *servertls.Config) (waited time.Duration, err error) {
+	t.Helper()
+	root, err := url.Parse(api + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := hostingtest.NewClockNow()
+	client := httpapi.New(httpapi.Config{
+		Host: "Host", Roots: []*url.URL{root}, Clock: clock, Certificates: certificates,
+		Message: func([]byte) string { return "" },
+		Limited: func(*http.Response, []byte) (time.Time, bool) { return time.Time{}, false },
+	}).Client(httpapi.TokenAuthorization("token"))
+	start := clock.Now()
+	ctx, cancel := context.WithDeadline(t.Context(), start.Add(5*time.Minute))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/user", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(req)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	return clock.Now().Sub(start), err
+}
+
+// TestCertificates: the server of an API gets the client certificate, and the target of a redirect does not. A refused
+// certificate is an error soon.
+func TestCertificates(t *testing.T) {
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	server := tlsserver.New(t, ok, tls.RequireAndVerifyClientCert)
+	if _, err := ask(t, server.URL, certificatesOf(t, server, server.Client)); err != nil ||
+		!slices.Equal(server.Presented(), []string{"client"}) {
+		t.Errorf("with both: %v", err)
+	}
+	for name, certificates := range map[string]*servertls.Config{
+		"no client certificate": certificatesOf(t, server, tlsserver.Pair{}),
+		"a stranger's":          certificatesOf(t, server, tlsserver.NewPair(t)),
+		"no authority":          nil,
+	} {
+		waited, err := ask(t, server.URL, certificates)
+		if err == nil || servertls.Advice(err) == "" || waited > 0 {
+			t.Errorf("%s: %v after %s", name, err, waited)
+		}
+	}
+
+	target := tlsserver.New(t, ok, tls.RequestClientCert)
+	asked := tlsserver.New(t, http.RedirectHandler(target.URL+"/user", http.StatusFound), tls.RequireAndVerifyClientCert)
+	asked.CA += target.CA
+	if _, err := ask(t, asked.URL, certificatesOf(t, asked, asked.Client)); err == nil ||
+		!strings.Contains(err.Error(), "outside its API") || len(target.Presented()) > 0 {
+		t.Errorf("a redirect: %v", err)
+	}
+}
+
+// TestProxyOverTLS: a proxy over TLS is not trusted because the server's authority signed its certificate.
+func TestProxyOverTLS(t *testing.T) {
+	server := tlsserver.New(t, http.NotFoundHandler(), tls.RequestClientCert)
+	certificates := certificatesOf(t, server, server.Client)
+	t.Setenv("HTTPS_PROXY", strings.Replace(server.URL, "://", "://me:canary@", 1))
+	waited, err := ask(t, "https://api.acme.test", certificates)
+	if err == nil || !strings.Contains(err.Error(), "certificate signed by unknown authority") ||
+		strings.Contains(err.Error(), "canary") || len(server.Presented()) > 0 || waited > time.Minute {
+		t.Errorf("%v after %s", err, waited)
+	}
+	direct := tlsserver.New(t, http.NotFoundHandler(), tls.RequireAndVerifyClientCert)
+	if _, err = ask(t, direct.URL, certificatesOf(t, direct, direct.Client)); err != nil { // on loopback
+		t.Errorf("without the proxy: %v", err)
+	}
+}
+
+// TestProxyDown: a proxy that does not answer, or refuses a SOCKS5 password, is an error after a few attempts.
+func TestProxyDown(t *testing.T) {
+	down := httptest.NewServer(nil)
+	down.Close()
+	socks, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socks.Close() })
+	go func() {
+		for {
+			conn, err := socks.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 100)) // the offered methods
+			_, _ = conn.Write([]byte{5, 2})     // a password
+			_, _ = conn.Read(make([]byte, 100))
+			_, _ = conn.Write([]byte{1, 1}) // the wrong one
+			_ = conn.Close()
+		}
+	}()
+	for _, address := range []string{
+		strings.Replace(down.URL, "://", "://me:canary@", 1), "socks5://me:canary@" + socks.Addr().String(),
+		strings.Replace(down.URL, "http://", "socks5://me:canary@", 1),
+	} {
+		t.Setenv("HTTPS_PROXY", address)
+		_, host, _ := strings.Cut(address, "@")
+		waited, err := ask(t, "https://api.acme.test", nil)
+		if err == nil || !strings.Contains(err.Error(), host) || strings.Contains(err.Error(), "canary") ||
+			waited > time.Minute {
+			t.Errorf("%s: %v after %s", address, err, waited)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+// Package servertls reads the certificates with which the provider connects to one server over TLS: the authorities that
+// it trusts there, and the client certificate that it presents.
+package servertls
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net"
+	"strings"
+)
+
+// Certificates are the texts of a configuration, in PEM format. Empty fields are not set.
+type Certificates struct {
+	Authorities string // trusted in addition to the system's roots
+	Client      string // the client certificate, and the intermediate ones behind it
+	ClientKey   string // the private key of Client
+}
+
+// IsZero reports whether nothing is set.
+func (c Certificates) IsZero() bool { return c == (Certificates{}) }
+
+// Texts returns the three texts.
+func (c Certificates) Texts() []string { return []string{c.Authorities, c.Client, c.ClientKey} }
+
+// Field names a field of [Certificates] in an error.
+type Field string
+
+// The fields, named like the arguments of the provider.
+const (
+	FieldAuthorities Field = "ca_certificate"
+	FieldClient      Field = "client_certificate"
+	FieldClientKey   Field = "client_key"
+)
+
+// Given returns the fields that are set.
+func (c Certificates) Given() (fields []Field) {
+	for i, field := range []Field{FieldAuthorities, FieldClient, FieldClientKey} {
+		if c.Texts()[i] != "" {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// Config is how to connect to one server. A nil one trusts the system's roots and presents no certificate.
+type Config struct {
+	roots     *x509.CertPool // nil: the system's
+	client    *tls.Certificate
+	anonymous *Config // without client
+}
+
+// Parse parses certificates. It reports errors, whose reasons contain nothing of the texts, and returns nil after an
+// error, or if nothing is set.
+func (c Certificates) Parse(report func(field Field, reason string)) *Config {
+	if c.IsZero() {
+		return nil
+	}
+	config, failed := &Config{}, false
+	fail := func(field Field, err error) {
+		failed = true
+		report(field, err.Error())
+	}
+	if c.Authorities != "" {
+		authorities, err := parseCertificates(c.Authorities)
+		if err != nil {
+			fail(FieldAuthorities, err)
+		}
+		if config.roots, err = x509.SystemCertPool(); err != nil {
+			config.roots = x509.NewCertPool()
+		}
+		for _, authority := range authorities {
+			config.roots.AddCert(authority)
+		}
+	}
+	switch {
+	case c.Client == "" && c.ClientKey != "":
+		fail(FieldClient, errors.New("is required with client_key"))
+	case c.Client != "" && c.ClientKey == "":
+		fail(FieldClientKey, errors.New("is required with client_certificate"))
+	}
+	var err error
+	if c.Client != "" {
+		if _, err = parseCertificates(c.Client); err != nil {
+			fail(FieldClient, err)
+		}
+	}
+	if c.ClientKey != "" {
+		if keyErr := checkKey(c.ClientKey); keyErr != nil {
+			fail(FieldClientKey, keyErr)
+		}
+	}
+	if failed || c.Client == "" {
+		return config.unless(failed)
+	}
+	pair, err := tls.X509KeyPair([]byte(c.Client), []byte(c.ClientKey))
+	if err != nil { // its text is about the key
+		fail(FieldClientKey, errors.New("is not the private key of the first certificate in client_certificate"))
+	}
+	config.client, config.anonymous = &pair, &Config{roots: config.roots}
+	return config.unless(failed)
+}
+
+func (c *Config) unless(failed bool) *Config {
+	if failed {
+		return nil
+	}
+	return c
+}
+
+var (
+	errNoCertificate = errors.New(`contains no certificate in PEM format ("-----BEGIN CERTIFICATE-----")`)
+	errBroken        = errors.New("contains a certificate that can't be parsed")
+	errPrivate       = errors.New("contains a private key, which belongs in client_key; keep only the certificates")
+	errNoKey         = errors.New(`is not a private key in PEM format ("-----BEGIN PRIVATE KEY-----")`)
+	errEncrypted     = errors.New("is encrypted; decrypt it, such as with openssl pkey")
+)
+
+// parseCertificates parses a bundle of certificates. Text around them, as comments of a bundle, is ignored.
+func parseCertificates(text string) (all []*x509.Certificate, err error) {
+	rest := []byte(text)
+	for {
+		var block *pem.Block
+		block, rest = pem.Decode(rest)
+		switch {
+		case block == nil && strings.Contains(string(rest), "-----BEGIN"):
+			return nil, errBroken
+		case block == nil && len(all) == 0:
+			return nil, errNoCertificate
+		case block == nil:
+			return all, nil
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			return nil, errPrivate
+		case block.Type != "CERTIFICATE":
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, errBroken
+		}
+		all = append(all, certificate)
+	}
+}
+
+// checkKey returns an error if a text has no private key that TLS can use.
+func checkKey(text string) error {
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		block, rest = pem.Decode(rest)
+		switch {
+		case block == nil:
+			return errNoKey
+		case !strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			continue // such as EC PARAMETERS
+		case strings.Contains(block.Type, "ENCRYPTED"), strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
+			return errEncrypted
+		}
+		_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
+		_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
+		_, ec := x509.ParseECPrivateKey(block.Bytes)
+		if pkcs8 != nil && pkcs1 != nil && ec != nil {
+			return errNoKey
+		}
+		return nil
+	}
+}
+
+// Anonymous returns the config that trusts the same authorities and presents no certificate.
+func (c *Config) Anonymous() *Config {
+	if c == nil || c.client == nil {
+		return c
+	}
+	return c.anonymous
+}
+
+// ForClient returns the settings of Go's TLS client. The server gets the client certificate whatever authorities it
+// asks for, as from curl.
+func (c *Config) ForClient() *tls.Config {
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c == nil {
+		return t
+	}
+	t.RootCAs = c.roots
+	if c.client != nil {
+		t.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.client, nil }
+	}
+	return t
+}
+
+// Refused reports whether the server ended a connection by a TLS alert, such as for a missing client certificate.
+func Refused(err error) bool {
+	var remote *net.OpError
+	return errors.As(err, &remote) && remote.Op == "remote error"
+}
+
+// Advice says what to do about an error of a connection: a few words, or "".
+func Advice(err error) string {
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &authority):
+		return "if a private authority signed the server's certificate, set ca_certificate"
+	case Refused(err):
+		return "if the server requires a client certificate, check client_certificate and client_key"
+	}
+	return ""
+}

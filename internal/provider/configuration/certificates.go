@@ -1,0 +1,66 @@
+package configuration
+
+import (
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// withCertificates adds the arguments of certificates to the arguments of a server.
+func withCertificates(of map[string]schema.Attribute) map[string]schema.Attribute {
+	of[string(servertls.FieldAuthorities)] = schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "Certificates, in PEM format, of authorities that HTTPS trusts on this server in addition to " +
+			"the system's.",
+	}
+	of[string(servertls.FieldClient)] = schema.StringAttribute{
+		Optional:  true,
+		Sensitive: true,
+		MarkdownDescription: "Client certificate for HTTPS with this server, in PEM format, followed by its intermediate " +
+			"certificates. No other server gets it.",
+	}
+	of[string(servertls.FieldClientKey)] = schema.StringAttribute{
+		Optional:            true,
+		Sensitive:           true,
+		MarkdownDescription: "Private key of `client_certificate`, in PEM format, without a passphrase.",
+	}
+	return of
+}
+
+// certificates are the certificates for the server of a host's block.
+type certificates struct {
+	texts  servertls.Certificates
+	config *servertls.Config // nil: none, or not known yet
+}
+
+// textsOfCertificates reads the arguments of certificates.
+func textsOfCertificates(d tfvalue.Decoder) servertls.Certificates {
+	return servertls.Certificates{
+		Authorities: d.String(string(servertls.FieldAuthorities)), Client: d.String(string(servertls.FieldClient)),
+		ClientKey: d.String(string(servertls.FieldClientKey)),
+	}
+}
+
+// readCertificates reads the certificates of a host's block. server is its base_url.
+func readCertificates(d tfvalue.Decoder, server string) certificates {
+	c := certificates{texts: textsOfCertificates(d)}
+	report := func(field servertls.Field, reason string) {
+		d.Report("Invalid certificate or key", string(field)+" "+reason+".", problem.Attr(string(field)))
+	}
+	switch {
+	case c.unknown():
+	case strings.HasPrefix(strings.ToLower(server), "http:"):
+		for _, field := range c.texts.Given() {
+			report(field, "has no effect over plain http")
+		}
+	default:
+		c.config = c.texts.Parse(report)
+	}
+	return c
+}
+
+func (c certificates) unknown() bool { return AnyUnknown(c.texts.Texts()...) }

@@ -1,0 +1,145 @@
+// Package tlsserver serves HTTPS on loopback with a private authority, and asks for client certificates.
+package tlsserver
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Server is an HTTPS server. Its authority signs its certificate and its client's.
+type Server struct {
+	URL    string // https://127.0.0.1:port
+	CA     string // PEM
+	Client Pair   // of a client that the server knows
+
+	mu        sync.Mutex
+	presented []string
+}
+
+// Pair is a certificate with its private key, in PEM format.
+type Pair struct{ Certificate, Key string }
+
+// New starts a server. It verifies client certificates as wanted says.
+func New(t testing.TB, handler http.Handler, wanted tls.ClientAuthType) *Server {
+	t.Helper()
+	authority := newAuthority(t)
+	s := &Server{CA: authority.pem, Client: authority.issue(t, "client", x509.ExtKeyUsageClientAuth)}
+	own := authority.issue(t, "server", x509.ExtKeyUsageServerAuth)
+	certificate, err := tls.X509KeyPair([]byte(own.Certificate), []byte(own.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := x509.NewCertPool()
+	clients.AddCert(authority.certificate)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		name := ""
+		if given := req.TLS.PeerCertificates; len(given) > 0 {
+			name = given[0].Subject.CommonName
+		}
+		s.mu.Lock()
+		s.presented = append(s.presented, name)
+		s.mu.Unlock()
+		handler.ServeHTTP(w, req)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that tests make fail
+	server.EnableHTTP2 = true
+	server.TLS = &tls.Config{
+		Certificates: []tls.Certificate{certificate}, ClientAuth: wanted, ClientCAs: clients, MinVersion: tls.VersionTLS12,
+	}
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	s.URL = server.URL
+	return s
+}
+
+// Presented returns the names of the client certificates of all requests since the last call; "": none.
+func (s *Server) Presented() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	presented := s.presented
+	s.presented = nil
+	return presented
+}
+
+// NewPair returns a certificate of an authority that no server knows.
+func NewPair(t testing.TB) Pair {
+	t.Helper()
+	return newAuthority(t).issue(t, "stranger", x509.ExtKeyUsageClientAuth)
+}
+
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+	pem         string
+}
+
+func newAuthority(t testing.TB) *authority {
+	t.Helper()
+	key := newKey(t)
+	template := template("authority")
+	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{certificate, key, encode("CERTIFICATE", der)}
+}
+
+// issue signs a certificate for a server or a client on loopback.
+func (a *authority) issue(t testing.TB, name string, usage x509.ExtKeyUsage) Pair {
+	t.Helper()
+	key := newKey(t)
+	template := template(name)
+	template.ExtKeyUsage, template.IPAddresses = []x509.ExtKeyUsage{usage}, []net.IP{net.IPv4(127, 0, 0, 1)}
+	template.DNSNames = []string{"localhost"}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Pair{encode("CERTIFICATE", der), encode("PRIVATE KEY", private)}
+}
+
+func template(name string) *x509.Certificate {
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func encode(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
