@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Checks for the named commands, and installs what it can: openssh-server, gnupg, etcd-server, postgresql,
-# pgbouncer, tinyproxy, chromium, gcc, openssl, curl, docker-registry and git through apt, as root, and OpenTofu from its Go module. Then it lists all
-# missing commands, and where to get them.
+# pgbouncer, tinyproxy, microsocks, chromium, gcc, openssl, curl, docker-registry and git through apt, as root, and
+# OpenTofu from its Go module. Then it lists all missing commands, and where to get them.
 #
 # With --optional it fails only in CI (CI=true).
 #
-# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|tinyproxy|npm|chromium|gcc|openssl|
-#   curl|docker-registry …
+# usage: scripts/prerequisites.sh [--optional] go|git|terraform|sshd|gpg|etcd|postgres|pgbouncer|tinyproxy|microsocks|npm|
+#   chromium|gcc|openssl|curl|docker-registry …
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -117,9 +117,12 @@ check_pgbouncer() {
     missing+=("PgBouncer, for the tests of the history: apt-get install pgbouncer, or your system's package")
 }
 
-check_tinyproxy() {
-  have tinyproxy || apt_install tinyproxy || true
-  have tinyproxy || missing+=("tinyproxy, for the tests of proxies: apt-get install tinyproxy, or your system's package")
+check_tinyproxy() { check_proxy tinyproxy; }
+check_microsocks() { check_proxy microsocks; }
+
+check_proxy() {
+  have "$1" || apt_install "$1" || true
+  have "$1" || missing+=("$1, for the tests of proxies: apt-get install $1, or your system's package")
 }
 
 # npm installs Mermaid's parser, which Node.js runs.
@@ -161,7 +164,8 @@ check_installer() {
 
 for name in "$@"; do
   case $name in
-  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | tinyproxy | npm | chromium | gcc | openssl | curl | docker-registry)
+  go | git | terraform | sshd | gpg | etcd | postgres | pgbouncer | tinyproxy | microsocks | npm | chromium | gcc | \
+    openssl | curl | docker-registry)
     "check_$name"
     ;;
   *)

@@ -90,7 +90,8 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 		data.secrets.Add(h.certificates.texts.ClientKey)
 	}
 	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
-		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithTLSFunc(data.gitCertificates), gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
+		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithTLSFunc(data.gitCertificates),
+		gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.Sources = source.NewReader(client, source.DefaultLimits)

@@ -231,8 +231,8 @@ func (d *Data) gitLogin(ctx context.Context, repo string, refused gitremote.Logi
 	return login, err
 }
 
-// gitCertificates returns the certificates for Git with a repo if no git_credentials have any for it: those of the block
-// of its host.
+// gitCertificates returns the certificates in the block of a repo's host, for Git without certificates of
+// git_credentials.
 func (d *Data) gitCertificates(repo string) *servertls.Config {
 	if settings := d.hostOf(repo); settings != nil {
 		return settings.certificates.config

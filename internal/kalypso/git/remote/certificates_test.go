@@ -30,8 +30,8 @@ func withClient(url string, of *tlsserver.Server) gitremote.Credential {
 	}
 }
 
-// TestClientCertificate: a server that requires a client certificate gets the certificate of the credential, or else the
-// certificate for its host.
+// TestClientCertificate: a server that requires a client certificate gets the certificate of the credential, or else
+// the certificate for its host.
 func TestClientCertificate(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
@@ -57,11 +57,13 @@ func TestClientCertificate(t *testing.T) {
 		"the host's":       {options: []gitremote.Option{forHost}},
 		"the host's, with a password for Git": {options: []gitremote.Option{forHost},
 			credentials: []gitremote.Credential{{URL: server.URL, Username: "me", Password: "canary"}}},
-		"none":                     {credentials: []gitremote.Credential{trusted}, says: "client_certificate and client_key"},
-		"of an unknown authority":  {credentials: []gitremote.Credential{unknown}, says: "client_certificate and client_key"},
-		"without trust":            {says: "set ca_certificate"},
-		"the credential's first":   {credentials: []gitremote.Credential{trusted}, options: []gitremote.Option{forHost}, says: "client"},
-		"of another server's path": {credentials: []gitremote.Credential{withClient(server.URL+"/other", server)}, says: "set ca_certificate"},
+		"none":                    {credentials: []gitremote.Credential{trusted}, says: "client_certificate and client_key"},
+		"of an unknown authority": {credentials: []gitremote.Credential{unknown}, says: "client_certificate and client_key"},
+		"without trust":           {says: "set ca_certificate"},
+		"the credential's first": {credentials: []gitremote.Credential{trusted}, options: []gitremote.Option{forHost},
+			says: "client_certificate and client_key"},
+		"of another path": {credentials: []gitremote.Credential{withClient(server.URL+"/other", server)},
+			says: "set ca_certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(t, url, tc.credentials, tc.options...).Ref(t.Context(), main)
@@ -79,8 +81,8 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
-// TestRedirectedClientCertificate: no target of a redirect gets a client certificate: not the requested server's, and not
-// its own, with which it would answer what the requested server's owner may not see.
+// TestRedirectedClientCertificate: no target of a redirect gets a client certificate: neither the requested server's,
+// nor its own, with which a team could read through us what only the platform may read.
 func TestRedirectedClientCertificate(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})

@@ -50,8 +50,8 @@ func TestNewClientErrors(t *testing.T) {
 	want := []string{
 		"0 url", "1 url", "2 bearer_token", "3 private_key", "3 known_hosts", "3 username", "4 private_key",
 		"5 private_key_passphrase", "6 private_key_passphrase", "7 bearer_token", "7 known_hosts", "8 ca_certificate",
-		"9 url", "10 url", "11 url", "13 url", "17 client_certificate", "17 client_key", "18 client_certificate", "18 client_key",
-		"19 client_key", "20 ca_certificate", "20 client_key",
+		"9 url", "10 url", "11 url", "13 url", "17 client_certificate", "17 client_key", "18 client_certificate",
+		"18 client_key", "19 client_key", "20 ca_certificate", "20 client_key",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("errors (-want +got):\n%s\n%v", diff, err)

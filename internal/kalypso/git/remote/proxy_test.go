@@ -2,20 +2,18 @@ package remote_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/proxies"
 )
 
 // TestProxyRefuses: the error names the proxy that refuses to connect, and not its password.
@@ -115,35 +113,9 @@ func TestRedirectedAuthority(t *testing.T) {
 	}
 }
 
-var tinyproxyProgram = programs.Program{Name: "tinyproxy", Add: "apt-get install tinyproxy"}
-
 // TestTinyproxy does the same with a real proxy, which wants a password and allows one port.
 func TestTinyproxy(t *testing.T) {
-	binary := tinyproxyProgram.Find(t, "tinyproxy", "/usr/bin/tinyproxy", "/usr/sbin/tinyproxy")
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
-	_, port, _ := net.SplitHostPort(address)
-	config := filepath.Join(t.TempDir(), "tinyproxy.conf")
-	text := "Port " + port + "\nListen 127.0.0.1\nBasicAuth me canary\nConnectPort 443\nTimeout 10\nMaxClients 10\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	server := exec.CommandContext(t.Context(), binary, "-d", "-c", config)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = server.Process.Kill(), server.Wait() })
-	for range 100 { // until it listens
-		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err == nil {
-			_ = conn.Close()
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	address := proxies.Tinyproxy(t, "me", "canary", "443").Address
 	for url, tc := range map[string]struct{ proxy, says string }{
 		"https://git.acme.test/team/repo":      {address, "407"},
 		"https://git2.acme.test/team/repo":     {"me:canary2@" + address, "401"},
@@ -157,5 +129,61 @@ func TestTinyproxy(t *testing.T) {
 			tc.says) || strings.Contains(text, "canary") {
 			t.Errorf("%s over %s: %v", url, tc.proxy, err)
 		}
+	}
+}
+
+// TestRealProxies: Git over HTTPS goes over each kind of proxy, with the client certificate of its server, and Git over
+// SSH over a SOCKS5 proxy. NO_PROXY excludes a server.
+func TestRealProxies(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
+	server, url := serveTLS(t, repo, tls.RequireAndVerifyClientCert)
+	ssh := gitserver.NewSSH(t)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "https://"))
+	credentials := []gitremote.Credential{
+		withClient(proxies.Through(server.URL), server),
+		{URL: "ssh://" + ssh.Host, PrivateKey: ssh.PrivateKey, KnownHosts: ssh.KnownHosts},
+	}
+	free, locked := proxies.Tinyproxy(t, "", "", port), proxies.Tinyproxy(t, "me", "canary", port)
+	freeSocks, lockedSocks := proxies.Microsocks(t, "", ""), proxies.Microsocks(t, "me", "canary")
+	for _, tc := range []struct {
+		variable, scheme string
+		by               *proxies.Proxy
+		ssh, fails       bool
+	}{
+		{"HTTPS_PROXY", "http://", free, false, false},
+		{"HTTPS_PROXY", "", free, false, false},
+		{"https_proxy", "http://me:canary@", locked, false, false},
+		{"HTTPS_PROXY", "socks5://", freeSocks, false, false},
+		{"HTTPS_PROXY", "socks5h://me:canary@", lockedSocks, false, false},
+		{"HTTPS_PROXY", "socks5://me:canary2@", lockedSocks, false, true},
+		{"ALL_PROXY", "socks5://", freeSocks, true, false},
+		{"all_proxy", "socks5h://me:canary@", lockedSocks, true, false},
+		{"ALL_PROXY", "socks5://me:canary2@", lockedSocks, true, true},
+		{"ALL_PROXY", "socks5://", lockedSocks, true, true},
+	} {
+		t.Run(tc.variable+" "+tc.scheme, func(t *testing.T) {
+			t.Setenv(tc.variable, tc.scheme+tc.by.Address)
+			url, to := proxies.Through(url), proxies.Server+":"+port
+			if tc.ssh {
+				url, to = ssh.URL(repo), ssh.Host
+			}
+			before := tc.by.Connections(to)
+			_, err := open(t, url, credentials).Ref(t.Context(), main)
+			switch connected := tc.by.Connections(to) > before; {
+			case tc.fails:
+				is(t, err, gitremote.ErrUnreachable)
+				if !strings.Contains(err.Error(), tc.by.Address) {
+					t.Errorf("the proxy is not named: %v", err)
+				}
+			case err != nil || !connected:
+				t.Errorf("connected over the proxy: %v, %v", connected, err)
+			}
+			t.Setenv("NO_PROXY", "127.0.0.1,"+proxies.Server)
+			before = tc.by.Connections(to)
+			if _, err = open(t, url, credentials).Ref(t.Context(), main); err != nil || tc.by.Connections(to) > before {
+				t.Errorf("NO_PROXY does not exclude the server: %v", err)
+			}
+		})
 	}
 }

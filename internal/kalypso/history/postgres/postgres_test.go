@@ -136,9 +136,12 @@ func TestSchemaFile(t *testing.T) {
 	}
 }
 
-// Each kind of connection works: verified TLS, a socket, and a pool that keeps nothing between transactions.
+// Each kind of connection works: verified TLS, a socket, and a pool that keeps nothing between transactions. None uses
+// the proxies of the environment.
 func TestConnections(t *testing.T) {
-	t.Parallel()
+	for _, name := range []string{"ALL_PROXY", "HTTPS_PROXY"} {
+		t.Setenv(name, "socks5://127.0.0.1:1")
+	}
 	db := server.Start(t)
 	loopback := db.Database(t)
 	for _, url := range []string{

@@ -103,8 +103,8 @@ func New(c Config) (*Client, error) {
 	}
 	client.server = httpapi.New(httpapi.Config{
 		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: roots, Message: message,
-		Classify: client.classify, Limited: limited, IsSignIn: isSignIn, Transport: c.Transport, Certificates: c.Certificates, Clock: c.Clock,
-		HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Classify: client.classify, Limited: limited, IsSignIn: isSignIn, Transport: c.Transport,
+		Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
 	client.server.Secrets.Add(c.Token)
 	client.http = client.server.RefusingClient(client.authorization())

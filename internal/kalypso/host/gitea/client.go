@@ -47,7 +47,8 @@ func New(c Config) (*Client, error) {
 			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 		},
 		NullIsEmpty: true, // as a Go server
-		Transport:   c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Transport:   c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout,
+		Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
 	server.Secrets.Add(c.Token)
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))

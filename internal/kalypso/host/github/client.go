@@ -88,7 +88,8 @@ func newServer(c Config, at endpoints) server {
 		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
 		// GraphQL returns errors with status 200.
 		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
-		Transport:        c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Transport:        c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout,
+		Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})}
 }
 

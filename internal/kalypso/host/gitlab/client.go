@@ -55,7 +55,8 @@ func New(c Config) (*Client, error) {
 	server := httpapi.New(httpapi.Config{
 		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: []*url.URL{&root},
 		Message: message, Classify: classify, Limited: limited, IsSignIn: isSignIn,
-		Transport: c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Transport: c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout,
+		Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
 	server.Secrets.Add(c.Token)
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))

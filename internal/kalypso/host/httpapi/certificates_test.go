@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/proxies"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
 )
 
@@ -130,6 +131,37 @@ func TestProxyDown(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), host) || strings.Contains(err.Error(), "canary") ||
 			waited > time.Minute {
 			t.Errorf("%s: %v after %s", address, err, waited)
+		}
+	}
+}
+
+// TestRealProxies: requests go over each kind of proxy, with the client certificate of the server.
+func TestRealProxies(t *testing.T) {
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	server := tlsserver.New(t, ok, tls.RequireAndVerifyClientCert)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "https://"))
+	free, locked := proxies.Tinyproxy(t, "", "", port), proxies.Tinyproxy(t, "me", "canary", port)
+	socks := proxies.Microsocks(t, "me", "canary")
+	for value, tc := range map[string]struct {
+		by   *proxies.Proxy
+		says string // "": it works
+	}{
+		"http://" + free.Address:                {free, ""},
+		"http://me:canary@" + locked.Address:    {locked, ""},
+		"http://" + locked.Address:              {locked, "407"},
+		"http://me:canary2@" + locked.Address:   {locked, "401"},
+		"socks5://me:canary@" + socks.Address:   {socks, ""},
+		"socks5h://me:canary2@" + socks.Address: {socks, socks.Address},
+	} {
+		t.Setenv("HTTPS_PROXY", value)
+		before := tc.by.Connections(proxies.Server + ":" + port)
+		waited, err := ask(t, proxies.Through(server.URL), certificatesOf(t, server, server.Client))
+		switch connected := tc.by.Connections(proxies.Server+":"+port) > before; {
+		case tc.says == "" && (err != nil || !connected):
+			t.Errorf("%s: connected over the proxy: %v, %v", value, connected, err)
+		case tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says) ||
+			!strings.Contains(err.Error(), tc.by.Address) || strings.Contains(err.Error(), "canary") || waited > time.Minute):
+			t.Errorf("%s: %v after %s", value, err, waited)
 		}
 	}
 }

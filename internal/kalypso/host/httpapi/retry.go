@@ -80,7 +80,8 @@ func maxAttempts(err error) int {
 		return 1
 	case errors.As(err, &proxy):
 		return maxDials
-	case servertls.Refused(err), errors.As(err, &certificate), errors.As(err, &noTLS), errors.As(err, &lookup) && lookup.IsNotFound:
+	case servertls.Refused(err), errors.As(err, &certificate), errors.As(err, &noTLS),
+		errors.As(err, &lookup) && lookup.IsNotFound:
 		return 1
 	case errors.As(err, &dial) && slices.Contains([]string{"dial", "proxyconnect", "socks connect"}, dial.Op):
 		return maxDials

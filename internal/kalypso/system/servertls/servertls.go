@@ -1,5 +1,5 @@
-// Package servertls reads the certificates with which the provider connects to one server over TLS: the authorities that
-// it trusts there, and the client certificate that it presents.
+// Package servertls reads the certificates with which the provider connects to one server over TLS: the authorities
+// that it trusts there, and the client certificate that it presents.
 package servertls
 
 import (

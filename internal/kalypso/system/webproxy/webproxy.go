@@ -85,8 +85,8 @@ func isAddress(text string) bool {
 }
 
 // Configure makes a transport use HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as they are now. If a proxy refuses to connect
-// to a server, the error is [Refused]. The transport's certificates are for the server: a proxy over TLS must be trusted
-// by the system, and gets no client certificate.
+// to a server, the error is [Refused]. The transport's certificates are for the server: the system must trust a proxy
+// over TLS, and the proxy gets no client certificate.
 func Configure(t *http.Transport) {
 	of := fromEnvironment()
 	t.Proxy = func(req *http.Request) (*url.URL, error) { return of(req.URL) }
