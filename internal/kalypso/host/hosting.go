@@ -78,6 +78,21 @@ type SettingsChecker interface {
 	CheckSettings(ctx context.Context, target string, method MergeMethod, reviewers []string) []error
 }
 
+// MergeQueues are [PullRequests] of a host with merge queues. A branch may have one: the host merges the pull requests
+// in it one after another, each once its checks have passed together with those before it. MergeWhenReady puts a pull
+// request into the queue of its target.
+type MergeQueues interface {
+	// ReadQueue returns the place of an open pull request in the merge queue; nil: it is in none.
+	ReadQueue(ctx context.Context, now PullRequest) (*QueuePlace, error)
+	// Dequeue takes a pull request out of the merge queue.
+	Dequeue(ctx context.Context, now PullRequest) error
+}
+
+// QueuePlace is the place of a pull request in a merge queue.
+type QueuePlace struct {
+	Ours bool // the credential's user or app put it in
+}
+
 // PullRequestState is the state of a pull request.
 type PullRequestState string
 
@@ -121,7 +136,9 @@ type PullRequest struct {
 	// Merging says that the host is merging an open one, so that it can't be changed. Not all hosts show that.
 	Merging   bool
 	AutoMerge MergeMethod // "": auto-merge is off; it may be [UnknownMethod]
-	Labels    []string
+	// Queue is the place of an open one in a merge queue; nil: it is in none, or that was not read.
+	Queue  *QueuePlace
+	Labels []string
 	// Reviewers are the requested reviewers: "user", "organisation/team". Some hosts drop those who have reviewed.
 	Reviewers []string
 }

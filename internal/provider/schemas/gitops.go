@@ -31,14 +31,21 @@ func ReadPullRequestSettings(delivery tfvalue.Decoder) pullrequest.Settings {
 	}
 }
 
+// queued is the state of an open pull request that is in a merge queue.
+const queued = "queued"
+
 // PullRequestValue returns the attribute pull_request; null if there is none.
 func PullRequestValue(pr *githost.PullRequest) types.Object {
 	if pr == nil {
 		return types.ObjectNull(PullRequestTypes)
 	}
+	state := string(pr.State)
+	if pr.State == githost.Open && pr.Queue != nil {
+		state = queued
+	}
 	return types.ObjectValueMust(PullRequestTypes, map[string]attr.Value{
 		"number": types.Int64Value(int64(pr.Number)), "url": types.StringValue(pr.URL),
-		"state": types.StringValue(string(pr.State)), "branch": types.StringValue(pr.Branch),
+		"state": types.StringValue(state), "branch": types.StringValue(pr.Branch),
 		"head_commit": types.StringValue(pr.HeadCommit), "merge_commit": tfvalue.Nullable(pr.MergeCommit),
 	})
 }
@@ -57,8 +64,8 @@ func DeliveryAttributes() map[string]schema.Attribute {
 	}
 	autoMerge := Enumeration(merges).Attribute("")
 	autoMerge.MarkdownDescription = "Request from the host to merge the pull request once its checks have passed, by " +
-		"`merge`, `squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once. By " +
-		"default, people merge."
+		"`merge`, `squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once, or " +
+		"on GitHub puts it into the branch's merge queue, which has its own method. By default, people merge."
 	return map[string]schema.Attribute{
 		"strategy": Strategies.Attribute(
 			"`push` commits to the branch. `pull_request` opens a pull request, on GitLab a merge request. `none` only " +
@@ -99,7 +106,7 @@ func PullRequestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"number":       schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
 		"url":          ComputedString("The URL of its page."),
-		"state":        ComputedString("`open`, `merged`, or `closed` without being merged."),
+		"state":        ComputedString("`open`, `" + queued + "` in GitHub's merge queue, `merged`, or `closed` without being merged."),
 		"branch":       ComputedString("The head branch."),
 		"head_commit":  ComputedString("The commit at its head."),
 		"merge_commit": ComputedString("The commit on the branch that merged it. Null until then."),

@@ -99,8 +99,12 @@ func (r gitHubRepo) PullRequests(t testing.TB) (all []githost.PullRequest) {
 			}
 			asked = append(asked, name)
 		}
+		var queue *githost.QueuePlace
+		if p.QueuedBy != "" {
+			queue = &githost.QueuePlace{Ours: p.QueuedBy == p.Author}
+		}
 		all = append(all, githost.PullRequest{
-			Number: p.Number, State: githost.PullRequestState(p.State), Title: p.Title, Body: p.Body,
+			Queue: queue, Number: p.Number, State: githost.PullRequestState(p.State), Title: p.Title, Body: p.Body,
 			Branch: p.Head, Target: p.Base,
 			Draft: p.Draft, AutoMerge: githost.MergeMethod(p.AutoMerge), Labels: p.Labels, Reviewers: asked,
 		})

@@ -123,7 +123,7 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *githost.PullR
 	if err != nil {
 		return nil, nil, err
 	}
-	pr, err := t.Read(ctx, now.Number)
+	pr, err := t.ReadRequested(ctx, now.Number, now.AutoMerge)
 	if err != nil {
 		return nil, nil, err
 	}

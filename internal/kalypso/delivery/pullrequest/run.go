@@ -250,8 +250,17 @@ func (t *Topic) mergeWhenReady(
 		now := *pr
 		now.AutoMerge, pr = known.AutoMerge, &now
 	}
-	if step.Method == "" && pr.AutoMerge != step.Was {
+	if known != nil && known.AutoMerge != "" {
+		var err error
+		if pr, err = t.withQueue(ctx, pr); err != nil {
+			return pr, err
+		}
+	}
+	switch {
+	case step.Method != "" && pr.Queue != nil: // it will be merged
 		return pr, nil
+	case step.Method == "" && pr.AutoMerge != step.Was:
+		return t.dequeue(ctx, pr)
 	}
 	merging, err := t.repo.MergeWhenReady(ctx, *pr, step.Method)
 	if errors.Is(err, githost.ErrRejected) || errors.Is(err, githost.ErrNotVisible) { // people may have ended it

@@ -787,7 +787,7 @@ host: list open, read, read, read`, nil},
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`, nil},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, merge, read`, nil},
 		{"the host merges once the checks have passed", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
@@ -800,7 +800,7 @@ host: list open, list closed, list open, open, enablePullRequestAutoMerge`, nil}
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, read`, map[string]difference{
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, merge, read`, map[string]difference{
 			onGitLab: {"the project chooses how to merge", `
 main: nothing
 ours: none
@@ -911,7 +911,7 @@ ours: 2, 1 ahead, 0 behind`},
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, read
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, read
 error: the host rejected the request at auto_merge`, nil},
 		{"people merge the pull request before auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
@@ -921,7 +921,7 @@ error: the host rejected the request at auto_merge`, nil},
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`, nil},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, read`, nil},
 		{"people close the pull request before auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
@@ -930,7 +930,7 @@ host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`
 1 closed "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, read`, nil},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, read`, nil},
 		{"auto-merge is configured, and another value is desired", func(w *world) {
 			w.people.Require(w, "main", "ci")
 			w.must()
@@ -947,7 +947,7 @@ host: list open, read, edit, enablePullRequestAutoMerge`, nil},
 1 merged "Set 1"
 main: 1
 ours: 1, 1 ahead, 1 behind
-host: list open, list closed, list open, open, enablePullRequestAutoMerge, merge, merge, merge, read`, nil},
+host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, merge, merge, merge, read`, nil},
 
 		// Answers are lost or late, or applies are killed.
 		{"the answer of the create is lost", func(w *world) {

@@ -365,6 +365,9 @@ func (w *world) see(err error) string {
 		if p.AutoMerge != "" {
 			line += " auto-merge " + string(p.AutoMerge)
 		}
+		if p.Queue != nil {
+			line += map[bool]string{true: " queued", false: " queued by people"}[p.Queue.Ours]
+		}
 		lines = append(lines, line)
 	}
 	lines = append(lines, "main: "+w.contains("main"), "ours: "+w.contains(w.branch()))
@@ -489,7 +492,9 @@ func (w *world) requests(fake *githubfake.Server) string {
 			name = "edit"
 		case strings.HasSuffix(r.Path, "graphql"):
 			_, mutation, _ := strings.Cut(r.Body, "{\\n  ")
-			name, _, _ = strings.Cut(mutation, "(")
+			if name, _, _ = strings.Cut(mutation, "("); name == "node" {
+				name = "queue"
+			}
 		}
 		all = append(all, name)
 	}

@@ -98,7 +98,7 @@ func follow(
 		return nil, nil, err
 	}
 	// The pull request is read first: the branch, which is read later, then contains what was merged.
-	pr, err := t.Read(ctx, p.Number)
+	pr, err := t.ReadRequested(ctx, p.Number, p.AutoMerge)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -170,9 +170,9 @@ plan: nothing`},
 			})
 			return r.applyPlanned()
 		}, `
-1 open: dev to dev "an incident."
+1 open: dev to dev
 ours/dev: 1
-error: make a draft of pull request 1 of acme/gitops: not found, or not visible to the credential: "Gone"
+error: read the merge queue of pull request 1 of acme/gitops: not found, or not visible to the credential: "Gone"
 plan: withhold`},
 		{"frozen for another reason", func(r *reviewed) error {
 			r.frozen("an incident")

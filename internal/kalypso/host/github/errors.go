@@ -38,6 +38,7 @@ const (
 	saysNoCommit     = "No commit found for SHA"
 	saysNoLabel      = "Label does not exist"
 	saysNotGranted   = "permissions requested are not granted"
+	saysNoField      = "doesn't exist on type" // of GraphQL, on an older server
 	saysNotInstalled = "not accessible to the parent installation"
 )
 

@@ -47,19 +47,15 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 	}
 	op := r.traits.Op("enable auto-merge of", now.Number)
 	err := r.mutate(ctx, op, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
-	var e *githost.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		now.AutoMerge = method
 		return &now, nil
-	case !errors.As(err, &e) || !saysMergeable.MatchString(e.Message):
-	default: // no required check is pending, so GitHub does not enable auto-merge
-		err = r.merge(ctx, now, method)
 	}
+	merged, err := r.mergeNow(ctx, now, method, err)
 	if err != nil {
 		return nil, githost.About(githost.FieldAutoMerge, err)
 	}
-	return r.Read(ctx, now.Number)
+	return merged, nil
 }
 
 // merge merges the pull request at the commit that was read. GitHub may not have processed a push yet, and then rejects

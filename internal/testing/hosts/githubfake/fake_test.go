@@ -266,17 +266,22 @@ func TestLabelsReviewersDraftAutoMerge(t *testing.T) {
 	graphql := func(said, mutation string, variables object) {
 		t.Helper()
 		variables["id"] = id
-		c.expect(200, said, "POST", "graphql", object{"query": "mutation { " + mutation + "(input: {}) }",
+		declared := "mutation($id: ID!)"
+		if variables["method"] != nil {
+			declared = "mutation($id: ID!, $method: PullRequestMergeMethod)"
+		}
+		c.expect(200, said, "POST", "graphql", object{"query": declared + " { " + mutation + " { clientMutationId } }",
 			"variables": variables})
 	}
+	const autoMerge = "enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $method})"
 	squash := object{"method": "SQUASH"}
-	graphql("is a draft", "enablePullRequestAutoMerge", squash)
+	graphql("is a draft", autoMerge, squash)
 	c.expect(405, "", "PUT", pulls+"/1/merge", object{})
 	graphql(`"errors"`, "somethingElse", object{})
-	graphql(`"data":{`, "markPullRequestReadyForReview", object{})
-	graphql("is in clean status", "enablePullRequestAutoMerge", squash)
+	graphql(`"data":{`, "markPullRequestReadyForReview(input: {pullRequestId: $id})", object{})
+	graphql("is in clean status", autoMerge, squash)
 	r.RequireStatus("main", "ci")
-	graphql(`"data":{`, "enablePullRequestAutoMerge", squash)
+	graphql(`"data":{`, autoMerge, squash)
 	c.expect(405, `Required status check \"ci\" is expected.`, "PUT", pulls+"/1/merge", object{})
 	want := []githubfake.PullRequest{{
 		Number: 1, Title: "Change change", Body: "Text", Head: "change", Base: "main",
@@ -318,7 +323,8 @@ func TestNoDrafts(t *testing.T) {
 	c.expect(422, "Draft pull requests are not supported in this repository.", "POST", pulls, draft)
 	id := c.expect(201, `"draft":false`, "POST", pulls, propose("change"))["node_id"]
 	c.expect(200, "does not have permission to convert the pull request", "POST", "graphql", object{
-		"query": "mutation { convertPullRequestToDraft(input: {}) }", "variables": object{"id": id},
+		"query":     "mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }",
+		"variables": object{"id": id},
 	})
 	if r.PullRequests()[0].Draft {
 		t.Error("it is a draft")

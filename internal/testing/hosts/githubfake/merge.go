@@ -33,6 +33,9 @@ func (p *pull) acceptMerge(w http.ResponseWriter, req *http.Request) {
 		fail(w, http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	case asked.SHA != "" && asked.SHA != p.headCommit:
 		fail(w, http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+	case p.repo.queues[p.base]:
+		fail(w, http.StatusMethodNotAllowed,
+			"Repository rule violations found\n\nChanges must be made through the merge queue")
 	case waiting != "":
 		fail(w, http.StatusMethodNotAllowed, fmt.Sprintf("Required status check %q is expected.", waiting))
 	default:
@@ -57,7 +60,11 @@ func (p *pull) waitsFor() string {
 
 // mergeWhenReady performs auto-merge.
 func (p *pull) mergeWhenReady() {
-	if p.autoMerge != "" && !p.draft && p.waitsFor() == "" {
+	switch {
+	case p.autoMerge == "" || p.draft || p.waitsFor() != "":
+	case p.repo.queues[p.base]:
+		p.autoMerge, p.queuedBy = "", p.autoMergeBy
+	default:
 		_ = p.merge(p.autoMerge) // a conflict leaves it open, as GitHub does
 	}
 }

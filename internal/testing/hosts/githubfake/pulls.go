@@ -30,7 +30,8 @@ type pull struct {
 	labels, reviewers, teams []string
 	reviewed                 []string // users
 	asked                    []string // all reviewers who were ever requested: "user", "team:slug"
-	autoMerge                string   // method
+	autoMerge, autoMergeBy   string   // method, and login
+	queuedBy                 string   // login; "": it is in no merge queue
 	created, updated, closed time.Time
 }
 

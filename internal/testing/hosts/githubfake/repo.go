@@ -23,6 +23,7 @@ type Repo struct {
 	pulls     *pulls
 	statuses  *statuses
 	required  map[string][]string // branch → the contexts whose success its merges need
+	queues    map[string]bool     // branches with a merge queue
 	keepsOpen bool
 	noDrafts  bool
 	teams     []string
@@ -35,7 +36,7 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	git := s.Server.AddRepo(t, name+".git")
 	r := &Repo{
 		Name: name, Path: git.Dir, URL: s.URL + "/" + name, server: s, git: git,
-		required: map[string][]string{}, statuses: &statuses{
+		required: map[string][]string{}, queues: map[string]bool{}, statuses: &statuses{
 			git: git, now: s.now, byCommit: map[string][]status{}, checkRuns: map[string][]checkRun{},
 			commits: map[string]bool{},
 		},
@@ -118,13 +119,14 @@ func (ps *pulls) sync() {
 func (p *pull) moveTo(head, base string) {
 	if head != p.headCommit {
 		p.updated = p.repo.server.now()
+		p.queuedBy = ""
 		_ = gitserver.SetReference(p.repo.Path, fmt.Sprintf("refs/pull/%d/head", p.number), head)
 	}
 	p.headCommit, p.baseCommit = head, base
 }
 
 func (p *pull) close() {
-	p.state, p.autoMerge, p.closed = "closed", "", p.repo.server.now()
+	p.state, p.autoMerge, p.queuedBy, p.closed = "closed", "", "", p.repo.server.now()
 	p.updated = p.closed
 }
 

@@ -15,6 +15,7 @@ type PullRequest struct {
 	State                    string // open, closed, merged
 	Draft                    bool
 	Author, AutoMerge        string
+	QueuedBy                 string // the user who put it into the merge queue
 	Labels, Reviewers, Teams []string
 	Approvals                []string // users
 }
@@ -33,7 +34,7 @@ func (r *Repo) PullRequests() []PullRequest {
 		all = append(all, PullRequest{
 			Number: p.number, Title: p.title, Body: p.body, Head: p.head, Base: p.base, HeadCommit: p.headCommit,
 			MergeCommit: p.mergeCommit,
-			State:       state, Draft: p.draft, Author: p.author, AutoMerge: p.autoMerge,
+			State:       state, Draft: p.draft, Author: p.author, AutoMerge: p.autoMerge, QueuedBy: p.queuedBy,
 			Labels: slices.Clone(p.labels), Reviewers: slices.Clone(p.reviewers), Teams: slices.Clone(p.teams),
 			Approvals: slices.Clone(p.reviewed),
 		})

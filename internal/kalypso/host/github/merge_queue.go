@@ -1,0 +1,98 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+)
+
+var _ githost.MergeQueues = (*pullRequests)(nil)
+
+// The REST API has no merge queues.
+const (
+	queryQueue = `query($id: ID!) {
+  node(id: $id) { ... on PullRequest { isMergeQueueEnabled mergeQueueEntry { enqueuer { login } } } }
+  viewer { login }
+}`
+	mutationEnqueue = `mutation($id: ID!, $head: GitObjectID!) {
+  enqueuePullRequest(input: {pullRequestId: $id, expectedHeadOid: $head}) { mergeQueueEntry { id } }
+}`
+	mutationDequeue = `mutation($id: ID!) {
+  dequeuePullRequest(input: {id: $id}) { mergeQueueEntry { id } }
+}`
+)
+
+// readQueue returns the place of a pull request in the merge queue of its target, and whether the target has one. An
+// older server has no queues. A credential that may not read them does not use them.
+func (r *pullRequests) readQueue(
+	ctx context.Context, now githost.PullRequest,
+) (place *githost.QueuePlace, enabled bool, err error) {
+	type actor struct{ Login string }
+	var answer struct {
+		Viewer actor
+		Node   struct {
+			IsMergeQueueEnabled bool
+			MergeQueueEntry     *struct{ Enqueuer actor }
+		}
+	}
+	_, err = r.query(r.pulls(ctx), r.traits.Op("read the merge queue of", now.Number), queryQueue,
+		map[string]string{"id": now.ID}, &answer)
+	var e *githost.Error
+	switch {
+	case errors.Is(err, githost.ErrForbidden), errors.As(err, &e) && strings.Contains(e.Message, saysNoField):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case answer.Node.MergeQueueEntry != nil: // an app's viewer has a suffix, and its actor does not
+		login := func(a actor) string { return strings.TrimSuffix(a.Login, "[bot]") }
+		place = &githost.QueuePlace{
+			Ours: strings.EqualFold(login(answer.Node.MergeQueueEntry.Enqueuer), login(answer.Viewer)),
+		}
+	}
+	return place, answer.Node.IsMergeQueueEnabled, nil
+}
+
+// ReadQueue implements [githost.MergeQueues].
+func (r *pullRequests) ReadQueue(ctx context.Context, now githost.PullRequest) (*githost.QueuePlace, error) {
+	place, _, err := r.readQueue(ctx, now)
+	return place, err
+}
+
+// Dequeue implements [githost.MergeQueues].
+func (r *pullRequests) Dequeue(ctx context.Context, now githost.PullRequest) error {
+	op := r.traits.Op("take out of the merge queue", now.Number)
+	return githost.About(githost.FieldAutoMerge,
+		r.mutate(r.pulls(ctx), op, mutationDequeue, map[string]string{"id": now.ID}))
+}
+
+// mergeNow merges a pull request for which GitHub refused auto-merge because it waits for no check, or puts it into the
+// merge queue of its target unless it is there. It returns the pull request as it is then, or the refusal.
+func (r *pullRequests) mergeNow(
+	ctx context.Context, now githost.PullRequest, method githost.MergeMethod, refusal error,
+) (*githost.PullRequest, error) {
+	var e *githost.Error
+	if !errors.As(refusal, &e) || !errors.Is(refusal, githost.ErrRejected) {
+		return nil, refusal
+	}
+	place, enabled, err := r.readQueue(ctx, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case place != nil: // people put it in
+	case !saysMergeable.MatchString(e.Message):
+		return nil, refusal
+	case !enabled:
+		if err = r.merge(ctx, now, method); err != nil {
+			return nil, err
+		}
+		return r.Read(ctx, now.Number)
+	default:
+		place = &githost.QueuePlace{Ours: true}
+		err = r.mutate(ctx, r.traits.Op("put into the merge queue", now.Number), mutationEnqueue,
+			map[string]string{"id": now.ID, "head": now.HeadCommit})
+	}
+	now.Queue = place
+	return &now, err
+}

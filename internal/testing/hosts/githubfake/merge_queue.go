@@ -1,0 +1,66 @@
+package githubfake
+
+import (
+	"fmt"
+	"testing"
+)
+
+// enqueue puts a pull request into the merge queue, or returns the type of an error and its message.
+func (p *pull) enqueue(login, head string) (kind, message string) {
+	const unprocessable = "UNPROCESSABLE"
+	switch waiting := p.waitsFor(); {
+	case !p.repo.queues[p.base]:
+		return unprocessable, "The base branch has no merge queue"
+	case p.state != "open" || p.draft:
+		return unprocessable, "Pull request is not mergeable"
+	case head != "" && head != p.headCommit:
+		return unprocessable, "Head branch was modified. Review and try the merge again."
+	case p.queuedBy != "":
+		return unprocessable, "Pull request is already in the merge queue"
+	case waiting != "":
+		return unprocessable, fmt.Sprintf("Required status check %q is expected.", waiting)
+	}
+	p.autoMerge, p.queuedBy = "", login
+	return "", ""
+}
+
+// showQueue returns the fields of a pull request about the merge queue.
+func (p *pull) showQueue() object {
+	o := object{"isMergeQueueEnabled": p.repo.queues[p.base], "isInMergeQueue": p.queuedBy != "", "mergeQueueEntry": nil}
+	if p.queuedBy != "" {
+		o["mergeQueueEntry"] = object{"enqueuer": object{"login": p.queuedBy}, "position": 1, "state": "AWAITING_CHECKS"}
+	}
+	return o
+}
+
+// UseMergeQueue gives a branch a merge queue.
+func (r *Repo) UseMergeQueue(branch string) { r.server.locked(func() { r.queues[branch] = true }) }
+
+// Enqueue puts a pull request into the merge queue as a user does.
+func (r *Repo) Enqueue(t testing.TB, number int, user string) {
+	t.Helper()
+	r.with(t, number, func(p *pull) {
+		if _, problem := p.enqueue(user, ""); problem != "" {
+			t.Fatal(problem)
+		}
+	})
+}
+
+// Dequeue takes a pull request out of the merge queue, as people do, or GitHub after a failed check of the queue.
+func (r *Repo) Dequeue(t testing.TB, number int) {
+	t.Helper()
+	r.with(t, number, func(p *pull) { p.queuedBy = "" })
+}
+
+// MergeQueued merges a pull request that is in the merge queue.
+func (r *Repo) MergeQueued(t testing.TB, number int) {
+	t.Helper()
+	r.with(t, number, func(p *pull) {
+		if p.queuedBy == "" {
+			t.Fatalf("pull request %d is not in the merge queue", number)
+		}
+		if err := p.merge("merge"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
