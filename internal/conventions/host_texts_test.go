@@ -23,11 +23,12 @@ var gitHubTexts = map[string][]string{
 	"internal/kalypso/git/remote/credential.go":           {`"x-access-token" for GitHub`},
 	"internal/provider/promotion/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
 	"internal/provider/configuration/github.go":           {"GitHub"},
+	"internal/provider/schemas/gitops.go":                 {"in GitHub's merge queue"},
 	"templates/data-sources/promotion.md.tmpl":            {"GitHub removes old statuses", "GitHub has no drafts"},
 	"templates/guides/review.md.tmpl":                     {"On GitHub, the repo must allow auto-merge"},
 	"templates/guides/what-ran-where.md.tmpl":             {"GitHub publishes the pages of", "GitHub Pages"},
 	"templates/guides/does-it-run.md.tmpl":                {"GitHub allows 1,000 statuses"},
-	"templates/guides/git-servers.md":                     {"- GitHub: *Contents*"},
+	"templates/guides/git-servers.md":                     {"- GitHub: *Contents*", "merge queue: `pull_request.state`"},
 	"examples/pipelines/fleet-page.yaml":                  {"on GitHub Pages"},
 	"templates/index.md.tmpl":                             {"GitHub accepts `x-access-token` as the name"},
 }

@@ -26,7 +26,7 @@ var environmentModule = filepath.Join(acc.Examples, "modules/environment")
 func TestAccModuleTerraformTest(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, environmentModule)
-	if out := r.Succeed("test", "-no-color").Text(); !strings.Contains(out, "Success! 7 passed, 0 failed.") {
+	if out := r.Succeed("test", "-no-color").Text(); !strings.Contains(out, "Success! 8 passed, 0 failed.") {
 		t.Errorf("not all tests ran:\n%s", out)
 	}
 	main := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
@@ -40,7 +40,7 @@ func TestAccModuleTerraformTest(t *testing.T) {
 			t.Fatalf("the module has no %s", was)
 		}
 		r.Write("main.tf", strings.Replace(main, was, is, 1))
-		r.ExpectError([]string{"6 passed, 1 failed."}, "test", "-no-color")
+		r.ExpectError([]string{"7 passed, 1 failed."}, "test", "-no-color")
 	}
 }
 

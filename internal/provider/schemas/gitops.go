@@ -104,9 +104,10 @@ func DeliveryAttributes() map[string]schema.Attribute {
 // PullRequestAttributes returns the arguments of the pull request that a delivery opens.
 func PullRequestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"number":       schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
-		"url":          ComputedString("The URL of its page."),
-		"state":        ComputedString("`open`, `" + queued + "` in GitHub's merge queue, `merged`, or `closed` without being merged."),
+		"number": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
+		"url":    ComputedString("The URL of its page."),
+		"state": ComputedString("`open`, `" + queued + "` in GitHub's merge queue, `merged`, or `closed` without being " +
+			"merged."),
 		"branch":       ComputedString("The head branch."),
 		"head_commit":  ComputedString("The commit at its head."),
 		"merge_commit": ComputedString("The commit on the branch that merged it. Null until then."),

@@ -117,6 +117,9 @@ func (r gitHubRepo) AutoMerge(t testing.TB, number int, method githost.MergeMeth
 	r.Repo.AutoMerge(t, number, string(method))
 }
 
+// Queues returns the merge queues, which no other host has.
+func (r gitHubRepo) Queues() githubfake.MergeQueues { return r.MergeQueues }
+
 func (r gitHubRepo) Revoke(testing.TB) { r.fake.Revoke(r.fake.Token) }
 
 var gitHubRequests = requests{

@@ -7,8 +7,8 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// ReadRequested reads a pull request of ours for which we requested auto-merge, unless requested is "". If the host shows
-// no auto-merge, it may be in a merge queue: that is then read too.
+// ReadRequested reads a pull request of ours for which we requested auto-merge, unless requested is "". If the host
+// shows no auto-merge, it may be in a merge queue: that is then read too.
 func (t *Topic) ReadRequested(
 	ctx context.Context, number int, requested githost.MergeMethod,
 ) (*githost.PullRequest, error) {

@@ -5,35 +5,30 @@ import (
 	"testing"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
-
-// mergeQueue is the merge queue of GitHub, as people use it.
-type mergeQueue interface {
-	UseMergeQueue(branch string)
-	Enqueue(t testing.TB, number int, user string)
-	Dequeue(t testing.TB, number int)
-	MergeQueued(t testing.TB, number int)
-}
 
 // TestMergeQueue are the [TestSituations] of a branch with a merge queue, which only GitHub has.
 func TestMergeQueue(t *testing.T) {
 	t.Parallel()
-	auto := func(w *world, q mergeQueue) {
+	auto := func(w *world, q githubfake.MergeQueues) {
 		w.settings.AutoMerge = "squash"
 		w.must()
 	}
 	for _, test := range []struct {
 		rule string
-		with func(*world, mergeQueue)
+		with func(*world, githubfake.MergeQueues)
 		want string
 	}{
-		{"no check is required before the queue", func(w *world, _ mergeQueue) { w.settings.AutoMerge = "squash" }, `
+		{"no check is required before the queue", func(w *world, _ githubfake.MergeQueues) {
+			w.settings.AutoMerge = "squash"
+		}, `
 1 open "Set 1" queued
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, enqueuePullRequest`},
-		{"a check is required before the queue", func(w *world, _ mergeQueue) {
+		{"a check is required before the queue", func(w *world, _ githubfake.MergeQueues) {
 			w.settings.AutoMerge = "squash"
 			w.people.Require(w, "main", "ci")
 		}, `
@@ -41,7 +36,7 @@ host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge`},
-		{"the check before the queue has passed", func(w *world, q mergeQueue) {
+		{"the check before the queue has passed", func(w *world, q githubfake.MergeQueues) {
 			w.people.Require(w, "main", "ci")
 			auto(w, q)
 			w.people.SetStatus(w, w.head(), "ci", githost.Success)
@@ -55,73 +50,82 @@ host: list open, read, queue`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue`},
-		{"it is in the queue, and another value is desired", func(w *world, q mergeQueue) { auto(w, q); w.value = "2" }, `
+		{"it is in the queue, and another value is desired", func(w *world, q githubfake.MergeQueues) {
+			auto(w, q)
+			w.value = "2"
+		}, `
 1 open "Set 2" queued
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit, queue, enablePullRequestAutoMerge, queue, enqueuePullRequest`},
-		{"the queue merges it", func(w *world, q mergeQueue) { auto(w, q); q.MergeQueued(w, 1) }, `
+		{"the queue merges it", func(w *world, q githubfake.MergeQueues) { auto(w, q); q.Merge(w, 1) }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open`},
-		{"the queue merges it while the apply waits", func(w *world, q mergeQueue) {
+		{"the queue merges it while the apply waits", func(w *world, q githubfake.MergeQueues) {
 			w.settings.AutoMerge, w.settings.Wait = "squash", true
-			w.sleep = w.onSecond(func() { q.MergeQueued(w, 1) })
+			w.sleep = w.onSecond(func() { q.Merge(w, 1) })
 		}, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, enqueuePullRequest, read, read`},
-		{"people, or a failed check, take it out of the queue", func(w *world, q mergeQueue) { auto(w, q); q.Dequeue(w, 1) }, `
+		{"people, or a failed check, take it out of the queue", func(w *world, q githubfake.MergeQueues) {
+			auto(w, q)
+			q.TakeOut(w, 1)
+		}, `
 1 open "Set 1" queued
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue, enablePullRequestAutoMerge, queue, enqueuePullRequest`},
-		{"auto-merge is no longer configured", func(w *world, q mergeQueue) { auto(w, q); w.settings.AutoMerge = "" }, `
+		{"auto-merge is no longer configured", func(w *world, q githubfake.MergeQueues) {
+			auto(w, q)
+			w.settings.AutoMerge = ""
+		}, `
 1 open "Set 1"
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue, dequeuePullRequest`},
-		{"people put it back in, and auto-merge is no longer configured", func(w *world, q mergeQueue) {
+		{"people put it back in, and auto-merge is no longer configured", func(w *world, q githubfake.MergeQueues) {
 			auto(w, q)
-			q.Dequeue(w, 1)
-			q.Enqueue(w, 1, hostingtest.Ann)
+			q.TakeOut(w, 1)
+			q.Put(w, 1, hostingtest.Ann)
 			w.settings.AutoMerge = ""
 		}, `
 1 open "Set 1" queued by people
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue`},
-		{"people put it in", func(w *world, q mergeQueue) { w.must(); q.Enqueue(w, 1, hostingtest.Ann) }, `
+		{"people put it in", func(w *world, q githubfake.MergeQueues) { w.must(); q.Put(w, 1, hostingtest.Ann) }, `
 1 open "Set 1" queued by people
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`},
-		{"people put it in, and auto-merge is configured", func(w *world, q mergeQueue) {
+		{"people put it in, and auto-merge is configured", func(w *world, q githubfake.MergeQueues) {
 			w.must()
-			q.Enqueue(w, 1, hostingtest.Ann)
+			q.Put(w, 1, hostingtest.Ann)
 			w.settings.AutoMerge = "merge"
 		}, `
 1 open "Set 1" queued by people
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, enablePullRequestAutoMerge, queue`},
-		{"it is withheld", func(w *world, q mergeQueue) { auto(w, q); w.withhold("") }, `
+		{"it is withheld", func(w *world, q githubfake.MergeQueues) { auto(w, q); w.withhold("") }, `
 1 open "Set 1" draft
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: read, queue, dequeuePullRequest, edit, convertPullRequestToDraft`},
-		{"it is withheld, and people put it in", func(w *world, q mergeQueue) {
+		{"it is withheld, and people put it in", func(w *world, q githubfake.MergeQueues) {
 			w.must()
-			q.Enqueue(w, 1, hostingtest.Ann)
+			q.Put(w, 1, hostingtest.Ann)
 			w.withhold("people put it into the merge queue")
 		}, `
 1 open "Set 1" queued by people
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: read, queue, edit`},
-		{"it is withheld, waits for its check, and is not in the queue yet", func(w *world, q mergeQueue) {
+		{"it is withheld, waits for its check, and is not in the queue yet", func(w *world, q githubfake.MergeQueues) {
 			w.people.Require(w, "main", "ci")
 			auto(w, q)
 			w.withhold("")
@@ -130,7 +134,7 @@ host: read, queue, edit`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: read, disablePullRequestAutoMerge, edit, convertPullRequestToDraft`},
-		{"the change is not needed any more", func(w *world, q mergeQueue) {
+		{"the change is not needed any more", func(w *world, q githubfake.MergeQueues) {
 			auto(w, q)
 			w.push("main", file, "1")
 		}, `
@@ -142,9 +146,9 @@ host: list open, close`},
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			queue, _ := w.people.(mergeQueue)
-			queue.UseMergeQueue("main")
-			test.with(w, queue)
+			on, _ := w.people.(interface{ Queues() githubfake.MergeQueues })
+			on.Queues().Use("main")
+			test.with(w, on.Queues())
 			if strings.Contains(test.rule, "withheld") { // which is the run
 				w.expect(test.want, nil)
 				return

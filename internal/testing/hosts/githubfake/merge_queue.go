@@ -33,29 +33,34 @@ func (p *pull) showQueue() object {
 	return o
 }
 
-// UseMergeQueue gives a branch a merge queue.
-func (r *Repo) UseMergeQueue(branch string) { r.server.locked(func() { r.queues[branch] = true }) }
+// MergeQueues are the merge queues of a repo, as people use them.
+type MergeQueues struct{ repo *Repo }
 
-// Enqueue puts a pull request into the merge queue as a user does.
-func (r *Repo) Enqueue(t testing.TB, number int, user string) {
+// Use gives a branch a merge queue.
+func (q MergeQueues) Use(branch string) {
+	q.repo.server.locked(func() { q.repo.queues[branch] = true })
+}
+
+// Put puts a pull request into the merge queue as a user does.
+func (q MergeQueues) Put(t testing.TB, number int, user string) {
 	t.Helper()
-	r.with(t, number, func(p *pull) {
+	q.repo.with(t, number, func(p *pull) {
 		if _, problem := p.enqueue(user, ""); problem != "" {
 			t.Fatal(problem)
 		}
 	})
 }
 
-// Dequeue takes a pull request out of the merge queue, as people do, or GitHub after a failed check of the queue.
-func (r *Repo) Dequeue(t testing.TB, number int) {
+// TakeOut takes a pull request out of the merge queue, as people do, or GitHub after a failed check of the queue.
+func (q MergeQueues) TakeOut(t testing.TB, number int) {
 	t.Helper()
-	r.with(t, number, func(p *pull) { p.queuedBy = "" })
+	q.repo.with(t, number, func(p *pull) { p.queuedBy = "" })
 }
 
-// MergeQueued merges a pull request that is in the merge queue.
-func (r *Repo) MergeQueued(t testing.TB, number int) {
+// Merge merges a pull request that is in the merge queue.
+func (q MergeQueues) Merge(t testing.TB, number int) {
 	t.Helper()
-	r.with(t, number, func(p *pull) {
+	q.repo.with(t, number, func(p *pull) {
 		if p.queuedBy == "" {
 			t.Fatalf("pull request %d is not in the merge queue", number)
 		}

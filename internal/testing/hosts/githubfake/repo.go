@@ -17,6 +17,8 @@ type Repo struct {
 	URL  string // for Git over HTTP
 	// Issues are its issues.
 	Issues hostfake.Issues
+	// MergeQueues are its merge queues.
+	MergeQueues MergeQueues
 
 	server    *Server
 	git       hostfake.Repo
@@ -41,7 +43,7 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 			commits: map[string]bool{},
 		},
 	}
-	r.pulls = &pulls{repo: r}
+	r.pulls, r.MergeQueues = &pulls{repo: r}, MergeQueues{r}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.repos[strings.ToLower(name)] = r
