@@ -34,7 +34,7 @@ func (w Withheld) Warning() string {
 }
 
 // Withhold makes the open pull request that the state knows a draft, disables the auto-merge that we enabled, takes it
-// out of the merge queue if we put it in, and adds the reason why it must not be merged at the beginning of its text. If
+// out of the merge queue if we put it in, and adds the reason why it must not be merged at the start of its text. If
 // people put it into the queue, it stays there, and does not become a draft. If the host refuses the draft, the other
 // changes are made. [Topic.Run] undoes it. Withhold does nothing if people merged or closed the pull request.
 func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (Withheld, error) {
