@@ -159,6 +159,22 @@ host: list open, close`},
 	}
 }
 
+// TestReadQueued: a refresh reads the place in the merge queue only if we requested auto-merge.
+func TestReadQueued(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	on, _ := w.people.(interface{ Queues() githubfake.MergeQueues })
+	on.Queues().Use("main")
+	w.settings.AutoMerge = "squash"
+	w.must()
+	for requested, queued := range map[githost.MergeMethod]bool{"squash": true, "": false} {
+		pr, err := w.topic().ReadRequested(w.ctx, 1, requested)
+		if err != nil || (pr.Queue != nil) != queued {
+			t.Errorf("requested %q: %+v, %v", requested, pr, err)
+		}
+	}
+}
+
 // withhold withholds the pull request, and expects a warning that says a text, or none.
 func (w *world) withhold(says string) {
 	w.Helper()

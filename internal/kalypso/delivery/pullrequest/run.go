@@ -256,13 +256,14 @@ func (t *Topic) mergeWhenReady(
 			return pr, err
 		}
 	}
+	merging, err := pr, error(nil)
 	switch {
 	case step.Method != "" && pr.Queue != nil: // it will be merged
-		return pr, nil
 	case step.Method == "" && pr.AutoMerge != step.Was:
-		return t.dequeue(ctx, pr)
+		merging, err = t.dequeue(ctx, pr)
+	default:
+		merging, err = t.repo.MergeWhenReady(ctx, *pr, step.Method)
 	}
-	merging, err := t.repo.MergeWhenReady(ctx, *pr, step.Method)
 	if errors.Is(err, githost.ErrRejected) || errors.Is(err, githost.ErrNotVisible) { // people may have ended it
 		if now, failed := t.repo.Read(ctx, pr.Number); failed == nil && now.State != githost.Open {
 			return now, nil

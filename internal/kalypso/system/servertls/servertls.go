@@ -80,33 +80,23 @@ func (c Certificates) Parse(report func(field Field, reason string)) *Config {
 	case c.Client != "" && c.ClientKey == "":
 		fail(FieldClientKey, errors.New("is required with client_certificate"))
 	}
-	var err error
-	if c.Client != "" {
-		if _, err = parseCertificates(c.Client); err != nil {
-			fail(FieldClient, err)
+	if _, err := parseCertificates(c.Client); err != nil && c.Client != "" {
+		fail(FieldClient, err)
+	}
+	if err := checkKey(c.ClientKey); err != nil && c.ClientKey != "" {
+		fail(FieldClientKey, err)
+	}
+	if c.Client != "" && !failed {
+		pair, err := tls.X509KeyPair([]byte(c.Client), []byte(c.ClientKey))
+		if err != nil { // its text is about the key
+			fail(FieldClientKey, errors.New("is not the private key of the first certificate in client_certificate"))
 		}
+		config.client, config.anonymous = &pair, &Config{roots: config.roots}
 	}
-	if c.ClientKey != "" {
-		if keyErr := checkKey(c.ClientKey); keyErr != nil {
-			fail(FieldClientKey, keyErr)
-		}
-	}
-	if failed || c.Client == "" {
-		return config.unless(failed)
-	}
-	pair, err := tls.X509KeyPair([]byte(c.Client), []byte(c.ClientKey))
-	if err != nil { // its text is about the key
-		fail(FieldClientKey, errors.New("is not the private key of the first certificate in client_certificate"))
-	}
-	config.client, config.anonymous = &pair, &Config{roots: config.roots}
-	return config.unless(failed)
-}
-
-func (c *Config) unless(failed bool) *Config {
 	if failed {
 		return nil
 	}
-	return c
+	return config
 }
 
 var (

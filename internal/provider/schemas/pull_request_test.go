@@ -1,0 +1,22 @@
+package schemas_test
+
+import (
+	"testing"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// TestPullRequestValue: only an open pull request is shown as queued.
+func TestPullRequestValue(t *testing.T) {
+	t.Parallel()
+	queue := &githost.QueuePlace{}
+	for want, pr := range map[string]githost.PullRequest{
+		`"open"`: {State: githost.Open}, `"queued"`: {State: githost.Open, Queue: queue},
+		`"merged"`: {State: githost.Merged, Queue: queue},
+	} {
+		if got := schemas.PullRequestValue(&pr).Attributes()["state"].String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
