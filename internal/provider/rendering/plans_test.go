@@ -121,7 +121,7 @@ func TestGuidePlans(t *testing.T) {
 			seen.WriteString(acc.ReadFile(t, file))
 		}
 	}
-	for _, guide := range []string{"reading-a-plan", "clusters", "waves"} {
+	for _, guide := range []string{"reading-a-plan", "waves"} {
 		excerpts := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, "../../../docs/guides/"+guide+".md"), -1)
 		if len(excerpts) == 0 {
 			t.Errorf("the guide %s shows nothing", guide)
