@@ -76,6 +76,9 @@ func Describe(t *next.Next, before *past.State) string {
 	if !known {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
+	if t.Wish.Review.Detail == wish.Lines {
+		c.Lines = changedLines(t, before, c.ClusterTypes)
+	}
 	if promoted := t.Record.PromotedCommit; before.PromotedCommit != promoted {
 		c.Promoted = describe.PromotionChange{
 			Repo: repoOf(before.PromotedCommit, promoted, was.AllOrigins(), is.AllOrigins()),

@@ -3,6 +3,7 @@ package fleet
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,8 +66,8 @@ const (
 type Meta struct {
 	Name   string
 	Labels map[string]string
-	// Origin is the source of the object.
-	Origin problem.Origin
+	// Origin is the source of the object. The tree does not depend on it.
+	Origin problem.Origin `json:"-"`
 }
 
 // Metadata returns the object's name, labels and origin.
@@ -135,6 +136,29 @@ func (c *Config) MayBePlatformConfig() bool {
 
 // IsAzureAppConfig reports whether each key is a path that selects the assignments its value applies to.
 func (c *Config) IsAzureAppConfig() bool { return strings.HasPrefix(c.Name, AzureAppConfigPrefix) }
+
+// WithValues returns the fleet with the values of configs that with returns. It returns f if all are the same.
+func (f *Fleet) WithValues(with func(config *Config, key, value string) string) *Fleet {
+	replaced := *f
+	replaced.Configs = slices.Clone(f.Configs)
+	same := true
+	for i, config := range f.Configs {
+		for key, value := range config.Data {
+			now := with(config, key, value)
+			if now == value {
+				continue
+			}
+			if replaced.Configs[i] == config {
+				replaced.Configs[i] = &Config{config.Meta, maps.Clone(config.Data)}
+			}
+			replaced.Configs[i].Data[key], same = now, false
+		}
+	}
+	if same {
+		return f
+	}
+	return &replaced
+}
 
 // ConfigSchema is a JSON Schema for the values of assignments that match its labels.
 type ConfigSchema struct {

@@ -118,6 +118,15 @@ func TestAccDescription(t *testing.T) {
 	expectDescription(r.Root, true, ": `value`, now `6`\n") // the previous value was not stored
 	r.options("delivery", map[string]any{"describe": "keys"})
 
+	// The fleet is stored from then on, so the next change shows its lines, in the plan too.
+	r.options("delivery", map[string]any{"describe": "lines"})
+	r.Set("value", "7")
+	expectDescription(r.Root, true, "The files before this change are not known here for 1 folder, such as `small/app-b`.")
+	r.Set("value", "8")
+	expectDescription(r.Root, true, ": `value`\n", "#### `platform-config.yaml` in 1 folder\n\n`small/app-b`\n",
+		"\n-# value: 7 in dev-small-app-b\n+# value: 8 in dev-small-app-b\n```\n")
+	r.options("delivery", map[string]any{"describe": "keys"})
+
 	// An import knows only the record, and the text says so. An apply that adopts a tree knows that tree.
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")

@@ -51,7 +51,8 @@ func PullRequestValue(pr *githost.PullRequest) types.Object {
 }
 
 // Descriptions lists the levels of detail of a description of the changes.
-var Descriptions = Enumeration{string(wish.NoDescription), string(wish.Keys), string(wish.Values)}
+var Descriptions = Enumeration{string(wish.NoDescription), string(wish.Keys), string(wish.Values),
+	string(wish.Lines)}
 
 // PullRequestTypes are the types of the attributes of a pull request.
 var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes
@@ -91,9 +92,10 @@ func DeliveryAttributes() map[string]schema.Attribute {
 				"out; the next apply continues to wait.",
 		),
 		"describe": Descriptions.Attribute(
-			"How much `description` shows of the configs and references to secrets that change: `keys`, or also the old and " +
-				"new `values`, even sensitive ones. They are then in the plan, in the pull request and wherever the text is " +
-				"posted. With `none` there is no `description`; a pull request has the `keys`.",
+			"How much `description` shows of a change: the `keys` of configs and references to secrets, also their old and " +
+				"new `values`, even sensitive ones, or the `lines` of the rendered files, each change once. They are then in " +
+				"the plan, in the pull request and wherever the text is posted. With `none` there is no `description`; a pull " +
+				"request has the `keys`.",
 		),
 		"reopen": OptionalBool(
 			"Open a new pull request for a tree whose pull request people closed. Otherwise, the next different tree gets one.",

@@ -21,7 +21,7 @@ func main() {
 	var b bench
 	flag.StringVar(&b.provider, "provider", "", "path of the built provider")
 	flag.IntVar(&b.runs, "runs", 3, "number of measurements; the table shows the median")
-	only := flag.String("only", "", "measure only rendering, scheduling, pushing, planning or waves")
+	only := flag.String("only", "", "measure only rendering, scheduling, pushing, planning, waves or describing")
 	benchmarks := flag.Bool("benchmarks", false,
 		"print results in the format of Go benchmarks, for benchstat, instead of the table")
 	flag.Parse()
@@ -67,7 +67,7 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 		measure func(context.Context) error
 	}{
 		{"rendering", b.rendering}, {"scheduling", b.scheduling}, {"pushing", b.pushing}, {"planning", b.planning},
-		{"waves", b.waves},
+		{"waves", b.waves}, {"describing", descriptions{b}.describing},
 	} {
 		if only != "" && only != part.name {
 			continue

@@ -49,6 +49,8 @@ type RenderingChange struct {
 	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
 	// unknown too.
 	NotCompared []string
+	// Lines are the lines of the rendered files that change. Nil: they are not shown.
+	Lines *Lines
 
 	Links Links
 
@@ -116,11 +118,17 @@ func Markdown(c RenderingChange) string {
 	var same []ClusterType
 	c.ClusterTypes, same = split(c.ClusterTypes)
 	placed := c.policyTargets()
+	lines := c.Lines.markdown(c.MaxLength / 2) // the lists leave them this much
 	for _, l := range detailLevels {
 		w := &writer{RenderingChange: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
-		if text = w.write(placed); c.MaxLength == 0 || length(text) <= c.MaxLength {
-			break
+		lists := w.write(placed, "")
+		if c.MaxLength == 0 || length(lists)+length(lines) <= c.MaxLength {
+			if lines != "" && c.MaxLength > 0 {
+				lines = c.Lines.markdown(c.MaxLength - length(lists))
+			}
+			return w.write(placed, lines)
 		}
+		text = lists
 	}
 	return text
 }
@@ -176,7 +184,9 @@ type writer struct {
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) write(placed map[placement]int) string {
+// write writes the lists, and the changed lines after them.
+func (w *writer) write(placed map[placement]int, lines string) string {
+	w.b.Reset()
 	w.tree()
 	w.graph()
 	w.summary()
@@ -188,6 +198,7 @@ func (w *writer) write(placed map[placement]int) string {
 	w.placements(placed)
 	w.configs("Configuration", "config", w.Configs)
 	w.configs("References to secrets", "platform secret", w.Secrets)
+	w.b.WriteString(lines)
 	w.uncompared()
 	if w.Marker != "" {
 		w.line("\n%s", w.Marker)

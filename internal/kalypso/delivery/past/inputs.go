@@ -3,6 +3,7 @@ package past
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"strconv"
 
@@ -16,6 +17,11 @@ type Inputs struct {
 	Sources origin.Sources          `json:"sources,omitempty"` // likewise
 	Configs map[string]ConfigInputs `json:"configs"`           // by name; null if they are not known
 	Secrets map[string]ConfigInputs `json:"secrets,omitempty"` // likewise references to secrets, known if Configs are
+	// Objects has the fingerprints of the other objects, by kind and name, such as "template flux"; null if they are not
+	// known.
+	Objects map[string]string `json:"objects,omitempty"`
+	// StoredFleet is the fleet without its secrets, if descriptions show lines: see [Inputs.Fleet].
+	StoredFleet json.RawMessage `json:"fleet,omitempty"`
 }
 
 // ConfigInputs is a config, or references to secrets. It contains no values, except those that descriptions may show.
@@ -78,7 +84,8 @@ func (s *State) WithInputs(current func() *Inputs) *State {
 	case was == nil:
 		now.Inputs = is
 	case was.Configs == nil || was.sameData(is):
-		now.Inputs = &Inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets}
+		now.Inputs = &Inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets,
+			Objects: is.Objects, StoredFleet: is.StoredFleet}
 	}
 	return &now
 }

@@ -98,7 +98,7 @@ func (s ClearSecrets) Hide(ps problem.Problems) {
 	hide := func(text string) {
 		const shortest = 4 // bytes; shorter lines tell nothing
 		if text = strings.TrimSpace(text); len(text) >= shortest {
-			pairs = append(pairs, text, hidden)
+			pairs = append(pairs, text, Hidden)
 		}
 	}
 	for _, c := range s {
@@ -117,4 +117,14 @@ func (s ClearSecrets) Hide(ps problem.Problems) {
 	for i := range ps {
 		ps[i].Detail, ps[i].Cause = r.Replace(ps[i].Detail), r.Replace(ps[i].Cause)
 	}
+}
+
+// HideSecrets returns the fleet with other texts in place of the config values that are plainly secrets.
+func HideSecrets(f *fleet.Fleet, with func(config *fleet.Config, key string) string) *fleet.Fleet {
+	return f.WithValues(func(config *fleet.Config, key, value string) string {
+		if secretscan.Find(key, value) == "" {
+			return value
+		}
+		return with(config, key)
+	})
 }

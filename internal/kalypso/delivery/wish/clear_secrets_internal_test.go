@@ -103,15 +103,15 @@ func TestClearSecretsHidden(t *testing.T) {
 	}
 	FindClearSecrets(configs).Hide(problems)
 	for _, p := range problems {
-		if strings.Contains(p.Detail, "MIIEvQ") || !strings.Contains(p.Detail, hidden) {
+		if strings.Contains(p.Detail, "MIIEvQ") || !strings.Contains(p.Detail, Hidden) {
 			t.Error(p.Detail)
 		}
 	}
-	if problems[2].Detail != "line 2: "+hidden+" is text" {
+	if problems[2].Detail != "line 2: "+Hidden+" is text" {
 		t.Error(problems[2].Detail)
 	}
 	in := (&Arguments{Fleet: &fleet.Fleet{Configs: configs}, Review: Review{Detail: Values}}).Inputs()
-	if got := *in.Configs["a"].Keys["KEY"].Shown + *in.Configs["a"].Keys["OTHER"].Shown; got != hidden+"text" {
+	if got := *in.Configs["a"].Keys["KEY"].Shown + *in.Configs["a"].Keys["OTHER"].Shown; got != Hidden+"text" {
 		t.Errorf("descriptions show %q", got)
 	}
 }

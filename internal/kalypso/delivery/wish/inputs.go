@@ -2,6 +2,7 @@ package wish
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -26,7 +27,41 @@ func (a *Arguments) Inputs() *past.Inputs {
 		}
 		in.Secrets[secret.Name] = objectInputs(&secret.Meta, texts, a.Review.Detail, shownReference)
 	}
+	in.Objects = otherObjects(a.Fleet)
+	if a.Review.Detail == Lines {
+		in.SetFleet(HideSecrets(a.Fleet, func(_ *fleet.Config, _ string) string { return Hidden }))
+	}
 	return in
+}
+
+// kindNames are the names of the kinds in texts.
+var kindNames = map[fleet.Kind]string{
+	fleet.KindClusterType: "cluster type", fleet.KindTemplate: "template", fleet.KindConfigSchema: "schema",
+	fleet.KindSchedulingPolicy: "policy", fleet.KindWorkload: "workload", fleet.KindWorkloadRegistration: "registration",
+}
+
+// otherObjects returns the fingerprints of the objects that are no configs or references to secrets.
+func otherObjects(f *fleet.Fleet) map[string]string {
+	found := map[string]string{}
+	for _, o := range f.Objects() {
+		kind, name := kindNames[o.Kind()], o.Metadata().Name
+		if kind == "" {
+			continue
+		}
+		if w, ok := o.(*fleet.Workload); ok { // teams change targets of other environments, too
+			here := *w
+			here.Targets = slices.DeleteFunc(slices.Clone(w.Targets), func(t fleet.Target) bool {
+				return t.Environment != f.Environment
+			})
+			o = &here
+		}
+		data, err := json.Marshal(o)
+		if err != nil {
+			panic(err) // texts and numbers always marshal
+		}
+		found[kind+" "+name] = past.Fingerprint(name, kind, string(data))
+	}
+	return found
 }
 
 // objectInputs returns the labels and the data of an object. shown returns what descriptions show of a value.
@@ -62,13 +97,13 @@ func (a *Arguments) WithInputs(s *past.State) *past.State {
 
 func shownReference(_, text string) string { return describe.Truncate(text) }
 
-// hidden replaces a secret in our texts.
-const hidden = "(secret)"
+// Hidden replaces a secret in our texts.
+const Hidden = "(secret)"
 
 // shownValue returns what descriptions show of a config's value.
 func shownValue(key, value string) string {
 	if secretscan.Find(key, value) != "" {
-		return hidden
+		return Hidden
 	}
 	return describe.Truncate(value)
 }

@@ -15,7 +15,7 @@ type Review struct {
 	Max    int // in characters, as the host allows; 0: [describe.DefaultMaxLength], which is the maximum too
 }
 
-// Detail says how much of the changed configs the description shows. [unknown.Text] means that it is not known yet.
+// Detail says how much of a change the description shows. [unknown.Text] means that it is not known yet.
 type Detail string
 
 // The details.
@@ -23,6 +23,7 @@ const (
 	NoDescription Detail = "none"   // no description; a pull request shows the keys
 	Keys          Detail = "keys"   // the keys
 	Values        Detail = "values" // the keys with their old and new values
+	Lines         Detail = "lines"  // the keys, and the lines of the rendered files that change
 )
 
 // NewReview returns a review whose links lead to a host. Without a host, it has no links.

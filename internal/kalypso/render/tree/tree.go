@@ -6,6 +6,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -114,6 +115,31 @@ func Build(
 		return t, problems
 	}
 	return t, append(problems, problemsOfObjects(f, read)...)
+}
+
+// New returns a tree without folders, which renders nothing yet.
+func New(s *schedule.Schedule, r *render.Renderer) *Tree { return &Tree{Schedule: s, renderer: r} }
+
+// RenderTarget renders the files of a deployment target on a cluster type, sorted by name, and returns its namespace.
+// There are no files if the target is not assigned there, or fails to render. The files are in b.
+func (t *Tree) RenderTarget(clusterType, target string, b *render.Buffer) (files []render.File, namespace string) {
+	placements := t.Schedule.Placements
+	i, ok := slices.BinarySearchFunc(placements, clusterType, func(p schedule.Placement, name string) int {
+		return strings.Compare(p.ClusterType.Name, name)
+	})
+	if !ok {
+		return nil, ""
+	}
+	n, ok := slices.BinarySearchFunc(placements[i].Assignments, target, func(a schedule.Assignment, name string) int {
+		return strings.Compare(a.Target.Name, name)
+	})
+	if !ok {
+		return nil, ""
+	}
+	for a, result := range t.renderer.Placement(context.Background(), i, n, n+1, b) {
+		files, namespace = result.Files, a.Namespace
+	}
+	return files, namespace
 }
 
 // build renders the folder i.
@@ -230,11 +256,28 @@ func (r *renderedTarget) set(
 	for _, f := range result.Files {
 		r.folder.Unknown = r.folder.Unknown || f.Unknown
 		r.folder.Empty = r.folder.Empty && !f.Unknown && len(f.Content) == 0
-		files = append(files, entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)})
+		files = append(files, fileEntry(f, h))
 		size += int64(len(f.Content))
 	}
 	r.folder.Hash = h.Tree(files)
 	return size
+}
+
+// FilesHash returns the hash of the folder of a deployment target that contains these files.
+func FilesHash(files []render.File) Hash {
+	h := hashers.Get().(*gitobject.Hasher) //nolint:forcetypeassert // nothing else is stored
+	defer hashers.Put(h)
+	entries := make([]entry, len(files))
+	for i, f := range files {
+		entries[i] = fileEntry(f, h)
+	}
+	return h.Tree(entries)
+}
+
+var hashers = sync.Pool{New: func() any { return gitobject.NewHasher() }}
+
+func fileEntry(f render.File, h *gitobject.Hasher) entry {
+	return entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
 }
 
 // FolderHash returns the hash of a Git tree that contains only these folders. It equals [Tree.Hash] of a tree with

@@ -1,0 +1,169 @@
+package describe
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
+)
+
+// maxFolders limits the folders, and the cluster types, that a group names.
+const maxFolders = 20
+
+// markdown writes the groups, as many whole ones as fit into a number of characters, and what is left out. A limit of 0
+// is none.
+func (l *Lines) markdown(limit int) string {
+	if l == nil || len(l.groups)+len(l.unknown) == 0 {
+		return ""
+	}
+	texts, total := []string{"\n### Changed lines\n"}, 0
+	fits := func(text string) bool { return limit == 0 || total+length(text) <= limit }
+	for _, group := range l.groups {
+		text := l.group(group)
+		if !fits(text) {
+			break
+		}
+		texts, total = append(texts, text), total+length(text)
+	}
+	total += length(texts[0])
+	for ; len(texts) > 0; texts = texts[:len(texts)-1] {
+		if rest := l.rest(l.groups[len(texts)-1:]); fits(rest) {
+			return strings.Join(texts, "") + rest
+		}
+		total -= length(texts[len(texts)-1])
+	}
+	return ""
+}
+
+// group writes one change, with the folders that it reaches.
+func (l *Lines) group(changes []fileChange) string {
+	before, after, _ := l.files(int(changes[0].folder), &Buffers{})
+	f := changedFiles(before.Files, after.Files)[changes[0].file]
+	var b strings.Builder
+	renamed := ""
+	for _, c := range changes {
+		if c.lines != changes[0].lines {
+			renamed = ", the same, renamed"
+		}
+	}
+	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().note(), count(len(changes), "folder"), renamed)
+	if types := l.clusterTypes(changes); len(types) > 1 && len(changes) > maxFolders {
+		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxFolders), len(types)-maxFolders))
+	}
+	var names []string
+	for _, c := range first(changes, maxFolders) {
+		names = append(names, code(l.folders[c.folder].String()))
+	}
+	fmt.Fprintf(&b, "%s\n\n", enumeration(names, len(changes)-maxFolders))
+	edits, ok := withoutSecrets(f.edits())
+	switch text := escapeDiff(diff.Unified(edits)); {
+	case !ok:
+		b.WriteString("The file contains a secret of several lines, so its lines are not shown.\n")
+	case text == "":
+		b.WriteString("The file is empty.\n")
+	default:
+		fence := fenceOf(text)
+		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, text, fence)
+	}
+	return b.String()
+}
+
+// clusterTypes counts the folders of each cluster type.
+func (l *Lines) clusterTypes(changes []fileChange) (texts []string) {
+	for from := 0; from < len(changes); {
+		name, to := l.folders[changes[from].folder].ClusterType, from
+		for to < len(changes) && l.folders[changes[to].folder].ClusterType == name {
+			to++
+		}
+		texts = append(texts, fmt.Sprintf("%s: %d", code(name+"/*"), to-from))
+		from = to
+	}
+	return texts
+}
+
+// rest counts the groups that are not shown, and the folders whose files are not known.
+func (l *Lines) rest(groups [][]fileChange) (text string) {
+	if len(groups) > 0 {
+		folders := map[int32]bool{}
+		for _, group := range groups {
+			for _, c := range group {
+				folders[c.folder] = true
+			}
+		}
+		text += fmt.Sprintf("\n… and %d more %s in %s.", len(groups), plural(len(groups), "change"),
+			count(len(folders), "folder"))
+		if l.command != nil {
+			text += " To see one: " + code(l.command(l.folders[groups[0][0].folder].String()))
+		}
+		text += "\n"
+	}
+	if n := len(l.unknown); n > 0 {
+		text += fmt.Sprintf("\nThe files before this change are not known here for %s, such as %s.\n",
+			count(n, "folder"), code(l.folders[l.unknown[0]].String()))
+	}
+	return text
+}
+
+// escapeDiff escapes characters that can't be shown, and ends of lines that can't be seen.
+func escapeDiff(text string) string {
+	return printable.Text(strings.ReplaceAll(text, "\r\n", `\r`+"\n"))
+}
+
+// fenceOf returns a fence for a code block. It is longer than any fence in the text.
+func fenceOf(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+// setting matches a line that sets a key to a value, in YAML, in a shell, or in JSON.
+var setting = regexp.MustCompile(`^(\s*(?:- )?(?:export )?["']?([\w.-]+)["']?\s*[:=]\s*)(\S.*)`)
+
+const hiddenLine = "(secret)"
+
+// withoutSecrets replaces the secrets in the lines of edits. It returns false if they contain a secret that spans
+// lines.
+func withoutSecrets(edits []diff.Edit) (shown []diff.Edit, ok bool) {
+	var before, after strings.Builder
+	for _, e := range edits {
+		var b bytes.Buffer
+		for line := range strings.Lines(string(e.Lines)) {
+			b.WriteString(withoutSecret(line))
+		}
+		e.Lines = b.Bytes()
+		if e.Op != diff.Add {
+			before.Write(e.Lines)
+		}
+		if e.Op != diff.Delete {
+			after.Write(e.Lines)
+		}
+		shown = append(shown, e)
+	}
+	return shown, secretscan.Find("", before.String()) == "" && secretscan.Find("", after.String()) == ""
+}
+
+// withoutSecret replaces a secret in a line.
+func withoutSecret(line string) string {
+	text, ended := strings.CutSuffix(line, "\n")
+	if found := setting.FindStringSubmatch(text); found != nil {
+		value := strings.Trim(found[3], `"', `)
+		if strings.HasPrefix(value, "(secret") {
+			return line // it is hidden already
+		}
+		if secretscan.Find(found[2], value) != "" || secretscan.Find("", text) != "" {
+			text = found[1] + hiddenLine
+		}
+	} else if secretscan.Find("", text) != "" {
+		text = hiddenLine
+	}
+	if ended {
+		text += "\n"
+	}
+	return text
+}

@@ -1,0 +1,153 @@
+package delivery
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+)
+
+// A plan must not read files from the branch: an apply plans again, and must find the same. So the files before a
+// change are rendered from the fleet that the private state keeps. They count only if their hash is the hash of the
+// folder that was found. Other folders were changed by people or by a wave, or are kept because they fail to render.
+
+// changedLines returns the lines of the rendered files that change. changed are the changed cluster types.
+func changedLines(t *next.Next, before *past.State, changed []describe.ClusterType) *describe.Lines {
+	var folders []describe.FolderName
+	for _, ct := range changed {
+		for _, name := range slices.Concat(ct.Added, ct.Removed, ct.Changed) {
+			folders = append(folders, describe.FolderName{ClusterType: ct.Name, Target: name})
+		}
+	}
+	slices.SortFunc(folders, func(a, b describe.FolderName) int {
+		return cmp.Or(strings.Compare(a.ClusterType, b.ClusterType), strings.Compare(a.Target, b.Target))
+	})
+	found := before.Found()
+	was, is := filesBefore(t, before, found), filesAfter(t, before)
+	files := func(i int, b *describe.Buffers) (old, now describe.FolderFiles, known bool) {
+		clusterType, target := folders[i].ClusterType, folders[i].Target
+		oldHash, hash := found.HashOf(clusterType, target), t.Folders.HashOf(clusterType, target)
+		if oldHash != nil {
+			if old, known = was(clusterType, target, oldHash, &b.Before); !known {
+				return old, now, false
+			}
+		}
+		if hash != nil {
+			if now, known = is(clusterType, target, hash, &b.After); !known {
+				return old, now, false
+			}
+		}
+		return old, now, true
+	}
+	return describe.NewLines(folders, files, diffCommand(t, before))
+}
+
+// folderFiles returns the files of the folder of a deployment target with a hash, or false if they are not known.
+// The files are in b.
+type folderFiles func(
+	clusterType, target string, hash []byte, b *render.Buffer,
+) (files describe.FolderFiles, known bool)
+
+// filesBefore returns the files of the folders that were found.
+func filesBefore(t *next.Next, before *past.State, found inventory.Folders) folderFiles {
+	f := before.Inputs.Fleet()
+	if f == nil {
+		return func(string, string, []byte, *render.Buffer) (files describe.FolderFiles, known bool) {
+			return files, false
+		}
+	}
+	if schedule.Places(f) {
+		f.PriorPlacement = placement.PriorResults{Decisions: before.Decisions, Placed: found.Placed()}
+	}
+	shown := engine.Prepare(context.Background(), f)
+	whole := shown
+	if now := withSecrets(f, t, before); now != f {
+		whole = engine.Prepare(context.Background(), now)
+	}
+	trusted := !before.Drifted() && !before.Rollout.UnderWay()
+	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
+		rendered, namespace := whole.RenderTarget(clusterType, target, b)
+		is := tree.FilesHash(rendered)
+		known = bytes.HasPrefix(is[:], hash)
+		if whole != shown {
+			rendered, _ = shown.RenderTarget(clusterType, target, b)
+		}
+		hidden := slices.ContainsFunc(rendered, func(f render.File) bool {
+			return bytes.Contains(f.Content, []byte(wish.Hidden))
+		})
+		return describe.FolderFiles{Namespace: namespace, Files: rendered}, known || trusted && hidden
+	}
+}
+
+// withSecrets returns the stored fleet with the secrets that did not change since: the state does not contain them. It
+// returns f if there are none.
+func withSecrets(f *fleet.Fleet, t *next.Next, before *past.State) *fleet.Fleet {
+	now := map[string]map[string]string{}
+	for _, config := range t.Wish.Fleet.Configs {
+		now[config.Name] = config.Data
+	}
+	return f.WithValues(func(config *fleet.Config, key, value string) string {
+		if is := now[config.Name][key]; value == wish.Hidden && before.Inputs.Contains(config.Name, key, is) {
+			return is
+		}
+		return value
+	})
+}
+
+// filesAfter returns the files of the folders that the apply leaves. A secret that changes has another text in place of
+// it than before.
+func filesAfter(t *next.Next, before *past.State) folderFiles {
+	r := t.Rendered
+	shown := r.Tree
+	f := wish.HideSecrets(t.Wish.Fleet, func(config *fleet.Config, key string) string {
+		if before.Inputs.Contains(config.Name, key, config.Data[key]) {
+			return wish.Hidden
+		}
+		return "(secret, changed)"
+	})
+	if f != t.Wish.Fleet {
+		if schedule.Places(f) {
+			f.PriorPlacement = placement.PriorResults{Decisions: r.Decisions, Placed: r.Folders.Placed()}
+		}
+		shown = engine.Prepare(context.Background(), f)
+	}
+	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
+		if !bytes.Equal(r.Folders.HashOf(clusterType, target), hash) {
+			return files, false
+		}
+		rendered, namespace := shown.RenderTarget(clusterType, target, b)
+		return describe.FolderFiles{Namespace: namespace, Files: rendered},
+			!slices.ContainsFunc(rendered, func(f render.File) bool { return f.Unknown })
+	}
+}
+
+// diffCommand returns the command that shows the changes of a folder after the apply, or nil if there is none.
+func diffCommand(t *next.Next, before *past.State) func(folder string) string {
+	base := cmp.Or(before.Base, before.Seen.Head)
+	if base == "" || t.Wish.Strategy == strategy.None || !before.Destination.SameBranch(t.Wish.Destination) {
+		return nil
+	}
+	head := printable.ShellWord(t.Wish.Destination.Branch)
+	if t.Wish.Strategy == strategy.PullRequest { // of its branch
+		head = "HEAD"
+	}
+	return func(folder string) string {
+		return fmt.Sprintf("git diff %.12s %s -- %s", base, head, printable.ShellWord(t.Wish.Destination.Join(folder)))
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// descriptions measures descriptions.
+type descriptions struct{ b *bench }
+
+// describing measures the plan of a change of all folders of large-100k whose description shows lines. It is compared
+// with the same plan whose description shows keys.
+func (d descriptions) describing(ctx context.Context) error {
+	for range d.b.runs {
+		for _, detail := range []string{"keys", "lines"} {
+			if err := d.describe(ctx, detail); err != nil {
+				return err
+			}
+		}
+	}
+	keys, lines := d.b.median("describe/keys"), d.b.median("describe/lines")
+	d.b.add(row{"plan a change of all folders of `large-100k` with `describe = \"lines\"`", lines,
+		fmt.Sprintf("`describe = \"keys\"`: %s, %s", seconds(keys.time), keys.memory()),
+		fmt.Sprintf("%+.2f s, %+d MiB", (lines.time - keys.time).Seconds(), (lines.peak-keys.peak)>>20), "+2 s, +100 MiB"})
+	return nil
+}
+
+// describe measures the plan of a change of all folders.
+func (d descriptions) describe(ctx context.Context, detail string) error {
+	f, err := load(fleet100k)
+	if err != nil {
+		return err
+	}
+	if f, err = changed(f, ofAll, "before"); err != nil {
+		return err
+	}
+	r, err := d.b.newRoot(ctx, func(dir, repo string) error {
+		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
+			return err
+		}
+		text := strings.TrimSuffix(fmt.Sprintf(manifestsRoot, repo, "none"), "}\n") +
+			fmt.Sprintf("  delivery = { describe = %q }\n}\n", detail)
+		return os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text), 0o600)
+	})
+	if err != nil {
+		return err
+	}
+	defer r.remove()
+	if _, err := r.apply(ctx); err != nil {
+		return err
+	}
+	if f, err = changed(f, ofAll, "after"); err != nil {
+		return err
+	}
+	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
+		return err
+	}
+	return d.b.measure("describe/"+detail, func() (sample, error) { return r.firstPlan(ctx) })
+}
