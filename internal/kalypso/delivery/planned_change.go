@@ -98,7 +98,7 @@ func (p *PlannedChange) CommitMessage() string {
 	}
 	changes := inventory.Changes(p.Change.Existing, p.Change.Wanted)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Render environment %s\n", t.Wish.Environment)
+	b.WriteString(record.Message(t.Wish.Environment, changedObjects(p.Before, t.Wish)))
 	names := slices.Sorted(maps.Keys(changes))
 	if len(names) > 0 {
 		b.WriteString("\n")

@@ -61,6 +61,8 @@ type Rendering struct {
 	Target string
 	// UnderWay says that the rollout is not complete.
 	UnderWay bool
+	// Changes are the objects of the fleet that changed, as the message names them; empty if they are not known.
+	Changes []string
 	// RolledBack says that the folders of a rollout returned to their trees from before it.
 	RolledBack bool
 }
@@ -86,6 +88,7 @@ type Delivery struct {
 	Commits []Source
 	Known   bool
 	Folders []string // that it changed, sorted
+	Changes []string // the objects of the fleet that changed; empty if they are not known
 	Reason  string
 	// By is [promotion.ByRollback] if the environment went back by itself; "": gates or people decided.
 	By string
@@ -186,6 +189,7 @@ func (d *delivery) take(c Commit) {
 	if d.Reason = c.Rendering.Promotion.Why; d.Reason == "" {
 		d.Reason = c.Subject
 	}
+	d.Changes = c.Rendering.Changes
 	if !c.Rendering.UnderWay {
 		d.Delivered = c.Time
 	}

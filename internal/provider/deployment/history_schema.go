@@ -105,7 +105,9 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 					"The number of commits of the control plane that this deployment is the first to " +
 						"bring. Null without `control_plane`, and if its branch lost one of the two commits.",
 				),
-				"folders":    schemas.ComputedTexts("The cluster types whose folders changed, sorted."),
+				"folders": schemas.ComputedTexts("The cluster types whose folders changed, sorted."),
+				"changes": schemas.ComputedTexts("The objects that changed, such as `config region-eastus: DATABASE_URL` and " +
+					"`template flux (new)`, in at most ten lines. Empty if the message of the commit does not name them."),
 				"reason":     schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
 				"decided_by": schemas.ComputedText("`rollback` if it went back by itself. Null if gates or people decided."),
 				"lead_time_seconds": schemas.ComputedNumber(

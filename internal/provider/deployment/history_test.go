@@ -55,7 +55,7 @@ func TestAccDeploymentHistory(t *testing.T) {
 			"commit": commits[i], "first_commit": commits[i], "started_at": at, "delivered_at": at,
 			"author": "Somebody <somebody@acme.io>", "promoted_commit": promoted[0], "previous_commit": promoted[0],
 			"compare_url": nil, "commits": 0.0, "folders": []any{"large"}, "reason": "Seed", "lead_time_seconds": nil,
-			"running_at": nil, "failed": false, "failed_at": nil, "restored_at": nil, "decided_by": nil,
+			"running_at": nil, "failed": false, "failed_at": nil, "restored_at": nil, "decided_by": nil, "changes": []any{},
 		}
 		for name, value := range changes {
 			all[name] = value

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -32,8 +33,8 @@ func Deployments(h history.History, limit int) string {
 	if len(h.Deliveries) == 0 {
 		return b.String()
 	}
-	line("\n| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason |")
-	line("|---|---|---|---|---|---|---|---|")
+	line("\n| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason | Changes |")
+	line("|---|---|---|---|---|---|---|---|---|")
 	for _, d := range first(h.Deliveries, limit) {
 		commits := none
 		if d.Known {
@@ -44,13 +45,23 @@ func Deployments(h history.History, limit int) string {
 			promoted = code(short(d.PromotedCommit))
 		}
 		reason, _, _ := strings.Cut(d.Reason, "\n")
-		line("| %s | %s | %s | %s | %s | %s | %s | %s |", moment(d.Started), moment(d.Delivered), d.Kind, promoted, commits,
-			span(d.LeadTime()), outcome(d), cell(code(Truncate(reason))))
+		line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |",
+			moment(d.Started), moment(d.Delivered), d.Kind, promoted, commits, span(d.LeadTime()),
+			outcome(d), cell(code(Truncate(reason))), changes(d))
 	}
 	if left := len(h.Deliveries) - limit; left > 0 {
 		line("\n… and %d more %s.", left, plural(left, "deployment"))
 	}
 	return b.String()
+}
+
+// changes names the objects that a delivery changed.
+func changes(d *history.Delivery) string {
+	var texts []string
+	for _, object := range d.Changes {
+		texts = append(texts, cell(code(Truncate(object))))
+	}
+	return cmp.Or(strings.Join(texts, ", "), none)
 }
 
 // none replaces a value that is unknown or absent.

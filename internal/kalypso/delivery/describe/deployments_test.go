@@ -29,19 +29,22 @@ func TestDeployments(t *testing.T) {
 	}
 	waves, folders := record(commit("1"), "", "c")
 	waves.Target, waves.UnderWay = "t", true
+	waves.Changes = []string{"template a|b", "config west: A, B"}
 	in.Branch = append([]history.Commit{{Hash: commit("b"), Time: at(5), Subject: "First wave", Rendering: waves,
 		Folders: folders}}, in.Branch...)
 	const head = "## Deployments of environment `prod`\n\nFrom 2026-01-01T02:00:00Z until 2026-01-02T02:00:00Z.\n\n" +
 		"| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|\n" +
 		"| 2 | 2.00 | 1h | 50.0 % | 1h |\n\n" +
-		"| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason |\n" +
-		"|---|---|---|---|---|---|---|---|\n" +
-		"| 2026-01-01T05:00:00Z | – | change | `1111111` | 0 | – | not complete | `First wave` |\n"
+		"| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason | Changes |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n" +
+		"| 2026-01-01T05:00:00Z | – | change | `1111111` | 0 | – | " +
+		"not complete | `First wave` | `template a\\|b`, `config west: A, B` |\n"
 	for limit, want := range map[int]string{
 		100: head +
-			"| 2026-01-01T03:00:00Z | 2026-01-01T03:00:00Z | rollback | `1111111` | 0 | – | delivered | `Render @all <b>` |\n" +
+			"| 2026-01-01T03:00:00Z | 2026-01-01T03:00:00Z | rollback | `1111111` | 0 | – | " +
+			"delivered | `Render @all <b>` | – |\n" +
 			"| 2026-01-01T02:00:00Z | 2026-01-01T02:00:00Z | promotion | `2222222` | 1 | 1h | " +
-			"failed, restored 2026-01-01T03:00:00Z | `check run \"ci\" \\| is success` |\n",
+			"failed, restored 2026-01-01T03:00:00Z | `check run \"ci\" \\| is success` | – |\n",
 		1: head + "\n… and 2 more deployments.\n",
 	} {
 		if diff := cmp.Diff(want, describe.Deployments(history.Of(in), limit)); diff != "" {

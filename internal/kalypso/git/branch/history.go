@@ -23,6 +23,7 @@ type Commit struct {
 	When    time.Time // committer time
 	Author  Author
 	Subject string // first line of the message
+	Message string
 }
 
 // History is a commit with its ancestors. It fetches commits, and their folders and files, on demand.
@@ -60,7 +61,7 @@ func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
 			}
 			all = append(all, Commit{
 				Hash: c.Hash, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When, Author: authorOf(c),
-				Subject: subjectOf(c),
+				Subject: subjectOf(c), Message: c.Message,
 			})
 			for _, p := range c.ParentHashes {
 				if !met[p] {

@@ -69,7 +69,7 @@ func readBranch(
 		return nil, false, err
 	}
 	defer snapshot.Close()
-	chain, whole, err := firstParents(snapshot)
+	chain, whole, objects, err := commitsOf(snapshot)
 	if err != nil {
 		return nil, false, err
 	}
@@ -99,6 +99,7 @@ func readBranch(
 					next.Folders[name] = hash.String()
 				}
 			}
+			next.Rendering.Changes = objects(c)
 		}
 		commits = append(commits, next)
 	}
@@ -143,6 +144,29 @@ func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gi
 		return nil, err
 	}
 	return branch.Snapshot(ctx)
+}
+
+// commitsOf returns the commits along first parents, as [firstParents] does, and what finds the changed objects that the
+// message of a commit names. The message of a merge is the host's, so it is the one of the commit that was merged.
+func commitsOf(snapshot *gitbranch.Snapshot) (
+	chain []gitbranch.Commit, whole bool, objects func(gitbranch.Commit) []string, err error,
+) {
+	if snapshot.Commit.IsZero() {
+		return nil, true, nil, nil
+	}
+	all, err := snapshot.History().Ancestry(MaxCommits)
+	chain, whole = gitbranch.FirstParents(snapshot.Commit, all)
+	messages := make(map[string]string, len(all))
+	for _, c := range all {
+		messages[c.Hash.String()] = c.Message
+	}
+	return chain, whole, func(c gitbranch.Commit) []string {
+		found := record.ObjectsIn(c.Message)
+		if len(found) == 0 && len(c.Parents) > 1 {
+			found = record.ObjectsIn(messages[c.Parents[1].String()])
+		}
+		return found
+	}, err
 }
 
 // firstParents returns the commits along first parents, newest first, and whether the last one has no parent. There are
