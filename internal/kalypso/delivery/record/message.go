@@ -28,8 +28,8 @@ func Message(environment string, objects []string) string {
 // objectLine matches a line that names an object.
 var objectLine = regexp.MustCompile(`^(?:(?:` + strings.Join(Kinds, "|") + `) \S|and \d+ more objects$)`)
 
-// ObjectsIn returns the objects that a message names, as [Message] writes it and hosts quote it. Anybody may write such
-// a message.
+// ObjectsIn returns the objects that a message names, as [Message] writes it and hosts quote it. People
+// may write such a message, too.
 func ObjectsIn(message string) (objects []string) {
 	_, rest, ours := strings.Cut(message, subject)
 	_, rest, _ = strings.Cut(rest, "\n")

@@ -146,8 +146,9 @@ func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gi
 	return branch.Snapshot(ctx)
 }
 
-// commitsOf returns the commits along first parents, as [firstParents] does, and what finds the changed objects that the
-// message of a commit names. The message of a merge is the host's, so it is the one of the commit that was merged.
+// commitsOf returns the commits along first parents, as [firstParents] does, and a function that finds the changed
+// objects that the message of a commit names. The message of a merge is the host's, so the function reads the message
+// of the commit that was merged.
 func commitsOf(snapshot *gitbranch.Snapshot) (
 	chain []gitbranch.Commit, whole bool, objects func(gitbranch.Commit) []string, err error,
 ) {
