@@ -1,0 +1,54 @@
+package describe_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+)
+
+// TestLineGroups groups changes that are equal, or equal but for the names of their folders.
+func TestLineGroups(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lines map[string]string // of the folder of app on a cluster type
+		want  []string
+	}{
+		"equal lines, with a name of one folder": {map[string]string{"a": "size: a", "large": "size: large",
+			"small": "size: large"}, []string{"in 2 folders", "in 1 folder"}},
+		"names": {map[string]string{"a": "size: a", "large": "size: large", "small": "size: small"},
+			[]string{"in 3 folders, the same, renamed"}},
+		"namespaces": {map[string]string{"a": "in: dev-a-app", "large": "in: dev-large-app"},
+			[]string{"in 2 folders, the same, renamed"}},
+		"parts of words": {map[string]string{"a": "size: az", "large": "size: largez"},
+			[]string{"in 1 folder", "in 1 folder"}},
+		"other values": {map[string]string{"a": "size: 1", "large": "size: 2", "small": "size: 1"},
+			[]string{"in 2 folders", "in 1 folder"}},
+	} {
+		var folders []describe.FolderName
+		for _, ct := range []string{"a", "large", "small"} {
+			if test.lines[ct] != "" {
+				folders = append(folders, describe.FolderName{ClusterType: ct, Target: "app"})
+			}
+		}
+		files := func(i int, _ *describe.Buffers) (before, after describe.FolderFiles, known bool) {
+			ct := folders[i].ClusterType
+			of := func(text string) describe.FolderFiles {
+				return describe.FolderFiles{Namespace: "dev-" + ct + "-app", Files: []render.File{
+					{Name: "f.yaml", Content: []byte("of: " + ct + "\n" + text + "\n")}}}
+			}
+			return of("none"), of(test.lines[ct]), true
+		}
+		text := describe.Markdown(describe.RenderingChange{Lines: describe.NewLines(folders, files, nil)})
+		var got []string
+		for _, found := range regexp.MustCompile("#### `f.yaml` (.*)").FindAllStringSubmatch(text, -1) {
+			got = append(got, found[1])
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%s", name, diff, text)
+		}
+	}
+}
