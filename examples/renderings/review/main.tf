@@ -23,6 +23,10 @@ resource "kalypso_environment_rendering" "prod" {
     strategy  = "pull_request"
     labels    = ["platform"]
     reviewers = ["acme/platform"]
+    owners = [ # are asked too, if the change touches their folders
+      { workspace = "kaizen", reviewers = ["acme/kaizen-leads"] },
+      { cluster_types = ["large"], reviewers = ["acme/sre"] },
+    ]
   }
 }
 

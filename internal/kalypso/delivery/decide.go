@@ -368,7 +368,8 @@ func (decision *Decision) needsProposal() bool {
 	case !proposal.Open():
 		return a.Wish.PullRequest.Reopen
 	default:
-		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.Wish.PullRequest)
+		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.Wish.PullRequest) ||
+			!p.Owners.Equal(a.Wish.Owners)
 	}
 }
 
@@ -382,7 +383,10 @@ func (decision *Decision) canCompare() bool {
 func (decision *Decision) describable() bool {
 	t := decision.Applied
 	if t.Known < inventory.Whole || t.Wish.Strategy != strategy.None && !t.Wish.Located() ||
-		t.Wish.Review.Known < inventory.Whole || unknown.Any(t.Wish.Sources) {
+		t.Wish.Review.Known < inventory.Whole || unknown.Any(t.Wish.Sources) || t.Wish.Owners.HasUnknown() {
+		return false
+	}
+	if _, known := t.Wish.Workspaces(); !known {
 		return false
 	}
 	for _, text := range []string{string(t.Wish.Strategy), t.Wish.Environment, t.Wish.Promotion.Commit,

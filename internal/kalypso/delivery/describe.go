@@ -41,6 +41,7 @@ func Describe(t *next.Next, before *past.State) string {
 	found := before.Found()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
 	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, describe.MaxNodes)...)
+	c.Owners = ReachedOwners(t, before)
 	if k := t.Failing; k != nil {
 		c.Kept, c.LeftOut = next.Lines(k.Kept), next.Lines(k.LeftOut)
 	}
@@ -117,7 +118,9 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 
 // DescribeRemoval describes the removal of an environment's folders from a destination, as [Describe] does
 // for a change.
-func DescribeRemoval(at record.Destination, environment string, existing inventory.Folders, r wish.Review) string {
+func DescribeRemoval(
+	at record.Destination, environment string, existing inventory.Folders, owners []describe.Owner, r wish.Review,
+) string {
 	c := describe.RenderingChange{
 		Environment: environment,
 		Branch:      at.Branch,
@@ -128,7 +131,7 @@ func DescribeRemoval(at record.Destination, environment string, existing invento
 		MaxLength:   r.MaxLength(),
 	}
 	c.Before = existing.ShownHash()
-	c.ClusterTypes = existing.ChangesTo(nil)
+	c.ClusterTypes, c.Owners = existing.ChangesTo(nil), owners
 	return describe.Markdown(c)
 }
 

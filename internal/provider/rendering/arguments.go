@@ -98,6 +98,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 		Feedback:        readFeedback(d),
 
 		PullRequest: schemas.ReadPullRequestSettings(given),
+		Owners:      readOwners(given),
 		Review:      wish.Review{Detail: wish.Detail(schemas.Descriptions.Or(given.String("describe")))},
 		Shown:       known(d, "preview"),
 		Known:       known(d, "gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
@@ -125,6 +126,7 @@ func (m *environmentRenderingModel) readArguments(
 	if !unknown.Any(a.Sources) {
 		a.Sources = a.Sources.Of(a.Origins)
 	}
+	ps = append(ps, a.Owners.Check(a.Fleet)...)
 	a.Rollout = readRollout(d, a)
 	readPromotionArguments(d, a)
 	a.Review = data.Review(a.Destination.Repo, a.Review.Detail)
@@ -172,6 +174,7 @@ func (m *environmentRenderingModel) prior() *past.Prior {
 		Destination:    a.Destination,
 		Environment:    a.Environment,
 		PullRequest:    a.PullRequest,
+		Owners:         a.Owners,
 		PromotedCommit: a.Promotion.Commit,
 		Promotes:       !m.Promotion.IsNull(),
 		TreeHash:       m.TreeHash.ValueString(),

@@ -199,6 +199,16 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.delivery("reviewers", []string{"octocat", "other/team"})
 	r.ExpectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan",
 		"-no-color")
+	r.delivery("owners", []any{
+		map[string]any{"reviewers": []string{"octocat"}},
+		map[string]any{"workspace": "kaizen", "reviewers": []string{"a b"}},
+		map[string]any{"cluster_types": []string{"large"}, "reviewers": []string{"octocat"}},
+		map[string]any{"cluster_types": []string{"large"}, "reviewers": []string{"ann"}},
+	})
+	r.ExpectError([]string{"Owner without folders", "Invalid reviewer", "Owner given twice", "Owner of no folder"}, "plan",
+		"-no-color")
+	r.delivery("owners", []any{map[string]any{"cluster_types": []string{"large"}, "reviewers": []string{"other/team"}}})
+	r.ExpectError([]string{"Cannot request reviewers", "team other/team does not belong to acme"}, "plan", "-no-color")
 	r.delivery()
 	r.setDestination("repo", "file://"+r.on.Path)
 	r.ExpectError([]string{"Pull requests need a Git host", `strategy = "push"`}, "plan", "-no-color")

@@ -79,7 +79,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"delivery": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "How the tree is delivered to the branch.",
-			Attributes:          schemas.DeliveryAttributes(),
+			Attributes:          deliveryAttributes(),
 		},
 		"adopt": schemas.OptionalBool(
 			"Adopt existing folders that are not this rendering's: those of the cluster types, and those with the Kalypso " +

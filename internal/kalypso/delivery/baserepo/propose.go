@@ -88,7 +88,9 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 			return edit, err
 		}
 		c.Text = func() pullrequest.Text {
-			return pullrequest.Text{Message: d.message(), Body: r.describe(d, now.Commit), Promoted: true}
+			return pullrequest.Text{
+				Message: d.message(), Body: r.describe(d, now.Commit), Promoted: true, Reviewers: d.PullRequest.Reviewers,
+			}
 		}
 		return c, nil
 	}
@@ -105,7 +107,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 		Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
 	}
 	if pr.State != githost.Closed { // otherwise no review was requested again
-		now.Proposal.RequestedReviewers = d.PullRequest.Reviewers
+		now.Proposal.RequestedReviewers = run.Requested
 	}
 	if pr.State != githost.Merged {
 		return &Result{State: now, PullRequest: pr}, nil

@@ -46,6 +46,7 @@ type RenderingChange struct {
 	// Kept and LeftOut list the assignments that fail to render, as cluster type / deployment target. The branch contains
 	// and keeps the former, and does not contain the latter.
 	Kept, LeftOut []string
+	Owners        []Owner // of the changed folders
 	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
 	// unknown too.
 	NotCompared []string
@@ -192,6 +193,7 @@ func (w *writer) write(placed map[placement]int, lines string) string {
 	w.summary()
 	w.table()
 	w.failed()
+	w.owners()
 	w.promoted()
 	w.rolledBack()
 	w.origins()

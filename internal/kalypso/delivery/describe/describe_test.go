@@ -88,6 +88,11 @@ func changed() describe.RenderingChange {
 			}}},
 			{Name: "idle", LabelsChanged: true},
 		},
+		Owners: []describe.Owner{
+			{Workspace: "team|a", Reviewers: []string{"acme/leads"}, Folders: []string{"drone/hello-one", "new/a|b"}},
+			{ClusterTypes: []string{"large", "new"}, Reviewers: []string{"octocat", "acme/sre"},
+				Folders: []string{"large/hello-two"}},
+		},
 		Promoted: describe.PromotionChange{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
 		Sources: []describe.SourceChange{
 			{

@@ -22,6 +22,9 @@ type Inputs struct {
 	Objects map[string]string `json:"objects,omitempty"`
 	// StoredFleet is the fleet without its secrets, if descriptions show lines: see [Inputs.Fleet].
 	StoredFleet json.RawMessage `json:"fleet,omitempty"`
+	// Workspaces has the workspaces of deployment targets, as far as delivery.owners names them: later, a target can be
+	// gone from the fleet.
+	Workspaces map[string]string `json:"workspaces,omitempty"`
 }
 
 // ConfigInputs is a config, or references to secrets. It contains no values, except those that descriptions may show.
@@ -34,6 +37,14 @@ type ConfigInputs struct {
 type KeyInput struct {
 	Value string  `json:"h"`           // a fingerprint
 	Shown *string `json:"v,omitempty"` // the value as descriptions show it; nil if they don't
+}
+
+// Workspace returns the workspace of a deployment target, or "" if it is not known.
+func (in *Inputs) Workspace(target string) string {
+	if in == nil {
+		return ""
+	}
+	return in.Workspaces[target]
 }
 
 func (in *Inputs) sameData(other *Inputs) bool {
@@ -85,7 +96,7 @@ func (s *State) WithInputs(current func() *Inputs) *State {
 		now.Inputs = is
 	case was.Configs == nil || was.sameData(is):
 		now.Inputs = &Inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets,
-			Objects: is.Objects, StoredFleet: is.StoredFleet}
+			Objects: is.Objects, StoredFleet: is.StoredFleet, Workspaces: is.Workspaces}
 	}
 	return &now
 }

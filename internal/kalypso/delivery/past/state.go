@@ -5,6 +5,7 @@ package past
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
@@ -75,6 +76,7 @@ type Prior struct {
 	Delivered      bool
 	Placed         map[string][]string // the cluster types of each deployment target, sorted
 	PullRequest    pullrequest.Settings
+	Owners         owners.Owners
 	Paused         bool // the argument rollout has a pause
 	Described      bool // the last change has a description
 }

@@ -35,6 +35,8 @@ type Outcome struct {
 	PullRequest *githost.PullRequest
 	Head        string // of our branch
 	Pushed      bool
+	// Requested lists the reviewers that this run or an earlier one requested.
+	Requested []string
 }
 
 // ReviewError says that a pull request was not merged while the apply waited.
@@ -156,11 +158,17 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 		switch step.Action {
 		case Push: // done
 		case Create:
-			if pr, err = t.open(ctx, t.proposal(c.Text())); err == nil {
+			content := t.proposal(c.Text())
+			result.Requested = content.Reviewers
+			if pr, err = t.open(ctx, content); err == nil {
 				err = t.checkNotEmpty(ctx, s.Head, c)
 			}
 		case Update:
-			pr, err = t.edit(ctx, pr.Number, t.proposal(c.Text()), s.Known.of(pr))
+			content, known := t.proposal(c.Text()), s.Known.of(pr)
+			if result.Requested = content.Reviewers; known != nil { // which may list more
+				result.Requested = slices.Concat(known.Reviewers, sets.WithoutFold(content.Reviewers, known.Reviewers))
+			}
+			pr, err = t.edit(ctx, pr.Number, content, known)
 		case AutoMerge:
 			pr, err = t.mergeWhenReady(ctx, pr, step, s.Known.of(pr))
 		case Wait:
@@ -228,7 +236,7 @@ func (t *Topic) edit(
 	case now.State != githost.Open:
 		return nil, ErrChanged
 	case known != nil:
-		p.Reviewers = sets.Without(p.Reviewers, known.Reviewers)
+		p.Reviewers = sets.WithoutFold(p.Reviewers, known.Reviewers)
 	default:
 		if p.Reviewers, err = t.repo.Unasked(ctx, *now, p.Reviewers); err != nil {
 			return nil, err

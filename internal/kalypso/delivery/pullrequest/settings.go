@@ -36,9 +36,8 @@ func Validate(s Settings) (ps problem.Problems) {
 		}
 	}
 	for _, name := range s.Reviewers {
-		if !unknown.Is(name) && !reviewer.MatchString(name) {
-			add("reviewers", "Invalid reviewer",
-				fmt.Sprintf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\".", name))
+		if err := CheckReviewer(name); err != nil {
+			add("reviewers", "Invalid reviewer", problem.Sentence(err))
 		}
 	}
 	if s.Draft && s.AutoMerge != "" && !unknown.Is(string(s.AutoMerge)) {
@@ -46,6 +45,14 @@ func Validate(s Settings) (ps problem.Problems) {
 			"No host merges drafts. Set draft or auto_merge, not both.")
 	}
 	return ps
+}
+
+// CheckReviewer returns an error if a name is neither a user's nor a team's. It accepts a name that is not known yet.
+func CheckReviewer(name string) error {
+	if unknown.Is(name) || reviewer.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\"", name)
 }
 
 // ValidateRepo reports a repo whose changes can't be proposed: a folder on this machine has no pull requests.

@@ -91,6 +91,36 @@ host: list open, read`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, ask`, nil},
+		{"an edit reaches another owner", func(w *world) {
+			w.settings.Reviewers, w.owners = []string{"ann"}, []string{"bob"}
+			w.must()
+			w.value, w.owners = "2", []string{"bob", "cora"}
+		}, `
+1 open "Set 2" asked [ann bob cora]
+main: nothing
+ours: 2, 1 ahead, 0 behind
+host: list open, read, edit, ask`, nil},
+		{"an edit reaches an owner no more", func(w *world) {
+			w.owners = []string{"ann", "bob"}
+			w.must()
+			w.value, w.owners = "2", []string{"ann"}
+		}, `
+1 open "Set 2" asked [ann bob]
+main: nothing
+ours: 2, 1 ahead, 0 behind
+host: list open, read, edit`, nil},
+		{"an owner has reviewed, and the third edit reaches him again", func(w *world) {
+			w.owners = []string{"ann"}
+			w.must()
+			w.people.Review(w, 1, "ann")
+			w.owners = nil
+			w.propose("2")
+			w.value, w.owners = "3", []string{"Ann"}
+		}, `
+1 open "Set 3" asked [ann]
+main: nothing
+ours: 3, 1 ahead, 0 behind
+host: list open, read, edit`, nil},
 		{"a reviewer has reviewed, and is not requested again", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()

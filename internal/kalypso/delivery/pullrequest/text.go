@@ -19,6 +19,8 @@ type Text struct {
 	Message  string // of the commit; its first line is the title
 	Body     string // Markdown, with or without the marker
 	Promoted bool   // the change promotes another commit
+	// Reviewers are asked to review this change, see [Settings].
+	Reviewers []string
 }
 
 // proposal returns the desired pull request.
@@ -27,7 +29,7 @@ func (t *Topic) proposal(text Text) githost.PullRequestContent {
 	p := githost.PullRequestContent{
 		Branch: t.Branch, Target: t.Target,
 		Title: cut(title, t.repo.MaxTitle, "…"), Body: t.body(text.Body),
-		Labels: t.Labels, Reviewers: t.Reviewers, Draft: t.Draft,
+		Labels: t.Labels, Reviewers: text.Reviewers, Draft: t.Draft,
 	}
 	switch {
 	case text.Promoted:

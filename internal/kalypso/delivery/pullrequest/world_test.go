@@ -52,6 +52,7 @@ type world struct {
 	settings  pullrequest.Settings
 	subject   string              // begins the title
 	value     string              // desired content of the file; "": it is removed
+	owners    []string            // are asked beside the reviewers of the settings
 	promoted  bool                // the change promotes another commit
 	known     *pullrequest.Known  // the state; nil: none
 	pushed    string              // our last commit, from the state
@@ -237,7 +238,8 @@ func (w *world) run() error {
 				return w.afterPush()
 			}
 			c.Text = func() pullrequest.Text {
-				return pullrequest.Text{Message: w.title() + "\n\nMore.", Body: "It sets " + w.value, Promoted: w.promoted}
+				return pullrequest.Text{Message: w.title() + "\n\nMore.", Body: "It sets " + w.value, Promoted: w.promoted,
+					Reviewers: slices.Concat(w.settings.Reviewers, w.owners)}
 			}
 			return c, nil
 		})
@@ -248,7 +250,7 @@ func (w *world) run() error {
 	if pr := result.PullRequest; pr != nil && pr.State != githost.Merged {
 		w.known = &pullrequest.Known{
 			Number: pr.Number, Open: pr.State == githost.Open, Head: result.Head, AutoMerge: w.settings.AutoMerge,
-			Reviewers: w.settings.Reviewers,
+			Reviewers: result.Requested,
 		}
 		w.pushed, w.listed = result.Head, result.Head
 	}

@@ -264,6 +264,7 @@ func TestDescribeLimit(t *testing.T) {
 		o.Destination,
 		o.Environment,
 		inventory.Of(o.Tree),
+		nil,
 		o.Review,
 	); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") ||
 		len([]rune(text)) > describe.DefaultMaxLength {

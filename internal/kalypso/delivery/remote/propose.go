@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -130,9 +131,10 @@ func (r *PullRequests) change(
 		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
 	}
 	c.Text = func() pullrequest.Text {
+		reviewers, _ := owners.Asked(r.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
 		return pullrequest.Text{
 			Message: p.planned.CommitMessage(), Body: delivery.Describe(p.planned.Tree, p.planned.Before),
-			Promoted: p.planned.Promotes(p.s),
+			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
 		}
 	}
 	return c
@@ -169,7 +171,7 @@ func (r *PullRequests) proposed(
 	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
-	proposal.AutoMerge, proposal.RequestedReviewers = r.AutoMerge, r.Reviewers
+	proposal.AutoMerge, proposal.RequestedReviewers = r.AutoMerge, run.Requested
 	if pr.State != githost.Merged {
 		return result, nil
 	}

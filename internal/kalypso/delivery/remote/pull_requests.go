@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -16,6 +17,7 @@ type PullRequests struct {
 	Git  *gitremote.Client
 	Host githost.Host
 	pullrequest.Settings
+	Owners owners.Owners
 }
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -181,6 +182,29 @@ plan: write`},
 1 open: dev to dev [a octocat]
 ours/dev: 1
 plan: nothing`},
+		{"another owner", func(r *reviewed) error {
+			r.desired.Owners = owners.Owners{{ClusterTypes: []string{"large"}, Reviewers: []string{"ann"}}}
+			r.apply()
+			r.desired.Owners = append(r.desired.Owners,
+				owners.Owner{ClusterTypes: []string{"small"}, Reviewers: []string{"bob"}},
+				owners.Owner{ClusterTypes: []string{"other"}, Reviewers: []string{"cora"}})
+			r.apply()
+			return nil
+		}, `
+1 open: dev to dev [ann bob]
+ours/dev: 1
+plan: nothing`},
+		{"the owners of removed folders", func(r *reviewed) error {
+			r.delivered()
+			r.desired.Owners = owners.Owners{{ClusterTypes: []string{"large"}, Reviewers: []string{"ann"}},
+				{ClusterTypes: []string{"other"}, Reviewers: []string{"bob"}}}
+			return r.destroy()
+		}, `
+1 merged: dev to dev
+2 open: remove to dev [ann]
+dev: 1
+ours/remove-dev:
+plan: write`},
 
 		// Changes of others.
 		{"people pushed to our branch", func(r *reviewed) error {

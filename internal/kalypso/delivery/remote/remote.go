@@ -37,7 +37,7 @@ func (r Operations) pullRequests(a *wish.Arguments) (*PullRequests, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PullRequests{Git: r.Git, Host: host, Settings: a.PullRequest}, nil
+	return &PullRequests{Git: r.Git, Host: host, Settings: a.PullRequest, Owners: a.Owners}, nil
 }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for: a
@@ -57,7 +57,7 @@ func (r Operations) CheckHost(a *wish.Arguments) error {
 	case err != nil:
 		return err
 	}
-	return pullrequest.CheckHost(repo, a.PullRequest)
+	return pullrequest.CheckHost(repo, a.AllReviewers())
 }
 
 // CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
@@ -76,7 +76,7 @@ func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decisi
 	if err != nil { // which Check reports
 		return nil
 	}
-	return pullrequest.CheckSettings(ctx, repo, a.Destination.Branch, a.PullRequest)
+	return pullrequest.CheckSettings(ctx, repo, a.Destination.Branch, a.AllReviewers())
 }
 
 // Checked contains the facts that a plan read from the branch.

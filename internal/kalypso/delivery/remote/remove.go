@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -155,8 +156,11 @@ func (r *PullRequests) Remove(
 		return edit, err
 	}
 	c.Text = func() pullrequest.Text {
-		body := delivery.DescribeRemoval(s.Destination, s.Environment, existing, wish.Review{Max: t.Host().MaxBody})
-		return pullrequest.Text{Message: message, Body: body}
+		reached := delivery.OwnersOfRemoved(r.Owners, existing, s)
+		reviewers, _ := owners.Asked(r.Reviewers, reached)
+		body := delivery.DescribeRemoval(
+			s.Destination, s.Environment, existing, reached, wish.Review{Max: t.Host().MaxBody})
+		return pullrequest.Text{Message: message, Body: body, Reviewers: reviewers}
 	}
 	run, err := t.Run(
 		ctx, nil, func(context.Context, *githost.PullRequest) (pullrequest.ProposedChange, error) { return c, nil },

@@ -176,8 +176,8 @@ func (r *reviewed) applyPlanned() error {
 	}
 	r.prior = &past.Prior{
 		Strategy: d.Wish.Strategy, Destination: d.Wish.Destination, Environment: d.Wish.Environment,
-		PullRequest: d.Wish.PullRequest,
-		TreeHash:    d.Folders.TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
+		PullRequest: d.Wish.PullRequest, Owners: d.Wish.Owners,
+		TreeHash: d.Folders.TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
 		Commit: result.Commit, Delivered: d.ReachedBy(result.State),
 	}
 	return nil

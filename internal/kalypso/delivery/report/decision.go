@@ -16,6 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
@@ -51,6 +53,9 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	ps = append(ps, adoption(t.Wish.Destination, decision.Adoption, "")...)
 	ps = append(ps, emptied(decision.Emptied, t.Wish.Guardrails.Emptied, decision.Errors)...)
 	ps = append(ps, moves(decision)...)
+	if decision.Action == delivery.Write && decision.Description == inventory.Whole { // else the apply warns
+		ps = append(ps, tooManyReviewers(t, before)...)
+	}
 	if decision.Replaced != "" && t.Wish.Delivers() {
 		folders := problem.Count(before.Ours().Count(), "deployment target folder")
 		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
@@ -143,6 +148,18 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 		text += "\n" + at
 	}
 	return problem.Problems{problem.WarningAt("The environment is frozen", text, "promotion")}
+}
+
+// tooManyReviewers warns that no owner is asked to review the change of a tree.
+func tooManyReviewers(t *next.Next, before *past.State) problem.Problems {
+	_, all := owners.Asked(t.Wish.PullRequest.Reviewers, delivery.ReachedOwners(t, before))
+	if all == 0 {
+		return nil
+	}
+	return problem.Problems{problem.WarningAt("Owners are not asked", fmt.Sprintf("The change needs %d reviewers, and a "+
+		"pull request has at most %d. Only delivery.reviewers are asked; description lists the owners with their folders. "+
+		"Let a team review in place of its members, or change fewer folders at once.", all, owners.MaxReviewers),
+		"delivery", "owners")}
 }
 
 // Pause says why a rollout is paused, and until when.

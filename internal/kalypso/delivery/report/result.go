@@ -38,6 +38,9 @@ func Result(r *remote.Result) (ps problem.Problems) {
 	if r.NoDraft != "" {
 		ps = append(ps, problem.WarningAt("The pull request is not a draft", r.NoDraft, "delivery"))
 	}
+	if r.PullRequest != nil && r.PullRequest.State == githost.Open {
+		ps = append(ps, tooManyReviewers(r.Applied, r.Before)...)
+	}
 	ps = append(ps, removals(r.Removals)...)
 	if r.State.Proposal.Closed() != 0 && r.Applied.Wish.Strategy == strategy.PullRequest {
 		ps = append(ps, closed(r.State))

@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -44,6 +45,7 @@ type Arguments struct {
 	Guardrails                 Guardrails
 	AcceptedChanges            accepted.Changes
 	PullRequest                pullrequest.Settings
+	Owners                     owners.Owners     // whose folders changes are reviewed by whom
 	Message                    string            // of the commit; empty for the default, which lists the changes
 	Trailers                   map[string]string // of the commit; the author has the provider's too
 	Author                     gitbranch.Author

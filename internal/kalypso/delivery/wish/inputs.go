@@ -17,6 +17,7 @@ func (a *Arguments) Inputs() *past.Inputs {
 	for _, config := range a.Fleet.Configs {
 		in.Configs[config.Name] = objectInputs(&config.Meta, config.Data, a.Review.Detail, shownValue)
 	}
+	in.Workspaces, _ = a.Workspaces()
 	if len(a.Fleet.Secrets) > 0 {
 		in.Secrets = make(map[string]past.ConfigInputs, len(a.Fleet.Secrets))
 	}

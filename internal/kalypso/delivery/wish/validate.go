@@ -34,7 +34,7 @@ func (a *Arguments) Validate() problem.Problems {
 			"commit_message"))
 	}
 	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
-		pullrequest.Validate(a.PullRequest), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
+		pullrequest.Validate(a.PullRequest), a.Owners.Validate(), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
 		a.Sources.Validate(problem.Attr("sources")), validateVerified(a.Verified), a.validateFeedback())
 }
 

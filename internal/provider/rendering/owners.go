@@ -1,0 +1,45 @@
+package rendering
+
+import (
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/owners"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// deliveryAttributes returns the arguments of delivery: those of each pull request, and those about folders.
+func deliveryAttributes() map[string]schema.Attribute {
+	all := maps.Clone(schemas.DeliveryAttributes())
+	all["owners"] = schema.ListNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Owners of folders. A change of one of their folders requests their review too; each is asked " +
+			"once, and none if a change needs more than 15 reviewers. `description` lists them with their folders.",
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"workspace": schemas.OptionalString(
+				"The workspace of the folders' workloads. With `cluster_types`, both must match."),
+			"cluster_types": schema.SetAttribute{
+				Optional: true, ElementType: types.StringType, MarkdownDescription: "The cluster types of the folders.",
+			},
+			"reviewers": schema.SetAttribute{
+				Required: true, ElementType: types.StringType, MarkdownDescription: "Users and teams, as in `delivery.reviewers`.",
+			},
+		}},
+	}
+	return all
+}
+
+// readOwners reads the argument owners of delivery.
+func readOwners(delivery tfvalue.Decoder) (all owners.Owners) {
+	for _, owner := range delivery.Objects("owners") {
+		owner.ReportBlank("workspace")
+		all = append(all, owners.Owner{
+			Workspace: owner.String("workspace"), ClusterTypes: owner.Strings("cluster_types"),
+			Reviewers: owner.Strings("reviewers"),
+		})
+	}
+	return all
+}
