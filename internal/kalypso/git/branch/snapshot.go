@@ -3,6 +3,7 @@ package branch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -63,6 +64,19 @@ func (s *Snapshot) Load(paths ...string) error {
 		}
 	}
 	return s.objects.fetchSubtrees(trees)
+}
+
+// LoadTrees fetches trees by their hashes at once, without what is below them.
+func (s *Snapshot) LoadTrees(trees []plumbing.Hash) error {
+	return s.objects.fetch(slices.Clone(trees), filterAll)
+}
+
+// Fork returns a snapshot that begins with the objects fetched so far. Those that it fetches itself go with it, so that
+// a large branch can be read part by part. It shares the connection: use one of the two at a time.
+func (s *Snapshot) Fork() *Snapshot {
+	forked := newObjects(s.objects.tip, s.objects.reader, maps.Clone(s.objects.store))
+	maps.Copy(forked.trees, s.objects.trees)
+	return &Snapshot{Commit: s.Commit, Root: s.Root, objects: forked}
 }
 
 // Subtree returns a snapshot with another root: a tree that the repo contains, such as one of an earlier commit of the

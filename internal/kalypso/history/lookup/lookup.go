@@ -51,7 +51,7 @@ func Read(ctx context.Context, req Request) (history.History, error) {
 		return history.History{}, err
 	}
 	if at := req.ControlPlane; at.Repo != "" && len(in.Branch) > 0 {
-		if in.ControlPlane, err = readControlPlane(ctx, req.Client, at.Repo, at.Branch); err != nil {
+		if in.ControlPlane, err = ReadControlPlane(ctx, req.Client, at.Repo, at.Branch); err != nil {
 			return history.History{}, &ControlPlaneError{err}
 		}
 	}
@@ -123,7 +123,8 @@ func recordOf(r *record.Record) *history.Rendering {
 	return short
 }
 
-func readControlPlane(ctx context.Context, client *gitremote.Client, repo, branch string) ([]history.Source, error) {
+// ReadControlPlane returns the commits of a branch along first parents, newest first, at most [MaxCommits].
+func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branch string) ([]history.Source, error) {
 	snapshot, err := open(ctx, client, repo, branch)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,113 @@
+package comparison
+
+import (
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
+
+// config contains the values in a file, by key, and the rest of the file. A file that is no config has no values.
+type config struct {
+	values map[string]string
+	rest   string
+}
+
+// maxParsed limits the size of a file that is read as a config, in bytes, as Kubernetes limits a ConfigMap.
+const maxParsed = 1 << 20
+
+// readConfig reads a file of a deployment target: the data of its ConfigMaps, or the variables of a shell file.
+func readConfig(name, content string) config {
+	c := config{values: map[string]string{}}
+	var ok bool
+	switch {
+	case len(content) > maxParsed:
+	case path.Ext(name) == "."+fleet.ContentShell:
+		ok = c.readVariables(content)
+	default:
+		ok = c.readConfigMaps(content)
+	}
+	if !ok || len(c.values) == 0 {
+		return config{rest: content}
+	}
+	return c
+}
+
+// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read. It expands no aliases, so
+// that what it reads is not larger than the content.
+func (c *config) readConfigMaps(content string) bool {
+	var rest strings.Builder
+	for d := yaml.NewDecoder(strings.NewReader(content)); ; {
+		var document yaml.Node
+		err := d.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			c.rest = rest.String()
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		c.takeData(&document)
+		text, err := yaml.Marshal(&document)
+		if err != nil {
+			return false
+		}
+		rest.WriteString("---\n")
+		rest.Write(text)
+	}
+}
+
+// takeData moves the data of a ConfigMap to the values.
+func (c *config) takeData(document *yaml.Node) {
+	if len(document.Content) != 1 {
+		return
+	}
+	object := document.Content[0]
+	kind, data := field(object, "kind"), field(object, "data")
+	if kind == nil || kind.Value != "ConfigMap" || data == nil {
+		return
+	}
+	var others []*yaml.Node
+	for i := 0; i+1 < len(data.Content); i += 2 {
+		key, value := data.Content[i], data.Content[i+1]
+		if _, twice := c.values[key.Value]; twice || key.Kind != yaml.ScalarNode || value.Kind != yaml.ScalarNode {
+			others = append(others, key, value)
+			continue
+		}
+		c.values[key.Value] = value.Value
+	}
+	data.Content = others
+}
+
+// field returns a field of a YAML mapping, or nil.
+func field(object *yaml.Node, name string) *yaml.Node {
+	for i := 0; object.Kind == yaml.MappingNode && i+1 < len(object.Content); i += 2 {
+		if object.Content[i].Value == name {
+			return object.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// readVariables reads lines such as export REGION="west".
+func (c *config) readVariables(content string) bool {
+	var rest strings.Builder
+	for line := range strings.Lines(content) {
+		text := strings.TrimPrefix(strings.TrimSpace(line), "export ")
+		key, value, assigned := strings.Cut(text, "=")
+		if _, twice := c.values[key]; twice || !assigned || key == "" || strings.ContainsAny(key, " \t#$\"'`(") {
+			rest.WriteString(line)
+			continue
+		}
+		if n := len(value); n > 1 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
+			value = value[1 : n-1]
+		}
+		c.values[key] = value
+	}
+	c.rest = rest.String()
+	return true
+}

@@ -1,0 +1,132 @@
+package comparison
+
+import (
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
+)
+
+// Hidden replaces a value that the guardrail takes for a secret.
+const Hidden = "(hidden)"
+
+// The limits of a comparison.
+const (
+	maxValue       = 1000   // characters of a value
+	maxDifferences = 10_000 // of config values
+	maxRead        = 10_000 // pairs of contents whose differences are kept, since many folders have the same
+)
+
+// configKey identifies a difference of config values.
+type configKey struct {
+	name   string
+	values Pair[value]
+}
+
+// value is a value of a config; the zero value: the config lacks the key.
+type value struct {
+	text  string
+	there bool
+}
+
+func (k configKey) texts() Pair[*string] {
+	return Pair[*string]{k.values.Left.orNil(), k.values.Right.orNil()}
+}
+
+func (v value) orNil() *string {
+	if !v.there {
+		return nil
+	}
+	return &v.text
+}
+
+// Add compares the contents of a file that differ in a folder. nil means that the side lacks the file. Contents that are
+// equal but for the names of the folder are equal.
+func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
+	of := c.namesOf(f)
+	if hasMarks(left) || hasMarks(right) {
+		of = Pair[names]{}
+	}
+	contents := Pair[string]{of.Left.hide(left), of.Right.hide(right)}
+	if contents.Left == contents.Right && (left == nil) == (right == nil) {
+		return
+	}
+	found, known := c.read[contents]
+	if !known {
+		found = compareFiles(name, contents, left != nil && right != nil)
+		if len(c.read) < maxRead {
+			c.read[contents] = found
+		}
+	}
+	for _, key := range found.keys {
+		if !c.ignored(f.Target, key.name) {
+			key.values.Left = of.Left.show(key.name, key.values.Left)
+			key.values.Right = of.Right.show(key.name, key.values.Right)
+			c.addConfig(key, f.Folder)
+		}
+	}
+	if found.other {
+		c.files[name] = append(c.files[name], f.Folder)
+	}
+}
+
+func (c *Comparison) addConfig(key configKey, f Folder) {
+	folders, known := c.configs[key]
+	if !known && len(c.configs) == maxDifferences {
+		c.Unlisted++
+		return
+	}
+	c.configs[key] = append(folders, f)
+}
+
+// fileDifference is the difference of two contents of a file.
+type fileDifference struct {
+	keys  []configKey // whose values differ
+	other bool        // more differs than values
+}
+
+// compareFiles compares two different contents. If one of them is not the content of a file, the file differs as a whole.
+func compareFiles(name string, contents Pair[string], both bool) (d fileDifference) {
+	if !both {
+		return fileDifference{other: true}
+	}
+	left, right := readConfig(name, contents.Left), readConfig(name, contents.Right)
+	for _, key := range left.keysWith(right) {
+		values := Pair[value]{left.value(key), right.value(key)}
+		if values.Left != values.Right {
+			d.keys = append(d.keys, configKey{key, values})
+		}
+	}
+	d.other = len(d.keys) == 0 || left.rest != right.rest
+	return d
+}
+
+// show returns a value as the side has it, at most [maxValue] characters, and without secrets.
+func (n names) show(key string, v value) value {
+	if !v.there {
+		return v
+	}
+	if v.text = n.restore(v.text); secretscan.Find(key, v.text) != "" {
+		return value{Hidden, true}
+	}
+	if runes := []rune(v.text); len(runes) > maxValue {
+		v.text = string(runes[:maxValue]) + "…"
+	}
+	return v
+}
+
+func (c config) value(key string) value {
+	text, there := c.values[key]
+	return value{text, there}
+}
+
+// keysWith returns the keys of both configs, sorted.
+func (c config) keysWith(other config) (keys []string) {
+	for key := range c.values {
+		keys = append(keys, key)
+	}
+	for key := range other.values {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}

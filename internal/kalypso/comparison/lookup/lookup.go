@@ -1,0 +1,316 @@
+// Package lookup reads the branches of a comparison: their records, trees, and the files whose hashes differ.
+package lookup
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // identifies entries as Git does, and protects nothing
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Request says what to compare.
+type Request struct {
+	Client  *gitremote.Client
+	Sides   comparison.Pair[record.Destination]
+	Options comparison.Options
+	// ControlPlane is the branch of the promoted commits; zero: none is read.
+	ControlPlane struct{ Repo, Branch string }
+}
+
+// ErrNoRecord means that a branch has no record of a rendering at the path.
+var ErrNoRecord = errors.New("no rendering was delivered there: the branch has no record")
+
+// SideError means that a side can't be read.
+type SideError struct {
+	Right bool
+	At    record.Destination
+	Err   error
+}
+
+// Error implements error.
+func (e *SideError) Error() string { return fmt.Sprintf("at %s: %s", e.At, e.Err) }
+
+// Unwrap returns the cause.
+func (e *SideError) Unwrap() error { return e.Err }
+
+// foldersPerRead is the number of folders whose trees and files are in memory at the same time.
+const foldersPerRead = 4000
+
+// Read compares two branches. The error is a [*SideError] for each side that can't be read, or a
+// [*historylookup.ControlPlaneError]. The problems concern the options; if they have errors, there is no comparison.
+func Read(ctx context.Context, req Request) (*comparison.Comparison, problem.Problems, error) {
+	var left, right side
+	err := both(
+		func() error { return left.open(ctx, req.Client, req.Sides.Left) },
+		func() error { return right.open(ctx, req.Client, req.Sides.Right) },
+		req)
+	defer left.close()
+	defer right.close()
+	if err != nil {
+		return nil, nil, err
+	}
+	ps := req.Options.Check(left.content, right.content)
+	if ps.HasErrors() {
+		return nil, ps, nil
+	}
+	c, pairs := comparison.New(left.content, right.content, req.Options)
+	for part := range slices.Chunk(pairs, foldersPerRead) {
+		if err := compare(c, part, &left, &right, req); err != nil {
+			return nil, nil, err
+		}
+	}
+	c.Finish()
+	if at := req.ControlPlane; at.Repo != "" {
+		commits, err := historylookup.ReadControlPlane(ctx, req.Client, at.Repo, at.Branch)
+		if err != nil {
+			return nil, nil, &historylookup.ControlPlaneError{Err: err}
+		}
+		hashes := make([]string, len(commits))
+		for i, commit := range commits {
+			hashes[i] = commit.Hash
+		}
+		c.SetHistory(hashes)
+	}
+	return c, ps, nil
+}
+
+// both reads both sides at the same time.
+func both(left, right func() error, req Request) error {
+	done := make(chan error, 1)
+	go func() { done <- right() }()
+	errs := []error{left(), <-done}
+	if errs[0] != nil {
+		errs[0] = &SideError{At: req.Sides.Left, Err: errs[0]}
+	}
+	if errs[1] != nil {
+		errs[1] = &SideError{Right: true, At: req.Sides.Right, Err: errs[1]}
+	}
+	return errors.Join(errs...)
+}
+
+// side is a rendering on a branch that is being read.
+type side struct {
+	at       record.Destination
+	snapshot *gitbranch.Snapshot
+	content  comparison.Side
+}
+
+func (s *side) close() {
+	if s.snapshot != nil {
+		s.snapshot.Close()
+	}
+}
+
+// open reads the record, and the trees of the cluster types' folders.
+func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Destination) error {
+	s.at = at
+	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return err
+	}
+	if s.snapshot, err = branch.Snapshot(ctx); err != nil {
+		return err
+	}
+	if s.snapshot.Commit.IsZero() {
+		return gitbranch.ErrBranchNotFound
+	}
+	r, err := record.Read(s.snapshot, at)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the record %s can't be used: %w", at.RecordPath(), err)
+	case r == nil:
+		return ErrNoRecord
+	}
+	s.content = comparison.Side{
+		Environment: r.Environment, PromotedCommit: r.PromotedCommit, Folders: map[string]map[string]plumbing.Hash{},
+	}
+	folders, err := s.snapshot.Folders(at.Path)
+	if err != nil {
+		return err
+	}
+	var trees []plumbing.Hash
+	for _, name := range r.ClusterTypes {
+		trees = append(trees, folders[name]) // zero if people removed it
+	}
+	if err := s.snapshot.LoadTrees(trees); err != nil {
+		return err
+	}
+	for _, name := range r.ClusterTypes {
+		targets, err := s.snapshot.Folders(at.Join(name))
+		if err != nil {
+			return err
+		}
+		if targets[""], err = s.ownFiles(name); err != nil {
+			return err
+		}
+		s.content.Folders[name] = targets
+	}
+	return nil
+}
+
+// ownFiles returns a hash of the files directly in the folder of a cluster type.
+func (s *side) ownFiles(clusterType string) (plumbing.Hash, error) {
+	names, err := s.snapshot.NonFolders(s.at.Join(clusterType))
+	var text strings.Builder
+	for _, name := range names {
+		e, _, err := s.snapshot.Entry(s.at.Join(clusterType) + "/" + name)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		fmt.Fprintln(&text, e.Mode, e.Hash, name)
+	}
+	return sha1.Sum([]byte(text.String())), err //nolint:gosec // as above
+}
+
+// files returns the entries of the files in a folder, by their names relative to it.
+func (s *side) files(snapshot *gitbranch.Snapshot, clusterType, target string) (map[string]object.TreeEntry, error) {
+	found := map[string]object.TreeEntry{}
+	folder := s.at.Join(clusterType)
+	if target == "" {
+		names, err := snapshot.NonFolders(folder)
+		for _, name := range names {
+			e, _, err := snapshot.Entry(folder + "/" + name)
+			if err != nil {
+				return nil, err
+			}
+			found[name] = e
+		}
+		return found, err
+	}
+	folder += "/" + target
+	return found, snapshot.Walk(folder, func(path string, e object.TreeEntry) error {
+		found[strings.TrimPrefix(path, folder+"/")] = e
+		return nil
+	})
+}
+
+// compare compares the files of some folders.
+func compare(c *comparison.Comparison, pairs []comparison.FolderPair, left, right *side, req Request) error {
+	var now comparison.Pair[*part]
+	err := both(
+		func() (err error) {
+			now.Left, err = left.part(pairs, func(f comparison.FolderPair) string { return f.ClusterType })
+			return err
+		},
+		func() (err error) {
+			now.Right, err = right.part(pairs, func(f comparison.FolderPair) string { return f.RightClusterType })
+			return err
+		}, req)
+	if err != nil {
+		return err
+	}
+	var differing []file
+	for i := range pairs {
+		for name, e := range now.Left.entries[i] {
+			if other := now.Right.entries[i][name]; e != other {
+				differing = append(differing, file{i, name, comparison.Pair[object.TreeEntry]{Left: e, Right: other}})
+			}
+		}
+		for name, e := range now.Right.entries[i] {
+			if _, there := now.Left.entries[i][name]; !there {
+				differing = append(differing, file{i, name, comparison.Pair[object.TreeEntry]{Right: e}})
+			}
+		}
+	}
+	err = both(
+		func() error { return now.Left.read(differing, func(f file) object.TreeEntry { return f.entries.Left }) },
+		func() error {
+			return now.Right.read(differing, func(f file) object.TreeEntry { return f.entries.Right })
+		}, req)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(differing, file.compare)
+	for _, f := range differing {
+		c.Add(pairs[f.pair], f.name, now.Left.content(f.entries.Left), now.Right.content(f.entries.Right))
+	}
+	return nil
+}
+
+// file is a file that differs in a pair of folders. The zero entry means that the side lacks it.
+type file struct {
+	pair    int
+	name    string
+	entries comparison.Pair[object.TreeEntry]
+}
+
+func (f file) compare(other file) int {
+	if f.pair != other.pair {
+		return f.pair - other.pair
+	}
+	return strings.Compare(f.name, other.name)
+}
+
+// part is a part of a side that is in memory.
+type part struct {
+	snapshot *gitbranch.Snapshot
+	entries  []map[string]object.TreeEntry // of each folder
+	contents map[plumbing.Hash][]byte
+}
+
+// part reads the trees of folders.
+func (s *side) part(
+	pairs []comparison.FolderPair, clusterType func(comparison.FolderPair) string,
+) (*part, error) {
+	p := &part{snapshot: s.snapshot.Fork()}
+	var paths []string
+	for _, f := range pairs {
+		if f.Target != "" {
+			paths = append(paths, s.at.Join(clusterType(f))+"/"+f.Target)
+		}
+	}
+	if err := p.snapshot.Load(paths...); err != nil {
+		return nil, err
+	}
+	for _, f := range pairs {
+		found, err := s.files(p.snapshot, clusterType(f), f.Target)
+		if err != nil {
+			return nil, err
+		}
+		p.entries = append(p.entries, found)
+	}
+	return p, nil
+}
+
+// read reads the contents of differing files.
+func (p *part) read(differing []file, entry func(file) object.TreeEntry) (err error) {
+	var blobs []plumbing.Hash
+	for _, f := range differing {
+		if e := entry(f); isBlob(e) {
+			blobs = append(blobs, e.Hash)
+		}
+	}
+	p.contents, _, err = p.snapshot.Contents(blobs)
+	return err
+}
+
+func isBlob(e object.TreeEntry) bool { return !e.Hash.IsZero() && e.Mode != filemode.Submodule }
+
+// content returns the content of a file, the commit of a submodule, or nil if there is none. A file with another mode
+// than that of plain files differs from them.
+func (p *part) content(e object.TreeEntry) []byte {
+	switch {
+	case e.Hash.IsZero():
+		return nil
+	case !isBlob(e):
+		return []byte("commit " + e.Hash.String())
+	case e.Mode != filemode.Regular:
+		return append([]byte("mode "+e.Mode.String()+"\n"), p.contents[e.Hash]...)
+	case len(p.contents[e.Hash]) == 0:
+		return []byte{}
+	}
+	return p.contents[e.Hash]
+}

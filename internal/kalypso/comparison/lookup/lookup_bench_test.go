@@ -1,0 +1,86 @@
+package lookup_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
+)
+
+// The size of the compared fleet: 100,000 assignments.
+const (
+	benchTypes   = 200
+	benchTargets = 500
+)
+
+// BenchmarkComparison compares two branches of 100,000 assignments. All files contain the namespace, so all are read.
+// The bounds are 10 s and 300 MiB.
+func BenchmarkComparison(b *testing.B) {
+	repo := gitserver.InitBare(b)
+	for _, environment := range []string{"stage", "prod"} {
+		writeFleet(b, repo, environment)
+	}
+	gitserver.Git(b, repo, "repack", "-adq")
+	_, url := gitserver.Serve(b, repo, gitserver.WithFilter())
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		start := processor.Time()
+		var c *comparison.Comparison
+		peak := memory.Peak(func() {
+			c, _, err = lookup.Read(b.Context(), lookup.Request{Client: client, Sides: comparison.Pair[record.Destination]{
+				Left: record.NewDestination(url, "stage", ""), Right: record.NewDestination(url, "prod", ""),
+			}})
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(c.Configs) != 1 || len(c.Configs[0].Folders) != benchTypes*benchTargets || len(c.Files) != 0 {
+			b.Fatalf("%d configs, %v", len(c.Configs), c.Files)
+		}
+		took := processor.Time() - start
+		b.ReportMetric(took.Seconds(), "cpu-s")
+		b.ReportMetric(float64(peak>>20), "peak-MiB")
+		if took > 10*time.Second || peak > 300<<20 {
+			b.Errorf("it took %s of processor time and %d MiB; the bounds are 10s and 300 MiB", took, peak>>20)
+		}
+	}
+}
+
+// writeFleet writes the branch of an environment.
+func writeFleet(b *testing.B, repo, environment string) {
+	b.Helper()
+	var s strings.Builder
+	fmt.Fprintf(&s, "commit refs/heads/%s\ncommitter A <a@acme.io> 1700000000 +0000\ndata 1\nx\n", environment)
+	file := func(path, text string) {
+		fmt.Fprintf(&s, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
+	}
+	var types []string
+	for t := range benchTypes {
+		name := fmt.Sprintf("type-%03d", t)
+		types = append(types, name)
+		file(name+"/README.md", "This folder contains deployment targets scheduled on the cluster type")
+		for n := range benchTargets {
+			target := fmt.Sprintf("app-%03d-web", n)
+			namespace := environment + "-" + name + "-" + target
+			folder := name + "/" + target + "/"
+			file(folder+"namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: "+namespace+"\n")
+			file(folder+"reconciler.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n"+
+				"  name: "+target+"\n  namespace: flux-system\nspec:\n  interval: 30s\n  targetNamespace: "+namespace+"\n  prune: true\n")
+			file(folder+"platform-config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n"+
+				"  namespace: "+namespace+"\ndata:\n  ENVIRONMENT: "+environment+"\n  REGION: region-"+name+"\n  DATABASE_URL: mysql://"+name+":8806\n")
+		}
+	}
+	file(record.File, string(record.New(environment, types, "", nil, nil).Marshal()))
+	gitserver.FastImport(b, repo, s.String())
+}
