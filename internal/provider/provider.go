@@ -116,6 +116,7 @@ func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataS
 		assignments.NewDataSource,
 		source.NewControlPlane,
 		deployment.NewClusters,
+		deployment.NewComparison,
 		deployment.NewHistory,
 		deployment.NewState,
 		promotion.NewDataSource,

@@ -56,7 +56,8 @@ func (fleetPageFunction) Definition(
 				"They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of a map " +
 				"name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
 				"objects of `data.kalypso_promotion` in the same way. They add the commits that wait, with the reason, such as " +
-				"the time at which a window opens.",
+				"the time at which a window opens. Another one can have the objects of `data.kalypso_comparison`: the page shows " +
+				"their differences as tables.",
 		},
 		Return: function.StringReturn{},
 	}
@@ -68,9 +69,9 @@ func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp 
 	if resp.Error = req.Arguments.Get(ctx, &given, &more); resp.Error != nil {
 		return
 	}
-	if len(more) > 2 {
-		resp.Error = function.NewArgumentFuncError(3, "There is at most one list of states, and one of promotions. Join "+
-			"several with concat")
+	if len(more) > 3 {
+		resp.Error = function.NewArgumentFuncError(4, "There is at most one list of states, one of promotions, and one of "+
+			"comparisons. Join several with concat")
 		return
 	}
 	for _, v := range append([]types.Dynamic{given}, more...) {
@@ -101,7 +102,18 @@ func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp 
 			return
 		}
 	}
-	html, err := page.HTML(histories, states, promotions...)
+	var comparisons []page.Comparison
+	if len(more) > 2 {
+		named := func(c *page.Comparison, name page.Text) { c.Name = name }
+		comparisons, err = pageData("comparisons", "placements", more[2], named)
+		if err != nil {
+			resp.Error = function.NewArgumentFuncError(3, sentence(err.Error()))
+			return
+		}
+	}
+	html, err := page.HTML(page.Data{
+		Histories: histories, States: states, Promotions: promotions, Comparisons: comparisons,
+	})
 	if err != nil {
 		resp.Error = function.NewFuncError(sentence(err.Error()))
 		return
@@ -116,7 +128,11 @@ func pageData[T any](argument, wanted string, v attr.Value, name func(*T, page.T
 	set, named := tfvalue.Members(v)
 	list, listed := tfvalue.Elements(v)
 	var keys []string
-	switch _, single := set["gitops_repo"]; {
+	_, single := set["gitops_repo"]
+	if _, compared := set["left"]; compared {
+		_, single = set[wanted] // a comparison
+	}
+	switch {
 	case tfvalue.IsNull(v):
 	case single:
 		list, named = []attr.Value{v}, false

@@ -91,6 +91,10 @@ func TestAccFleetPageFunction(t *testing.T) {
 		problems = [], folders = { large = { total = 2, current = 2, tree_hash = null } } }`
 	const promotion = `{ environment = "prod", gitops_repo = { repo = "https://acme.io/gitops", branch = "b", path = null }
 		waiting = [{ commit = "c0ffee", gate = "window", reason = "waits until 2027-01-04T00:00:00Z: holidays" }] }`
+	const comparison = `{ left = { repo = "https://acme.io/gitops", branch = "stage", path = null }
+		right = { repo = "https://acme.io/gitops", branch = "prod", path = null }, equal = false, files = {}
+		promoted = { left = null, right = null, commits = null }, targets = { left = [], right = [] }, placements = {}
+		configs = { web = { large = { REGION = { left = "west", right = "east" } } } } }`
 	call := func(arguments string) string { return "provider::kalypso::fleet_page(" + arguments + ")" }
 	has := func(arguments, text string) string { return `strcontains(` + call(arguments) + `, "` + text + `")` }
 	testFunction(t, []functionCall{
@@ -113,7 +117,11 @@ func TestAccFleetPageFunction(t *testing.T) {
 		{has("{ dev = "+history+" } }, {}, { dev = "+promotion+" }", `window: waits until`), true},
 		{has("{ dev = "+history+" } }, {}, { prod = "+promotion+" }", `window: waits until`), false},
 		{call(`[` + history + ` }], [], [` + history + ` }]`), says("promotions[0] has no attribute waiting")},
-		{call(`[` + history + ` }], [], [], []`), says("at most one list of states, and one of promotions")},
+		{has("[], [], [], "+comparison, `<td class=\"wide\">west</td>`), true},
+		{has("[], [], [], { pair = "+comparison+" }", `<h3>pair</h3>`), true},
+		{has("[], [], [], []", "What differs"), false},
+		{call(`[], [], [], [` + history + ` }]`), says("comparisons[0] has no attribute placements")},
+		{call(`[], [], [], [], []`), says("at most one list of states, one of promotions, and one of comparisons")},
 	})
 }
 

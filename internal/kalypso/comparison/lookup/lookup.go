@@ -75,6 +75,9 @@ func Read(ctx context.Context, req Request) (*comparison.Comparison, problem.Pro
 	c.Finish()
 	if at := req.ControlPlane; at.Repo != "" {
 		commits, err := historylookup.ReadControlPlane(ctx, req.Client, at.Repo, at.Branch)
+		if err == nil && len(commits) == 0 {
+			err = gitbranch.ErrBranchNotFound
+		}
 		if err != nil {
 			return nil, nil, &historylookup.ControlPlaneError{Err: err}
 		}

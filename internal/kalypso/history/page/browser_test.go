@@ -30,7 +30,7 @@ var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
 // serve serves the page, and fails the test if anything else is requested.
 func serve(t *testing.T, histories []page.History, states []page.DeploymentState) string {
 	t.Helper()
-	html, err := page.HTML(histories, states)
+	html, err := htmlOf(histories, states)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package page writes one HTML file with the versions that run in all environments, and with their deliveries. It is a
-// pure function of the data of kalypso_deployment_history, kalypso_deployment_state and kalypso_promotion: the times
-// are those of the data.
+// pure function of the data of kalypso_deployment_history, kalypso_deployment_state, kalypso_promotion and
+// kalypso_comparison: the times are those of the data.
 //
 // The file makes no request, which its Content-Security-Policy enforces, and reads without JavaScript. The script adds
 // filters, the reader's time zone and arrow keys.
@@ -50,22 +50,34 @@ type view struct {
 	Wrong        issues
 	Progressing  issues
 	Matrix       matrix
+	Differences  []differences
 	Axis         []tick
 	Kinds        []string // of deliveries, for the legend
 	Notes        []string
 }
 
+// Data are the objects of data sources that a page shows.
+type Data struct {
+	Histories   []History
+	States      []DeploymentState
+	Promotions  []Promotion // which commits wait, and for what
+	Comparisons []Comparison
+}
+
 // HTML returns the page. The environments come in the order of the histories, then of the states without one. It is an
-// error if two histories or two states have the same environment. Promotions say which commits wait, and for what.
-func HTML(histories []History, states []DeploymentState, promotions ...Promotion) ([]byte, error) {
-	environments, err := newEnvironments(histories, states, promotions)
+// error if two histories or two states have the same environment.
+func HTML(d Data) ([]byte, error) {
+	environments, err := newEnvironments(d.Histories, d.States, d.Promotions)
 	if err != nil {
 		return nil, err
 	}
 	v := view{
 		Policy: policy, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
-		Environments: environments, AsOf: asOf(histories, states),
+		Environments: environments, AsOf: asOf(d.Histories, d.States),
 		Kinds: []string{"promotion", "change", "rollback", "first", "failed"},
+	}
+	for i := range d.Comparisons {
+		v.Differences = append(v.Differences, newDifferences(&d.Comparisons[i]))
 	}
 	v.describe()
 	var b bytes.Buffer

@@ -533,10 +533,10 @@ func TestEnvironments(t *testing.T) {
 		})
 	}
 	for want, err := range map[string]error{
-		`two histories are of the environment "prod"`: second(page.HTML([]page.History{history("", "prod", "b"),
+		`two histories are of the environment "prod"`: second(htmlOf([]page.History{history("", "prod", "b"),
 			history("prod", "", "c")}, nil)),
 		`two states are of the environment "b"`: second(
-			page.HTML(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
+			htmlOf(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -562,7 +562,7 @@ func second[A, B any](_ A, b B) B { return b }
 // The order of versions, runs and problems does not matter, and the same data gives the same bytes.
 func TestHTMLDeterministic(t *testing.T) {
 	histories, states := shop()
-	want, err := page.HTML(histories, states)
+	want, err := htmlOf(histories, states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -574,7 +574,7 @@ func TestHTMLDeterministic(t *testing.T) {
 			r.Shuffle(len(h.Runs), func(a, b int) { h.Runs[a], h.Runs[b] = h.Runs[b], h.Runs[a] })
 			r.Shuffle(len(s.Problems), func(a, b int) { s.Problems[a], s.Problems[b] = s.Problems[b], s.Problems[a] })
 		}
-		if got, err := page.HTML(histories, states); err != nil || !bytes.Equal(want, got) {
+		if got, err := htmlOf(histories, states); err != nil || !bytes.Equal(want, got) {
 			t.Fatalf("other bytes: %v\n%s", err, cmp.Diff(string(want), string(got)))
 		}
 	}
@@ -582,7 +582,7 @@ func TestHTMLDeterministic(t *testing.T) {
 
 // The policy allows this style and this script, by their hashes, and no request.
 func TestPolicy(t *testing.T) {
-	html, err := page.HTML(shop())
+	html, err := htmlOf(shop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -748,7 +748,7 @@ func TestWaiting(t *testing.T) {
 		Commit: "one0123456789", Gate: "window", Reason: "waits until 2027-01-04T00:00:00Z: <script>holidays</script>",
 	})
 	other := page.Promotion{Environment: "other", Waiting: prod.Waiting}
-	html, err := page.HTML(histories, states, prod, other)
+	html, err := htmlOf(histories, states, prod, other)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ type node struct{ *html.Node }
 // read parses the page as a browser does.
 func read(t *testing.T, histories []page.History, states []page.DeploymentState) node {
 	t.Helper()
-	text, err := page.HTML(histories, states)
+	text, err := htmlOf(histories, states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,4 +89,11 @@ func (n node) cells(row string) []node {
 		}
 	}
 	return nil
+}
+
+// htmlOf returns the page of the data.
+func htmlOf(
+	histories []page.History, states []page.DeploymentState, promotions ...page.Promotion,
+) ([]byte, error) {
+	return page.HTML(page.Data{Histories: histories, States: states, Promotions: promotions})
 }

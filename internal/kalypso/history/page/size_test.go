@@ -52,7 +52,7 @@ func big() ([]page.History, []page.DeploymentState) {
 
 // The page of 2,000 targets in 5 environments has at most 2 MiB.
 func TestHTMLSize(t *testing.T) {
-	html, err := page.HTML(big())
+	html, err := htmlOf(big())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func BenchmarkHTML(b *testing.B) {
 	histories, states := big()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := page.HTML(histories, states); err != nil {
+		if _, err := htmlOf(histories, states); err != nil {
 			b.Fatal(err)
 		}
 	}

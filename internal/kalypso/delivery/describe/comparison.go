@@ -1,0 +1,157 @@
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+)
+
+// maxNamed limits the names that a difference lists.
+const maxNamed = 20
+
+// Comparison describes the differences of two environments in Markdown: each difference once, with its folders. It has
+// at most [DefaultMaxLength] characters; the last line counts the differences that do not fit.
+func Comparison(c *comparison.Comparison) string {
+	left, right := code(cmp.Or(c.Environments.Left, "left")), code(cmp.Or(c.Environments.Right, "right"))
+	if left == right {
+		left, right = left+" (left)", right+" (right)"
+	}
+	var w comparisonWriter
+	w.line("## %s and %s", left, right)
+	if c.Promoted != (comparison.Pair[string]{}) {
+		w.line("\n**Promoted commit:** %s, %s%s", commitOrNone(c.Promoted.Left), commitOrNone(c.Promoted.Right),
+			between(c.Between, left, right))
+	}
+	if c.Equal() {
+		w.line("\nTheir targets, placements, config values and files are equal.")
+	}
+	var lines []string
+	for _, only := range onSides(left, right, c.Targets) {
+		lines = append(lines, "- "+only)
+	}
+	w.section("Deployment targets", lines)
+	lines = nil
+	for _, target := range slices.Sorted(maps.Keys(c.Placements)) {
+		lines = append(lines, fmt.Sprintf("- %s: %s", code(target),
+			strings.Join(onSides(left, right, c.Placements[target]), "; ")))
+	}
+	w.section("Placement", lines)
+	lines = nil
+	for _, d := range c.Configs {
+		lines = append(lines, fmt.Sprintf("- %s: %s → %s in %s", code(d.Key), valueOrNone(d.Values.Left),
+			valueOrNone(d.Values.Right), inFolders(d.Folders)))
+	}
+	w.section("Config values", lines)
+	w.left += c.Unlisted
+	lines = nil
+	for _, d := range c.Files {
+		lines = append(lines, fmt.Sprintf("- %s in %s", code(d.Name), inFolders(d.Folders)))
+	}
+	w.section("Other files", lines)
+	if w.left > 0 {
+		w.line("\n… and %d more %s.", w.left, plural(w.left, "difference"))
+	}
+	return w.b.String()
+}
+
+type comparisonWriter struct {
+	b            strings.Builder
+	length, left int // characters that are written, and lines that do not fit
+}
+
+func (w *comparisonWriter) line(format string, args ...any) {
+	text := fmt.Sprintf(format+"\n", args...)
+	w.b.WriteString(text)
+	w.length += length(text)
+}
+
+// section writes the lines of a section as far as they fit.
+func (w *comparisonWriter) section(heading string, lines []string) {
+	const forEnd = 200 // characters of the heading and of the last line
+	for i, text := range lines {
+		if w.length+length(text) > DefaultMaxLength-forEnd {
+			w.left += len(lines) - i
+			return
+		}
+		if i == 0 {
+			w.line("\n### %s\n", heading)
+		}
+		w.line("%s", text)
+	}
+}
+
+func onSides(left, right string, only comparison.Pair[[]string]) (texts []string) {
+	for _, side := range []struct {
+		name string
+		only []string
+	}{{left, only.Left}, {right, only.Right}} {
+		if len(side.only) > 0 {
+			texts = append(texts, "only in "+side.name+": "+names(side.only))
+		}
+	}
+	return texts
+}
+
+// names lists names, and counts those left out.
+func names(all []string) string {
+	var texts []string
+	for _, name := range first(all, maxNamed) {
+		texts = append(texts, code(name))
+	}
+	return enumeration(texts, len(all)-maxNamed)
+}
+
+// inFolders describes folders: a few by their names, many by their cluster types.
+func inFolders(all []comparison.Folder) string {
+	if len(all) <= maxNamed {
+		var texts []string
+		for _, f := range all {
+			texts = append(texts, f.String())
+		}
+		return names(texts)
+	}
+	var texts []string
+	types := 0
+	for i := 0; i < len(all); { // sorted by cluster type
+		end := i
+		for end < len(all) && all[end].ClusterType == all[i].ClusterType {
+			end++
+		}
+		if types++; types <= maxNamed {
+			texts = append(texts, fmt.Sprintf("%s: %d", code(all[i].ClusterType+"/*"), end-i))
+		}
+		i = end
+	}
+	return fmt.Sprintf("%d folders (%s)", len(all), enumeration(texts, types-maxNamed))
+}
+
+func valueOrNone(v *string) string {
+	if v == nil {
+		return "none"
+	}
+	return code(Truncate(*v))
+}
+
+func commitOrNone(commit string) string {
+	if commit == "" {
+		return "none"
+	}
+	return code(short(commit))
+}
+
+// between says how far the promoted commits are apart.
+func between(commits *int, left, right string) string {
+	switch {
+	case commits == nil:
+		return ""
+	case *commits > 0:
+		return fmt.Sprintf("; %s is %s ahead", left, count(*commits, "commit"))
+	case *commits < 0:
+		return fmt.Sprintf("; %s is %s ahead", right, count(-*commits, "commit"))
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// Comparison is the result of the data source kalypso_comparison, with its attributes as JSON.
+type Comparison struct {
+	Name       Text           `json:"-"` // "": the branches
+	Left       Destination    `json:"left"`
+	Right      Destination    `json:"right"`
+	Promoted   Promoted       `json:"promoted"`
+	Targets    Sides          `json:"targets"`
+	Placements map[Text]Sides `json:"placements"` // by deployment target
+	// Configs are values by deployment target, cluster type and key.
+	Configs map[Text]map[Text]map[Text]Values `json:"configs"`
+	Files   map[Text][]Text                   `json:"files"` // folders by the name of the file
+}
+
+// Promoted contains the promoted commits of both sides.
+type Promoted struct {
+	Left    Text `json:"left"`
+	Right   Text `json:"right"`
+	Commits *int `json:"commits"`
+}
+
+// Sides contains the names that one side has alone.
+type Sides struct {
+	Left  []Text `json:"left"`
+	Right []Text `json:"right"`
+}
+
+// Values are the values of both sides; nil: the side has none.
+type Values struct {
+	Left  *Text `json:"left"`
+	Right *Text `json:"right"`
+}
+
+// The limits of a table of differences.
+const (
+	maxDifferences = 500
+	maxNames       = 20
+)
+
+// differences is the table of a comparison.
+type differences struct {
+	Name, Left, Right Text
+	Rows              []difference
+	More              int // rows that are left out
+}
+
+type difference struct{ What, Left, Right, Where Text }
+
+func newDifferences(c *Comparison) differences {
+	d := differences{Left: c.Left.Branch, Right: c.Right.Branch}
+	if d.Left == d.Right {
+		d.Left, d.Right = c.Left.place(), c.Right.place()
+	}
+	d.Name = cmp.Or(c.Name.line(), d.Left+" and "+d.Right)
+	if p := c.Promoted; p.Left != p.Right {
+		row := difference{What: "promoted commit", Left: orNone(Text(short(p.Left))), Right: orNone(Text(short(p.Right)))}
+		if p.Commits != nil {
+			row.Where = Text(problem.Count(*p.Commits, "commit") + " apart")
+		}
+		d.Rows = append(d.Rows, row)
+	}
+	for _, name := range c.Targets.Left {
+		d.Rows = append(d.Rows, difference{What: "deployment target", Left: name, Right: none})
+	}
+	for _, name := range c.Targets.Right {
+		d.Rows = append(d.Rows, difference{What: "deployment target", Left: none, Right: name})
+	}
+	for _, target := range slices.Sorted(maps.Keys(c.Placements)) {
+		only := c.Placements[target]
+		d.Rows = append(d.Rows, difference{"cluster types of " + target, list(only.Left), list(only.Right), ""})
+	}
+	d.Rows = append(d.Rows, configRows(c)...)
+	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
+		d.Rows = append(d.Rows, difference{"file " + name, "differs", "differs", list(c.Files[name])})
+	}
+	d.More = max(0, len(d.Rows)-maxDifferences)
+	d.Rows = d.Rows[:len(d.Rows)-d.More]
+	return d
+}
+
+// place names a destination beside another one on a branch of the same name.
+func (l Destination) place() Text {
+	return Text(path.Join(string(l.Branch), string(l.Path))) + " of " + Text(path.Base(string(l.Repo)))
+}
+
+// configRows returns a row for each difference of values, those with the most folders first.
+func configRows(c *Comparison) (rows []difference) {
+	folders := map[difference][]Text{}
+	for _, target := range slices.Sorted(maps.Keys(c.Configs)) {
+		for _, clusterType := range slices.Sorted(maps.Keys(c.Configs[target])) {
+			for key, values := range c.Configs[target][clusterType] {
+				row := difference{What: key, Left: valueOrNone(values.Left), Right: valueOrNone(values.Right)}
+				folders[row] = append(folders[row], clusterType+"/"+target)
+			}
+		}
+	}
+	rows = slices.SortedFunc(maps.Keys(folders), func(a, b difference) int {
+		return cmp.Or(cmp.Compare(len(folders[b]), len(folders[a])), cmp.Compare(a.What, b.What),
+			cmp.Compare(a.Left, b.Left), cmp.Compare(a.Right, b.Right))
+	})
+	for i := range rows {
+		rows[i].Where = list(folders[rows[i]])
+	}
+	return rows
+}
+
+const none Text = "–"
+
+func orNone(t Text) Text { return cmp.Or(t, none) }
+
+func valueOrNone(v *Text) Text {
+	if v == nil {
+		return none
+	}
+	return *v
+}
+
+// list joins the first names, and counts the others.
+func list(names []Text) Text {
+	var texts []string
+	for _, name := range names[:min(len(names), maxNames)] {
+		texts = append(texts, string(name))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(names) - maxNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return orNone(Text(text))
+}

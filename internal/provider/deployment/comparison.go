@@ -1,0 +1,234 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ datasource.DataSourceWithConfigure      = (*comparisonData)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*comparisonData)(nil)
+)
+
+// comparisonData shows how two environments differ.
+type comparisonData struct{ data *configuration.Data }
+
+// NewComparison returns the data source kalypso_comparison.
+func NewComparison() datasource.DataSource { return &comparisonData{} }
+
+func (c *comparisonData) Metadata(
+	_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse,
+) {
+	resp.TypeName = req.ProviderTypeName + "_comparison"
+}
+
+func (c *comparisonData) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = comparisonSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (c *comparisonData) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	c.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig reports errors in the known arguments.
+func (c *comparisonData) ValidateConfig(
+	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
+) {
+	var ps problem.Problems
+	readComparisonRequest(
+		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps})
+	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+}
+
+// Read compares the branches. Terraform calls it when all arguments are known.
+func (c *comparisonData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	diags := &resp.Diagnostics
+	arguments := tfvalue.GetObject(ctx, req.Config, diags)
+	if diags.HasError() {
+		return
+	}
+	var ps problem.Problems
+	request := readComparisonRequest(tfvalue.Decoder{Arguments: arguments, Problems: &ps})
+	tfvalue.AppendProblems(diags, ps)
+	if diags.HasError() {
+		return
+	}
+	if !c.data.Known {
+		diags.AddError("Provider configuration not known yet",
+			"The provider reads both branches from Git, and its credentials are known after apply.")
+		return
+	}
+	request.Client = c.data.Client
+	limited, cancel := schemas.WithinRead(ctx, arguments, diags)
+	defer cancel()
+	found, ps, err := lookup.Read(limited, request)
+	tfvalue.AppendProblems(diags, ps)
+	if err != nil {
+		appendComparisonError(diags, err)
+	}
+	if diags.HasError() {
+		return
+	}
+	tflog.Info(ctx, "compared two environments", map[string]any{
+		"left": found.Environments.Left, "right": found.Environments.Right, "equal": found.Equal(),
+	})
+	maps.Copy(arguments, comparisonValues(found))
+	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+}
+
+// readComparisonRequest reads the arguments, and reports invalid ones.
+func readComparisonRequest(d tfvalue.Decoder) lookup.Request {
+	side := func(name string) record.Destination {
+		given, _ := d.Object(name)
+		at := record.NewDestination(given.String("repo"), given.String("branch"), given.String("path"))
+		for _, p := range at.Validate(false) {
+			p.Path[0] = problem.Attr(name)
+			*d.Problems = append(*d.Problems, p)
+		}
+		return at
+	}
+	request := lookup.Request{
+		Sides:   comparison.Pair[record.Destination]{Left: side("left"), Right: side("right")},
+		Options: comparison.Options{Ignore: d.Strings("ignore"), Match: d.StringMap("match")},
+	}
+	at := schemas.ReadControlPlaneBranch(d)
+	request.ControlPlane.Repo, request.ControlPlane.Branch = at.Repo, at.Branch
+	left, right := request.Sides.Left, request.Sides.Right
+	if left.Repo != "" && !unknown.Is(left.Repo) && !unknown.Is(left.Branch) && !unknown.Is(left.Path) && left.Same(right) {
+		d.Report("Comparison of one place with itself", "left and right are the same: "+left.String()+". Name the repo, "+
+			"branch and path of another environment.", problem.Attr("right"))
+	}
+	*d.Problems = append(*d.Problems, request.Options.Validate()...)
+	return request
+}
+
+// appendComparisonError adds the errors of both sides, each at its argument.
+func appendComparisonError(diags *diag.Diagnostics, err error) {
+	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined errors themselves
+		for _, one := range all.Unwrap() {
+			appendComparisonError(diags, one)
+		}
+		return
+	}
+	var side *lookup.SideError
+	var controlPlane *historylookup.ControlPlaneError
+	switch {
+	case errors.As(err, &controlPlane):
+		diags.AddAttributeError(path.Root("control_plane"), "The control plane can't be read",
+			problem.Sentence(controlPlane.Err))
+	case errors.As(err, &side):
+		p := report.Error(side.At, side.Err)
+		switch {
+		case errors.Is(err, gitbranch.ErrBranchNotFound):
+			p = problem.At("Branch not found", "There is no "+side.At.String()+". Check repo and branch, or deliver the "+
+				"environment first.")
+		case errors.Is(err, lookup.ErrNoRecord):
+			p = problem.At("No rendering on the branch", problem.Sentence(err)+" Check branch and path, or deliver the "+
+				"environment first.")
+		}
+		argument := "left"
+		if side.Right {
+			argument = "right"
+		}
+		p.Path = []problem.Step{problem.Attr(argument)}
+		tfvalue.AppendProblems(diags, problem.Problems{p})
+	default:
+		diags.AddError("The branches can't be compared", problem.Sentence(err))
+	}
+}
+
+// maxComparisonEntries limits the entries of configs, and of files: Terraform handles each of them several times.
+const maxComparisonEntries = 10_000
+
+// comparisonValues returns the computed attributes.
+func comparisonValues(c *comparison.Comparison) map[string]attr.Value {
+	promoted := tfvalue.Values{
+		"left": tfvalue.OrNil(c.Promoted.Left), "right": tfvalue.OrNil(c.Promoted.Right),
+	}
+	if c.Between != nil {
+		promoted["commits"] = max(*c.Between, -*c.Between)
+	}
+	placements := map[string]tfvalue.Values{}
+	for target, only := range c.Placements {
+		placements[target] = sidesValues(only)
+	}
+	all := tfvalue.Values{
+		"promoted": promoted, "targets": sidesValues(c.Targets), "placements": placements,
+		"configs": configValues(c.Configs), "equal": c.Equal(), "summary": describe.Comparison(c),
+	}
+	files, left := map[string]attr.Value{}, maxComparisonEntries
+	for _, d := range c.Files {
+		var folders []string
+		for _, f := range d.Folders[:min(left, len(d.Folders))] {
+			folders = append(folders, f.String())
+		}
+		if left -= len(folders); len(folders) > 0 {
+			files[d.Name] = tfvalue.StringListOf(folders)
+		}
+	}
+	all["files"] = types.MapValueMust(types.ListType{ElemType: types.StringType}, files)
+	results := map[string]attr.Value{}
+	for name, attribute := range comparisonComputed() {
+		results[name] = tfvalue.Result(attribute.GetType(), all[name])
+	}
+	return results
+}
+
+func sidesValues(only comparison.Pair[[]string]) tfvalue.Values {
+	return tfvalue.Values{"left": append([]string{}, only.Left...), "right": append([]string{}, only.Right...)}
+}
+
+// configValues returns the differences of config values by target, cluster type and key.
+func configValues(all []comparison.ConfigDifference) attr.Value {
+	values := map[string]map[string]map[string]attr.Value{}
+	left := maxComparisonEntries
+	for _, d := range all {
+		pair := types.ObjectValueMust(valuesType.AttrTypes, map[string]attr.Value{
+			"left": types.StringPointerValue(d.Values.Left), "right": types.StringPointerValue(d.Values.Right),
+		})
+		for _, f := range d.Folders[:min(left, len(d.Folders))] {
+			if values[f.Target] == nil {
+				values[f.Target] = map[string]map[string]attr.Value{}
+			}
+			if values[f.Target][f.ClusterType] == nil {
+				values[f.Target][f.ClusterType] = map[string]attr.Value{}
+			}
+			values[f.Target][f.ClusterType][d.Key] = pair
+			left--
+		}
+	}
+	ofKeys, ofTypes := types.MapType{ElemType: valuesType}, types.MapType{ElemType: types.MapType{ElemType: valuesType}}
+	targets := map[string]attr.Value{}
+	for target, byType := range values {
+		clusterTypes := map[string]attr.Value{}
+		for name, keys := range byType {
+			clusterTypes[name] = types.MapValueMust(valuesType, keys)
+		}
+		targets[target] = types.MapValueMust(ofKeys, clusterTypes)
+	}
+	return types.MapValueMust(ofTypes, targets)
+}

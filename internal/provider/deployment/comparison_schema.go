@@ -1,0 +1,107 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+func comparisonSchema(ctx context.Context) schema.Schema {
+	attributes := schemas.DataSourceArguments(comparisonArguments())
+	maps.Copy(attributes, comparisonComputed())
+	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
+		ReadDescription: "How long reading may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` " +
+			"or `10m`. The default is `5m`.",
+	})
+	return schema.Schema{
+		MarkdownDescription: "Shows how two environments differ: their deployment targets, placements, config values and " +
+			"files, as both GitOps branches contain them. Only files whose hashes differ are read. Files and values that are " +
+			"equal but for the namespace or the cluster type of their folder are equal.\n\nPass the whole object to " +
+			"`provider::kalypso::fleet_page` for a table of the differences.",
+		Attributes: attributes,
+	}
+}
+
+func comparisonArguments() map[string]resource.Attribute {
+	side := func(which string) resource.Attribute {
+		return resource.SingleNestedAttribute{
+			Required: true, MarkdownDescription: "The destination of the rendering on the " + which + " side, as in its " +
+				"`gitops_repo`.",
+			Attributes: map[string]resource.Attribute{
+				"repo":   resource.StringAttribute{Required: true, MarkdownDescription: "URL of the repo."},
+				"branch": resource.StringAttribute{Required: true, MarkdownDescription: "Branch of the environment."},
+				"path":   schemas.OptionalString("Path of the rendering. The default is the repo's root."),
+			},
+		}
+	}
+	controlPlane, ok := schemas.PromotionArguments()["control_plane"].(resource.SingleNestedAttribute)
+	if !ok {
+		panic("control_plane is an object")
+	}
+	controlPlane.Required, controlPlane.Optional = false, true
+	controlPlane.MarkdownDescription = "The branch of the promoted commits, for `promoted.commits`."
+	return map[string]resource.Attribute{
+		"left": side("left"), "right": side("right"), "control_plane": controlPlane,
+		"ignore": resource.ListAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Keys of configs that are not compared, as `target.KEY`. A `*` stands for any text, as in " +
+				"`*.ENVIRONMENT`.",
+		},
+		"match": resource.MapAttribute{
+			Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Cluster types of the right side that have another name on the left: right → left.",
+		},
+	}
+}
+
+// valuesType is the type of the values of both sides.
+var valuesType = types.ObjectType{AttrTypes: map[string]attr.Type{"left": types.StringType, "right": types.StringType}}
+
+func comparisonComputed() map[string]schema.Attribute {
+	sides := map[string]schema.Attribute{
+		"left":  schemas.ComputedTexts("Of the left side alone, sorted."),
+		"right": schemas.ComputedTexts("Of the right side alone, sorted."),
+	}
+	return map[string]schema.Attribute{
+		"promoted": schema.SingleNestedAttribute{
+			Computed: true, MarkdownDescription: "The promoted commits. They do not count for `equal`.",
+			Attributes: map[string]schema.Attribute{
+				"left":  schemas.ComputedText("The promoted commit of the left side. Null if it has none."),
+				"right": schemas.ComputedText("The promoted commit of the right side. Null if it has none."),
+				"commits": schemas.ComputedNumber("The number of first-parent commits between them. Null without " +
+					"`control_plane`, and if its branch lacks one of the two."),
+			},
+		},
+		"targets": schema.SingleNestedAttribute{
+			Computed: true, MarkdownDescription: "The deployment targets of one side alone.", Attributes: sides,
+		},
+		"placements": schema.MapNestedAttribute{
+			Computed: true, MarkdownDescription: "The cluster types of one side alone, by deployment target, for the " +
+				"deployment targets that both sides have.",
+			NestedObject: schema.NestedAttributeObject{Attributes: sides},
+		},
+		"configs": schema.MapAttribute{
+			Computed: true, ElementType: types.MapType{ElemType: types.MapType{ElemType: valuesType}},
+			MarkdownDescription: fmt.Sprintf("The config values that differ, by deployment target, cluster type (its name on "+
+				"the left) and key, as `{ left, right }`. A side that lacks the key is null, and a value that "+
+				"`guardrails.secrets` takes for a secret is `(hidden)`. At most %d; `summary` counts all.", maxComparisonEntries),
+		},
+		"files": schema.MapAttribute{
+			Computed: true, ElementType: types.ListType{ElemType: types.StringType},
+			MarkdownDescription: fmt.Sprintf("The folders in which other files differ, as `cluster type/deployment target`, by "+
+				"the name of the file. At most %d; `summary` counts all.", maxComparisonEntries),
+		},
+		"equal": schema.BoolAttribute{
+			Computed: true, MarkdownDescription: "Whether targets, placements, config values and files are equal.",
+		},
+		"summary": schemas.ComputedText("The differences as Markdown, each once with the number of its folders."),
+	}
+}
