@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/go-git/go-git/v5/plumbing"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // Pair has a value of each side.
@@ -20,7 +20,7 @@ type Side struct {
 	PromotedCommit string // "": none
 	// Folders are the trees of the deployment targets, by cluster type and target. The target "" is the folder of the
 	// cluster type itself, without those of the targets.
-	Folders map[string]map[string]plumbing.Hash
+	Folders map[string]map[string]gitobject.Hash
 }
 
 // Folder is the folder of a deployment target on a cluster type, by its names on the left. The target "" is the folder
@@ -34,7 +34,6 @@ func (f Folder) String() string { return path.Join(f.ClusterType, f.Target) }
 type FolderPair struct {
 	Folder
 	RightClusterType string
-	Trees            Pair[plumbing.Hash]
 }
 
 // Comparison contains the differences between two sides.
@@ -107,9 +106,8 @@ func New(left, right Side, o Options) (*Comparison, []FolderPair) {
 				continue
 			}
 			matched[name] = true
-			trees := Pair[plumbing.Hash]{left.Folders[name][target], right.Folders[other][target]}
-			if trees.Left != trees.Right {
-				pairs = append(pairs, FolderPair{Folder{name, target}, other, trees})
+			if left.Folders[name][target] != right.Folders[other][target] {
+				pairs = append(pairs, FolderPair{Folder{name, target}, other})
 			}
 		}
 		for _, name := range types {

@@ -1,6 +1,7 @@
 package comparison_test
 
 import (
+	"crypto/sha1" //nolint:gosec // of a test
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -8,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
 // tree has the files of a side by path: cluster type/target/name.
@@ -19,14 +20,14 @@ type tree map[string]string
 
 // side returns the side of an environment.
 func (t tree) side(environment string) comparison.Side {
-	s := comparison.Side{Environment: environment, Folders: map[string]map[string]plumbing.Hash{}}
+	s := comparison.Side{Environment: environment, Folders: map[string]map[string]gitobject.Hash{}}
 	for _, path := range slices.Sorted(maps.Keys(t)) {
 		parts := strings.Split(path, "/")
 		if s.Folders[parts[0]] == nil {
-			s.Folders[parts[0]] = map[string]plumbing.Hash{}
+			s.Folders[parts[0]] = map[string]gitobject.Hash{}
 		}
 		before := s.Folders[parts[0]][parts[1]]
-		s.Folders[parts[0]][parts[1]] = plumbing.ComputeHash(plumbing.BlobObject, []byte(before.String()+parts[2]+t[path]))
+		s.Folders[parts[0]][parts[1]] = sha1.Sum([]byte(before.String() + parts[2] + t[path])) //nolint:gosec // of a test
 	}
 	return s
 }

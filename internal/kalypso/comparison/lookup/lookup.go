@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -138,7 +139,7 @@ func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Des
 		return ErrNoRecord
 	}
 	s.content = comparison.Side{
-		Environment: r.Environment, PromotedCommit: r.PromotedCommit, Folders: map[string]map[string]plumbing.Hash{},
+		Environment: r.Environment, PromotedCommit: r.PromotedCommit, Folders: map[string]map[string]gitobject.Hash{},
 	}
 	folders, err := s.snapshot.Folders(at.Path)
 	if err != nil {
@@ -156,22 +157,26 @@ func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Des
 		if err != nil {
 			return err
 		}
-		if targets[""], err = s.ownFiles(name); err != nil {
+		hashes := make(map[string]gitobject.Hash, len(targets)+1)
+		for target, tree := range targets {
+			hashes[target] = gitobject.Hash(tree)
+		}
+		if hashes[""], err = s.ownFiles(name); err != nil {
 			return err
 		}
-		s.content.Folders[name] = targets
+		s.content.Folders[name] = hashes
 	}
 	return nil
 }
 
 // ownFiles returns a hash of the files directly in the folder of a cluster type.
-func (s *side) ownFiles(clusterType string) (plumbing.Hash, error) {
+func (s *side) ownFiles(clusterType string) (gitobject.Hash, error) {
 	names, err := s.snapshot.NonFolders(s.at.Join(clusterType))
 	var text strings.Builder
 	for _, name := range names {
 		e, _, err := s.snapshot.Entry(s.at.Join(clusterType) + "/" + name)
 		if err != nil {
-			return plumbing.ZeroHash, err
+			return gitobject.Hash{}, err
 		}
 		fmt.Fprintln(&text, e.Mode, e.Hash, name)
 	}
