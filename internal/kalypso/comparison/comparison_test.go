@@ -87,8 +87,8 @@ func compare(left, right tree, o comparison.Options) (lines []string) {
 }
 
 func configMap(namespace string, data ...string) string {
-	return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: " + namespace + "\ndata:\n  " +
-		strings.Join(data, "\n  ") + "\n"
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n" +
+		"  namespace: " + namespace + "\ndata:\n  " + strings.Join(data, "\n  ") + "\n"
 }
 
 // TestCompare: names, placements, values and files decide whether two sides differ.
@@ -231,9 +231,12 @@ func TestOptions(t *testing.T) {
 		options comparison.Options
 		want    []string
 	}{
-		"valid":            {comparison.Options{Ignore: []string{"*.A", "app.B.C", "*.*"}, Match: map[string]string{"c": "b"}}, nil},
+		"valid":            {comparison.Options{
+			Ignore: []string{"*.A", "app.B.C", "*.*"}, Match: map[string]string{"c": "b"},
+		}, nil},
 		"no key":           {comparison.Options{Ignore: []string{"NAMESPACE"}}, []string{"Invalid key"}},
-		"matched twice":    {comparison.Options{Match: map[string]string{"a": "b", "c": "b"}}, []string{"Cluster type matched twice"}},
+		"matched twice":    {comparison.Options{Match: map[string]string{"a": "b", "c": "b"}},
+			[]string{"Cluster type matched twice"}},
 		"matched by name":  {comparison.Options{Match: map[string]string{"c": "a"}}, []string{"Cluster type matched twice"}},
 		"unknown on left":  {comparison.Options{Match: map[string]string{"c": "x"}}, []string{"Unknown cluster type"}},
 		"unknown on right": {comparison.Options{Match: map[string]string{"x": "b"}}, []string{"Unknown cluster type"}},

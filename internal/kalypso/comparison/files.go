@@ -39,8 +39,8 @@ func (v value) orNil() *string {
 	return &v.text
 }
 
-// Add compares the contents of a file that differ in a folder. nil means that the side lacks the file. Contents that are
-// equal but for the names of the folder are equal.
+// Add compares the contents of a file that differ in a folder. nil means that the side lacks the file. Contents are
+// equal if only the names of the folder differ in them.
 func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 	of := c.namesOf(f)
 	if hasMarks(left) || hasMarks(right) {
@@ -84,7 +84,8 @@ type fileDifference struct {
 	other bool        // more differs than values
 }
 
-// compareFiles compares two different contents. If one of them is not the content of a file, the file differs as a whole.
+// compareFiles compares two different contents. both says that both sides have the file; otherwise it differs as a
+// whole.
 func compareFiles(name string, contents Pair[string], both bool) (d fileDifference) {
 	if !both {
 		return fileDifference{other: true}

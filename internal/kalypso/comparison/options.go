@@ -61,8 +61,8 @@ func (o Options) Check(left, right Side) (ps problem.Problems) {
 		_, moved := o.Match[as]
 		switch {
 		case same && !moved && as != name:
-			ps = append(ps, atMatch(name, problem.Error, "Cluster type matched twice", fmt.Sprintf("The right side also has %s, "+
-				"which is compared with %[1]s of the left side. Match it with another one.", as)))
+			ps = append(ps, atMatch(name, problem.Error, "Cluster type matched twice", fmt.Sprintf("The right side also has "+
+				"%s, which is compared with %[1]s of the left side. Match it with another one.", as)))
 		case !onLeft:
 			ps = append(ps, atMatch(name, problem.Warning, "Unknown cluster type", fmt.Sprintf(
 				"The left side has no cluster type %q. Check the spelling.", as)))

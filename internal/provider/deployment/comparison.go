@@ -118,7 +118,8 @@ func readComparisonRequest(d tfvalue.Decoder) lookup.Request {
 	at := schemas.ReadControlPlaneBranch(d)
 	request.ControlPlane.Repo, request.ControlPlane.Branch = at.Repo, at.Branch
 	left, right := request.Sides.Left, request.Sides.Right
-	if left.Repo != "" && !unknown.Is(left.Repo) && !unknown.Is(left.Branch) && !unknown.Is(left.Path) && left.Same(right) {
+	known := left.Repo != "" && !unknown.Is(left.Repo) && !unknown.Is(left.Branch) && !unknown.Is(left.Path)
+	if known && left.Same(right) {
 		d.Report("Comparison of one place with itself", "left and right are the same: "+left.String()+". Name the repo, "+
 			"branch and path of another environment.", problem.Attr("right"))
 	}
@@ -128,7 +129,7 @@ func readComparisonRequest(d tfvalue.Decoder) lookup.Request {
 
 // appendComparisonError adds the errors of both sides, each at its argument.
 func appendComparisonError(diags *diag.Diagnostics, err error) {
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined errors themselves
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range all.Unwrap() {
 			appendComparisonError(diags, one)
 		}

@@ -76,9 +76,11 @@ func writeFleet(b *testing.B, repo, environment string) {
 			folder := name + "/" + target + "/"
 			file(folder+"namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: "+namespace+"\n")
 			file(folder+"reconciler.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n"+
-				"  name: "+target+"\n  namespace: flux-system\nspec:\n  interval: 30s\n  targetNamespace: "+namespace+"\n  prune: true\n")
+				"  name: "+target+"\n  namespace: flux-system\nspec:\n  interval: 30s\n  targetNamespace: "+namespace+
+				"\n  prune: true\n")
 			file(folder+"platform-config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n"+
-				"  namespace: "+namespace+"\ndata:\n  ENVIRONMENT: "+environment+"\n  REGION: region-"+name+"\n  DATABASE_URL: mysql://"+name+":8806\n")
+				"  namespace: "+namespace+"\ndata:\n  ENVIRONMENT: "+environment+"\n  REGION: region-"+name+
+				"\n  DATABASE_URL: mysql://"+name+":8806\n")
 		}
 	}
 	file(record.File, string(record.New(environment, types, "", nil, nil).Marshal()))

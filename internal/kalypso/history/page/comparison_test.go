@@ -1,0 +1,59 @@
+package page_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
+)
+
+// TestComparison: a comparison is a table of what differs, the differences of most folders first. Text of teams is
+// escaped, and a long table is cut.
+func TestComparison(t *testing.T) {
+	var c page.Comparison
+	if err := json.Unmarshal([]byte(`{
+		"left": {"repo": "https://acme.io/gitops", "branch": "stage"},
+		"right": {"repo": "https://acme.io/gitops", "branch": "prod"},
+		"promoted": {"left": "aaaaaaaaaa", "right": "bbbbbbbbbb", "commits": 2},
+		"targets": {"left": ["new"], "right": []}, "placements": {"web": {"left": ["large"], "right": ["small"]}},
+		"configs": {
+			"web": {"large": {"A_FEW": {"left": "x", "right": null}, "MANY": {"left": "<script>", "right": "y\u202e"}}},
+			"app": {"large": {"MANY": {"left": "<script>", "right": "y\u202e"}}}
+		},
+		"files": {"reconciler.yaml": ["large/web"]}}`), &c); err != nil {
+		t.Fatal(err)
+	}
+	equal := page.Comparison{Name: "dev and stage"}
+	html, err := page.HTML(page.Data{Comparisons: []page.Comparison{c, equal}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(html), "\n", "")
+	for _, row := range []string{
+		"<h3>stage and prod</h3>", `<th scope="col">stage</th><th scope="col">prod</th>`,
+		`promoted commit</th><td class="wide">aaaaaaa</td><td class="wide">bbbbbbb</td><td class="wide">2 commits apart`,
+		`deployment target</th><td class="wide">new</td><td class="wide">–</td>`,
+		`cluster types of web</th><td class="wide">large</td><td class="wide">small</td>`,
+		`MANY</th><td class="wide">&lt;script&gt;</td><td class="wide">y\u202e</td><td class="wide">large/app, large/web`,
+		`A_FEW</th><td class="wide">x</td><td class="wide">–</td><td class="wide">large/web`,
+		`file reconciler.yaml</th><td class="wide">differs</td><td class="wide">differs</td><td class="wide">large/web`,
+		"<h3>dev and stage</h3>", "Nothing differs.",
+	} {
+		at := strings.Index(text, row)
+		if at < 0 {
+			t.Fatalf("no %q, in this order:\n%s", row, text)
+		}
+		text = text[at:]
+	}
+	for i := range 600 {
+		c.Targets.Right = append(c.Targets.Right, page.Text(fmt.Sprint("target", i)))
+	}
+	if html, err = page.HTML(page.Data{Comparisons: []page.Comparison{c}}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(html), "<p>106 more differences are not shown.</p>") {
+		t.Error("the table does not say how much it leaves out")
+	}
+}
