@@ -231,11 +231,11 @@ func TestOptions(t *testing.T) {
 		options comparison.Options
 		want    []string
 	}{
-		"valid":            {comparison.Options{
+		"valid": {comparison.Options{
 			Ignore: []string{"*.A", "app.B.C", "*.*"}, Match: map[string]string{"c": "b"},
 		}, nil},
-		"no key":           {comparison.Options{Ignore: []string{"NAMESPACE"}}, []string{"Invalid key"}},
-		"matched twice":    {comparison.Options{Match: map[string]string{"a": "b", "c": "b"}},
+		"no key": {comparison.Options{Ignore: []string{"NAMESPACE"}}, []string{"Invalid key"}},
+		"matched twice": {comparison.Options{Match: map[string]string{"a": "b", "c": "b"}},
 			[]string{"Cluster type matched twice"}},
 		"matched by name":  {comparison.Options{Match: map[string]string{"c": "a"}}, []string{"Cluster type matched twice"}},
 		"unknown on left":  {comparison.Options{Match: map[string]string{"c": "x"}}, []string{"Unknown cluster type"}},

@@ -25,11 +25,11 @@ func TestComparison(t *testing.T) {
 		Targets:      comparison.Pair[[]string]{Left: []string{"@acme/all"}},
 		Placements:   map[string]comparison.Pair[[]string]{"web": {Left: []string{"large"}, Right: []string{"small"}}},
 		Configs: []comparison.ConfigDifference{
-			{"MANY", comparison.Pair[*string]{Left: text("a|`b`\nc"), Right: text("d")},
-				append(folders("large", 280), folders("small", 32)...)},
-			{"FEW", comparison.Pair[*string]{Right: text("(hidden)")}, folders("large", 1)},
+			{Key: "MANY", Values: comparison.Pair[*string]{Left: text("a|`b`\nc"), Right: text("d")},
+				Folders: append(folders("large", 280), folders("small", 32)...)},
+			{Key: "FEW", Values: comparison.Pair[*string]{Right: text("(hidden)")}, Folders: folders("large", 1)},
 		},
-		Files: []comparison.FileDifference{{"reconciler.yaml", folders("small", 2)}},
+		Files: []comparison.FileDifference{{Name: "reconciler.yaml", Folders: folders("small", 2)}},
 	}
 	const want = "## `stage` and `prod`\n\n**Promoted commit:** `aaaaaaa`, none\n\n" +
 		"### Deployment targets\n\n- only in `stage`: `@acme/all`\n\n" +
