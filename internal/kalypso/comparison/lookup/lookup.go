@@ -48,7 +48,7 @@ func (e *SideError) Error() string { return fmt.Sprintf("at %s: %s", e.At, e.Err
 func (e *SideError) Unwrap() error { return e.Err }
 
 // foldersPerRead is the number of folders whose trees and files are in memory at the same time.
-const foldersPerRead = 4000
+const foldersPerRead = 6000
 
 // Read compares two branches. The error is a [*SideError] for each side that can't be read, or a
 // [*historylookup.ControlPlaneError]. The problems concern the options; if they have errors, there is no comparison.
