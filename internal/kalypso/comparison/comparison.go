@@ -57,7 +57,7 @@ type Comparison struct {
 	ignored func(target, key string) bool
 	configs map[configKey][]Folder
 	files   map[string][]Folder
-	read    map[Pair[string]]fileDifference // by the contents of both files, without the names of the folders
+	read    map[fileRead]fileDifference
 }
 
 // ConfigDifference is a difference of config values, with the folders in which it is.
@@ -86,7 +86,7 @@ func New(left, right Side, o Options) (*Comparison, []FolderPair) {
 		Environments: Pair[string]{left.Environment, right.Environment},
 		Promoted:     Pair[string]{left.PromotedCommit, right.PromotedCommit},
 		Placements:   map[string]Pair[[]string]{}, ignored: o.ignored(),
-		configs: map[configKey][]Folder{}, files: map[string][]Folder{}, read: map[Pair[string]]fileDifference{},
+		configs: map[configKey][]Folder{}, files: map[string][]Folder{}, read: map[fileRead]fileDifference{},
 	}
 	placed := Pair[map[string][]string]{left.placed(), right.placed()}
 	c.Targets.Left = missing(placed.Left, placed.Right)

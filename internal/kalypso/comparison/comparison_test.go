@@ -161,6 +161,12 @@ func TestCompare(t *testing.T) {
 			left:  tree{"large/app/a.yaml": "a", "large/app/empty.yaml": ""},
 			right: tree{"large/app/b.yaml": "b"},
 			want:  []string{"file a.yaml in [large/app]", "file b.yaml in [large/app]", "file empty.yaml in [large/app]"}},
+		"equal contents of different files": {
+			left: tree{"large/app/b.sh": "", "large/app/c.sh": "export A=x\n", "large/app/d.txt": "export A=x\n"},
+			right: tree{"large/app/a.sh": "export A=y\n", "large/app/b.sh": "export A=y\n", "large/app/c.sh": "export A=y\n",
+				"large/app/d.txt": "export A=y\n"},
+			want: []string{`config A: none "y" in [large/app]`, `config A: "x" "y" in [large/app]`,
+				"file a.sh in [large/app]", "file d.txt in [large/app]"}},
 		"other names of cluster types": {
 			left:    tree{"stage-large/app/a.yaml": "ns: stage-stage-large-app, on: stage-large"},
 			right:   tree{"prod-large/app/a.yaml": "ns: prod-prod-large-app, on: prod-large"},

@@ -13,8 +13,16 @@ const Hidden = "(hidden)"
 const (
 	maxValue       = 1000   // characters of a value
 	maxDifferences = 10_000 // of config values
-	maxRead        = 10_000 // pairs of contents whose differences are kept, since many folders have the same
+	maxRead        = 2000   // pairs of files whose differences are kept, since many folders have the same ones
+	maxReadSize    = 8192   // bytes of such a pair
 )
+
+// fileRead identifies two files that were compared, without the names of their folders.
+type fileRead struct {
+	name     string
+	contents Pair[string]
+	both     bool // both sides have the file
+}
 
 // configKey identifies a difference of config values.
 type configKey struct {
@@ -46,15 +54,15 @@ func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 	if hasMarks(left) || hasMarks(right) {
 		of = Pair[names]{}
 	}
-	contents := Pair[string]{of.Left.hide(left), of.Right.hide(right)}
-	if contents.Left == contents.Right && (left == nil) == (right == nil) {
+	pair := fileRead{name, Pair[string]{of.Left.hide(left), of.Right.hide(right)}, left != nil && right != nil}
+	if pair.both && pair.contents.Left == pair.contents.Right {
 		return
 	}
-	found, known := c.read[contents]
+	found, known := c.read[pair]
 	if !known {
-		found = compareFiles(name, contents, left != nil && right != nil)
-		if len(c.read) < maxRead {
-			c.read[contents] = found
+		found = pair.compare()
+		if len(c.read) < maxRead && len(pair.contents.Left)+len(pair.contents.Right) <= maxReadSize {
+			c.read[pair] = found
 		}
 	}
 	for _, key := range found.keys {
@@ -84,13 +92,12 @@ type fileDifference struct {
 	other bool        // more differs than values
 }
 
-// compareFiles compares two different contents. both says that both sides have the file; otherwise it differs as a
-// whole.
-func compareFiles(name string, contents Pair[string], both bool) (d fileDifference) {
-	if !both {
+// compare compares two different contents. A file of one side alone differs as a whole.
+func (f fileRead) compare() (d fileDifference) {
+	if !f.both {
 		return fileDifference{other: true}
 	}
-	left, right := readConfig(name, contents.Left), readConfig(name, contents.Right)
+	left, right := readConfig(f.name, f.contents.Left), readConfig(f.name, f.contents.Right)
 	for _, key := range left.keysWith(right) {
 		values := Pair[value]{left.value(key), right.value(key)}
 		if values.Left != values.Right {
