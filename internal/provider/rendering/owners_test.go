@@ -102,4 +102,16 @@ func TestOwners(t *testing.T) {
 		t.Errorf("%v\n%s", err, ds)
 	}
 	expect(2, "octocat", "kim", "lee", "pat", "sre")
+
+	// The plan of a create does not know the branch, so that its apply warns.
+	gitserver.Seed(t, on.Path, "live", map[string]string{"README.md": "hello\n"})
+	created := &acc.ProtocolRun{T: t, Resource: acc.NewRenderingRun(t).Resource, Config: p.Config}
+	given := arguments()
+	given["gitops_repo"] = map[string]any{"repo": on.URL, "branch": "live"}
+	if applied, ds := created.TryRun(given); !applied || !strings.Contains(ds.String(), "Owners are not asked") {
+		t.Errorf("applied: %t\n%s", applied, ds)
+	}
+	if got := on.ReviewRequests(t, 3); !slices.Equal(got, []string{"octocat"}) {
+		t.Errorf("asked for a review: %v", got)
+	}
 }
