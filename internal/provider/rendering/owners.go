@@ -16,8 +16,8 @@ func deliveryAttributes() map[string]schema.Attribute {
 	all := maps.Clone(schemas.DeliveryAttributes())
 	all["owners"] = schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Owners of folders. A change of one of their folders requests their review too; each is asked " +
-			"once, and none if a change needs more than 15 reviewers. `description` lists them with their folders.",
+		MarkdownDescription: "Owners of folders, whose review a change of one of their folders requests too, unless it needs " +
+			"more than 15 reviewers.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"workspace": schemas.OptionalString(
 				"The workspace of the folders' workloads. With `cluster_types`, both must match."),

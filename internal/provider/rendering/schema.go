@@ -231,8 +231,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			"The last change in Markdown, for reviewers: what changes, where, and why. Null unless `delivery.describe` is " +
 				"set. Known in the plan of an update. At most 16,384 characters."),
 		"tree_hash": schemas.ComputedString(
-			"The hash of a Git tree that contains only the cluster type folders. Equal hashes mean equal trees. " +
-				"With `rollout`, this and `assignments`, `folders` and `files` are what the apply leaves on the branch."),
+			"The hash of a Git tree that contains only the cluster type folders. With `rollout`, this " +
+				"and `assignments`, `folders` and `files` are what the apply leaves on the branch."),
 		"target_tree_hash": schemas.ComputedString(
 			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
 		"rollout_status": schemas.ComputedString(

@@ -73,8 +73,7 @@ func DeliveryAttributes() map[string]schema.Attribute {
 				"computes: it contacts no server and writes nothing. The other attributes except `describe` are for " +
 				"`pull_request`."),
 		"branch_prefix": OptionalString(
-			"The start of the name of the pull request's branch. The rest of the name depends on environment, branch and " +
-				"path. The default is `" + defaultBranchPrefix + "`."),
+			"The start of the name of the pull request's branch. The default is `" + defaultBranchPrefix + "`."),
 		"labels": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Labels of the pull request. It also has the label `" + pullrequest.PromotedLabel +
