@@ -16,8 +16,8 @@ func deliveryAttributes() map[string]schema.Attribute {
 	all := maps.Clone(schemas.DeliveryAttributes())
 	all["owners"] = schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Owners of folders, whose review a change of one of their folders requests too, unless it needs " +
-			"more than 15 reviewers.",
+		MarkdownDescription: "Owners of folders, whose review a change of one of their folders requests too, unless it " +
+			"needs more than 15 reviewers.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"workspace": schemas.OptionalString(
 				"The workspace of the folders' workloads. With `cluster_types`, both must match."),
