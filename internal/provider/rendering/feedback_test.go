@@ -2,6 +2,7 @@ package rendering_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -174,5 +175,65 @@ func TestAccFeedback(t *testing.T) {
 	stage.tells("feedback: 1 issue closed", 1)
 	if issues := team.Issues.All(); !issues[2].Closed {
 		t.Errorf("the issue of a workload that is gone stays open: %+v", issues[2])
+	}
+}
+
+// TestAccFeedbackOfMany: 200 workloads fail at once, while the host is down for three runs, and then the credential has
+// no rights. No apply fails. Once the host answers, 20 workloads get an issue, and one more lists the rest.
+func TestAccFeedbackOfMany(t *testing.T) {
+	t.Parallel()
+	fake := githubfake.New(t)
+	team := fake.AddRepo(t, "acme/shop")
+	dev := newHearing(t, fake, team, "dev")
+	reads := func(broken int, comment string) {
+		t.Helper()
+		files, manifests := map[string]string{}, map[string]string{}
+		for i := range 200 {
+			name := fmt.Sprintf("w%03d", i)
+			breaks := map[string]string{}
+			if i < broken {
+				breaks["dev"] = "data"
+			}
+			files[name+".yaml"] = shop(name, "large", breaks)
+			manifests[team.URL+"@main:"+name+".yaml"] = files[name+".yaml"]
+		}
+		files["README.md"] = comment
+		dev.commit = gitserver.Seed(t, team.Path, "main", files)
+		dev.keep("guardrails", map[string]any{"max_kept": "100%", "max_removed": "100%"}, "manifests", manifests,
+			"sources", map[string]string{team.URL + "@main:.": dev.commit}, "preview", "none")
+	}
+	reads(0, "")
+	dev.tells("feedback: 1 status", 1)
+
+	fake.Fail("", "/statuses", -1, githubfake.ServerError(http.StatusServiceUnavailable, 3600))
+	for run := range 3 {
+		reads(200, fmt.Sprintf("Run %d\n", run))
+		out := dev.Succeed("apply", "-auto-approve", "-no-color")
+		for _, want := range []string{"Teams did not hear", "GitHub can't be reached", "the next apply tries again"} {
+			if !strings.Contains(out.Text(), want) {
+				t.Errorf("run %d does not warn %q:\n%s", run, want, out.Text())
+			}
+		}
+	}
+	fake.ClearFailures()
+	fake.Fail("", "/issues", -1, githubfake.Forbidden("Resource not accessible by personal access token"))
+	if out := dev.Succeed("apply", "-auto-approve", "-no-color"); !strings.Contains(out.Text(), "the permission issues: read") {
+		t.Errorf("no scope in the warning:\n%s", out.Text())
+	}
+	if issues := issuesOf(team); len(issues) > 0 {
+		t.Errorf("without rights, %q were opened", issues)
+	}
+	fake.ClearFailures()
+	dev.tells("", 0)
+	dev.heard("failure", "200 workloads fail: w000: target perf: ")
+	if issues := team.Issues.All(); len(issues) != 21 || issues[20].Title != "180 more workloads fail to render in `dev`" {
+		t.Errorf("the issues: %q", issuesOf(team))
+	}
+	reads(0, "Mended\n")
+	dev.tells("feedback: 1 status, 21 issues closed", 1)
+	for _, issue := range team.Issues.All() {
+		if !issue.Closed {
+			t.Errorf("it stays open: %s", issue.Title)
+		}
 	}
 }
