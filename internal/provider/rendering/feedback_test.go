@@ -217,7 +217,8 @@ func TestAccFeedbackOfMany(t *testing.T) {
 	}
 	fake.ClearFailures()
 	fake.Fail("", "/issues", -1, githubfake.Forbidden("Resource not accessible by personal access token"))
-	if out := dev.Succeed("apply", "-auto-approve", "-no-color"); !strings.Contains(out.Text(), "the permission issues: read") {
+	out := dev.Succeed("apply", "-auto-approve", "-no-color")
+	if !strings.Contains(out.Text(), "the permission issues: read") {
 		t.Errorf("no scope in the warning:\n%s", out.Text())
 	}
 	if issues := issuesOf(team); len(issues) > 0 {

@@ -88,6 +88,8 @@ func formatOf(key string) (Format, error) {
 	case strings.HasPrefix(first, "-----BEGIN ENCRYPTED PRIVATE KEY-----"):
 		return "", &FieldError{FieldPrivateKey, "is encrypted as PKCS #8, which can't be read. Convert it: " +
 			"ssh-keygen -p -f <file> writes it in OpenSSH's format"}
+	case strings.HasPrefix(first, "-----BEGIN DSA PRIVATE KEY-----"):
+		return "", &FieldError{FieldPrivateKey, "is a DSA key, which no server accepts any more. Use Ed25519"}
 	case strings.HasPrefix(first, "-----BEGIN ") && strings.Contains(first, "PRIVATE KEY-----"):
 		return SSH, nil
 	}
@@ -110,9 +112,6 @@ func newSSH(key, passphrase string) (Signer, error) {
 		}
 	case err != nil: // the parser's message is about the bytes of the key
 		return nil, &FieldError{FieldPrivateKey, "is damaged, or of a kind that can't be read"}
-	}
-	if signer.PublicKey().Type() == "ssh-dss" {
-		return nil, &FieldError{FieldPrivateKey, "is a DSA key, which no server accepts any more. Use Ed25519"}
 	}
 	return &sshSigner{signer}, nil
 }

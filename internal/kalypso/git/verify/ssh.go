@@ -138,9 +138,6 @@ func checkKey(key ssh.PublicKey) error {
 	if _, ok := key.(*ssh.Certificate); ok {
 		return errors.New("is a certificate. List the key of its authority, with the option cert-authority")
 	}
-	if key.Type() == ssh.InsecureKeyAlgoDSA { //nolint:staticcheck // refused
-		return errors.New("is a DSA key, whose signatures use SHA-1")
-	}
 	return nil
 }
 
