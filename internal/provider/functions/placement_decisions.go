@@ -47,7 +47,8 @@ func (placementDecisionsFunction) Definition(
 			Name: "cluster_types", AllowUnknownValues: true, AllowNullValue: true,
 			MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: the decisions then name clusters, else " +
 				"the cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
-				"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`).",
+				"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`). With Terraform, " +
+				"`cluster_types` can be null; OpenTofu then returns null.",
 		},
 		Return: function.DynamicReturn{},
 	}

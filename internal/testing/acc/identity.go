@@ -31,6 +31,13 @@ func versionOfCLI(t *testing.T) (name string, minor int) {
 	return found[1], minor
 }
 
+// IsOpenTofu reports whether the CLI is OpenTofu.
+func IsOpenTofu(t *testing.T) bool {
+	t.Helper()
+	name, _ := versionOfCLI(t)
+	return name == "OpenTofu"
+}
+
 // knowsIdentity reports whether the CLI knows the identity of resources: Terraform and OpenTofu do from 1.12 on.
 func knowsIdentity(t *testing.T) bool {
 	t.Helper()

@@ -13,11 +13,12 @@ mock_provider "kalypso" {
       delivered = false
       folders   = {}
       pull_request = {
-        number      = 7
-        url         = "https://git.acme.io/gitops/pulls/7"
-        state       = "open"
-        branch      = "deployment/prod"
-        head_commit = "89abcdef0123456789abcdef0123456789abcdef"
+        number       = 7
+        url          = "https://git.acme.io/gitops/pulls/7"
+        state        = "open"
+        branch       = "deployment/prod"
+        head_commit  = "89abcdef0123456789abcdef0123456789abcdef"
+        merge_commit = null
       }
     }
   }
