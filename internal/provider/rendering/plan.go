@@ -78,7 +78,7 @@ func (r *environmentRendering) ModifyPlan(
 	if r.check(ctx, decision, diags); diags.HasError() {
 		return
 	}
-	if state == nil && !plan.Guardrails.IsNull() && tfvalue.WhollyKnown(plan.Guardrails) {
+	if state == nil && tfvalue.WhollyKnown(plan.Guardrails) {
 		tfvalue.AppendProblems(diags, report.Guardrails(decision.Applied.Wish))
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)

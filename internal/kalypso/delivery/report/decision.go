@@ -104,11 +104,23 @@ func emptiedProblem(err *check.EmptiedError) problem.Problem {
 			"policies. If a cluster type is no longer needed, remove it.", err), "guardrails", "emptied")
 }
 
-// Guardrails lists the guardrails of a new rendering that sets some: Terraform drops a guardrail with a misspelled name
-// before the provider sees it.
+// Guardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be refused.
+// It also shows a misspelled name, since Terraform drops such a guardrail before the provider sees it.
 func Guardrails(a *wish.Arguments) problem.Problems {
-	return problem.Problems{problem.WarningAt("Guardrails of the new rendering",
-		strings.Join(a.Guardrails.Effective(), ", ")+".", "guardrails")}
+	var values []string // in the order of the first guardrail with each
+	names := map[string][]string{}
+	for _, guardrail := range a.Guardrails.Effective() {
+		name, value, _ := strings.Cut(guardrail, " = ")
+		if names[value] == nil {
+			values = append(values, value)
+		}
+		names[value] = append(names[value], name)
+	}
+	for i, value := range values {
+		values[i] = strings.Join(names[value], ", ") + " = " + value
+	}
+	return problem.Problems{problem.WarningAt("Guardrails of the new rendering", strings.Join(values, "; ")+".",
+		"guardrails")}
 }
 
 // restProblems warns that the apply writes nothing, with the changes that wait, and that a pull request must not be
