@@ -176,9 +176,23 @@ func written(v reflect.Value, depth int, left *int64) bool {
 				return false
 			}
 		}
-	case reflect.Map, reflect.Slice, reflect.Array:
-		for key, value := range v.Seq2() {
-			if !part(key) || !part(value) {
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if *left -= perPart; !part(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		if v.Type() == reflect.TypeFor[map[string]any]() && v.CanInterface() {
+			for key, value := range v.Interface().(map[string]any) { // without reflection, which allocates each of them
+				if *left -= 2*perPart + int64(len(key)); !part(reflect.ValueOf(value)) {
+					return false
+				}
+			}
+			break
+		}
+		for entries := v.MapRange(); entries.Next(); {
+			if !part(entries.Key()) || !part(entries.Value()) {
 				return false
 			}
 		}
