@@ -2,8 +2,8 @@ package assignments
 
 import (
 	"context"
-	"maps"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -13,31 +13,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-// assignments returns the schedule of a fleet with its reasons. It contacts nothing.
-type assignments struct{}
-
-// NewDataSource returns the data source kalypso_assignments.
-func NewDataSource() datasource.DataSource { return assignments{} }
-
-func (assignments) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_assignments"
+// NewDataSource returns the data source kalypso_assignments: the schedule of a fleet with its reasons. It contacts
+// nothing.
+func NewDataSource() datasource.DataSource {
+	return schemas.NewDataSource("assignments", assignmentsSchema, nil, readAssignments)
 }
 
-func (assignments) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = assignmentsSchema()
-}
-
-// Read explains the fleet. Terraform calls it when all arguments are known.
-func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	values := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var ofArguments problem.Problems
-	d := tfvalue.Decoder{Arguments: values, Problems: &ofArguments}
+func readAssignments(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	d := r.Decoder
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
 	withValues := d.True("explain")
 	record := readRecord(d)
@@ -49,24 +35,23 @@ func (assignments) Read(ctx context.Context, req datasource.ReadRequest, resp *d
 		only: d.Strings("explain_targets"), record: record}
 	if explanation != nil {
 		secrets.Hide(explanation.Failed)
-		ofArguments = append(ofArguments, outcome.checkTargets()...)
+		*d.Problems = append(*d.Problems, outcome.checkTargets()...)
 		outcome.answer(d)
 	}
-	tfvalue.AppendProblems(&resp.Diagnostics, append(ofArguments, ofFleet...))
-	if resp.Diagnostics.HasError() || explanation == nil {
-		return
+	*d.Problems = append(*d.Problems, ofFleet...)
+	if r.Invalid() || explanation == nil {
+		return nil
 	}
 	results, err := outcome.values(ctx)
 	if err != nil {
-		resp.Diagnostics.AddAttributeError(path.Root("explain"), "Values can't be shown", problem.Sentence(err))
-		return
+		r.Diags.AddAttributeError(path.Root("explain"), "Values can't be shown", problem.Sentence(err))
+		return nil
 	}
-	maps.Copy(values, results)
 	tflog.Info(ctx, "explained the schedule", map[string]any{
 		"environment":   f.Environment,
 		"assignments":   explanation.Schedule.AssignmentCount,
 		"unscheduled":   len(explanation.Unscheduled),
 		"idle_policies": len(explanation.IdlePolicies),
 	})
-	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, values)...)
+	return results
 }

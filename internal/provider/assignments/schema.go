@@ -1,6 +1,7 @@
 package assignments
 
 import (
+	"context"
 	"fmt"
 	"maps"
 
@@ -19,7 +20,7 @@ const (
 	emptyBoth         = "both"
 )
 
-func assignmentsSchema() schema.Schema {
+func assignmentsSchema(context.Context) schema.Schema {
 	attributes := schemas.DataSourceArguments(model.FleetArguments())
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,

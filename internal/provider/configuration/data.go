@@ -214,10 +214,11 @@ func DataOf(given any, diags *diag.Diagnostics) *Data {
 	return data
 }
 
-// CheckListable reports that a list reads repos, and the provider's credentials are not known yet.
-func (d *Data) CheckListable(diags *diag.Diagnostics) {
-	if d == nil || !d.Known {
-		diags.AddError("Provider configuration not known yet",
-			"A list reads repos, and the provider's credentials are known after apply.")
+// CheckKnown reports whether the provider's configuration is known. If not, it adds an error with the detail.
+func (d *Data) CheckKnown(detail string, diags *diag.Diagnostics) bool {
+	if d != nil && d.Known {
+		return true
 	}
+	diags.AddError("Provider configuration not known yet", detail)
+	return false
 }

@@ -20,77 +20,36 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure      = (*clusterInventory)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*clusterInventory)(nil)
-)
-
-// clusterInventory lists the clusters that exist, with their cluster types.
-type clusterInventory struct{ data *configuration.Data }
-
 // NewClusters returns the data source kalypso_clusters.
-func NewClusters() datasource.DataSource { return &clusterInventory{} }
-
-func (c *clusterInventory) Metadata(
-	_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = req.ProviderTypeName + "_clusters"
+func NewClusters() datasource.DataSource {
+	return schemas.NewDataSource("clusters", clustersSchema, checkClusters, listClusters)
 }
 
-func (c *clusterInventory) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = clustersSchema(ctx)
+func checkClusters(r schemas.Reading) {
+	readInventories(r.Data, r.Decoder)
+	readRules(r.Decoder)
+	readLast(r.Decoder)
 }
 
-// Configure stores the provider's configuration.
-func (c *clusterInventory) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	c.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports errors in the known arguments.
-func (c *clusterInventory) ValidateConfig(
-	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	readInventories(c.data, d)
-	readRules(d)
-	readLast(d)
-	schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-}
-
-// Read lists the clusters. Terraform calls it when all arguments are known.
-func (c *clusterInventory) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+func listClusters(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	sources, rules, last := readInventories(r.Data, r.Decoder), readRules(r.Decoder), readLast(r.Decoder)
+	if r.Invalid() {
+		return nil
 	}
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	sources, rules, last := readInventories(c.data, d), readRules(d), readLast(d)
-	limited, cancel := schemas.WithinRead(ctx, arguments, &resp.Diagnostics)
+	limited, cancel := r.Within(ctx)
 	defer cancel()
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		return
-	}
 	lists, ps := clusters.Read(limited, sources, last)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		return
+	if tfvalue.AppendProblems(r.Diags, ps); r.Diags.HasError() {
+		return nil
 	}
 	all, err := clusters.Join(lists, rules)
 	if err != nil {
-		resp.Diagnostics.AddAttributeError(path.Root("source"), "The clusters can't be joined", problem.Sentence(err))
-		return
+		r.Diags.AddAttributeError(path.Root("source"), "The clusters can't be joined", problem.Sentence(err))
+		return nil
 	}
-	tfvalue.AppendProblems(&resp.Diagnostics, all.Problems())
+	tfvalue.AppendProblems(r.Diags, all.Problems())
 	tflog.Info(ctx, "read the clusters", map[string]any{"summary": all.Summary()})
-	maps.Copy(arguments, inventoryValues(all))
-	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return inventoryValues(all)
 }
 
 // readInventories reads the argument source. p is nil during validate.

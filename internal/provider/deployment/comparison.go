@@ -3,7 +3,6 @@ package deployment
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -21,83 +20,38 @@ import (
 	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure      = (*comparisonData)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*comparisonData)(nil)
-)
-
-// comparisonData shows how two environments differ.
-type comparisonData struct{ data *configuration.Data }
-
 // NewComparison returns the data source kalypso_comparison.
-func NewComparison() datasource.DataSource { return &comparisonData{} }
-
-func (c *comparisonData) Metadata(
-	_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = req.ProviderTypeName + "_comparison"
+func NewComparison() datasource.DataSource {
+	return schemas.NewDataSource("comparison", comparisonSchema, checkComparison, compare)
 }
 
-func (c *comparisonData) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = comparisonSchema(ctx)
-}
+func checkComparison(r schemas.Reading) { readComparisonRequest(r.Decoder) }
 
-// Configure stores the provider's configuration.
-func (c *comparisonData) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	c.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports errors in the known arguments.
-func (c *comparisonData) ValidateConfig(
-	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	readComparisonRequest(
-		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps})
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-}
-
-// Read compares the branches. Terraform calls it when all arguments are known.
-func (c *comparisonData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	diags := &resp.Diagnostics
-	arguments := tfvalue.GetObject(ctx, req.Config, diags)
-	if diags.HasError() {
-		return
+func compare(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	request := readComparisonRequest(r.Decoder)
+	if r.Invalid() || !r.Data.CheckKnown(
+		"The provider reads both branches from Git, and its credentials are known after apply.", r.Diags) {
+		return nil
 	}
-	var ps problem.Problems
-	request := readComparisonRequest(tfvalue.Decoder{Arguments: arguments, Problems: &ps})
-	tfvalue.AppendProblems(diags, ps)
-	if diags.HasError() {
-		return
-	}
-	if !c.data.Known {
-		diags.AddError("Provider configuration not known yet",
-			"The provider reads both branches from Git, and its credentials are known after apply.")
-		return
-	}
-	request.Client = c.data.Client
-	limited, cancel := schemas.WithinRead(ctx, arguments, diags)
+	request.Client = r.Data.Client
+	limited, cancel := r.Within(ctx)
 	defer cancel()
 	found, ps, err := lookup.Read(limited, request)
-	tfvalue.AppendProblems(diags, ps)
+	tfvalue.AppendProblems(r.Diags, ps)
 	if err != nil {
-		appendComparisonError(diags, err)
+		appendComparisonError(r.Diags, err)
 	}
-	if diags.HasError() {
-		return
+	if r.Diags.HasError() {
+		return nil
 	}
 	tflog.Info(ctx, "compared two environments", map[string]any{
 		"left": found.Environments.Left, "right": found.Environments.Right, "equal": found.Equal(),
 	})
-	maps.Copy(arguments, comparisonValues(found))
-	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return comparisonValues(found)
 }
 
 // readComparisonRequest reads the arguments, and reports invalid ones.

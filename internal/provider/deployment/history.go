@@ -27,86 +27,39 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure      = (*deploymentHistory)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*deploymentHistory)(nil)
-)
-
-// deploymentHistory lists what was delivered to an environment, and when.
-type deploymentHistory struct{ data *configuration.Data }
-
 // NewHistory returns the data source kalypso_deployment_history.
-func NewHistory() datasource.DataSource { return &deploymentHistory{} }
-
-func (h *deploymentHistory) Metadata(
-	_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = req.ProviderTypeName + "_deployment_history"
+func NewHistory() datasource.DataSource {
+	return schemas.NewDataSource("deployment_history", deploymentHistorySchema, checkHistory, readHistory)
 }
 
-func (h *deploymentHistory) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = deploymentHistorySchema(ctx)
-}
+func checkHistory(r schemas.Reading) { readHistoryRequest(r.Decoder, time.Time{}) }
 
-// Configure stores the provider's configuration.
-func (h *deploymentHistory) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	h.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports errors in the known arguments.
-func (h *deploymentHistory) ValidateConfig(
-	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	readHistoryRequest(
-		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps},
-		time.Time{},
-	)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-}
-
-// Read reads the history. Terraform calls it when all arguments are known.
-func (h *deploymentHistory) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	diags := &resp.Diagnostics
-	arguments := tfvalue.GetObject(ctx, req.Config, diags)
-	if diags.HasError() {
-		return
+func readHistory(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	request := readHistoryRequest(r.Decoder, r.Data.Now())
+	if r.Invalid() || !r.Data.CheckKnown(
+		"The provider reads the history from Git, and its credentials are known after apply.", r.Diags) {
+		return nil
 	}
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	request := readHistoryRequest(d, h.data.Now())
-	tfvalue.AppendProblems(diags, ps)
-	if diags.HasError() {
-		return
-	}
-	if !h.data.Known {
-		diags.AddError("Provider configuration not known yet",
-			"The provider reads the history from Git, and its credentials are known after apply.")
-		return
-	}
-	request.Client = h.data.Client
-	limited, cancel := schemas.WithinRead(ctx, arguments, diags)
+	request.Client = r.Data.Client
+	limited, cancel := r.Within(ctx)
 	defer cancel()
-	limit := d.NumberOr("limit", historyLimit)
-	past := readStore(limited, h.data, arguments, request, limit, diags)
-	if diags.HasError() {
-		return
+	limit := r.NumberOr("limit", historyLimit)
+	past := readStore(limited, r.Data, r.Arguments, request, limit, r.Diags)
+	if r.Diags.HasError() {
+		return nil
 	}
 	if past != nil {
 		request.Observed = past.Observed
 	}
 	found, err := lookup.Read(limited, request)
 	if err != nil {
-		appendHistoryError(diags, request, err)
-		return
+		appendHistoryError(r.Diags, request, err)
+		return nil
 	}
 	tflog.Info(ctx, "read the deployment history", map[string]any{
 		"environment": found.Environment, "deployments": len(found.Deliveries), "complete": found.Complete,
 	})
-	maps.Copy(arguments, historyValues(found, past, limit, compareURL(h.data, request)))
-	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return historyValues(found, past, limit, compareURL(r.Data, request))
 }
 
 // readStore reads the runs from the store in the arguments, or returns nil without a store.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -19,77 +19,29 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-var (
-	_ datasource.DataSourceWithConfigure      = (*deploymentState)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*deploymentState)(nil)
-)
-
-// deploymentState reports whether the clusters run the tree of a branch.
-type deploymentState struct{ data *configuration.Data }
 
 // NewState returns the data source kalypso_deployment_state.
-func NewState() datasource.DataSource { return &deploymentState{} }
-
-func (s *deploymentState) Metadata(
-	_ context.Context,
-	req datasource.MetadataRequest,
-	resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = req.ProviderTypeName + "_deployment_state"
+func NewState() datasource.DataSource {
+	return schemas.NewDataSource("deployment_state", deploymentStateSchema, checkObserved, readState)
 }
 
-func (s *deploymentState) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = deploymentStateSchema(ctx)
-}
+func checkObserved(r schemas.Reading) { schemas.ReadObserved(r.Data, r.Decoder) }
 
-// Configure stores the provider's configuration.
-func (s *deploymentState) Configure(
-	_ context.Context,
-	req datasource.ConfigureRequest,
-	resp *datasource.ConfigureResponse,
-) {
-	s.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports errors in the known arguments.
-func (s *deploymentState) ValidateConfig(
-	ctx context.Context,
-	req datasource.ValidateConfigRequest,
-	resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	schemas.ReadObserved(s.data, tfvalue.Decoder{Arguments: arguments, Problems: &ps})
-	schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-}
-
-// Read observes the deployment once. Terraform calls it when all arguments are known.
-func (s *deploymentState) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	request := schemas.ReadObserved(s.data, d)
-	detail := details.Or(d.String("detail"))
+func readState(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	request := schemas.ReadObserved(r.Data, r.Decoder)
+	detail := details.Or(r.String("detail"))
 	request.Targets = detail != detailFolders
-	request.Versions = d.True("versions")
-	request.Wait = schemas.ReadLimit(ctx, arguments, &resp.Diagnostics)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		return
+	request.Versions = r.True("versions")
+	request.Wait = r.Limit
+	if r.Invalid() {
+		return nil
 	}
-	seen := observeDeployment(ctx, s.data, request, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+	seen := observeDeployment(ctx, r.Data, request, r.Diags)
+	if r.Diags.HasError() {
+		return nil
 	}
-	maps.Copy(arguments, deploymentValues(seen, detail))
-	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return deploymentValues(seen, detail)
 }
 
 // observeDeployment observes a deployment. If the provider's configuration is unknown, it contacts nothing and returns

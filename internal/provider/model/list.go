@@ -100,7 +100,8 @@ func (l *modelList) List(ctx context.Context, req list.ListRequest, stream *list
 		repo, texts := d.String("repo"), d.StringMap(tfvalue.ManifestsAttribute)
 		tfvalue.AppendProblems(&diags, ps)
 		if repo != "" {
-			l.data.CheckListable(&diags)
+			l.data.CheckKnown(
+				"A list reads repos, and the provider's credentials are known after apply.", &diags)
 		}
 		if diags.HasError() {
 			results.Fail(diags)

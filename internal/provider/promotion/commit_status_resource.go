@@ -257,11 +257,8 @@ func (r *commitStatus) ImportState(
 		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
 		return
 	}
-	if !r.data.Known {
-		resp.Diagnostics.AddError(
-			"Provider configuration not known yet",
-			"Import reads the status, but the provider's credentials are known after apply.",
-		)
+	if !r.data.CheckKnown(
+		"Import reads the status, but the provider's credentials are known after apply.", &resp.Diagnostics) {
 		return
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("repo"), repo)...)

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -22,86 +23,42 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-var (
-	_ datasource.DataSourceWithConfigure      = (*promotionData)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*promotionData)(nil)
-)
-
-// promotionData chooses the commit that an environment renders.
-type promotionData struct{ data *configuration.Data }
 
 // NewDataSource returns the data source kalypso_promotion.
-func NewDataSource() datasource.DataSource { return &promotionData{} }
-
-func (p *promotionData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_promotion"
+func NewDataSource() datasource.DataSource {
+	return schemas.NewDataSource("promotion", promotionSchema, checkPromotion, decide)
 }
 
-func (p *promotionData) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = promotionSchema(ctx)
-}
+func checkPromotion(r schemas.Reading) { schemas.ReadPromotionRequest(r.Decoder) }
 
-// Configure stores the provider's configuration.
-func (p *promotionData) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	p.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports errors in the known arguments.
-func (p *promotionData) ValidateConfig(
-	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	schemas.ReadPromotionRequest(
-		tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps},
-	)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-}
-
-// Read decides on the promotion. Terraform calls it when all arguments are known.
-func (p *promotionData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	diags := &resp.Diagnostics
-	arguments := tfvalue.GetObject(ctx, req.Config, diags)
-	if diags.HasError() {
-		return
+func decide(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	request := schemas.ReadPromotionRequest(r.Decoder)
+	if r.Invalid() || !r.Data.CheckKnown(
+		"The provider reads the promoted commit from Git, and its credentials are known after apply.", r.Diags) {
+		return nil
 	}
-	var ps problem.Problems
-	request := schemas.ReadPromotionRequest(tfvalue.Decoder{Arguments: arguments, Problems: &ps})
-	tfvalue.AppendProblems(diags, ps)
-	if diags.HasError() {
-		return
+	request.Client, request.Host = r.Data.Client, r.Data.HostFor(r.Diags)
+	request.Now = r.Data.Now()
+	request.Credential = r.Data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
+	if r.Diags.HasError() {
+		return nil
 	}
-	if !p.data.Known {
-		diags.AddError("Provider configuration not known yet",
-			"The provider reads the promoted commit from Git, and its credentials are known after apply.")
-		return
-	}
-	request.Client, request.Host = p.data.Client, p.data.HostFor(diags)
-	request.Now = p.data.Now()
-	request.Credential = p.data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
-	if diags.HasError() {
-		return
-	}
-	limited, cancel := schemas.WithinRead(ctx, arguments, diags)
+	limited, cancel := r.Within(ctx)
 	defer cancel()
 	found, err := lookup.Decide(limited, request)
 	if err != nil {
-		appendPromotionError(diags, request, err)
-		return
+		appendPromotionError(r.Diags, request, err)
+		return nil
 	}
 	for _, w := range found.Warnings {
-		diags.AddWarning(w.Summary, printable.Text(w.Detail))
+		r.Diags.AddWarning(w.Summary, printable.Text(w.Detail))
 	}
 	tflog.Info(ctx, "decided on a promotion", map[string]any{
 		"environment": request.Rules.Environment, "decision": string(found.Decision), "commit": found.Commit,
 		"current": found.Current,
 	})
-	maps.Copy(arguments, schemas.PromotionValues(found))
-	diags.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return schemas.PromotionValues(found)
 }
 
 // appendPromotionError turns an error of a decision into a diagnostic.

@@ -66,9 +66,8 @@ func (r *environmentRendering) ImportState(
 		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
 		return
 	}
-	if !r.data.Known {
-		resp.Diagnostics.AddError("Provider configuration not known yet",
-			"An import reads the GitOps repo, and the provider's credentials are known after apply.")
+	if !r.data.CheckKnown(
+		"An import reads the GitOps repo, and the provider's credentials are known after apply.", &resp.Diagnostics) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)

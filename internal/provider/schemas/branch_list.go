@@ -57,7 +57,8 @@ func ListBranches(
 		d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &diags), Problems: &ps}
 		repo, globs := d.String("repo"), d.Strings("branches")
 		tfvalue.AppendProblems(&diags, ps)
-		data.CheckListable(&diags)
+		data.CheckKnown(
+			"A list reads repos, and the provider's credentials are known after apply.", &diags)
 		if !diags.HasError() {
 			ctx, cancel := context.WithTimeout(ctx, SourceTimeout)
 			defer cancel()

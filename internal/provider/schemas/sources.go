@@ -34,9 +34,9 @@ var errorReactions = Enumeration{errorsFail, ErrorsLastGood}
 // SourceTimeout is the default of timeouts.read of data sources.
 const SourceTimeout = 5 * time.Minute
 
-// ReadLimit returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves no
+// readTimeout returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves no
 // time.
-func ReadLimit(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
+func readTimeout(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
 	given, ok := arguments["timeouts"].(timeouts.Value)
 	if !ok {
 		return SourceTimeout
@@ -48,13 +48,6 @@ func ReadLimit(ctx context.Context, arguments map[string]attr.Value, diags *diag
 			fmt.Sprintf("%q is not greater than 0.", limit))
 	}
 	return limit
-}
-
-// WithinRead limits ctx by timeouts.read of a data source.
-func WithinRead(
-	ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics,
-) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, ReadLimit(ctx, arguments, diags))
 }
 
 // FollowArguments returns the arguments of a data source that follows registrations. record describes the record of the

@@ -287,9 +287,8 @@ func (r *baseRepo) ImportState(
 			return
 		}
 	}
-	if !r.data.Known {
-		diags.AddError("Provider configuration not known yet",
-			"An import reads the control plane, and the provider's credentials are known after apply.")
+	if !r.data.CheckKnown(
+		"An import reads the control plane, and the provider's credentials are known after apply.", diags) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -21,43 +20,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure      = (*controlPlane)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*controlPlane)(nil)
-)
-
-// controlPlane reads a control plane in Kalypso YAML, from Git or a folder.
-type controlPlane struct{ data *configuration.Data }
-
 // NewControlPlane returns the data source kalypso_control_plane.
-func NewControlPlane() datasource.DataSource { return &controlPlane{} }
-
-func (c *controlPlane) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_control_plane"
+func NewControlPlane() datasource.DataSource {
+	return schemas.NewDataSource("control_plane", controlPlaneSchema, checkControlPlane, readControlPlane)
 }
 
-func (c *controlPlane) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = controlPlaneSchema(ctx)
-}
-
-// Configure stores the provider's configuration.
-func (c *controlPlane) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	c.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports contradictory arguments and invalid values among the known arguments.
-func (c *controlPlane) ValidateConfig(
-	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps}
-	checkControlPlane(d)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-}
-
-func checkControlPlane(d tfvalue.Decoder) {
+func checkControlPlane(r schemas.Reading) {
+	d := r.Decoder
 	repo, branch, commit, directory := d.String("repo"), d.String("branch"), d.String("commit"), d.String("directory")
 	switch {
 	case repo == "" && directory == "":
@@ -121,41 +90,32 @@ func checkPromotedBase(d tfvalue.Decoder) {
 	}
 }
 
-// Read reads the control plane. Terraform calls it when all arguments are known.
-func (c *controlPlane) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+func readControlPlane(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	request := controlPlaneRequest(r)
+	if r.Invalid() {
+		return nil
 	}
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	request := c.request(d)
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	limited, cancel := schemas.WithinRead(ctx, arguments, &resp.Diagnostics)
+	limited, cancel := r.Within(ctx)
 	defer cancel()
-	found := c.data.Sources.ControlPlane(limited, request)
-	schemas.AppendSourceProblems(&resp.Diagnostics, found.Problems)
-	if resp.Diagnostics.HasError() {
-		return
+	found := r.Data.Sources.ControlPlane(limited, request)
+	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
+		return nil
 	}
 	tflog.Info(ctx, "read a control plane", map[string]any{
 		"commit": found.Commit, "base_commit": found.BaseCommit, "objects": len(found.Manifests), "skipped": found.Skipped,
 		"registrations": len(found.WorkloadCommits),
 	})
 	results := controlPlaneValues(found)
-	if schemas.Promotes(d) && request.Promotion.Commit == "" {
+	if schemas.Promotes(r.Decoder) && request.Promotion.Commit == "" {
 		// Nothing is promoted yet. Terraform takes the prior value of an argument only where the configured one is not null.
 		results["manifests"], results[schemas.SourcesAttribute] = tfvalue.StringMapOf(nil), tfvalue.StringMapOf(nil)
 		results["import_blocks"] = types.StringValue("")
 	}
-	maps.Copy(arguments, results)
-	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return results
 }
 
-func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
+func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
+	d := r.Decoder
 	request := source.ControlPlaneRequest{
 		Location: source.Location{
 			Repo: d.String("repo"), Branch: d.String("branch"), Commit: d.String("commit"), Path: d.String("path"),
@@ -165,10 +125,10 @@ func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
 		FollowBase:          d.UnlessFalse("follow_base_repo"),
 		FollowRegistrations: d.UnlessFalse("follow_registrations"),
 		Pins:                schemas.ReadPins(d),
-		AllowLocal:          c.data.AllowLocal,
-		Verify:              schemas.ReadVerification(d, c.data.Now()),
+		AllowLocal:          r.Data.AllowLocal,
+		Verify:              schemas.ReadVerification(d, r.Data.Now()),
 		Delivered: func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
-			return schemas.LastOrigins(ctx, c.data.Client, at)
+			return schemas.LastOrigins(ctx, r.Data.Client, at)
 		},
 	}
 	if p := schemas.ReadPromotion(d); p != nil {
@@ -179,7 +139,7 @@ func (c *controlPlane) request(d tfvalue.Decoder) source.ControlPlaneRequest {
 	}
 	if d.String("on_error") == schemas.ErrorsLastGood {
 		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
-			return schemas.DeliveredOrigins(ctx, c.data.Client, at)
+			return schemas.DeliveredOrigins(ctx, r.Data.Client, at)
 		}
 	}
 	return request

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -14,28 +15,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ datasource.DataSourceWithConfigure      = (*workloads)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*workloads)(nil)
-)
-
-// workloads reads the Workload documents behind registrations.
-type workloads struct{ data *configuration.Data }
-
-// NewWorkloads returns the data source kalypso_workloads.
-func NewWorkloads() datasource.DataSource { return &workloads{} }
-
-func (w *workloads) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_workloads"
+// NewWorkloads returns the data source kalypso_workloads, which reads the Workload documents behind registrations.
+func NewWorkloads() datasource.DataSource {
+	return schemas.NewDataSource("workloads", workloadsSchema, checkWorkloads, readWorkloads)
 }
 
-func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func workloadsSchema(ctx context.Context) schema.Schema {
 	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
 		"registrations": resource.MapNestedAttribute{
 			Required: true,
@@ -64,7 +54,7 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 		"regardless of its own labels.")
 	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
 	attributes["commits"] = schemas.ComputedStrings("The commit at which each registration was read, by its name.")
-	resp.Schema = schema.Schema{
+	return schema.Schema{
 		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' " +
 			"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
 			"Pass `sources` to the rendering too: a plan that changes something then shows from which commit to which each " +
@@ -79,17 +69,8 @@ func (w *workloads) Schema(ctx context.Context, _ datasource.SchemaRequest, resp
 	}
 }
 
-// Configure stores the provider's configuration.
-func (w *workloads) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	w.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-// ValidateConfig reports errors in the known arguments.
-func (w *workloads) ValidateConfig(
-	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps}
+func checkWorkloads(r schemas.Reading) {
+	d := r.Decoder
 	if repo, ok := d.Object("gitops_repo"); ok {
 		for _, name := range []string{"repo", "branch"} {
 			if repo.String(name) == "" {
@@ -106,49 +87,41 @@ func (w *workloads) ValidateConfig(
 			problem.Attr("gitops_repo"),
 		)
 	}
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
 }
 
-// Read follows the registrations. Terraform calls it when all arguments are known.
-func (w *workloads) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	arguments := tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
+func readWorkloads(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+	d := r.Decoder
 	registrations := readRegistrations(d)
 	follow := source.FollowOptions{
-		Pins: schemas.ReadPins(d), AllowLocal: w.data.AllowLocal, Verify: schemas.ReadVerification(d, w.data.Now()),
+		Pins: schemas.ReadPins(d), AllowLocal: r.Data.AllowLocal, Verify: schemas.ReadVerification(d, r.Data.Now()),
 	}
 	if repo, ok := d.Object("gitops_repo"); ok {
 		at := source.GitOpsRepo{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path")}
 		follow.Delivered = func(ctx context.Context) ([]origin.Origin, error) {
-			return schemas.LastOrigins(ctx, w.data.Client, at)
+			return schemas.LastOrigins(ctx, r.Data.Client, at)
 		}
 		if d.String("on_error") == schemas.ErrorsLastGood {
 			follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) {
-				return schemas.DeliveredOrigins(ctx, w.data.Client, at)
+				return schemas.DeliveredOrigins(ctx, r.Data.Client, at)
 			}
 		}
 	}
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
-	if resp.Diagnostics.HasError() {
-		return
+	if r.Invalid() {
+		return nil
 	}
-	limited, cancel := schemas.WithinRead(ctx, arguments, &resp.Diagnostics)
+	limited, cancel := r.Within(ctx)
 	defer cancel()
-	found := w.data.Sources.Workloads(limited, registrations, follow)
-	schemas.AppendSourceProblems(&resp.Diagnostics, found.Problems)
-	if resp.Diagnostics.HasError() {
-		return
+	found := r.Data.Sources.Workloads(limited, registrations, follow)
+	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
+		return nil
 	}
 	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
-	arguments["manifests"] = tfvalue.StringMapOf(found.Manifests)
-	arguments[schemas.SourcesAttribute] = tfvalue.StringMapOf(found.Sources)
-	arguments[schemas.VerifiedAttribute] = schemas.VerifiedValue(found.Verified)
-	arguments["commits"] = tfvalue.StringMapOf(found.Commits)
-	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, arguments)...)
+	return map[string]attr.Value{
+		"manifests":               tfvalue.StringMapOf(found.Manifests),
+		schemas.SourcesAttribute:  tfvalue.StringMapOf(found.Sources),
+		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified),
+		"commits":                 tfvalue.StringMapOf(found.Commits),
+	}
 }
 
 func readRegistrations(d tfvalue.Decoder) []*fleet.WorkloadRegistration {
