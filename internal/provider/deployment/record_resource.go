@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -28,27 +27,16 @@ var (
 const recordTimeout = 10 * time.Minute
 
 // deploymentRecord records what the clusters of an environment run.
-type deploymentRecord struct{ data *configuration.Data }
+type deploymentRecord struct{ schemas.Resource }
 
 // NewRecord returns the resource kalypso_deployment_record.
-func NewRecord() resource.Resource { return &deploymentRecord{} }
-
-func (r *deploymentRecord) Metadata(
-	_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse,
-) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_deployment_record", schemas.MutableIdentity
+func NewRecord() resource.Resource {
+	return &deploymentRecord{schemas.NewResource("deployment_record", deploymentRecordSchema, deploymentRecordIdentity)}
 }
 
 // deploymentRecordIdentity identifies a record by its environment in the store. Records are not imported.
 var deploymentRecordIdentity = schemas.Identity{
 	{Name: "environment", Required: true, Description: "Name of the environment in the store."},
-}
-
-// IdentitySchema implements resource.ResourceWithIdentity.
-func (r *deploymentRecord) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = deploymentRecordIdentity.Schema()
 }
 
 // setIdentity sets the identity of a state. Without an environment in the state, it is the recorded one; "" before the
@@ -64,15 +52,6 @@ func (m *deploymentRecordModel) setIdentity(
 		name = recorded.Environment
 	}
 	diags.Append(to.SetAttribute(ctx, path.Root("environment"), name)...)
-}
-
-func (r *deploymentRecord) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = deploymentRecordSchema(ctx)
-}
-
-// Configure stores the provider's configuration.
-func (r *deploymentRecord) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	r.data, _ = req.ProviderData.(*configuration.Data)
 }
 
 // ModifyPlan plans a record if one is due. Otherwise it keeps the state, including the observation. It contacts
@@ -117,8 +96,8 @@ func (r *deploymentRecord) ModifyPlan(
 
 // checkStore reports a store that the apply could not open. It contacts nothing.
 func (r *deploymentRecord) checkStore(store types.Object, diags *diag.Diagnostics) {
-	if r.data != nil && tfvalue.WhollyKnown(store) && r.data.StoreKnown(store) {
-		r.data.OpenStore(store, diags)
+	if r.Data != nil && tfvalue.WhollyKnown(store) && r.Data.StoreKnown(store) {
+		r.Data.OpenStore(store, diags)
 	}
 }
 
@@ -172,7 +151,7 @@ func (r *deploymentRecord) record(
 		plan.keep(last)
 		return memory
 	}
-	store := r.data.OpenStore(plan.Store, diags)
+	store := r.Data.OpenStore(plan.Store, diags)
 	if diags.HasError() {
 		return memory
 	}
@@ -187,7 +166,7 @@ func (r *deploymentRecord) record(
 	if now := d.recording.Observation; !done.StoredAt.IsZero() {
 		text := fmt.Sprintf("The observation of %s was not recorded: the store has one of %s, of another run.",
 			now.ObservedAt.UTC().Format(time.RFC3339Nano), done.StoredAt.UTC().Format(time.RFC3339Nano))
-		if done.StoredAt.After(r.data.Now()) {
+		if done.StoredAt.After(r.Data.Now()) {
 			text += " That time is in the future: the clock of that run was ahead, or this one is behind. Nothing is " +
 				"recorded until then. To go on before, correct the clock, and " +
 				store.RemovalSteps(now.Environment, now.ObservedAt)
@@ -217,10 +196,10 @@ func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, r
 	memory := parseRecordMemory(text)
 	state.setIdentity(ctx, memory, resp.Identity, &resp.Diagnostics)
 	recorded := state.recorded(recordMemory{Present: memory.Present}, state.Store)
-	if resp.Diagnostics.HasError() || recorded == nil || !r.data.StoreKnown(state.Store) {
+	if resp.Diagnostics.HasError() || recorded == nil || !r.Data.StoreKnown(state.Store) {
 		return
 	}
-	store := r.data.OpenStore(state.Store, &resp.Diagnostics)
+	store := r.Data.OpenStore(state.Store, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -74,12 +74,12 @@ func (r *modelResource) findInRepo(ctx context.Context, identity map[string]stri
 	if identity["branch"] == "" && identity["commit"] == "" {
 		return nil, errors.New("the identity names a repo, and neither a branch nor a commit. Add one of them")
 	}
-	if r.data == nil || !r.data.Known {
+	if r.Data == nil || !r.Data.Known {
 		return nil, errors.New("this import reads a repo, and the provider's credentials are known after apply")
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
 	defer cancel()
-	text, err := r.data.Sources.File(ctx, source.Location{
+	text, err := r.Data.Sources.File(ctx, source.Location{
 		Repo: identity["repo"], Branch: identity["branch"], Commit: identity["commit"],
 	}, identity["file"])
 	if err != nil {

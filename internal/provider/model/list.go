@@ -35,7 +35,7 @@ type modelList struct{ *modelResource }
 
 // NewList returns the list of the resources of a kind.
 func NewList(m *model) func() list.ListResource {
-	return func() list.ListResource { return &modelList{&modelResource{model: m}} }
+	return func() list.ListResource { return &modelList{newModelResource(m)} }
 }
 
 // ListResourceConfigSchema implements list.ListResource.
@@ -100,7 +100,7 @@ func (l *modelList) List(ctx context.Context, req list.ListRequest, stream *list
 		repo, texts := d.String("repo"), d.StringMap(tfvalue.ManifestsAttribute)
 		tfvalue.AppendProblems(&diags, ps)
 		if repo != "" {
-			l.data.CheckKnown(
+			l.Data.CheckKnown(
 				"A list reads repos, and the provider's credentials are known after apply.", &diags)
 		}
 		if diags.HasError() {
@@ -115,7 +115,7 @@ func (l *modelList) List(ctx context.Context, req list.ListRequest, stream *list
 			return
 		}
 		at := source.Location{Repo: repo, Branch: d.String("branch"), Path: d.String("path")}
-		found.addControlPlane(ctx, l.data, at)
+		found.addControlPlane(ctx, l.Data, at)
 	})
 }
 

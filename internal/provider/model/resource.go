@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -29,21 +28,19 @@ var (
 // import may read a repo.
 type modelResource struct {
 	*model
-	data *configuration.Data
+	schemas.Resource
 }
 
 // NewResource returns the resource of a kind.
 func NewResource(m *model) func() resource.Resource {
-	return func() resource.Resource { return &modelResource{model: m} }
+	return func() resource.Resource { return newModelResource(m) }
 }
 
-// Configure stores the provider's configuration.
-func (r *modelResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
-
-func (r *modelResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_"+r.name, schemas.MutableIdentity
+func newModelResource(m *model) *modelResource {
+	all := func(context.Context) schema.Schema {
+		return schema.Schema{MarkdownDescription: m.description, Attributes: schemas.Typed(m.Attributes())}
+	}
+	return &modelResource{m, schemas.NewResource(m.name, all, modelIdentity)}
 }
 
 // modelIdentity identifies an object by its name. Like an import ID, an import names the file that contains it.
@@ -57,17 +54,6 @@ var modelIdentity = schemas.Identity{
 	{Name: "branch", Description: "Branch of the repo, whose head is read unless commit is set."},
 	{Name: "commit", Description: "Full hash of the commit to read. With branch, servers that serve no commit by its " +
 		"hash can be read too."},
-}
-
-// IdentitySchema implements resource.ResourceWithIdentity.
-func (r *modelResource) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = modelIdentity.Schema()
-}
-
-func (r *modelResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: r.description, Attributes: schemas.Typed(r.Attributes())}
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. Terraform calls it for every plan too, with what is

@@ -30,13 +30,11 @@ var (
 const statusTimeout = 10 * time.Minute
 
 // commitStatus manages the status of a commit in a context.
-type commitStatus struct{ data *configuration.Data }
+type commitStatus struct{ schemas.Resource }
 
 // NewCommitStatus returns the resource kalypso_commit_status.
-func NewCommitStatus() resource.Resource { return &commitStatus{} }
-
-func (r *commitStatus) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_commit_status", schemas.MutableIdentity
+func NewCommitStatus() resource.Resource {
+	return &commitStatus{schemas.NewResource("commit_status", commitStatusSchema, commitStatusIdentity)}
 }
 
 // commitStatusIdentity identifies a status.
@@ -49,14 +47,6 @@ var commitStatusIdentity = schemas.Identity{
 		Description: "Full hash of the commit. Null if the deployment has none yet.",
 	},
 	{Name: "context", State: path.Root("context"), Required: true, Description: "Context of the status."},
-}
-
-func (r *commitStatus) IdentitySchema(
-	_ context.Context,
-	_ resource.IdentitySchemaRequest,
-	resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = commitStatusIdentity.Schema()
 }
 
 // identify sets the identity by a state. The commit may be the deployment's.
@@ -77,14 +67,6 @@ func (r *commitStatus) identify(
 	}
 }
 
-func (r *commitStatus) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = commitStatusSchema(ctx)
-}
-
-func (r *commitStatus) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	r.data, _ = req.ProviderData.(*configuration.Data)
-}
-
 // ModifyPlan reports errors that it can find without a request. It plans a new status if one is due. Otherwise it keeps
 // the state, including the deployment.
 func (r *commitStatus) ModifyPlan(
@@ -102,12 +84,12 @@ func (r *commitStatus) ModifyPlan(
 	}
 	wanted := plan.arguments()
 	tfvalue.AppendProblems(&resp.Diagnostics, wanted.Check())
-	if r.data != nil {
-		tfvalue.AppendProblems(&resp.Diagnostics, r.data.ClaimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
+	if r.Data != nil {
+		tfvalue.AppendProblems(&resp.Diagnostics, r.Data.ClaimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
 	}
 	same := githost.EqualStatus
-	if r.data != nil && r.data.Known && plan.Repo.ValueString() != "" {
-		if repo := r.data.HostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics); repo != nil {
+	if r.Data != nil && r.Data.Known && plan.Repo.ValueString() != "" {
+		if repo := r.Data.HostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics); repo != nil {
 			same = repo.SameStatus
 		}
 	}
@@ -181,7 +163,7 @@ func (r *commitStatus) set(
 	plan.SetAt = types.StringNull()
 	wanted := plan.arguments()
 	tfvalue.AppendProblems(diags, wanted.Check())
-	repo := r.data.HostedRepo(wanted.Repo, path.Root("repo"), diags)
+	repo := r.Data.HostedRepo(wanted.Repo, path.Root("repo"), diags)
 	if diags.HasError() || wanted.Target() == "" {
 		return status.Times{}.Encode()
 	}
@@ -206,10 +188,10 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	var state commitStatusModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	last := state.arguments()
-	if resp.Diagnostics.HasError() || !r.data.Known || last.Target() == "" {
+	if resp.Diagnostics.HasError() || !r.Data.Known || last.Target() == "" {
 		return
 	}
-	repo := r.data.HostedRepo(last.Repo, path.Root("repo"), &resp.Diagnostics)
+	repo := r.Data.HostedRepo(last.Repo, path.Root("repo"), &resp.Diagnostics)
 	limit, ds := state.Timeouts.Read(ctx, statusTimeout)
 	resp.Diagnostics.Append(ds...)
 	if resp.Diagnostics.HasError() {
@@ -257,7 +239,7 @@ func (r *commitStatus) ImportState(
 		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
 		return
 	}
-	if !r.data.CheckKnown(
+	if !r.Data.CheckKnown(
 		"Import reads the status, but the provider's credentials are known after apply.", &resp.Diagnostics) {
 		return
 	}

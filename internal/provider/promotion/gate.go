@@ -18,7 +18,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -31,13 +30,11 @@ var (
 )
 
 // deploymentGate waits until clusters run a rendering.
-type deploymentGate struct{ data *configuration.Data }
+type deploymentGate struct{ schemas.Resource }
 
 // NewGate returns the resource kalypso_deployment_gate.
-func NewGate() resource.Resource { return &deploymentGate{} }
-
-func (g *deploymentGate) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_deployment_gate", schemas.MutableIdentity
+func NewGate() resource.Resource {
+	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, deploymentGateIdentity)}
 }
 
 // deploymentGateIdentity identifies a gate by the rendering that it waits for. Gates are not imported.
@@ -59,23 +56,6 @@ var deploymentGateIdentity = schemas.Identity{
 		State:       path.Root("gitops_repo").AtName("path"),
 		Description: "Path of the rendering in the repo. Null for the root.",
 	},
-}
-
-func (g *deploymentGate) IdentitySchema(
-	_ context.Context,
-	_ resource.IdentitySchemaRequest,
-	resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = deploymentGateIdentity.Schema()
-}
-
-func (g *deploymentGate) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = deploymentGateSchema(ctx)
-}
-
-// Configure stores the provider's configuration.
-func (g *deploymentGate) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	g.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
 }
 
 // ValidateConfig reports errors in the known arguments.
@@ -113,7 +93,7 @@ func (g *deploymentGate) read(
 	var ps problem.Problems
 	arguments := tfvalue.GetObject(ctx, from, diags)
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	request := gateRequest{schemas.ReadObserved(g.data, d), schemas.ReadDuration(d, "poll_interval", defaultPollInterval)}
+	request := gateRequest{schemas.ReadObserved(g.Data, d), schemas.ReadDuration(d, "poll_interval", defaultPollInterval)}
 	request.Goal = observe.Goal{TreeHash: d.String("tree_hash"), Commit: d.String("commit")}
 	if request.Goal == (observe.Goal{}) {
 		d.Report(
@@ -181,21 +161,21 @@ func (g *deploymentGate) wait(
 	if diags.HasError() {
 		return nil
 	}
-	if !g.data.Known || request.ConfigUnknown {
+	if !g.Data.Known || request.ConfigUnknown {
 		diags.AddError(
 			"Provider configuration not known",
 			"The gate asks clusters, but the provider's configuration for that is not known.",
 		)
 		return nil
 	}
-	request.Client = g.data.Client
+	request.Client = g.Data.Client
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	seen, err := observe.Await(
 		bounded,
 		request.Request,
 		request.interval,
-		g.data.Now,
+		g.Data.Now,
 		func(seen *observe.Observation, err error) {
 			logWaiting(ctx, seen, err)
 		},

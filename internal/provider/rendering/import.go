@@ -66,13 +66,13 @@ func (r *environmentRendering) ImportState(
 		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
 		return
 	}
-	if !r.data.CheckKnown(
+	if !r.Data.CheckKnown(
 		"An import reads the GitOps repo, and the provider's credentials are known after apply.", &resp.Diagnostics) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)
 	defer cancel()
-	state, err := remote.Import(ctx, r.data.Client, at, environment)
+	state, err := remote.Import(ctx, r.Data.Client, at, environment)
 	if errors.Is(err, gitbranch.ErrBranchNotFound) {
 		resp.Diagnostics.AddError("Branch not found",
 			fmt.Sprintf(

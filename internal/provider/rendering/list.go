@@ -20,10 +20,10 @@ import (
 var _ list.ListResourceWithConfigure = (*renderingList)(nil)
 
 // renderingList lists the renderings that the branches of a GitOps repo contain.
-type renderingList struct{ environmentRendering }
+type renderingList struct{ *environmentRendering }
 
 // NewList returns the list of the renderings on the branches of a repo.
-func NewList() list.ListResource { return &renderingList{} }
+func NewList() list.ListResource { return &renderingList{newEnvironmentRendering()} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (*renderingList) ListResourceConfigSchema(
@@ -41,10 +41,10 @@ func (*renderingList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *renderingList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	stream.Results = schemas.ListBranches(ctx, req, l.data, func(
+	stream.Results = schemas.ListBranches(ctx, req, l.Data, func(
 		ctx context.Context, repo string, globs []string, results *schemas.ListResults,
 	) error {
-		return remote.EachRendering(ctx, l.data.Client, repo, globs,
+		return remote.EachRendering(ctx, l.Data.Client, repo, globs,
 			func(at record.Destination, found *remote.Rendering, err error) bool {
 				var unusable *record.Error
 				switch {

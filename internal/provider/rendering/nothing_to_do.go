@@ -45,7 +45,7 @@ func (r *environmentRendering) keepNothingToDo(
 	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
 	found problem.Problems, s *past.State, diags *diag.Diagnostics,
 ) {
-	if r.data.Version == "dev" {
+	if r.Data.Version == "dev" {
 		return
 	}
 	prior, rendered := state.prior(), decision.Applied.Rendered
@@ -80,7 +80,7 @@ func (r *environmentRendering) keepNothingToDo(
 func (r *environmentRendering) planNothing(
 	ctx context.Context, private schemas.PrivateState, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) bool {
-	if state == nil || r.data == nil || !plan.sameAs(state) {
+	if state == nil || r.Data == nil || !plan.sameAs(state) {
 		return false
 	}
 	data, _ := private.GetKey(ctx, nothingToDoKey)
@@ -89,7 +89,7 @@ func (r *environmentRendering) planNothing(
 		return false
 	}
 	a := state.arguments()
-	if r.data.Known && r.remote(ctx).CheckHost(a) != nil || r.data.Claims.Plan(a, kept.Tree, false) != nil {
+	if r.Data.Known && r.remote(ctx).CheckHost(a) != nil || r.Data.Claims.Plan(a, kept.Tree, false) != nil {
 		return false
 	}
 	for _, w := range kept.Warnings {
@@ -102,7 +102,7 @@ func (r *environmentRendering) planNothing(
 // the private state says about the delivery.
 func (r *environmentRendering) hashInputs(ctx context.Context, state *environmentRenderingModel) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %s\n", r.data.Version, *schemas.Bulk(ctx))
+	fmt.Fprintf(h, "%q %s\n", r.Data.Version, *schemas.Bulk(ctx))
 	all := tfvalue.Attributes(state)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(h, "%s %s\n", name, all[name])

@@ -32,7 +32,7 @@ func (r *environmentRendering) ModifyPlan(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	diags := &resp.Diagnostics
-	defer r.data.InWords(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
+	defer r.Data.InWords(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
 	var state *environmentRenderingModel
 	if !req.State.Raw.IsNull() {
 		state = readModel(ctx, req.State, diags)
@@ -71,7 +71,7 @@ func (r *environmentRendering) ModifyPlan(
 		return
 	}
 	before, step = decision.Before, decision.Step
-	giver := feedbackGiver{r.data, req.Private, state, diags}
+	giver := feedbackGiver{r.Data, req.Private, state, diags}
 	feedback := giver.plan(ctx, decision)
 	plan.plan(ctx, decision, state, diags)
 	giver.set(plan, feedback)
@@ -82,9 +82,9 @@ func (r *environmentRendering) ModifyPlan(
 		tfvalue.AppendProblems(diags, report.Guardrails(decision.Applied.Wish))
 	}
 	diags.Append(resp.Plan.Set(ctx, plan)...)
-	if r.data != nil {
+	if r.Data != nil {
 		a := plan.arguments()
-		r.data.LastPlans.Keep(a.Environment, a.Destination, *plan, decision, found)
+		r.Data.LastPlans.Keep(a.Environment, a.Destination, *plan, decision, found)
 	}
 }
 
@@ -103,8 +103,8 @@ func (r *environmentRendering) planDestroy(
 	before := readDelivery(ctx, state.prior(), diags)
 	arguments := state.arguments()
 	tfvalue.AppendProblems(diags, check.PlanDestroy(arguments, before))
-	if r.data != nil {
-		if err := r.data.Claims.PlanDestroy(arguments); err != nil {
+	if r.Data != nil {
+		if err := r.Data.Claims.PlanDestroy(arguments); err != nil {
 			configuration.AppendDeliveryError(diags, arguments.Destination, err)
 		}
 	}
@@ -116,7 +116,7 @@ func (r *environmentRendering) planDestroy(
 func (r *environmentRendering) render(
 	ctx context.Context, plan *environmentRenderingModel, prior *past.Prior, before *past.State,
 ) (*next.Rendered, problem.Problems) {
-	arguments, ps := plan.readArguments(ctx, r.data)
+	arguments, ps := plan.readArguments(ctx, r.Data)
 	rendered := next.NewRendered(arguments, nil)
 	if !arguments.NoCommit {
 		tflog.Info(ctx, "rendering the fleet", map[string]any{"environment": arguments.Environment})
@@ -173,7 +173,7 @@ func (m *environmentRenderingModel) plan(
 // check reports what the state does not know about the apply: other renderings, missing credentials, and the contents
 // of the branch.
 func (r *environmentRendering) check(ctx context.Context, decision *delivery.Decision, diags *diag.Diagnostics) {
-	if r.data == nil {
+	if r.Data == nil {
 		return
 	}
 	applied := decision.Applied
@@ -182,14 +182,14 @@ func (r *environmentRendering) check(ctx context.Context, decision *delivery.Dec
 			configuration.AppendDeliveryError(diags, applied.Wish.Destination, err)
 		}
 	}
-	fail(r.data.Claims.Plan(applied.Wish, claimedTree(applied), decision.Prior == nil))
-	if !r.data.Known {
+	fail(r.Data.Claims.Plan(applied.Wish, claimedTree(applied), decision.Prior == nil))
+	if !r.Data.Known {
 		return
 	}
 	remote := r.remote(ctx)
 	fail(remote.CheckHost(applied.Wish))
 	if applied.Wish.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
-		r.data.CheckCredential(applied.Wish.Destination.Repo, diags)
+		r.Data.CheckCredential(applied.Wish.Destination.Repo, diags)
 	}
 	if diags.HasError() {
 		return

@@ -33,38 +33,19 @@ var (
 )
 
 // environmentRendering delivers the rendered tree of an environment to its branch.
-type environmentRendering struct{ data *configuration.Data }
+type environmentRendering struct{ schemas.Resource }
 
 // NewResource returns the resource kalypso_environment_rendering.
-func NewResource() resource.Resource { return &environmentRendering{} }
+func NewResource() resource.Resource { return newEnvironmentRendering() }
 
-func (r *environmentRendering) Metadata(
-	_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse,
-) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_environment_rendering", schemas.MutableIdentity
-}
-
-// IdentitySchema implements resource.ResourceWithIdentity.
-func (r *environmentRendering) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = renderingIdentity.Schema()
-}
-
-func (r *environmentRendering) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = environmentRenderingSchema(ctx)
-}
-
-func (r *environmentRendering) Configure(
-	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
-) {
-	r.data, _ = req.ProviderData.(*configuration.Data)
+func newEnvironmentRendering() *environmentRendering {
+	return &environmentRendering{schemas.NewResource("environment_rendering", environmentRenderingSchema, renderingIdentity)}
 }
 
 // Create delivers the tree. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	*schemas.Bulk(ctx) = nil // Terraform passes the data of a rendering that is gone or replaced
-	defer r.data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
+	defer r.Data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
@@ -73,7 +54,7 @@ func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRe
 
 // Update delivers a changed tree. If it fails, the state stays.
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer r.data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
+	defer r.Data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	state := readModel(ctx, req.State, &resp.Diagnostics)
 	if state == nil {
@@ -114,7 +95,7 @@ func (r *environmentRendering) apply(
 	if diags.HasError() {
 		return nil
 	}
-	if schemas.AppendWindowClosed(diags, decision.CheckWindow(r.data.Now())) {
+	if schemas.AppendWindowClosed(diags, decision.CheckWindow(r.Data.Now())) {
 		return nil
 	}
 	planned := next.deliveryResults
@@ -138,7 +119,7 @@ func (r *environmentRendering) apply(
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(decision, result, planned, state)
-	if (feedbackGiver{r.data, private, state, diags}).send(ctx, next, result, planned) {
+	if (feedbackGiver{r.Data, private, state, diags}).send(ctx, next, result, planned) {
 		r.keepNothingToDo(ctx, private, next, decision, found, result.State, diags)
 	}
 	return next
@@ -166,13 +147,13 @@ func (r *environmentRendering) lastDecision(
 	plan *environmentRenderingModel,
 ) (*delivery.Decision, problem.Problems) {
 	a := plan.arguments()
-	return r.data.LastPlans.Take(a.Environment, a.Destination, *plan)
+	return r.Data.LastPlans.Take(a.Environment, a.Destination, *plan)
 }
 
 // remote returns the access to the branch.
 func (r *environmentRendering) remote(ctx context.Context) remote.Operations {
 	return remote.Operations{
-		Git: r.data.Client, Host: r.data.Hosting, Claims: &r.data.Claims, Progress: logProgress(ctx, logEvery),
+		Git: r.Data.Client, Host: r.Data.Hosting, Claims: &r.Data.Claims, Progress: logProgress(ctx, logEvery),
 	}
 }
 
@@ -180,7 +161,7 @@ func (r *environmentRendering) remote(ctx context.Context) remote.Operations {
 func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	renderingIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
-	defer r.data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
+	defer r.Data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return
@@ -188,7 +169,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	prior := state.prior()
 	before := readDelivery(ctx, prior, diags)
 	defer func() { state.explainErrors(diags, did, before, nil) }()
-	if diags.HasError() || r.data == nil || !r.data.Known {
+	if diags.HasError() || r.Data == nil || !r.Data.Known {
 		return
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Read, schemas.ReadTimeout, diags)
@@ -232,7 +213,7 @@ func (r *environmentRendering) revertedFiles(
 // Delete removes the rendering's folders from the branch.
 func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	diags := &resp.Diagnostics
-	defer r.data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
+	defer r.Data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return
@@ -254,7 +235,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	}
 	ctx, cancel := state.within(ctx, timeouts.Value.Delete, schemas.WriteTimeout, diags)
 	defer cancel()
-	d.Author = r.data.Committer(d.Trailers)
+	d.Author = r.Data.Committer(d.Trailers)
 	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, prior, before)
 	tfvalue.AppendProblems(diags, report.Destroyed(destroyed))
 	if err != nil {
@@ -262,7 +243,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 		configuration.AppendDeliveryError(diags, d.Destination, err)
 		return
 	}
-	feedbackGiver{r.data, resp.Private, state, diags}.end(ctx, d.Environment)
+	feedbackGiver{r.Data, resp.Private, state, diags}.end(ctx, d.Environment)
 }
 
 // readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can

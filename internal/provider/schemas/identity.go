@@ -27,9 +27,6 @@ type identityAttribute struct {
 	Description string
 }
 
-// MutableIdentity lets the identity change with the arguments: no argument replaces a resource.
-var MutableIdentity = resource.ResourceBehavior{MutableIdentity: true}
-
 // Schema returns the identity's schema.
 func (identity Identity) Schema() identityschema.Schema {
 	attributes := make(map[string]identityschema.Attribute, len(identity))

@@ -8,10 +8,48 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
+
+// Resource has the methods that are the same in all resources. A resource embeds it.
+type Resource struct {
+	Data     *configuration.Data // nil until the provider is configured
+	name     string
+	schema   func(context.Context) schema.Schema
+	identity Identity
+}
+
+// NewResource returns the methods of the resource of a name.
+func NewResource(name string, schema func(context.Context) schema.Schema, identity Identity) Resource {
+	return Resource{name: name, schema: schema, identity: identity}
+}
+
+// Metadata implements resource.Resource. The identity changes with the arguments: no argument replaces a resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.name
+	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
+}
+
+// Schema implements resource.Resource.
+func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = r.schema(ctx)
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *Resource) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = r.identity.Schema()
+}
+
+// Configure stores the provider's configuration.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.Data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
 
 // ImportedResource is the state of a resource that an import creates, or that a list shows.
 type ImportedResource interface {

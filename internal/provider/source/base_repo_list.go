@@ -15,10 +15,10 @@ import (
 var _ list.ListResourceWithConfigure = (*baseRepoList)(nil)
 
 // baseRepoList lists the BaseRepos on the branches of a control plane.
-type baseRepoList struct{ baseRepo }
+type baseRepoList struct{ *baseRepo }
 
 // NewBaseRepoList returns the list of the BaseRepos on the branches of a control plane.
-func NewBaseRepoList() list.ListResource { return &baseRepoList{} }
+func NewBaseRepoList() list.ListResource { return &baseRepoList{newBaseRepo()} }
 
 // ListResourceConfigSchema implements list.ListResource.
 func (*baseRepoList) ListResourceConfigSchema(
@@ -35,7 +35,7 @@ func (*baseRepoList) ListResourceConfigSchema(
 
 // List implements list.ListResource.
 func (l *baseRepoList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	stream.Results = schemas.ListBranches(ctx, req, l.data, func(
+	stream.Results = schemas.ListBranches(ctx, req, l.Data, func(
 		ctx context.Context, repo string, globs []string, results *schemas.ListResults,
 	) error {
 		return l.remote().Each(ctx, repo, globs, func(at baserepo.EnvironmentBranch, found *baserepo.State, err error) bool {

@@ -34,34 +34,19 @@ var (
 )
 
 // baseRepo makes the BaseRepo of an environment pin the promoted commit.
-type baseRepo struct{ data *configuration.Data }
+type baseRepo struct{ schemas.Resource }
 
 // NewBaseRepo returns the resource kalypso_base_repo.
-func NewBaseRepo() resource.Resource { return &baseRepo{} }
+func NewBaseRepo() resource.Resource { return newBaseRepo() }
 
-func (r *baseRepo) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_base_repo", schemas.MutableIdentity
+func newBaseRepo() *baseRepo {
+	return &baseRepo{schemas.NewResource("base_repo", baseRepoSchema, baseRepoIdentity)}
 }
 
 // baseRepoIdentity identifies a BaseRepo by the branch that contains it.
 var baseRepoIdentity = schemas.Identity{
 	{Name: "repo", State: path.Root("repo"), Required: true, Description: "URL of the control plane's repo."},
 	{Name: "branch", State: path.Root("branch"), Required: true, Description: "Branch of the environment."},
-}
-
-func (r *baseRepo) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = baseRepoIdentity.Schema()
-}
-
-func (r *baseRepo) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = baseRepoSchema(ctx)
-}
-
-// Configure stores the provider's configuration.
-func (r *baseRepo) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
 }
 
 // ValidateConfig reports errors in a commit message and in a configured promotion. Other errors need the plan.
@@ -85,7 +70,7 @@ func (r *baseRepo) ModifyPlan(
 		return
 	}
 	diags := &resp.Diagnostics
-	defer r.data.InWords(ctx, req.Plan, path.Root("repo"), diags)
+	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), diags)
 	var plan baseRepoModel
 	diags.Append(req.Plan.Get(ctx, &plan)...)
 	var state *baseRepoModel
@@ -100,8 +85,8 @@ func (r *baseRepo) ModifyPlan(
 	if diags.HasError() {
 		return
 	}
-	if r.data != nil {
-		tfvalue.AppendProblems(diags, r.data.ClaimBaseRepo(d.At, req.Config.Raw, state == nil))
+	if r.Data != nil {
+		tfvalue.AppendProblems(diags, r.Data.ClaimBaseRepo(d.At, req.Config.Raw, state == nil))
 	}
 	if !plan.known() {
 		plan.unknownResults()
@@ -129,11 +114,11 @@ func (r *baseRepo) ModifyPlan(
 func (r *baseRepo) check(
 	ctx context.Context, plan baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
 ) {
-	if r.data == nil || !r.data.Known {
+	if r.Data == nil || !r.Data.Known {
 		return
 	}
 	if d.Strategy == strategy.PullRequest {
-		if r.data.CheckCredential(d.At.Repo, diags); diags.HasError() {
+		if r.Data.CheckCredential(d.At.Repo, diags); diags.HasError() {
 			return
 		}
 	}
@@ -152,19 +137,19 @@ func (r *baseRepo) check(
 }
 
 func (r *baseRepo) remote() baserepo.Remote {
-	return baserepo.Remote{Git: r.data.Client, Host: r.data.Hosting}
+	return baserepo.Remote{Git: r.Data.Client, Host: r.Data.Hosting}
 }
 
 // Create makes the BaseRepo pin the commit. If it fails, it leaves no state; the next create finds what it wrote.
 func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer r.data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
+	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	r.apply(ctx, req.Plan, nil, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
 }
 
 // Update makes the BaseRepo pin another commit. A plan without an unknown result writes nothing.
 func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer r.data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
+	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var state baseRepoModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -201,10 +186,10 @@ func (r *baseRepo) apply(
 		diags.Append(to.Set(ctx, plan)...)
 		return
 	}
-	if schemas.AppendWindowClosed(diags, d.Promotion.CheckWindow(r.data.Now())) {
+	if schemas.AppendWindowClosed(diags, d.Promotion.CheckWindow(r.Data.Now())) {
 		return
 	}
-	d.Author = r.data.Committer(nil)
+	d.Author = r.Data.Committer(nil)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	result, err := r.remote().Apply(ctx, d, before)
@@ -225,10 +210,10 @@ func (r *baseRepo) apply(
 func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	baseRepoIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
-	defer r.data.InWords(ctx, req.State, path.Root("repo"), diags)
+	defer r.Data.InWords(ctx, req.State, path.Root("repo"), diags)
 	var state baseRepoModel
 	diags.Append(req.State.Get(ctx, &state)...)
-	if diags.HasError() || r.data == nil || !r.data.Known {
+	if diags.HasError() || r.Data == nil || !r.Data.Known {
 		return
 	}
 	before := readBaseRepo(ctx, req.Private, &state, diags)
@@ -255,7 +240,7 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 // Delete closes an open pull request. The file stays: the operator renders the environment from it.
 func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer r.data.InWords(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
+	defer r.Data.InWords(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
 	var state baseRepoModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
@@ -287,7 +272,7 @@ func (r *baseRepo) ImportState(
 			return
 		}
 	}
-	if !r.data.CheckKnown(
+	if !r.Data.CheckKnown(
 		"An import reads the control plane, and the provider's credentials are known after apply.", diags) {
 		return
 	}
