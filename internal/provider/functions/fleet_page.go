@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,109 +17,89 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-type fleetPageFunction struct{}
-
 // NewFleetPage returns the function fleet_page.
-func NewFleetPage() function.Function { return fleetPageFunction{} }
+func NewFleetPage() function.Function { return pure{"fleet_page", fleetPageDefinition, runFleetPage} }
 
-func (fleetPageFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
-	resp.Name = "fleet_page"
+var fleetPageDefinition = function.Definition{
+	Summary: "One HTML page with running versions and deliveries",
+	MarkdownDescription: "Returns one HTML file for people without Terraform: what is wrong now, what each environment " +
+		"runs of each deployment target and cluster type, and the deliveries with their metrics. A pipeline publishes it " +
+		"as a page, a file of a bucket, or an artifact; it also opens from disk.\n\n" +
+		"The file makes no request to anywhere. It reads without JavaScript, which adds filters, the reader's time zone " +
+		"and arrow keys. It has names of authors, but not their mail addresses. Commits are links if their repo's URL " +
+		"begins with `https://`. The page depends on its arguments alone: its times are those of the data. With 2,000 " +
+		"deployment targets, 5 environments and the default `limit`, it has at most 2 MiB.\n\n" +
+		"The versions of deployment targets come from `versions` and `runs` of a history, or `targets` of a state. " +
+		"Without them, the page shows the cluster types: their clusters, and the promoted commit that reached them. " +
+		"The page filters by `workspace` and `workload` where these have them. A version is ahead of another " +
+		"if its numbers are higher, or if an environment that ran both ran it later for the first time.\n\n" +
+		"If an argument is sensitive, so is the page. Mark an output of the page as `sensitive`, so that no plan prints " +
+		"it; `terraform output -raw` writes it.",
+	Parameters: []function.Parameter{
+		function.DynamicParameter{
+			Name: "histories",
+			MarkdownDescription: "Objects of `data.kalypso_deployment_history`, whole, as a list or a map; or a single one. " +
+				"The columns have the order of the list. The keys of a map name the environments, and sort the columns.",
+		},
+	},
+	VariadicParameter: function.DynamicParameter{
+		Name: "states",
+		MarkdownDescription: "A list or map of objects of `data.kalypso_deployment_state`, whole, or a single object. " +
+			"They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of a map " +
+			"name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
+			"objects of `data.kalypso_promotion` in the same way. They add the commits that wait, with the reason, such as " +
+			"the time at which a window opens. Another one can have the objects of `data.kalypso_comparison`: the page shows " +
+			"their differences as tables.",
+	},
+	Return: function.StringReturn{},
 }
 
-func (fleetPageFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
-		Summary: "One HTML page with running versions and deliveries",
-		MarkdownDescription: "Returns one HTML file for people without Terraform: what is wrong now, what each environment " +
-			"runs of each deployment target and cluster type, and the deliveries with their metrics. A pipeline publishes it " +
-			"as a page, a file of a bucket, or an artifact; it also opens from disk.\n\n" +
-			"The file makes no request to anywhere. It reads without JavaScript, which adds filters, the reader's time zone " +
-			"and arrow keys. It has names of authors, but not their mail addresses. Commits are links if their repo's URL " +
-			"begins with `https://`. The page depends on its arguments alone: its times are those of the data. With 2,000 " +
-			"deployment targets, 5 environments and the default `limit`, it has at most 2 MiB.\n\n" +
-			"The versions of deployment targets come from `versions` and `runs` of a history, or `targets` of a state. " +
-			"Without them, the page shows the cluster types: their clusters, and the promoted commit that reached them. " +
-			"The page filters by `workspace` and `workload` where these have them. A version is ahead of another " +
-			"if its numbers are higher, or if an environment that ran both ran it later for the first time.\n\n" +
-			"If an argument is sensitive, so is the page. Mark an output of the page as `sensitive`, so that no plan prints " +
-			"it; `terraform output -raw` writes it.",
-		Parameters: []function.Parameter{
-			function.DynamicParameter{
-				Name: "histories",
-				MarkdownDescription: "Objects of `data.kalypso_deployment_history`, whole, as a list or a map; or a single one. " +
-					"The columns have the order of the list. The keys of a map name the environments, and sort the columns.",
-			},
-		},
-		VariadicParameter: function.DynamicParameter{
-			Name: "states",
-			MarkdownDescription: "A list or map of objects of `data.kalypso_deployment_state`, whole, or a single object. " +
-				"They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of a map " +
-				"name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
-				"objects of `data.kalypso_promotion` in the same way. They add the commits that wait, with the reason, such as " +
-				"the time at which a window opens. Another one can have the objects of `data.kalypso_comparison`: the page shows " +
-				"their differences as tables.",
-		},
-		Return: function.StringReturn{},
-	}
-}
-
-func (fleetPageFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	var given types.Dynamic
+func runFleetPage(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
+	var first types.Dynamic
 	var more []types.Dynamic
-	if resp.Error = req.Arguments.Get(ctx, &given, &more); resp.Error != nil {
-		return
+	if err := arguments.Get(ctx, &first, &more); err != nil {
+		return nil, err
 	}
 	if len(more) > 3 {
-		resp.Error = function.NewArgumentFuncError(4, "There is at most one list of states, one of promotions, and one of "+
+		return nil, function.NewArgumentFuncError(4, "There is at most one list of states, one of promotions, and one of "+
 			"comparisons. Join several with concat")
-		return
 	}
-	for _, v := range append([]types.Dynamic{given}, more...) {
-		if !tfvalue.WhollyKnown(v) {
-			resp.Error = resp.Result.Set(ctx, types.StringUnknown())
-			return
-		}
+	all := append([]types.Dynamic{first}, more...)
+	if slices.ContainsFunc(all, func(v types.Dynamic) bool { return !tfvalue.WhollyKnown(v) }) {
+		return types.StringUnknown(), nil
 	}
-	histories, err := pageData("histories", "deployments", given, func(h *page.History, name page.Text) { h.Name = name })
-	if err != nil {
-		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
-		return
-	}
-	var states []page.DeploymentState
-	if len(more) > 0 {
-		states, err = pageData("states", "folders", more[0], func(s *page.DeploymentState, name page.Text) { s.Name = name })
-		if err != nil {
-			resp.Error = function.NewArgumentFuncError(1, sentence(err.Error()))
-			return
-		}
-	}
-	var promotions []page.Promotion
-	if len(more) > 1 {
-		named := func(p *page.Promotion, name page.Text) { p.Name = name }
-		promotions, err = pageData("promotions", "waiting", more[1], named)
-		if err != nil {
-			resp.Error = function.NewArgumentFuncError(2, sentence(err.Error()))
-			return
-		}
-	}
-	var comparisons []page.Comparison
-	if len(more) > 2 {
-		named := func(c *page.Comparison, name page.Text) { c.Name = name }
-		comparisons, err = pageData("comparisons", "placements", more[2], named)
-		if err != nil {
-			resp.Error = function.NewArgumentFuncError(3, sentence(err.Error()))
-			return
-		}
+	histories, err0 := pageArgument(all, 0, "histories", "deployments",
+		func(h *page.History, name page.Text) { h.Name = name })
+	states, err1 := pageArgument(all, 1, "states", "folders",
+		func(s *page.DeploymentState, name page.Text) { s.Name = name })
+	promotions, err2 := pageArgument(all, 2, "promotions", "waiting",
+		func(p *page.Promotion, name page.Text) { p.Name = name })
+	comparisons, err3 := pageArgument(all, 3, "comparisons", "placements",
+		func(c *page.Comparison, name page.Text) { c.Name = name })
+	if err := cmp.Or(err0, err1, err2, err3); err != nil {
+		return nil, err
 	}
 	html, err := page.HTML(page.Data{
 		Histories: histories, States: states, Promotions: promotions, Comparisons: comparisons,
 	})
 	if err != nil {
-		resp.Error = function.NewFuncError(sentence(err.Error()))
-		return
+		return nil, function.NewFuncError(sentence(err.Error()))
 	}
-	resp.Error = resp.Result.Set(ctx, string(html))
+	return string(html), nil
+}
+
+// pageArgument reads argument i, or returns nothing if it is not given.
+func pageArgument[T any](
+	given []types.Dynamic, i int, argument, wanted string, name func(*T, page.Text),
+) ([]T, *function.FuncError) {
+	if i >= len(given) {
+		return nil, nil
+	}
+	all, err := pageData(argument, wanted, given[i], name)
+	if err != nil {
+		return nil, function.NewArgumentFuncError(int64(i), sentence(err.Error()))
+	}
+	return all, nil
 }
 
 // pageData reads the objects of a data source: of a list, of a map whose keys name them, or a single one. wanted is an

@@ -15,61 +15,49 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-type placementDecisionsFunction struct{}
-
 // NewPlacementDecisions returns the function placement_decisions.
-func NewPlacementDecisions() function.Function { return placementDecisionsFunction{} }
-
-func (placementDecisionsFunction) Metadata(
-	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
-) {
-	resp.Name = "placement_decisions"
+func NewPlacementDecisions() function.Function {
+	return pure{"placement_decisions", placementDecisionsDefinition, runPlacementDecisions}
 }
 
-func (placementDecisionsFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
-		Summary: "Placement decisions in the standard format, for other tools",
-		MarkdownDescription: "Returns PlacementDecision objects (`multicluster.x-k8s.io/v1alpha1`, " +
-			"[KEP-5313](https://kep.k8s.io/5313)) as a list: for each deployment target the clusters that run it. Argo CD, " +
-			"Kueue and other tools that follow this standard then follow Kalypso's decisions. An object has at most 100 " +
-			"decisions. The objects of a deployment target share the label `multicluster.x-k8s.io/decision-key`, which is the " +
-			"name of the target, and are numbered by `multicluster.x-k8s.io/decision-index`.",
-		Parameters: []function.Parameter{
-			function.DynamicParameter{
-				Name: "assignments", AllowUnknownValues: true,
-				MarkdownDescription: "The attribute `assignments` of a `kalypso_environment_rendering`: deployment targets by " +
-					"cluster type.",
-			},
+var placementDecisionsDefinition = function.Definition{
+	Summary: "Placement decisions in the standard format, for other tools",
+	MarkdownDescription: "Returns PlacementDecision objects (`multicluster.x-k8s.io/v1alpha1`, " +
+		"[KEP-5313](https://kep.k8s.io/5313)) as a list: for each deployment target the clusters that run it. Argo CD, " +
+		"Kueue and other tools that follow this standard then follow Kalypso's decisions. An object has at most 100 " +
+		"decisions. The objects of a deployment target share the label `multicluster.x-k8s.io/decision-key`, which is the " +
+		"name of the target, and are numbered by `multicluster.x-k8s.io/decision-index`.",
+	Parameters: []function.Parameter{
+		function.DynamicParameter{
+			Name: "assignments", AllowUnknownValues: true,
+			MarkdownDescription: "The attribute `assignments` of a `kalypso_environment_rendering`: deployment targets by " +
+				"cluster type.",
 		},
-		VariadicParameter: function.DynamicParameter{
-			Name: "cluster_types", AllowUnknownValues: true, AllowNullValue: true,
-			MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: the decisions then name clusters, else " +
-				"the cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
-				"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`). With Terraform, " +
-				"`cluster_types` can be null; OpenTofu then returns null.",
-		},
-		Return: function.DynamicReturn{},
-	}
+	},
+	VariadicParameter: function.DynamicParameter{
+		Name: "cluster_types", AllowUnknownValues: true, AllowNullValue: true,
+		MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: the decisions then name clusters, else " +
+			"the cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
+			"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`). With Terraform, " +
+			"`cluster_types` can be null; OpenTofu then returns null.",
+	},
+	Return: function.DynamicReturn{},
 }
 
-func (placementDecisionsFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
 	var given types.Dynamic
 	var more []types.Dynamic
-	if resp.Error = req.Arguments.Get(ctx, &given, &more); resp.Error != nil {
-		return
+	if err := arguments.Get(ctx, &given, &more); err != nil {
+		return nil, err
 	}
 	if len(more) > 2 {
-		resp.Error = function.NewArgumentFuncError(3, "There are at most cluster_types and one object of options.")
-		return
+		return nil, function.NewArgumentFuncError(3, "There are at most cluster_types and one object of options.")
 	}
 	assignments, known := keysOf(given)
 	if tfvalue.IsNull(tfvalue.Underlying(given)) || known && assignments == nil {
-		resp.Error = function.NewArgumentFuncError(0, "assignments is not the attribute of that name of a "+
+		return nil, function.NewArgumentFuncError(0, "assignments is not the attribute of that name of a "+
 			"kalypso_environment_rendering: a map of deployment targets for each cluster type. With preview = \"none\" it is "+
 			"null")
-		return
 	}
 	var ps problem.Problems
 	var clusterTypes map[string][]string
@@ -80,8 +68,8 @@ func (placementDecisionsFunction) Run(ctx context.Context, req function.RunReque
 			clusterTypes[name] = t.Strings("clusters")
 			known = known && !unknown.Is(name) && !slices.ContainsFunc(clusterTypes[name], unknown.Is)
 		}
-		if resp.Error = argumentError(1, ps); resp.Error != nil {
-			return
+		if err := argumentError(1, ps); err != nil {
+			return nil, err
 		}
 	}
 	var o clusters.DecisionOptions
@@ -89,25 +77,23 @@ func (placementDecisionsFunction) Run(ctx context.Context, req function.RunReque
 		d := tfvalue.NewDecoder(more[1], &ps)
 		d.Allow("namespace", "profiles_namespace")
 		o = clusters.DecisionOptions{Namespace: d.String("namespace"), ProfilesNamespace: d.String("profiles_namespace")}
-		if resp.Error = argumentError(2, ps); resp.Error != nil {
-			return
+		if err := argumentError(2, ps); err != nil {
+			return nil, err
 		}
 		known = known && !unknown.Is(o.Namespace) && !unknown.Is(o.ProfilesNamespace)
 	}
 	if !known {
-		resp.Error = resp.Result.Set(ctx, types.DynamicUnknown())
-		return
+		return types.DynamicUnknown(), nil
 	}
 	all, err := clusters.Decisions(assignments, clusterTypes, o)
 	if err != nil {
-		resp.Error = function.NewFuncError(sentence(err.Error()))
-		return
+		return nil, function.NewFuncError(sentence(err.Error()))
 	}
 	objects := make([]any, len(all))
 	for i, object := range all {
 		objects[i] = object
 	}
-	resp.Error = resp.Result.Set(ctx, types.DynamicValue(dynamicOf(objects)))
+	return types.DynamicValue(dynamicOf(objects)), nil
 }
 
 // keysOf returns the keys of the maps in a map, and whether they are known. It returns nil for any other value. The

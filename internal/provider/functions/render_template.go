@@ -18,62 +18,53 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-type renderTemplateFunction struct{}
-
 // NewRenderTemplate returns the function render_template.
-func NewRenderTemplate() function.Function { return renderTemplateFunction{} }
-
-func (renderTemplateFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
-	resp.Name = "render_template"
+func NewRenderTemplate() function.Function {
+	return pure{"render_template", renderTemplateDefinition, runRenderTemplate}
 }
 
-func (renderTemplateFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
-		Summary: "Renders a template for an assignment",
-		MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use " +
-			"it to try out templates, and to test them with `check` blocks and `terraform test`.",
-		Parameters: []function.Parameter{
-			function.DynamicParameter{
-				Name: "template",
-				MarkdownDescription: "The template: a string, or an object with `manifests` and `content_type` as in " +
-					"`kalypso_template`, such as a resource of that kind.",
-			},
-			function.DynamicParameter{
-				Name: "data",
-				MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, " +
-					"`Workspace`, `Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of " +
-					"strings), `ConfigData` (an object; its values are strings, objects or lists), `SecretData` (an object of " +
-					"references, each with `store`, `key` and `property`) and `Requires` (a list of required deployment targets, " +
-					"each with `Name`, `Workload`, `Namespace` and `Wave`). Missing attributes are empty.",
-			},
+var renderTemplateDefinition = function.Definition{
+	Summary: "Renders a template for an assignment",
+	MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use " +
+		"it to try out templates, and to test them with `check` blocks and `terraform test`.",
+	Parameters: []function.Parameter{
+		function.DynamicParameter{
+			Name: "template",
+			MarkdownDescription: "The template: a string, or an object with `manifests` and `content_type` as in " +
+				"`kalypso_template`, such as a resource of that kind.",
 		},
-		Return: function.StringReturn{},
-	}
+		function.DynamicParameter{
+			Name: "data",
+			MarkdownDescription: "The data: an object with any of `DeploymentTargetName`, `Namespace`, `Environment`, " +
+				"`Workspace`, `Workload`, `ClusterType` (strings), `Labels`, `ClusterTypeLabels`, `Manifests` (maps of " +
+				"strings), `ConfigData` (an object; its values are strings, objects or lists), `SecretData` (an object of " +
+				"references, each with `store`, `key` and `property`) and `Requires` (a list of required deployment targets, " +
+				"each with `Name`, `Workload`, `Namespace` and `Wave`). Missing attributes are empty.",
+		},
+	},
+	Return: function.StringReturn{},
 }
 
-func (renderTemplateFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func runRenderTemplate(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
 	var templateValue, dataValue types.Dynamic
-	if resp.Error = req.Arguments.Get(ctx, &templateValue, &dataValue); resp.Error != nil {
-		return
+	if err := arguments.Get(ctx, &templateValue, &dataValue); err != nil {
+		return nil, err
 	}
 	var ps problem.Problems
 	template := templateOf(templateValue, &ps)
-	if resp.Error = argumentError(0, ps); resp.Error != nil {
-		return
+	if err := argumentError(0, ps); err != nil {
+		return nil, err
 	}
 	ps = nil
 	data := dataOf(dataValue, &ps)
-	if resp.Error = argumentError(1, ps); resp.Error != nil {
-		return
+	if err := argumentError(1, ps); err != nil {
+		return nil, err
 	}
 	text, err := render.Text(ctx, template, data)
 	if err != nil {
-		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
-		return
+		return nil, function.NewArgumentFuncError(0, sentence(err.Error()))
 	}
-	resp.Error = resp.Result.Set(ctx, text)
+	return text, nil
 }
 
 // templateOf reads a template: a string, or an object.

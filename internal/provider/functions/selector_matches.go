@@ -15,62 +15,51 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-type selectorMatchesFunction struct{}
-
 // NewSelectorMatches returns the function selector_matches.
-func NewSelectorMatches() function.Function { return selectorMatchesFunction{} }
-
-func (selectorMatchesFunction) Metadata(
-	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
-) {
-	resp.Name = "selector_matches"
+func NewSelectorMatches() function.Function {
+	return pure{"selector_matches", selectorMatchesDefinition, runSelectorMatches}
 }
 
-func (selectorMatchesFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
-		Summary: "Reports whether a selector selects an object with these labels",
-		MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster " +
-			"type with these labels. Use it to test policies with `check` blocks and `terraform test`.",
-		Parameters: []function.Parameter{
-			function.DynamicParameter{
-				Name: "selector",
-				MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and " +
-					"`match_all`, each as in `kalypso_scheduling_policy`. To select everything, it needs `match_all = true`.",
-			},
-			function.DynamicParameter{
-				Name: "labels",
-				MarkdownDescription: "The labels: a map of strings. The selector's `workspace` is compared with the label `" +
-					fleet.WorkspaceLabel + "`, which every deployment target has.",
-			},
+var selectorMatchesDefinition = function.Definition{
+	Summary: "Reports whether a selector selects an object with these labels",
+	MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster " +
+		"type with these labels. Use it to test policies with `check` blocks and `terraform test`.",
+	Parameters: []function.Parameter{
+		function.DynamicParameter{
+			Name: "selector",
+			MarkdownDescription: "The selector: an object with `workspace`, `match_labels`, `match_expressions` and " +
+				"`match_all`, each as in `kalypso_scheduling_policy`. To select everything, it needs `match_all = true`.",
 		},
-		Return: function.BoolReturn{},
-	}
+		function.DynamicParameter{
+			Name: "labels",
+			MarkdownDescription: "The labels: a map of strings. The selector's `workspace` is compared with the label `" +
+				fleet.WorkspaceLabel + "`, which every deployment target has.",
+		},
+	},
+	Return: function.BoolReturn{},
 }
 
-func (selectorMatchesFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func runSelectorMatches(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
 	var selectorValue, labelsValue types.Dynamic
-	if resp.Error = req.Arguments.Get(ctx, &selectorValue, &labelsValue); resp.Error != nil {
-		return
+	if err := arguments.Get(ctx, &selectorValue, &labelsValue); err != nil {
+		return nil, err
 	}
 	var ps problem.Problems
 	s := schemas.DecodeSelector(tfvalue.NewDecoder(selectorValue, &ps), true)
 	ps = append(ps, fleet.ValidateSelector(&s.Labels)...)
-	if resp.Error = argumentError(0, ps); resp.Error != nil {
-		return
+	if err := argumentError(0, ps); err != nil {
+		return nil, err
 	}
 	var labelProblems problem.Problems
 	labels := labelsOf(labelsValue, &labelProblems)
-	if resp.Error = argumentError(1, labelProblems); resp.Error != nil {
-		return
+	if err := argumentError(1, labelProblems); err != nil {
+		return nil, err
 	}
 	matches, err := fleet.SelectorMatches(s.Workspace, &s.Labels, labels)
 	if err != nil {
-		resp.Error = function.NewArgumentFuncError(0, sentence(err.Error()))
-		return
+		return nil, function.NewArgumentFuncError(0, sentence(err.Error()))
 	}
-	resp.Error = resp.Result.Set(ctx, matches)
+	return matches, nil
 }
 
 // labelsOf reads labels from an argument.

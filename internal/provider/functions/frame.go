@@ -1,0 +1,32 @@
+package functions
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/function"
+)
+
+// pure is a function that contacts nothing.
+type pure struct {
+	name       string
+	definition function.Definition
+	run        func(context.Context, function.ArgumentsData) (result any, err *function.FuncError)
+}
+
+// Metadata implements function.Function.
+func (f pure) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = f.name
+}
+
+// Definition implements function.Function.
+func (f pure) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = f.definition
+}
+
+// Run implements function.Function.
+func (f pure) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	result, err := f.run(ctx, req.Arguments)
+	if resp.Error = err; err == nil {
+		resp.Error = resp.Result.Set(ctx, result)
+	}
+}
