@@ -7,6 +7,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // TestHosts: the server of a repo's URL chooses the host. A repo on no server gets the servers and the reasons.
@@ -14,7 +15,7 @@ func TestHosts(t *testing.T) {
 	t.Parallel()
 	var hosts githost.Hosts
 	for _, base := range []string{"https://github.com", "https://git.acme.io"} {
-		host, err := github.New(github.Config{BaseURL: base})
+		host, err := github.New(github.Config{Access: httpapi.Access{BaseURL: base}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -106,13 +106,11 @@ func (a azureDevOpsSettings) settings() hostSettings {
 		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil, withheld: a.withheld,
 		unknown: AnyUnknown(a.Token, a.BaseURL), serverUnknown: unknown.Is(a.BaseURL), server: a.BaseURL,
 		public: "https://dev.azure.com", certificates: a.certificates,
-		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
-			c := azuredevops.Config{
-				Credential: a.credential(), BaseURL: a.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
-				Certificates: a.config,
-			}
+		token: a.Token,
+		create: func(access httpapi.Access, anonymous bool) (githost.Host, error) {
+			c := azuredevops.Config{Access: access}
 			if !anonymous {
-				c.Token, c.Organizations = a.Token, a.Organizations
+				c.Organizations = a.Organizations
 			}
 			if !anonymous && a.entra != nil {
 				c.Entra = a.entra.token

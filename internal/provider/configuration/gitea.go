@@ -5,8 +5,8 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -49,21 +49,12 @@ func readGitea(d tfvalue.Decoder) []hostSettings {
 		)
 		return nil
 	}
-	certs := readCertificates(given, server)
 	const credential = "token in gitea of the provider"
 	return []hostSettings{{
 		name: "Gitea", block: giteaBlock, noun: pullRequestNoun, credential: credential, source: "token",
 		hasCredential: token != "", unknown: AnyUnknown(token, server), serverUnknown: unknown.Is(server), server: server,
-		certificates: certs,
-		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
-			c := gitea.Config{
-				Credential: credential, BaseURL: server, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
-				Certificates: certs.config,
-			}
-			if !anonymous {
-				c.Token = token
-			}
-			return gitea.New(c)
-		},
+		certificates: readCertificates(given, server),
+		token:        token,
+		create:       func(access httpapi.Access, _ bool) (githost.Host, error) { return gitea.New(access) },
 	}}
 }

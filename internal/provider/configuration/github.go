@@ -9,8 +9,8 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -93,14 +93,9 @@ func (g githubSettings) settings() hostSettings {
 		name: "GitHub", block: "github", noun: pullRequestNoun, credential: g.credential(), source: "token or app",
 		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(), serverUnknown: unknown.Is(g.BaseURL),
 		server: g.BaseURL, public: "https://github.com", certificates: g.certificates,
-		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
-			c := github.Config{
-				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
-				Certificates: g.config,
-			}
-			if !anonymous {
-				c.Token = g.Token
-			}
+		token: g.Token,
+		create: func(access httpapi.Access, anonymous bool) (githost.Host, error) {
+			c := github.Config{Access: access}
 			if g.App != nil && !anonymous {
 				c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
 			}

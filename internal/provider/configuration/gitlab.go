@@ -9,7 +9,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -94,15 +94,7 @@ func (g gitlabSettings) settings() hostSettings {
 		name: "GitLab", block: "gitlab", noun: "merge request", credential: g.credential(), source: "token",
 		hasCredential: g.Token != "", unknown: AnyUnknown(g.Token, g.BaseURL), serverUnknown: unknown.Is(g.BaseURL),
 		server: g.BaseURL, public: "https://gitlab.com", certificates: g.certificates,
-		open: func(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
-			c := gitlab.Config{
-				Credential: g.credential(), BaseURL: g.BaseURL, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
-				Certificates: g.config,
-			}
-			if !anonymous {
-				c.Token = g.Token
-			}
-			return gitlab.New(c)
-		},
+		token:  g.Token,
+		create: func(access httpapi.Access, _ bool) (githost.Host, error) { return gitlab.New(access) },
 	}
 }

@@ -24,6 +24,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -67,10 +68,23 @@ type hostSettings struct {
 	server, public string
 	// certificates are for the server, with the API and with Git.
 	certificates certificates
-	// open creates the host, without the credential if it is anonymous. It contacts no server.
-	open func(anonymous bool, secrets *redact.Secrets) (githost.Host, error)
+	token        string
+	// create creates the host, without another credential than the token if it is anonymous. It contacts no server.
+	create func(access httpapi.Access, anonymous bool) (githost.Host, error)
 	// anonymous is the host without the credential; nil: it can't be created.
 	anonymous githost.Host
+}
+
+// open creates the host, without the credential if it is anonymous. It contacts no server.
+func (h hostSettings) open(anonymous bool, secrets *redact.Secrets) (githost.Host, error) {
+	access := httpapi.Access{
+		Credential: h.credential, BaseURL: h.server, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait,
+		Certificates: h.certificates.config,
+	}
+	if !anonymous {
+		access.Token = h.token
+	}
+	return h.create(access, anonymous)
 }
 
 // readHosts reads the hosts. The public servers are always hosts, without a block. entra signs in to Azure DevOps; nil:

@@ -6,6 +6,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
@@ -20,10 +21,8 @@ func AzureDevOps(options ...fake.Option) func(*testing.T) hostingtest.World {
 		server.AddToken(readerToken, "bob", fake.Reader)
 		return &AzureDevOpsWorld{server, fakeWorld{
 			Clock: clock, server: server.Server, writer: server.Token,
-			open: func(token string, transport http.RoundTripper) (githost.Host, error) {
-				return azuredevops.New(azuredevops.Config{
-					Token: token, BaseURL: server.URL, Clock: clock, Credential: "token", Transport: transport,
-				})
+			open: func(access httpapi.Access) (githost.Host, error) {
+				return azuredevops.New(azuredevops.Config{Access: access})
 			},
 		}}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
@@ -21,7 +22,7 @@ type fakeWorld struct {
 	Clock  *hostingtest.Clock
 	server *hostfake.Server
 	writer string // token
-	open   func(token string, transport http.RoundTripper) (githost.Host, error)
+	open   func(httpapi.Access) (githost.Host, error)
 }
 
 // Host implements [hostingtest.World].
@@ -33,7 +34,9 @@ func (w *fakeWorld) Host(t testing.TB, as hostingtest.Credential) githost.Host {
 // HostOver implements [hostingtest.World].
 func (w *fakeWorld) HostOver(t testing.TB, as hostingtest.Credential, transport http.RoundTripper) githost.Host {
 	t.Helper()
-	host, err := w.open(w.token(as), transport)
+	host, err := w.open(httpapi.Access{
+		Token: w.token(as), BaseURL: w.server.URL, Clock: w.Clock, Credential: "token", Transport: transport,
+	})
 	return hostOf(t, host, err)
 }
 

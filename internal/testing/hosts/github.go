@@ -6,6 +6,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
@@ -20,11 +21,7 @@ func GitHub(options ...githubfake.Option) func(*testing.T) hostingtest.World {
 		fake.AddToken(readerToken, "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
 		return &GitHubWorld{fake, fakeWorld{
 			Clock: clock, server: fake.Server, writer: fake.Token,
-			open: func(token string, transport http.RoundTripper) (githost.Host, error) {
-				return github.New(github.Config{
-					Token: token, BaseURL: fake.URL, Clock: clock, Credential: "token", Transport: transport,
-				})
-			},
+			open: func(access httpapi.Access) (githost.Host, error) { return github.New(github.Config{Access: access}) },
 		}}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
@@ -23,11 +24,7 @@ func GitLab(options ...gitlabfake.Option) func(*testing.T) hostingtest.World {
 		fake.AddToken(readerToken, "bob", map[string]gitlabfake.Access{projectPath: gitlabfake.Reporter})
 		return &GitLabWorld{fake, fakeWorld{
 			Clock: clock, server: fake.Server, writer: fake.Token,
-			open: func(token string, transport http.RoundTripper) (githost.Host, error) {
-				return gitlab.New(gitlab.Config{
-					Token: token, BaseURL: fake.URL, Clock: clock, Credential: "token", Transport: transport,
-				})
-			},
+			open: func(access httpapi.Access) (githost.Host, error) { return gitlab.New(access) },
 		}}
 	}
 }

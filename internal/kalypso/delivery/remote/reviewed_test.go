@@ -27,6 +27,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -55,7 +56,7 @@ func newReviewed(t *testing.T) *reviewed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := github.New(github.Config{Token: fake.Token, BaseURL: fake.URL})
+	host, err := github.New(github.Config{Access: httpapi.Access{Token: fake.Token, BaseURL: fake.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}

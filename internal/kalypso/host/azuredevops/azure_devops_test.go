@@ -15,6 +15,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
@@ -123,7 +124,7 @@ func TestRepoURLs(t *testing.T) {
 		{"", "https://dev.azure.com/acme/../shop/_git/gitops", none},
 		{"", "/srv/dev.azure.com/acme/shop/_git/gitops", none},
 	} {
-		host, err := azuredevops.New(azuredevops.Config{BaseURL: tt.base})
+		host, err := azuredevops.New(azuredevops.Config{Access: httpapi.Access{BaseURL: tt.base}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestRepoURLs(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"tfs.acme.io", "ftp://acme.io/tfs", "https://acme.io", "https://acme.io/", ":"} {
-		if _, err := azuredevops.New(azuredevops.Config{BaseURL: base}); err == nil {
+		if _, err := azuredevops.New(azuredevops.Config{Access: httpapi.Access{BaseURL: base}}); err == nil {
 			t.Errorf("%q is a base URL", base)
 		}
 	}
@@ -179,7 +180,8 @@ func TestServices(t *testing.T) {
 	} {
 		s := &services{to: to, seen: map[string]bool{}}
 		host, err := azuredevops.New(azuredevops.Config{
-			Token: p.Fake.Token, Organizations: []string{tt.organization}, Transport: s, Clock: p.Clock,
+			Access:        httpapi.Access{Token: p.Fake.Token, Transport: s, Clock: p.Clock},
+			Organizations: []string{tt.organization},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -644,7 +646,7 @@ func TestRedirects(t *testing.T) {
 		"http://dev.azure.com/acme/_apis", "https://dev.azure.com:8443/acme/_apis", "//evil.io/acme/_apis",
 	} {
 		s := &services{to: to, seen: map[string]bool{}}
-		host, err := azuredevops.New(azuredevops.Config{Token: p.Fake.Token, Transport: s, Clock: p.Clock})
+		host, err := azuredevops.New(azuredevops.Config{Access: httpapi.Access{Token: p.Fake.Token, Transport: s, Clock: p.Clock}})
 		if err != nil {
 			t.Fatal(err)
 		}

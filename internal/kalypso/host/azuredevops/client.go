@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7"
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
@@ -21,34 +20,19 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Config configures the access to the API.
 type Config struct {
-	// Token is a personal access token, or the token of a pipeline. Without it, Azure only serves public projects.
-	Token string
+	// Access has the personal access token, or the token of a pipeline. Without it, Azure only serves public projects.
+	// BaseURL is of a collection of a server of one's own; "": Azure DevOps Services.
+	httpapi.Access
 	// Organizations are the only ones that get the token, in any case; none: all.
 	Organizations []string
 	// Entra returns a token of Microsoft Entra that is not the refused one. An error that wraps
 	// [githost.ErrUnavailable] says that Entra did not answer. Nil: Token is the credential.
 	Entra func(ctx context.Context, refused string) (string, error)
-	// Credential names where users configure the credential, for errors.
-	Credential string
-	BaseURL    string            // of a collection of a server of one's own; "": Azure DevOps Services
-	UserAgent  string            // "": the library's
-	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	// Certificates are for the server; see [httpapi.Config].
-	Certificates *servertls.Config
-	Clock        httpapi.Clock // nil: the machine's
-	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
-	HeaderTimeout time.Duration
-	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
-	Secrets *redact.Secrets
-	// OnRetry, if set, is called before each wait for another attempt.
-	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
 // Client is a [githost.Host]. It is safe for concurrent use.
@@ -102,11 +86,9 @@ func New(c Config) (*Client, error) {
 		roots = []*url.URL{{Scheme: u.Scheme, Host: u.Host, Path: u.Path + "/"}}
 	}
 	client.server = httpapi.New(httpapi.Config{
-		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: roots, Message: message,
-		Classify: client.classify, Limited: limited, IsSignIn: isSignIn, Transport: c.Transport,
-		Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout, Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Access: c.Access, Host: hostName, Block: hostBlock, Roots: roots, Message: message, Classify: client.classify,
+		Limited: limited, IsSignIn: isSignIn,
 	})
-	client.server.Secrets.Add(c.Token)
 	client.http = client.server.RefusingClient(client.authorization())
 	client.http.Transport = answers{client.http.Transport}
 	return client, nil

@@ -41,16 +41,12 @@ func New(c Config) (*Client, error) {
 	root := *web
 	root.Path += apiPath + "/"
 	server := httpapi.New(httpapi.Config{
-		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: []*url.URL{&root},
-		Message: message, Classify: classify,
+		Access: c, Host: hostName, Block: hostBlock, Roots: []*url.URL{&root}, Message: message, Classify: classify,
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 		},
 		NullIsEmpty: true, // as a Go server
-		Transport:   c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout,
-		Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})
-	server.Secrets.Add(c.Token)
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
 	return &Client{config: c, web: web, server: server, http: client}, nil
 }

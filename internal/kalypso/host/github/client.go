@@ -8,38 +8,20 @@ package github
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
 // Config configures the access to the API.
 type Config struct {
-	Token string // or App; with neither, GitHub only serves public repos
-	App   *App
-	// Credential names where users configure token or app, for errors.
-	Credential string
-	BaseURL    string            // of a GitHub Enterprise server; "": github.com
-	UserAgent  string            // "": the library's
-	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	// Certificates are for the server; see [httpapi.Config].
-	Certificates *servertls.Config
-	Clock        httpapi.Clock // nil: the machine's
-	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
-	HeaderTimeout time.Duration
-	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
-	Secrets *redact.Secrets
-	// OnRetry, if set, is called before each wait for another attempt.
-	OnRetry func(ctx context.Context, reason error, wait time.Duration)
+	httpapi.Access      // BaseURL is of a GitHub Enterprise server; "": github.com
+	App            *App // in place of a token; nil: none
 }
 
 // Client is a [githost.Host]. It is safe for concurrent use.
@@ -60,7 +42,6 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	server := newServer(c, at)
-	server.Secrets.Add(c.Token)
 	auth := httpapi.TokenAuthorization(c.Token)
 	if c.App != nil {
 		server.Secrets.Add(c.App.PrivateKey)
@@ -84,12 +65,10 @@ type server struct {
 
 func newServer(c Config, at endpoints) server {
 	return server{rest: at.rest, userAgent: c.UserAgent, API: httpapi.New(httpapi.Config{
-		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: []*url.URL{at.rest, at.graphql},
+		Access: c.Access, Host: hostName, Block: hostBlock, Roots: []*url.URL{at.rest, at.graphql},
 		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
 		// GraphQL returns errors with status 200.
 		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
-		Transport:        c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout,
-		Secrets: c.Secrets, OnRetry: c.OnRetry,
 	})}
 }
 

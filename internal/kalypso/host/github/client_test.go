@@ -14,6 +14,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
@@ -41,7 +42,7 @@ func TestRepoURL(t *testing.T) {
 		{"https://git.acme.io/", "https://github.com/acme/gitops", ""},
 		{"https://acme.io/hub/", "https://acme.io/acme/gitops.git", ""},
 	} {
-		client, err := github.New(github.Config{BaseURL: tc.base})
+		client, err := github.New(github.Config{Access: httpapi.Access{BaseURL: tc.base}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestRepoURL(t *testing.T) {
 // New rejects unusable settings without showing their values.
 func TestNewRefuses(t *testing.T) {
 	for said, c := range map[string]github.Config{
-		"not an absolute URL": {BaseURL: "git.acme.io"},
+		"not an absolute URL": {Access: httpapi.Access{BaseURL: "git.acme.io"}},
 		"not a number":        {App: &github.App{ID: "1", InstallationID: "canary", PrivateKey: "x"}},
 		"PEM format":          {App: &github.App{ID: "1", InstallationID: "1", PrivateKey: "canary"}},
 		"not an RSA key": {App: &github.App{ID: "1", InstallationID: "1",
@@ -253,7 +254,7 @@ func TestRights(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
-	_, err := p.as(github.Config{Token: "canaryReader"}).Open(t.Context(), p.proposal())
+	_, err := p.as(github.Config{Access: httpapi.Access{Token: "canaryReader"}}).Open(t.Context(), p.proposal())
 	expectError(t, err, githost.ErrForbidden, "Resource not accessible by personal access token")
 	var e *githost.Error
 	if errors.As(err, &e); e.Permission != "contents: write, pull_requests: write" {

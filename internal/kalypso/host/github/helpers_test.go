@@ -9,6 +9,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
@@ -30,7 +31,7 @@ func newPlace(t *testing.T) *place {
 	p.on = p.fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, p.on.Path, "main", map[string]string{"README.md": "hello\n"})
 	p.branch("change")
-	p.repo = p.as(github.Config{Token: p.fake.Token})
+	p.repo = p.as(github.Config{Access: httpapi.Access{Token: p.fake.Token}})
 	return p
 }
 

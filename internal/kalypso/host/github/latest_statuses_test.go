@@ -10,6 +10,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -127,7 +128,7 @@ func TestLatestStatusesRights(t *testing.T) {
 	p := newPlace(t)
 	p.fake.AddToken("canaryForeign", "eve", nil)
 	commits := []string{gitserver.Rev(t, p.on.Path, "main")}
-	_, err := p.as(github.Config{Token: "canaryForeign"}).LatestStatuses(t.Context(), commits, nil)
+	_, err := p.as(github.Config{Access: httpapi.Access{Token: "canaryForeign"}}).LatestStatuses(t.Context(), commits, nil)
 	expectError(t, err, githost.ErrNotVisible, "read the statuses of 1 commits in acme/gitops")
 	app := p.fake.AddApp(t)
 	app.Permissions = map[string]string{"contents": "read", "statuses": "read"}

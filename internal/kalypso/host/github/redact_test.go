@@ -14,6 +14,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
@@ -36,7 +37,7 @@ func TestWords(t *testing.T) {
 		told = append(told, reason.Error())
 	}
 	for who, c := range map[string]github.Config{
-		"token": {Token: p.fake.Token},
+		"token": {Access: httpapi.Access{Token: p.fake.Token}},
 		"app":   {App: &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}},
 	} {
 		c.Secrets, c.OnRetry = &secrets, waiting
@@ -107,9 +108,12 @@ func TestTokenRequestsAreRedacted(t *testing.T) {
 	}))
 	defer server.Close()
 	app := githubfake.New(t).AddApp(t)
-	client, err := github.New(github.Config{BaseURL: server.URL, Clock: hostingtest.NewClockNow(), App: &github.App{
-		ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey,
-	}})
+	client, err := github.New(github.Config{
+		Access: httpapi.Access{BaseURL: server.URL, Clock: hostingtest.NewClockNow()},
+		App: &github.App{
+			ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey,
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +147,7 @@ func TestNetworkErrorsAreRedacted(t *testing.T) {
 	defer done.Wait()
 	defer l.Close()
 	url := "http://" + l.Addr().String()
-	client, err := github.New(github.Config{BaseURL: url, Clock: hostingtest.NewClockNow(), Token: "canary"})
+	client, err := github.New(github.Config{Access: httpapi.Access{BaseURL: url, Clock: hostingtest.NewClockNow(), Token: "canary"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
@@ -32,7 +33,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for who, repo := range map[string]githost.Repo{
-		"token":        p.as(github.Config{Token: p.fake.Token}),
+		"token":        p.as(github.Config{Access: httpapi.Access{Token: p.fake.Token}}),
 		"app":          p.as(github.Config{App: installation}),
 		"installation": installed,
 	} {

@@ -14,6 +14,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
@@ -125,7 +126,7 @@ func TestAnswerBreaksOff(t *testing.T) {
 	}))
 	defer server.Close()
 	c := hostingtest.NewClockNow()
-	client, err := github.New(github.Config{BaseURL: server.URL, Clock: c})
+	client, err := github.New(github.Config{Access: httpapi.Access{BaseURL: server.URL, Clock: c}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestSilentServer(t *testing.T) {
 	p := newPlace(t)
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
 	p.fake.Fail("", "", 2, githubfake.Slow(time.Minute))
-	impatient := p.as(github.Config{Token: p.fake.Token, HeaderTimeout: time.Second})
+	impatient := p.as(github.Config{Access: httpapi.Access{Token: p.fake.Token, HeaderTimeout: time.Second}})
 	must(t)(impatient.Read(t.Context(), opened.Number))
 	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
@@ -245,7 +246,7 @@ func TestRenamed(t *testing.T) {
 	moved := githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL +
 		"/api/v3/repos/acme/gitops/pulls"}}
 	p.fake.Fail("POST", "/old/pulls", -1, moved)
-	repo, err := p.client(github.Config{Token: p.fake.Token}).Repo(p.fake.URL + "/acme/old")
+	repo, err := p.client(github.Config{Access: httpapi.Access{Token: p.fake.Token}}).Repo(p.fake.URL + "/acme/old")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,10 +275,16 @@ func TestUnreachable(t *testing.T) {
 	}{{closed, "connection refused", 4}, {tls.URL, "certificate", 0}} {
 		c := hostingtest.NewClockNow()
 		var told []error
-		client, err := github.New(github.Config{BaseURL: tc.base, Clock: c, Token: "canary",
-			OnRetry: func(_ context.Context, reason error, _ time.Duration) {
-				told = append(told, reason)
-			}})
+		client, err := github.New(github.Config{
+			Access: httpapi.Access{
+				BaseURL: tc.base,
+				Clock:   c,
+				Token:   "canary",
+				OnRetry: func(_ context.Context, reason error, _ time.Duration) {
+					told = append(told, reason)
+				},
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,12 +53,9 @@ func New(c Config) (*Client, error) {
 	root := *web
 	root.Path += apiPath + "/"
 	server := httpapi.New(httpapi.Config{
-		Host: hostName, Block: hostBlock, Credential: c.Credential, Roots: []*url.URL{&root},
-		Message: message, Classify: classify, Limited: limited, IsSignIn: isSignIn,
-		Transport: c.Transport, Certificates: c.Certificates, Clock: c.Clock, HeaderTimeout: c.HeaderTimeout,
-		Secrets: c.Secrets, OnRetry: c.OnRetry,
+		Access: c, Host: hostName, Block: hostBlock, Roots: []*url.URL{&root}, Message: message, Classify: classify,
+		Limited: limited, IsSignIn: isSignIn,
 	})
-	server.Secrets.Add(c.Token)
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
 	options := []gitlab.ClientOptionFunc{
 		gitlab.WithBaseURL(root.String()), gitlab.WithoutRetries(), gitlab.WithCustomLimiter(unlimited{}),

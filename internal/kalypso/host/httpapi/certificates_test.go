@@ -36,7 +36,9 @@ func ask(t *testing.T, api string, certificates *servertls.Config) (waited time.
 	}
 	clock := hostingtest.NewClockNow()
 	client := httpapi.New(httpapi.Config{
-		Host: "Host", Roots: []*url.URL{root}, Clock: clock, Certificates: certificates,
+		Access:  httpapi.Access{Clock: clock, Certificates: certificates},
+		Host:    "Host",
+		Roots:   []*url.URL{root},
 		Message: func([]byte) string { return "" },
 		Limited: func(*http.Response, []byte) (time.Time, bool) { return time.Time{}, false },
 	}).Client(httpapi.TokenAuthorization("token"))

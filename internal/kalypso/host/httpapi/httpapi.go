@@ -21,9 +21,9 @@ import (
 
 // Config configures an [API].
 type Config struct {
-	// Host and Block are the name of the host for people, such as "GitHub", and of the provider's block for it. Credential
-	// names where users configure the credential. All are for errors.
-	Host, Block, Credential string
+	Access
+	// Host and Block are the name of the host for people, such as "GitHub", and of the provider's block for it, for errors.
+	Host, Block string
 	// Roots are the addresses of the API. A path that ends with a slash covers all paths below it.
 	Roots []*url.URL
 	// Message returns the host's error message in the body of an answer, or "".
@@ -41,29 +41,18 @@ type Config struct {
 	// MayContainErrors reports whether a successful answer of an address may contain errors, which are then redacted.
 	// Nil: no.
 	MayContainErrors func(*url.URL) bool
-
-	Transport http.RoundTripper // nil: the network, with the proxies of the environment
-	// Certificates are for the servers of Roots, which are the only ones that get requests. A Transport ignores them.
-	Certificates *servertls.Config
-	Clock        Clock // nil: the machine's
-	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
-	HeaderTimeout time.Duration
-	// Secrets are redacted in all errors. Nil: none.
-	Secrets *redact.Secrets
-	// OnRetry, if set, is called before each wait for another attempt.
-	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
-// Access configures the access to the API of a host that has tokens alone.
+// Access configures the access to the API of a host.
 type Access struct {
-	// Token authenticates requests. Without it, the host only serves public repos.
+	// Token authenticates requests. Without a credential, the host only serves public repos.
 	Token string
-	// Credential names where users configure the token, for errors.
+	// Credential names where users configure the credential, for errors.
 	Credential string
 	BaseURL    string            // of the server, with or without a folder
 	UserAgent  string            // "": the library's
 	Transport  http.RoundTripper // nil: the network, with the proxies of the environment
-	// Certificates are for the server; see [Config.Certificates].
+	// Certificates are for the servers of the API, which are the only ones that get requests. A Transport ignores them.
 	Certificates *servertls.Config
 	Clock        Clock // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
@@ -140,6 +129,7 @@ func New(c Config) *API {
 	if c.Secrets == nil {
 		c.Secrets = &redact.Secrets{}
 	}
+	c.Secrets.Add(c.Token)
 	return &API{Config: c, notBefore: map[string]time.Time{}}
 }
 

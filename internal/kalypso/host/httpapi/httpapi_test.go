@@ -71,7 +71,9 @@ func newHost(t *testing.T, answers ...answer) *host {
 		t.Fatal(err)
 	}
 	h.api = httpapi.New(httpapi.Config{
-		Host: "Forge", Roots: []*url.URL{root}, Clock: h.clock, Secrets: &h.secrets,
+		Access:  httpapi.Access{Clock: h.clock, Secrets: &h.secrets},
+		Host:    "Forge",
+		Roots:   []*url.URL{root},
 		Message: func(body []byte) string { return string(body) },
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			reset, err := time.Parse(time.RFC3339, resp.Header.Get("RateLimit-Ends"))

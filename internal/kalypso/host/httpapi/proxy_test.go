@@ -34,8 +34,10 @@ func TestProxyRefuses(t *testing.T) {
 		t.Setenv("NO_PROXY", "")
 		clock := hostingtest.NewClockNow()
 		client := httpapi.New(httpapi.Config{
-			Host: "Host", Roots: []*url.URL{{Scheme: tc.scheme, Host: "api.acme.test", Path: "/"}}, Clock: clock,
-			Message: func([]byte) string { return "" }, Secrets: &redact.Secrets{},
+			Access:  httpapi.Access{Clock: clock, Secrets: &redact.Secrets{}},
+			Host:    "Host",
+			Roots:   []*url.URL{{Scheme: tc.scheme, Host: "api.acme.test", Path: "/"}},
+			Message: func([]byte) string { return "" },
 			Limited: func(*http.Response, []byte) (time.Time, bool) { return time.Time{}, false },
 		}).Client(httpapi.Authorization{
 			Credential: func(context.Context) (string, error) { return "token", nil }, Set: httpapi.Bearer,

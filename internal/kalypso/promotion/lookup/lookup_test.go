@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
@@ -53,7 +54,7 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := github.New(github.Config{Token: fake.Token, BaseURL: fake.URL})
+	host, err := github.New(github.Config{Access: httpapi.Access{Token: fake.Token, BaseURL: fake.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
