@@ -52,8 +52,8 @@ func UnknownInputs(f *fleet.Fleet) []string {
 	if len(targets) > 0 {
 		for _, p := range f.Policies {
 			inputs.addIf(unknown.Is(p.Workspace), p, ".deployment_target_selector.workspace")
-			inputs.addIf(selectorUnknown(&p.DeploymentTargets), p, ".deployment_target_selector")
-			inputs.addIf(selectorUnknown(&p.ClusterTypes), p, ".cluster_type_selector")
+			inputs.addIf(fleet.SelectorUnknown(&p.DeploymentTargets), p, ".deployment_target_selector")
+			inputs.addIf(fleet.SelectorUnknown(&p.ClusterTypes), p, ".cluster_type_selector")
 			inputs.addIf(unknown.Is(p.Name) && p.Placement.Decides(), p, ".name")
 			for _, attribute := range p.PlacementUnknown() {
 				inputs.addIf(true, p, attribute)

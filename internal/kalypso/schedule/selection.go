@@ -83,30 +83,13 @@ type selector struct {
 }
 
 func newSelector(s *fleet.Selector) (selector, error) {
-	if !selectorUnknown(s) {
-		known, err := metav1.LabelSelectorAsSelector(s)
-		return selector{known: known}, err
+	rest := fleet.Selector{
+		MatchLabels:      maps.Clone(s.MatchLabels),
+		MatchExpressions: slices.DeleteFunc(slices.Clone(s.MatchExpressions), fleet.RequirementUnknown),
 	}
-	rest := fleet.Selector{MatchLabels: maps.Clone(s.MatchLabels)}
-	maps.DeleteFunc(
-		rest.MatchLabels,
-		func(key, value string) bool { return unknown.Is(key) || unknown.Is(value) },
-	)
-	for _, r := range s.MatchExpressions {
-		if !requirementUnknown(r) {
-			rest.MatchExpressions = append(rest.MatchExpressions, r)
-		}
-	}
+	maps.DeleteFunc(rest.MatchLabels, func(key, value string) bool { return unknown.Is(key) || unknown.Is(value) })
 	known, err := metav1.LabelSelectorAsSelector(&rest)
-	return selector{known, true}, err
-}
-
-func selectorUnknown(s *fleet.Selector) bool {
-	return unknown.Any(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, requirementUnknown)
-}
-
-func requirementUnknown(r metav1.LabelSelectorRequirement) bool {
-	return unknown.Is(r.Key) || unknown.Is(string(r.Operator)) || slices.ContainsFunc(r.Values, unknown.Is)
+	return selector{known, fleet.SelectorUnknown(s)}, err
 }
 
 // labelSet contains labels, some of which may not be known yet.

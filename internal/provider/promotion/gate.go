@@ -229,10 +229,7 @@ func describeState(seen *observe.Observation) string {
 		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
 	}
 	if len(lines) > 0 {
-		text += "\n" + problem.IndentedList(lines, maxGateProblems) + "\n"
+		text += "\n" + problem.IndentedList(lines, problem.MaxListed) + "\n"
 	}
 	return text
 }
-
-// maxGateProblems limits how many problems an error shows.
-const maxGateProblems = 20

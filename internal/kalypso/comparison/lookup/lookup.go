@@ -121,11 +121,8 @@ func (s *side) close() {
 // open reads the record, and the trees of the cluster types' folders.
 func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Destination) error {
 	s.at = at
-	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return err
-	}
-	if s.snapshot, err = branch.Snapshot(ctx); err != nil {
+	var err error
+	if s.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch); err != nil {
 		return err
 	}
 	if s.snapshot.Commit.IsZero() {

@@ -32,11 +32,7 @@ type Result struct {
 // Read reads the branch. It returns [gitbranch.ErrBranchNotFound] if there is none. A file that can't be read as a
 // BaseRepo pins nothing.
 func (r Remote) Read(ctx context.Context, at EnvironmentBranch) (*State, error) {
-	branch, err := gitbranch.Open(r.Git, at.Repo, at.Branch)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := gitbranch.ReadHead(ctx, r.Git, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,7 @@ import (
 // Origins returns the origins of the rendering that was last delivered to a destination, with their commits, as its
 // record names them. It returns [ErrNoRendering] if there is no record.
 func Origins(ctx context.Context, client *gitremote.Client, at record.Destination) ([]origin.Origin, error) {
-	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}

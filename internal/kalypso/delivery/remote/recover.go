@@ -25,11 +25,7 @@ func Import(
 	at record.Destination,
 	environment string,
 ) (*past.State, error) {
-	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}

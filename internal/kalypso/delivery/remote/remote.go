@@ -249,11 +249,7 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 // Files returns the contents of the rendering's files on the branch, by path. They are nil if the branch moved after s
 // was read.
 func (r Operations) Files(ctx context.Context, s *past.State) (map[string][]byte, error) {
-	branch, err := gitbranch.Open(r.Git, s.Destination.Repo, s.Destination.Branch)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := gitbranch.ReadHead(ctx, r.Git, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}

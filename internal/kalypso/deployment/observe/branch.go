@@ -38,11 +38,8 @@ type branch struct {
 func openBranch(ctx context.Context, client *gitremote.Client, at record.Destination) (*branch, error) {
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
-	remote, err := gitbranch.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return nil, err
-	}
-	if b.snapshot, err = remote.Snapshot(ctx); err != nil {
+	var err error
+	if b.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch); err != nil {
 		return nil, err
 	}
 	if err := b.readRecord(); err != nil {

@@ -201,7 +201,7 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...problem.St
 // yet.
 func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) {
 	for i, s := range r.Stages {
-		if selectorUnknown(&s.Selector) || unknown.Any(labels) && selects(&s.Selector) {
+		if fleet.SelectorUnknown(&s.Selector) || unknown.Any(labels) && selects(&s.Selector) {
 			return 0, false, false
 		}
 		if matches, err := fleet.SelectorMatches("", &s.Selector, labels); err == nil && matches {
@@ -213,18 +213,6 @@ func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) 
 
 // selects reports whether a selector reads any labels.
 func selects(s *fleet.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
-
-func selectorUnknown(s *fleet.Selector) bool {
-	if unknown.Any(s.MatchLabels) {
-		return true
-	}
-	for _, e := range s.MatchExpressions {
-		if unknown.Is(e.Key) || unknown.Is(string(e.Operator)) || slices.ContainsFunc(e.Values, unknown.Is) {
-			return true
-		}
-	}
-	return false
-}
 
 // maxListed limits the cluster types, or problems, that a text lists.
 const maxListed = 20

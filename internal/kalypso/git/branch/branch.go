@@ -65,6 +65,15 @@ const (
 	filterAll   = packp.Filter("tree:0")
 )
 
+// ReadHead opens a branch at its latest commit: see [Open] and [Branch.Snapshot].
+func ReadHead(ctx context.Context, client *gitremote.Client, repo, branch string) (*Snapshot, error) {
+	b, err := Open(client, repo, branch)
+	if err != nil {
+		return nil, err
+	}
+	return b.Snapshot(ctx)
+}
+
 // Snapshot opens the branch at its latest commit. The snapshot fetches trees on demand, without file contents and
 // without history; a server without filter support sends the whole commit at once. The caller must close the
 // snapshot.

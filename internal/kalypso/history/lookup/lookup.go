@@ -6,8 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -64,7 +65,7 @@ func Read(ctx context.Context, req Request) (history.History, error) {
 func readBranch(
 	ctx context.Context, client *gitremote.Client, at record.Destination,
 ) (commits []history.Commit, whole bool, err error) {
-	snapshot, err := open(ctx, client, at.Repo, at.Branch)
+	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, false, err
 	}
@@ -125,7 +126,7 @@ func recordOf(r *record.Record) *history.Rendering {
 
 // ReadControlPlane returns the commits of a branch along first parents, newest first, at most [MaxCommits].
 func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branch string) ([]history.Source, error) {
-	snapshot, err := open(ctx, client, repo, branch)
+	snapshot, err := gitbranch.ReadHead(ctx, client, repo, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -136,15 +137,6 @@ func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branc
 		commits = append(commits, history.Source{Hash: c.Hash.String(), Time: c.When})
 	}
 	return commits, err
-}
-
-// open opens a branch. The caller must close the snapshot.
-func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitbranch.Snapshot, error) {
-	branch, err := gitbranch.Open(client, repo, name)
-	if err != nil {
-		return nil, err
-	}
-	return branch.Snapshot(ctx)
 }
 
 // commitsOf returns the commits along first parents, as [firstParents] does, and a function that finds the changed

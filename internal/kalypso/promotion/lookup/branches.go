@@ -22,7 +22,7 @@ var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31
 // readCurrent reads the promoted commit from the record, or without a record from the operator's file. Nothing is
 // promoted on a missing branch, or on one that has neither.
 func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destination) (promotion.Current, error) {
-	snapshot, err := open(ctx, client, at.Repo, at.Branch)
+	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return promotion.Current{}, err
 	}
@@ -59,7 +59,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 func readDeliveries(
 	ctx context.Context, client *gitremote.Client, at record.Destination,
 ) (delivered []promotion.Delivery, err error) {
-	snapshot, err := open(ctx, client, at.Repo, at.Branch)
+	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil || snapshot.Commit.IsZero() {
 		return nil, err
 	}
@@ -114,20 +114,11 @@ func readDeliveries(
 	return delivered, nil
 }
 
-// open opens a branch. The caller must close the snapshot.
-func open(ctx context.Context, client *gitremote.Client, repo, name string) (*gitbranch.Snapshot, error) {
-	branch, err := gitbranch.Open(client, repo, name)
-	if err != nil {
-		return nil, err
-	}
-	return branch.Snapshot(ctx)
-}
-
 // readHistory reads the first-parent history of the control plane's branch, as far back as the decision needs.
 func (req Request) readHistory(ctx context.Context, world *promotion.World) error {
 	history := &world.History
 	*history = promotion.History{Branch: req.ControlPlane.Branch}
-	snapshot, err := open(ctx, req.Client, req.ControlPlane.Repo, req.ControlPlane.Branch)
+	snapshot, err := gitbranch.ReadHead(ctx, req.Client, req.ControlPlane.Repo, req.ControlPlane.Branch)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func invalidProblem(f *fleet.Fleet, by *fleet.Template, files []invalidFile) pro
 	p.Detail = fmt.Sprintf("Template %q renders files that kustomize refuses. Flux then applies nothing of the folder of "+
 		"the cluster type:\n%s\nThe line is in the rendered file, which provider::kalypso::render_template shows. Correct "+
 		"the template, or quote the values that it prints. guardrails.invalid_objects is %q.",
-		by.Name, problem.IndentedList(lines, maxListedObjects), f.Invalid)
+		by.Name, problem.IndentedList(lines, problem.MaxListed), f.Invalid)
 	if p.Severity == problem.Error {
 		p.Fault, p.Cause = problem.TeamFault, p.Detail
 		for _, file := range files {

@@ -58,7 +58,7 @@ type found struct {
 
 type examples struct {
 	count int
-	lines []string // at most maxListedObjects
+	lines []string // at most problem.MaxListed
 }
 
 // collision is an object that a deployment target renders although another file of the folder has it.
@@ -214,7 +214,7 @@ func (all *found) add(d defect, count int, lines ...string) {
 		all.defects[d] = e
 	}
 	e.count += count
-	e.lines = append(e.lines, lines[:min(len(lines), maxListedObjects-len(e.lines))]...)
+	e.lines = append(e.lines, lines[:min(len(lines), problem.MaxListed-len(e.lines))]...)
 }
 
 // collide returns the objects that a target renders although another target renders them, or twice itself. Only objects
@@ -289,9 +289,6 @@ func (t *Tree) collideTarget(
 	return own, all
 }
 
-// maxListedObjects limits the objects that a problem lists.
-const maxListedObjects = 20
-
 // problemsOfObjects groups the faults of the objects of all folders by the templates that render them. One problem
 // lists all versions that Flux does not serve.
 func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Problems) {
@@ -354,7 +351,7 @@ func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) p
 	p.Detail = fmt.Sprintf("%s objects with the same kind, namespace and name. Flux builds the folder of a cluster "+
 		"type as "+
 		"a whole, and applies nothing of it then. Other reconcilers apply one of the two:\n%s\n%s",
-		templates, problem.IndentedList(lines, maxListedObjects), advice)
+		templates, problem.IndentedList(lines, problem.MaxListed), advice)
 	if p.Severity == problem.Error {
 		p.Fault, p.Cause = problem.TeamFault, p.Detail
 		for _, c := range all {

@@ -21,6 +21,6 @@ func unservedProblem(versions map[unservedVersion]bool) problem.Problem {
 		Severity: problem.Warning, Summary: "Flux no longer serves this version", Detail: fmt.Sprintf(
 			"A cluster with Flux 2.8 or later rejects objects of these versions, and with them the whole folder:\n%s\n\n"+
 				"Change apiVersion in the templates. The release notes of Flux list the few fields that changed their names.",
-			problem.IndentedList(lines, maxListedObjects)),
+			problem.IndentedList(lines, problem.MaxListed)),
 	}
 }

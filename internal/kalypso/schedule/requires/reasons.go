@@ -13,8 +13,7 @@ import (
 
 // The limits of texts.
 const (
-	mostListed       = 20 // requirements in a text
-	mostClusterTypes = 5  // in a line
+	mostClusterTypes = 5 // in a line
 	mostExplained    = 1000
 )
 
@@ -83,7 +82,7 @@ func (r *reasons) tooManyProblem(w *fleet.Workload, all []gap) problem.Problem {
 	}
 	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets "+
 		"satisfy what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
-		mostBeside, problem.IndentedList(lines, mostListed)))
+		mostBeside, problem.IndentedList(lines, problem.MaxListed)))
 }
 
 func (r *reasons) clusterTypes(placements []int) string {
@@ -97,7 +96,7 @@ func (r *reasons) clusterTypes(placements []int) string {
 // text lists the gaps, each with the reason on its first cluster type.
 func (r *reasons) text(all []gap) string {
 	lines := make([]string, len(all))
-	for n, g := range all[:min(len(all), mostListed)] {
+	for n, g := range all[:min(len(all), problem.MaxListed)] {
 		target := r.index.graph.targets[g.target]
 		at := ""
 		if len(g.placements) > 1 {
@@ -107,7 +106,7 @@ func (r *reasons) text(all []gap) string {
 			target.Requires[g.k], at, r.why(g.target, g.k, g.placements[0]))
 	}
 	return fmt.Sprintf("%s not met in environment %q:\n%s", requirementsAre(len(all)), r.index.fleet.Environment,
-		problem.IndentedList(lines, mostListed))
+		problem.IndentedList(lines, problem.MaxListed))
 }
 
 func requirementsAre(n int) string {
