@@ -55,8 +55,6 @@ var clusterTypeModel = &model{
 	encode: func(o fleet.Object) tfvalue.Values {
 		ct := As[*fleet.ClusterType](o)
 		return tfvalue.Values{
-			"name":              ct.Name,
-			"labels":            ct.Labels,
 			"reconciler":        ct.Reconciler,
 			"namespace_service": ct.NamespaceService,
 			"config_type":       ct.ConfigType,

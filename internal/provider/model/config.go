@@ -51,7 +51,7 @@ var configModel = &model{
 		if !c.IsAzureAppConfig() && c.IsPlatformConfig() {
 			delete(labels, fleet.PlatformConfigLabel)
 		}
-		return tfvalue.Values{"name": c.Name, "labels": labels, "data": c.Data}
+		return tfvalue.Values{"labels": labels, "data": c.Data}
 	},
 	importable: func(o fleet.Object) error {
 		c := As[*fleet.Config](o)

@@ -29,6 +29,6 @@ var configSchemaModel = &model{
 	},
 	encode: func(o fleet.Object) tfvalue.Values {
 		s := As[*fleet.ConfigSchema](o)
-		return tfvalue.Values{"name": s.Name, "labels": s.Labels, "schema": s.Schema}
+		return tfvalue.Values{"schema": s.Schema}
 	},
 }

@@ -30,7 +30,7 @@ type model struct {
 
 	// decode builds the object from its arguments. m has name and labels.
 	decode func(m fleet.Meta, d tfvalue.Decoder) fleet.Object
-	// encode returns the arguments of the object, with name and labels.
+	// encode returns the arguments of the object. Those of each object need not be there: the name, and all labels.
 	encode func(o fleet.Object) tfvalue.Values
 	// argument maps a problem's path in the domain to the argument; may be nil.
 	argument func(d tfvalue.Decoder, path []problem.Step) []problem.Step
@@ -109,7 +109,8 @@ func (m *model) checked(v attr.Value) (fleet.Object, problem.Problems) {
 
 // values converts the domain's object into the arguments of its resource.
 func (m *model) values(o fleet.Object) map[string]attr.Value {
-	arguments := m.encode(o)
+	arguments := tfvalue.Values{"name": o.Metadata().Name, "labels": o.Metadata().Labels}
+	maps.Copy(arguments, m.encode(o))
 	all := map[string]attr.Value{}
 	for name, t := range m.argumentTypes() {
 		all[name] = tfvalue.Encode(t, arguments[name])

@@ -1,7 +1,7 @@
 package model
 
 import (
-	"maps"
+	"reflect"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -19,55 +19,30 @@ func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
 	}
 }
 
-// Optional returns the attributes as optional ones without validators, on every level.
+// Optional returns the attributes as optional ones without validators, on every level. The description of one that the
+// schema no longer requires says that the domain does. The framework has a type for each kind of attribute, all with
+// these fields.
 func Optional(attributes map[string]schema.Attribute) map[string]schema.Attribute {
-	all := maps.Clone(attributes)
-	for name, a := range all {
-		switch a := a.(type) {
-		case schema.StringAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			all[name] = a
-		case schema.BoolAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			all[name] = a
-		case schema.Int64Attribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			all[name] = a
-		case schema.MapAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			all[name] = a
-		case schema.ListAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			all[name] = a
-		case schema.SingleNestedAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			a.Attributes = Optional(a.Attributes)
-			all[name] = a
-		case schema.MapNestedAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			a.NestedObject.Attributes = Optional(a.NestedObject.Attributes)
-			all[name] = a
-		case schema.ListNestedAttribute:
-			a.Validators = nil
-			makeOptional(&a.MarkdownDescription, &a.Required, &a.Optional)
-			a.NestedObject.Attributes = Optional(a.NestedObject.Attributes)
-			all[name] = a
+	all := make(map[string]schema.Attribute, len(attributes))
+	for name, a := range attributes {
+		optional := reflect.New(reflect.TypeOf(a)).Elem()
+		optional.Set(reflect.ValueOf(a))
+		text := optional.FieldByName("MarkdownDescription")
+		if a.IsRequired() && !strings.HasSuffix(text.String(), "Required.") {
+			text.SetString(text.String() + " Required.")
 		}
+		optional.FieldByName("Required").SetBool(false)
+		optional.FieldByName("Optional").SetBool(true)
+		optional.FieldByName("Validators").SetZero()
+		object := optional
+		if nested := optional.FieldByName("NestedObject"); nested.IsValid() {
+			object = nested
+		}
+		if nested := object.FieldByName("Attributes"); nested.IsValid() {
+			inner, _ := nested.Interface().(map[string]schema.Attribute)
+			nested.Set(reflect.ValueOf(Optional(inner)))
+		}
+		all[name] = optional.Interface().(schema.Attribute) //nolint:forcetypeassert // as a
 	}
 	return all
-}
-
-// makeOptional changes an attribute that the schema no longer requires. Its description says that the domain does.
-func makeOptional(description *string, required, optional *bool) {
-	if *required && !strings.HasSuffix(*description, "Required.") {
-		*description += " Required."
-	}
-	*required, *optional = false, true
 }

@@ -50,8 +50,6 @@ var schedulingPolicyModel = &model{
 	encode: func(o fleet.Object) tfvalue.Values {
 		p := As[*fleet.SchedulingPolicy](o)
 		return tfvalue.Values{
-			"name":   p.Name,
-			"labels": p.Labels,
 			"deployment_target_selector": schemas.EncodeSelector(
 				schemas.Selector{Workspace: p.Workspace, Labels: p.DeploymentTargets},
 			),

@@ -38,7 +38,7 @@ var secretModel = &model{
 		for k, r := range s.Data {
 			data[k] = tfvalue.Values{"store": r.Store, "key": r.Key, "property": r.Property}
 		}
-		return tfvalue.Values{"name": s.Name, "labels": s.Labels, "data": data}
+		return tfvalue.Values{"data": data}
 	},
 }
 

@@ -61,8 +61,6 @@ var templateModel = &model{
 	encode: func(o fleet.Object) tfvalue.Values {
 		t := As[*fleet.Template](o)
 		return tfvalue.Values{
-			"name":         t.Name,
-			"labels":       t.Labels,
 			"type":         t.Type,
 			"content_type": t.ContentType,
 			"file_name":    t.FileName,

@@ -169,7 +169,6 @@ func encodeWorkload(o fleet.Object) tfvalue.Values {
 		})
 	}
 	return tfvalue.Values{
-		"name":               w.Name,
 		"labels":             labels,
 		"workspace":          workspace,
 		"deployment_targets": targets,

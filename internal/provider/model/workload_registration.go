@@ -47,8 +47,6 @@ var WorkloadRegistrationModel = &model{
 	encode: func(o fleet.Object) tfvalue.Values {
 		r := As[*fleet.WorkloadRegistration](o)
 		return tfvalue.Values{
-			"name":      r.Name,
-			"labels":    r.Labels,
 			"workload":  tfvalue.Values{"repo": r.Repo, "branch": r.Branch, "path": r.Path},
 			"workspace": r.Workspace,
 		}
