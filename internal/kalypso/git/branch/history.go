@@ -75,6 +75,61 @@ func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
 	return all, nil
 }
 
+// Find returns a commit of the history. ok is false if the history does not contain it. It fetches no more generations
+// than the search needs.
+func (h History) Find(hash plumbing.Hash) (found Commit, ok bool, err error) {
+	for _, depth := range historyDepths {
+		all, err := h.Ancestry(depth)
+		if err != nil {
+			return Commit{}, false, err
+		}
+		if i := slices.IndexFunc(all, func(c Commit) bool { return c.Hash == hash }); i >= 0 {
+			return all[i], true, nil
+		}
+		if len(all) < depth { // these are all
+			break
+		}
+	}
+	return Commit{}, false, nil
+}
+
+// At returns a snapshot of another commit of the history, which has been read.
+func (h History) At(commit plumbing.Hash) (*Snapshot, error) {
+	root, err := h.objects.rootOf(commit)
+	return &Snapshot{Commit: commit, Root: root, objects: h.objects}, err
+}
+
+// LastChanges returns the newest commit, along the first parents of a commit, that changed each of these folders
+// directly below a path.
+func (h History) LastChanges(commit plumbing.Hash, at string, names []string) (map[string]Commit, error) {
+	for _, depth := range historyDepths {
+		all, err := h.AncestryOf(commit, depth)
+		if err != nil {
+			return nil, err
+		}
+		chain, whole := FirstParents(commit, all)
+		trees, err := h.FoldersAt(at, Hashes(chain))
+		if err != nil {
+			return nil, err
+		}
+		changed := map[string]Commit{}
+		for _, name := range names {
+			now := trees[commit][name]
+			for i, c := range chain {
+				last := i == len(chain)-1
+				if last && whole || !last && trees[chain[i+1].Hash][name] != now {
+					changed[name] = c
+					break
+				}
+			}
+		}
+		if whole || len(changed) == len(names) {
+			return changed, nil
+		}
+	}
+	return nil, fmt.Errorf("commit %s: %w", commit, errNotSent)
+}
+
 // FirstParents returns the newest commits along first parents, at most depth of them, and whether the last one has no
 // parent.
 func (h History) FirstParents(depth int) (chain []Commit, whole bool, err error) {

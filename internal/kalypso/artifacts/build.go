@@ -1,0 +1,129 @@
+package artifacts
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// The media types that Flux writes and expects.
+const (
+	MediaTypeConfig  = "application/vnd.cncf.flux.config.v1+json"
+	MediaTypeContent = "application/vnd.cncf.flux.content.v1.tar+gzip"
+)
+
+// AnnotationTree is the annotation with the hash of the Git tree that an artifact contains.
+const AnnotationTree = "io.github.terraform-kalypso.tree"
+
+// source is the origin of a folder.
+type source struct {
+	repo, revision, tree string
+	created              time.Time
+}
+
+// file is a file of a folder.
+type file struct {
+	name       string
+	content    []byte
+	executable bool
+}
+
+// built is an artifact in memory.
+type built struct {
+	manifest                  ocispec.Descriptor
+	manifestBytes             []byte
+	config, content           ocispec.Descriptor
+	configBytes, contentBytes []byte
+}
+
+// build builds the artifact of a folder: a function of the files and their source. The files are sorted by name.
+//
+// Another version of Go may compress to other bytes. So an artifact in a registry is compared by its tree, and never
+// with the result of another build.
+func build(files []file, from source) (*built, error) {
+	content, whole, err := archive(files)
+	if err != nil {
+		return nil, err
+	}
+	b := &built{contentBytes: content}
+	if b.configBytes, err = json.Marshal(ocispec.Image{
+		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{whole}},
+	}); err != nil {
+		return nil, err
+	}
+	b.content = describe(MediaTypeContent, b.contentBytes)
+	b.config = describe(MediaTypeConfig, b.configBytes)
+	if b.manifestBytes, err = json.Marshal(ocispec.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
+		Config: b.config, Layers: []ocispec.Descriptor{b.content},
+		Annotations: map[string]string{
+			ocispec.AnnotationSource: from.repo, ocispec.AnnotationRevision: from.revision,
+			ocispec.AnnotationCreated: from.created.Format(time.RFC3339), AnnotationTree: from.tree,
+		},
+	}); err != nil {
+		return nil, err
+	}
+	b.manifest = describe(ocispec.MediaTypeImageManifest, b.manifestBytes)
+	return b, nil
+}
+
+func describe(mediaType string, content []byte) ocispec.Descriptor {
+	return ocispec.Descriptor{
+		MediaType: mediaType, Digest: digest.FromBytes(content), Size: int64(len(content)),
+	}
+}
+
+// archive returns a compressed tar archive of files, and the digest of the archive before it is compressed. Its headers
+// are those of flux push artifact: without times and owners, and with the folders.
+func archive(files []file) (compressed []byte, whole digest.Digest, err error) {
+	var b bytes.Buffer
+	packed := gzip.NewWriter(&b)
+	hash := digest.Canonical.Digester()
+	w := tar.NewWriter(io.MultiWriter(packed, hash.Hash()))
+	folders := map[string]bool{}
+	for _, f := range files {
+		if err := addFolders(w, path.Dir(f.name), folders); err != nil {
+			return nil, "", err
+		}
+		mode := int64(0o644)
+		if f.executable {
+			mode = 0o755
+		}
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: mode, Size: int64(len(f.content))})
+		if err != nil {
+			return nil, "", err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, "", err
+		}
+	}
+	for _, closes := range []io.Closer{w, packed} {
+		if err := closes.Close(); err != nil {
+			return nil, "", err
+		}
+	}
+	return b.Bytes(), hash.Digest(), nil
+}
+
+// addFolders adds a folder and those above it, unless they were added.
+func addFolders(w *tar.Writer, folder string, added map[string]bool) error {
+	if added[folder] {
+		return nil
+	}
+	added[folder] = true
+	if folder != "." {
+		if err := addFolders(w, path.Dir(folder), added); err != nil {
+			return err
+		}
+	}
+	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimSuffix(folder, "/"), Mode: 0o755})
+}

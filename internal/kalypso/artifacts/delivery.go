@@ -1,0 +1,168 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+)
+
+var (
+	// ErrNoCommit means that a branch does not contain a commit.
+	ErrNoCommit = errors.New("the branch does not contain the commit")
+	// ErrNoRecord means that no rendering was delivered with a commit.
+	ErrNoRecord = errors.New("no rendering was delivered there: the commit has no record at the path")
+	// ErrNoFolder means that people removed a folder of a rendering.
+	ErrNoFolder = errors.New("the folder is not on the branch")
+)
+
+// Delivery is what a branch contains of a rendering at a commit. It is not safe for concurrent use.
+type Delivery struct {
+	at       record.Destination
+	commit   plumbing.Hash
+	snapshot *gitbranch.Snapshot
+	trees    map[string]plumbing.Hash // by cluster type
+}
+
+// Open reads which folders a rendering has at a commit of its branch. The errors are [ErrNoCommit], [ErrNoRecord],
+// [ErrNoFolder], [*record.Error] and those of Git.
+func Open(ctx context.Context, client *gitremote.Client, at record.Destination, commit string) (*Delivery, error) {
+	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
+	if err != nil {
+		return nil, err
+	}
+	head, err := branch.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &Delivery{at: at, commit: plumbing.NewHash(commit)}
+	if err := d.read(head); err != nil {
+		head.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Delivery) read(head *gitbranch.Snapshot) (err error) {
+	switch {
+	case head.Commit.IsZero():
+		return gitbranch.ErrBranchNotFound
+	case head.Commit != d.commit:
+		if _, found, err := head.History().Find(d.commit); err != nil || !found {
+			return errors.Join(err, ErrNoCommit)
+		}
+	}
+	if d.snapshot, err = head.History().At(d.commit); err != nil {
+		return err
+	}
+	r, err := record.Read(d.snapshot, d.at)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return ErrNoRecord
+	}
+	folders, err := d.snapshot.Folders(d.at.Path)
+	if err != nil {
+		return err
+	}
+	d.trees = map[string]plumbing.Hash{}
+	var missing []error
+	for _, name := range r.ClusterTypes {
+		tree, there := folders[name]
+		if !there {
+			missing = append(missing, fmt.Errorf("%s: %w", d.at.Join(name), ErrNoFolder))
+		}
+		d.trees[name] = tree
+	}
+	return errors.Join(missing...)
+}
+
+// Close closes the connection to the Git server.
+func (d *Delivery) Close() { d.snapshot.Close() }
+
+// TreeHashes returns the hashes of the folders, by cluster type.
+func (d *Delivery) TreeHashes() map[string]string {
+	hashes := make(map[string]string, len(d.trees))
+	for clusterType, tree := range d.trees {
+		hashes[clusterType] = tree.String()
+	}
+	return hashes
+}
+
+// sources returns what the annotations of the artifacts say of their origins, by cluster type: the repo, and the commit
+// that last changed the folder. A digest then does not depend on the time of the publication.
+func (d *Delivery) sources(clusterTypes []string) (map[string]source, error) {
+	changes, err := d.snapshot.History().LastChanges(d.commit, d.at.Path, clusterTypes)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := giturl.Parse(d.at.Repo)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]source{}
+	for clusterType, commit := range changes {
+		all[clusterType] = source{
+			repo: repo.String(), revision: d.at.Branch + "@sha1:" + commit.Hash.String(), created: commit.When.UTC(),
+			tree: d.trees[clusterType].String(),
+		}
+	}
+	return all, nil
+}
+
+// files reads the files of some folders, by cluster type. It leaves out links and submodules, as flux push artifact
+// does.
+func (d *Delivery) files(clusterTypes []string) (map[string][]file, error) {
+	part := d.snapshot.Fork() // its files can be freed
+	folders := make([]string, len(clusterTypes))
+	for i, clusterType := range clusterTypes {
+		folders[i] = d.at.Join(clusterType)
+	}
+	if err := part.Load(folders...); err != nil {
+		return nil, err
+	}
+	blobs := map[plumbing.Hash]bool{}
+	type entry struct {
+		name string
+		object.TreeEntry
+	}
+	entries := map[string][]entry{}
+	for i, folder := range folders {
+		err := part.Walk(folder, func(at string, e object.TreeEntry) error {
+			if e.Mode.IsRegular() || e.Mode == filemode.Executable {
+				name := strings.TrimPrefix(at, path.Clean(folder)+"/")
+				entries[clusterTypes[i]] = append(entries[clusterTypes[i]], entry{name, e})
+				blobs[e.Hash] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	contents, _, err := part.Contents(slices.Collect(maps.Keys(blobs)))
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]file{}
+	for clusterType, found := range entries {
+		for _, e := range found {
+			all[clusterType] = append(all[clusterType],
+				file{e.name, contents[e.Hash], e.Mode == filemode.Executable})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,267 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+)
+
+// Publication says where folders are published.
+type Publication struct {
+	Client *registry.Client
+	Base   registry.Repository // the repository of a cluster type is below it
+	Tags   []string            // of each artifact, beside the tree's hash
+	// Published are the artifacts of the last publication, by cluster type.
+	Published map[string]Artifact
+}
+
+const (
+	// concurrent is the number of artifacts for which requests are sent at the same time.
+	concurrent = 16
+	// foldersInMemory is the number of folders whose files are in memory at the same time.
+	foldersInMemory = 16
+)
+
+// Publish publishes the folders of a delivery, and returns the artifacts and how many it uploaded. It reads and uploads
+// only what the registry does not contain. It changes a tag once its artifact is complete. The error has all errors of
+// all folders; if the registry can't be read, nothing was uploaded.
+func (p Publication) Publish(ctx context.Context, d *Delivery) (all map[string]Artifact, uploads int, err error) {
+	plan, err := Plan(p.Base, d.TreeHashes(), nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	names := slices.Sorted(maps.Keys(plan))
+	work := make([]*publishing, len(names))
+	err = p.each(len(names), func(i int) (err error) {
+		work[i], err = p.find(ctx, names[i], plan[names[i]])
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if uploads, err = p.upload(ctx, d, work); err != nil {
+		return nil, uploads, err
+	}
+	err = p.each(len(work), func(i int) error { return p.tag(ctx, work[i]) })
+	all = map[string]Artifact{}
+	for _, w := range work {
+		w.artifact.Digest = w.manifest.Digest.String()
+		all[w.clusterType] = w.artifact
+	}
+	return all, uploads, err
+}
+
+// each calls work for 0 to n-1, several at a time, and returns all errors in this order.
+func (p Publication) each(n int, work func(i int) error) error {
+	errs := make([]error, n)
+	parallel.Limited(n, concurrent, func(i int) { errs[i] = work(i) })
+	return errors.Join(errs...)
+}
+
+// publishing is an artifact that is being published.
+type publishing struct {
+	clusterType string
+	artifact    Artifact
+	name        registry.Repository
+	repository  *remote.Repository
+	manifest    ocispec.Descriptor // without a digest: the registry does not contain it
+	bytes       []byte             // of the manifest, if it was built
+	tagged      bool               // with the tree's hash
+}
+
+// find looks for an artifact in the registry. After a publication it is the published manifest, whatever the tag names
+// now: other people may have moved it. Else it is the one with the tag, if its annotation has the same tree.
+func (p Publication) find(ctx context.Context, clusterType string, want Artifact) (w *publishing, err error) {
+	w = &publishing{clusterType: clusterType, artifact: want}
+	if w.name, err = p.Base.Join(clusterType); err != nil {
+		return nil, err
+	}
+	if w.repository, err = p.Client.Open(ctx, w.name); err != nil {
+		return nil, err
+	}
+	found, err := resolve(ctx, w.repository, want.TreeHash)
+	if err != nil {
+		return nil, p.Client.Error(w.name, "look for an artifact in", err)
+	}
+	if last := p.Published[clusterType]; last.Ref == want.Ref {
+		w.tagged = found.Digest.String() == last.Digest
+		if !w.tagged {
+			found, err = resolve(ctx, w.repository, last.Digest)
+		}
+	} else if found.Digest != "" {
+		w.tagged, err = contains(ctx, w.repository, found, want.TreeHash)
+		if !w.tagged {
+			found = ocispec.Descriptor{}
+		}
+	}
+	w.manifest = found
+	return w, p.Client.Error(w.name, "read an artifact in", err)
+}
+
+// resolve returns the manifest with a tag or digest; it has no digest if there is none.
+func resolve(ctx context.Context, r *remote.Repository, reference string) (ocispec.Descriptor, error) {
+	found, err := r.Resolve(ctx, reference)
+	if errors.Is(err, errdef.ErrNotFound) {
+		return ocispec.Descriptor{}, nil
+	}
+	return found, err
+}
+
+// contains reports whether a manifest is an artifact with a tree.
+func contains(ctx context.Context, r *remote.Repository, at ocispec.Descriptor, tree string) (bool, error) {
+	text, err := content.FetchAll(ctx, r.Manifests(), at)
+	if err != nil {
+		return false, err
+	}
+	var manifest ocispec.Manifest
+	if json.Unmarshal(text, &manifest) != nil {
+		return false, nil
+	}
+	return manifest.Config.MediaType == MediaTypeConfig && manifest.Annotations[AnnotationTree] == tree, nil
+}
+
+// upload builds and uploads the artifacts that the registry does not contain.
+func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing) (uploads int, err error) {
+	var missing []*publishing
+	var names []string
+	for _, w := range all {
+		if w.manifest.Digest == "" {
+			missing, names = append(missing, w), append(names, w.clusterType)
+		}
+	}
+	if len(missing) == 0 {
+		return 0, nil
+	}
+	sources, err := d.sources(names)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for part := range slices.Chunk(missing, foldersInMemory) {
+		files, err := d.files(names[:len(part)])
+		if err != nil {
+			return uploads, errors.Join(append(errs, err)...)
+		}
+		names = names[len(part):]
+		errs = append(errs, p.each(len(part), func(i int) error {
+			w := part[i]
+			b, err := build(files[w.clusterType], sources[w.clusterType])
+			if err != nil {
+				return fmt.Errorf("cluster type %q: %w", w.clusterType, err)
+			}
+			return p.Client.Error(w.name, "push an artifact to", p.push(ctx, w, b))
+		}))
+		uploads += len(part)
+	}
+	return uploads, errors.Join(errs...)
+}
+
+// push uploads an artifact, without a tag.
+func (p Publication) push(ctx context.Context, w *publishing, b *built) error {
+	for _, blob := range []struct {
+		ocispec.Descriptor
+		bytes []byte
+	}{{b.config, b.configBytes}, {b.content, b.contentBytes}} {
+		if err := p.Client.PushBlob(ctx, w.repository, blob.Descriptor, blob.bytes); err != nil {
+			return err
+		}
+	}
+	w.manifest, w.bytes = b.manifest, b.manifestBytes
+	return w.repository.Manifests().Push(ctx, w.manifest, bytes.NewReader(w.bytes))
+}
+
+// tag sets the tags that do not name the artifact.
+func (p Publication) tag(ctx context.Context, w *publishing) error {
+	var errs []error
+	for _, tag := range append([]string{w.artifact.TreeHash}, p.Tags...) {
+		if tag == w.artifact.TreeHash && w.tagged {
+			continue
+		}
+		errs = append(errs, p.Client.Error(w.name, fmt.Sprintf("set the tag %q in", tag), w.setTag(ctx, tag)))
+	}
+	return errors.Join(errs...)
+}
+
+func (w *publishing) setTag(ctx context.Context, tag string) error {
+	if found, err := resolve(ctx, w.repository, tag); err != nil || found.Digest == w.manifest.Digest {
+		return err
+	}
+	if w.bytes == nil {
+		text, err := content.FetchAll(ctx, w.repository.Manifests(), w.manifest)
+		if err != nil {
+			return err
+		}
+		w.bytes = text
+	}
+	return w.repository.Manifests().PushReference(ctx, w.manifest, bytes.NewReader(w.bytes), tag)
+}
+
+// Observed is what a registry contains of published artifacts.
+type Observed struct {
+	// Artifacts are those with the tree's tag, by cluster type, with the digest that it names now.
+	Artifacts map[string]Artifact
+	// Gone are the cluster types whose published manifest the registry does not contain.
+	Gone map[string]bool
+	// Tags are those tags that name the published manifest in each repository.
+	Tags []string
+}
+
+// Observe reads what a registry contains of the published artifacts.
+func (p Publication) Observe(ctx context.Context) (Observed, error) {
+	names := slices.Sorted(maps.Keys(p.Published))
+	trees, gone, moved := make([]digest.Digest, len(names)), make([]bool, len(names)), make([]map[string]bool, len(names))
+	err := p.each(len(names), func(i int) error {
+		last, moves := p.Published[names[i]], map[string]bool{}
+		moved[i] = moves
+		name, err := p.Base.Join(names[i])
+		if err != nil {
+			return err
+		}
+		r, err := p.Client.Open(ctx, name)
+		if err != nil {
+			return err
+		}
+		found, err := resolve(ctx, r, last.TreeHash)
+		if trees[i] = found.Digest; err == nil && trees[i].String() != last.Digest {
+			found, err = resolve(ctx, r, last.Digest)
+			gone[i] = found.Digest == ""
+		}
+		for _, tag := range p.Tags {
+			if err == nil {
+				found, err = resolve(ctx, r, tag)
+				moves[tag] = found.Digest.String() != last.Digest
+			}
+		}
+		return p.Client.Error(name, "read the artifact in", err)
+	})
+	if err != nil {
+		return Observed{}, err
+	}
+	o := Observed{Artifacts: map[string]Artifact{}, Gone: map[string]bool{}}
+	for i, name := range names {
+		a := p.Published[name]
+		if gone[i] {
+			o.Gone[name] = true
+		}
+		if a.Digest, a.Gone = trees[i].String(), false; trees[i] != "" {
+			o.Artifacts[name] = a
+		}
+	}
+	o.Tags = slices.DeleteFunc(slices.Clone(p.Tags), func(tag string) bool {
+		return slices.ContainsFunc(moved, func(moves map[string]bool) bool { return moves[tag] })
+	})
+	return o, nil
+}

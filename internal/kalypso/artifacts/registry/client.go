@@ -1,0 +1,160 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+)
+
+// Client accesses registries. It is safe for concurrent use.
+type Client struct {
+	settings Settings
+	schemes  httpapi.Lookups[string] // of the registries on this machine, by host
+
+	mu       sync.Mutex
+	sessions map[session]*auth.Client
+}
+
+// Settings configure a [Client].
+type Settings struct {
+	// Logins serve the repositories that their URLs cover. Docker's config file and its helpers serve all others.
+	Logins    []*Login
+	UserAgent string
+	Secrets   *redact.Secrets // redacted in all errors
+	Clock     httpapi.Clock   // nil: the machine's
+	// OnRetry, if set, is called before each wait for another attempt.
+	OnRetry func(ctx context.Context, reason error, wait time.Duration)
+}
+
+// session identifies repositories that share tokens and waits.
+type session struct {
+	scheme, host string
+	login        *Login
+}
+
+// New returns a client. It contacts no server.
+func New(s Settings) *Client {
+	if s.Secrets == nil {
+		s.Secrets = &redact.Secrets{}
+	}
+	for _, l := range s.Logins {
+		s.Secrets.Add(l.use.Password)
+	}
+	return &Client{settings: s, sessions: map[session]*auth.Client{}}
+}
+
+// Open returns a repository. It contacts a registry on this machine, to learn whether that speaks TLS. An error is a
+// *[githost.Error].
+func (c *Client) Open(ctx context.Context, r Repository) (*remote.Repository, error) {
+	scheme, err := c.scheme(ctx, r)
+	if err != nil {
+		return nil, c.Error(r, "connect", err)
+	}
+	return &remote.Repository{
+		Client: c.authenticated(r, scheme), Reference: r.ref, PlainHTTP: scheme == giturl.SchemeHTTP,
+		MaxMetadataBytes: maxManifest,
+	}, nil
+}
+
+// maxManifest bounds the manifests that are read, in bytes: the size that registries must accept.
+const maxManifest = 4 << 20
+
+// scheme returns https, or http if the registry is on this machine and speaks no TLS.
+func (c *Client) scheme(ctx context.Context, r Repository) (string, error) {
+	at := r.address(giturl.SchemeHTTPS)
+	if !at.IsLoopback() {
+		return giturl.SchemeHTTPS, nil
+	}
+	return c.schemes.Get(at.Address(), func() (string, error) {
+		api := c.api(at, c.certificates(at))
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+r.ref.Host()+"/v2/", nil)
+		if err != nil {
+			return "", err
+		}
+		resp, err := api.Client(httpapi.TokenAuthorization("")).Do(req)
+		switch {
+		case speaksPlainHTTP(err):
+			return giturl.SchemeHTTP, nil
+		case err != nil:
+			return "", err
+		}
+		return giturl.SchemeHTTPS, resp.Body.Close()
+	})
+}
+
+// certificates returns the certificates for an address.
+func (c *Client) certificates(at giturl.URL) *servertls.Config {
+	if login := find(c.settings.Logins, at); login != nil {
+		return login.tls
+	}
+	return nil
+}
+
+// api returns the API of a server. Its path covers all.
+func (c *Client) api(at giturl.URL, certificates *servertls.Config) *httpapi.API {
+	return httpapi.New(httpapi.Config{
+		Host: at.HostPort(), Block: "oci_credentials", Credential: "oci_credentials of the provider, or docker login",
+		Roots:   []*url.URL{{Scheme: at.Scheme, Host: at.HostPort(), Path: "/"}},
+		Message: message, Limited: limited, Certificates: certificates,
+		Clock: c.settings.Clock, Secrets: c.settings.Secrets, OnRetry: c.settings.OnRetry,
+	})
+}
+
+// authenticated returns the client for the requests of a repository. Repositories of one registry share it, unless they
+// have different logins.
+func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
+	at := r.address(scheme)
+	key := session{scheme: scheme, host: at.Address(), login: find(c.settings.Logins, at)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sessions[key] == nil {
+		tls := (*servertls.Config)(nil)
+		if key.login != nil {
+			tls = key.login.tls
+		}
+		to := &router{
+			client: c, registry: at, certificates: tls,
+			send: c.api(at, tls).Client(httpapi.TokenAuthorization("")).Transport,
+		}
+		c.sessions[key] = &auth.Client{
+			Client: &http.Client{
+				Transport:     to,
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
+			Header: http.Header{"User-Agent": {c.settings.UserAgent}}, Cache: auth.NewCache(),
+			ClientID: c.settings.UserAgent, Credential: c.credential(key.login),
+		}
+	}
+	return c.sessions[key]
+}
+
+// credential returns the function that finds the credential: the login's, else Docker's for the host.
+func (c *Client) credential(login *Login) auth.CredentialFunc {
+	return func(ctx context.Context, host string) (auth.Credential, error) {
+		if login != nil && login.use != auth.EmptyCredential {
+			return login.use, nil
+		}
+		store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+		if err != nil {
+			return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
+		}
+		found, err := credentials.Credential(store)(ctx, host)
+		if err != nil {
+			return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
+		}
+		c.settings.Secrets.Add(found.Password, found.RefreshToken, found.AccessToken)
+		return found, nil
+	}
+}

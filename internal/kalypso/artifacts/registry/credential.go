@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"errors"
+	"strings"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+)
+
+// Credential authenticates to the repositories below a URL. Empty fields are not set.
+type Credential struct {
+	URL          string
+	Username     string
+	Password     string
+	Certificates servertls.Certificates
+}
+
+// Field names a field of a [Credential], like its attribute.
+type Field string
+
+// The fields of a [Credential], beside those of [servertls.Certificates].
+const (
+	FieldURL      Field = "url"
+	FieldUsername Field = "username"
+	FieldPassword Field = "password"
+)
+
+// Login is a [Credential] that was checked.
+type Login struct {
+	at  giturl.URL
+	use auth.Credential
+	tls *servertls.Config // nil: none of its own
+}
+
+// Check parses a credential. It reports all errors, whose reasons contain no secret, and returns nil after an error.
+func (c Credential) Check(report func(field Field, reason string)) *Login {
+	failed := false
+	fail := func(field Field, reason string) {
+		failed = true
+		report(field, reason)
+	}
+	at, err := giturl.Parse(strings.Replace(c.URL, Scheme, "https://", 1))
+	switch {
+	case errors.Is(err, giturl.ErrPassword):
+		fail(FieldURL, "contains a user name or password; move them to username and password")
+		return nil
+	case err != nil:
+		fail(FieldURL, strings.ReplaceAll(err.Error(), "repository URL", "URL"))
+		return nil
+	case at.Scheme != giturl.SchemeHTTPS && at.Scheme != giturl.SchemeHTTP, at.Ambiguous():
+		fail(FieldURL, "is not the URL of a registry, such as https://registry.acme.io")
+		return nil
+	case at.Scheme == giturl.SchemeHTTP && !at.IsLoopback():
+		fail(FieldURL, "would send the credential over plain http, unencrypted; use https")
+	}
+	switch {
+	case c.Username != "" && c.Password == "":
+		fail(FieldPassword, "is required with username")
+	case c.Username == "" && c.Password != "":
+		fail(FieldUsername, "is required with password")
+	case c.Username == "" && c.Certificates.IsZero():
+		fail(FieldURL, "has no credential: set username and password, ca_certificate, or client_certificate and client_key")
+	case strings.Contains(c.Username, ":"):
+		fail(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
+	}
+	login := &Login{at: at, use: auth.Credential{Username: c.Username, Password: c.Password}}
+	if at.Scheme == giturl.SchemeHTTP {
+		for _, field := range c.Certificates.Given() {
+			fail(Field(field), "has no effect over plain http")
+		}
+	} else {
+		login.tls = c.Certificates.Parse(func(field servertls.Field, reason string) { fail(Field(field), reason) })
+	}
+	if failed {
+		return nil
+	}
+	return login
+}
+
+// find returns the login with the longest URL that covers an address, or nil.
+func find(logins []*Login, at giturl.URL) (found *Login) {
+	for _, l := range logins {
+		if l.at.Covers(at) && (found == nil || len(l.at.Segments()) > len(found.at.Segments())) {
+			found = l
+		}
+	}
+	return found
+}

@@ -1,0 +1,98 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+)
+
+var (
+	// ErrNoCredential means that a registry requires a credential, and there is none for it.
+	ErrNoCredential = errors.New("there is no credential for the registry")
+	// ErrPlainHTTP means that a registry does not use https, which only one on this machine may do.
+	ErrPlainHTTP = errors.New("the server does not speak https; plain http is only for a registry on this machine")
+	// errDocker means that no credential can be read from Docker's config file.
+	errDocker = errors.New("Docker's config file, or a credential helper that it names, can't be used")
+)
+
+// Error returns the error of an operation in a repository as a *[githost.Error]. It returns nil for nil.
+func (c *Client) Error(r Repository, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var own *githost.Error
+	if errors.As(err, &own) {
+		return err
+	}
+	e := &githost.Error{
+		Op: op + " " + r.String(), Kind: githost.ErrRejected, Host: r.ref.Registry, Block: "oci_credentials",
+		Cause: c.settings.Secrets.Error(err),
+	}
+	var failed *httpapi.Failure
+	var answer *errcode.ErrorResponse
+	switch {
+	case speaksPlainHTTP(err):
+		e.Kind, e.Cause = githost.ErrUnavailable, ErrPlainHTTP
+	case errors.As(err, &failed):
+		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
+	case errors.As(err, &answer):
+		e.Kind, e.Status, e.Message, e.Cause = kindOf(answer.StatusCode), answer.StatusCode, textOf(answer.Errors), nil
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		e.Kind, e.Cause = githost.ErrUnauthenticated, ErrNoCredential
+	case errors.Is(err, errDocker):
+		e.Kind = githost.ErrUnauthenticated
+	case errors.Is(err, errdef.ErrNotFound):
+		e.Kind, e.Cause = githost.ErrNotVisible, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Kind = githost.ErrUnavailable
+	}
+	return e
+}
+
+func kindOf(status int) error {
+	switch status {
+	case http.StatusUnauthorized:
+		return githost.ErrUnauthenticated
+	case http.StatusForbidden:
+		return githost.ErrForbidden
+	case http.StatusNotFound:
+		return githost.ErrNotVisible
+	}
+	return githost.ErrRejected
+}
+
+// message returns the error messages in the body of an answer.
+func message(body []byte) string {
+	var answer struct{ Errors errcode.Errors }
+	if json.Unmarshal(body, &answer) != nil {
+		return ""
+	}
+	return textOf(answer.Errors)
+}
+
+// textOf joins the messages of a registry. The details of an error may be of any form and size.
+func textOf(all errcode.Errors) string {
+	var texts []string
+	for _, one := range all {
+		text := one.Message
+		if text == "" {
+			text = one.Code
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {
+	return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
+}
