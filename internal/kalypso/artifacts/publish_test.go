@@ -1,0 +1,197 @@
+package artifacts_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
+	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
+)
+
+// fleet is a GitOps repo with a rendering of the cluster types of its folders.
+type fleet struct {
+	at     record.Destination
+	client *gitremote.Client
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fleet{record.Destination{Repo: gitserver.InitBare(t), Branch: "dev", Path: "fleet"}, client}
+}
+
+// deliver commits files below the path with a record of the cluster types, and returns the commit. Without content a
+// file is removed.
+func (f *fleet) deliver(t *testing.T, files map[string]string, clusterTypes ...string) string {
+	t.Helper()
+	all := map[string]gitserver.File{}
+	for name, text := range files {
+		file := gitserver.File{Mode: "100644", Content: text}
+		if text == "" {
+			file = gitserver.File{}
+		}
+		all[f.at.Join(name)] = file
+	}
+	for name, text := range record.New("dev", clusterTypes, "", nil, nil).Files(f.at, "") {
+		all[name] = gitserver.File{Mode: "100644", Content: string(text)}
+	}
+	return gitserver.SeedFiles(t, f.at.Repo, f.at.Branch, "deliver", all)
+}
+
+// publish publishes a commit.
+func (f *fleet) publish(
+	t *testing.T, p artifacts.Publication, commit string,
+) (map[string]artifacts.Artifact, int, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	d, err := artifacts.Open(ctx, f.client, f.at, commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	return p.Publish(ctx, d)
+}
+
+// publication returns a publication to a registry, whose client waits by a clock of the test.
+func publication(t *testing.T, host string, logins ...*registry.Login) artifacts.Publication {
+	t.Helper()
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	base, err := registry.ParseRepository("oci://" + host + "/fleet/dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return artifacts.Publication{
+		Client: registry.New(registry.Settings{
+			Logins: logins, Secrets: &redact.Secrets{}, UserAgent: "test", Clock: hostingtest.NewClockNow(),
+		}),
+		Base: base, Tags: []string{"latest"},
+	}
+}
+
+// twoTypes is a rendering of the cluster types large and small.
+var twoTypes = map[string]string{
+	"large/app/deploy.yaml": "kind: Deployment\n", "large/platform-config.yaml": "a: 1\n",
+	"small/app/deploy.yaml": "kind: Deployment\n",
+}
+
+// TestPublish follows artifacts over their life: the first publication, one without a change, a changed folder, one
+// that is changed back, moved and removed tags, and their removal.
+func TestPublish(t *testing.T) {
+	f, server := newFleet(t), testregistry.Start(t)
+	p := publication(t, server.Host)
+	first := f.deliver(t, twoTypes, "large", "small")
+
+	publish := func(commit string, uploads int) map[string]artifacts.Artifact {
+		t.Helper()
+		all, n, err := f.publish(t, p, commit)
+		if err != nil || n != uploads {
+			t.Fatalf("%d uploads, want %d; %v", n, uploads, err)
+		}
+		p.Published = all
+		return all
+	}
+	observed := func(tags int, names ...string) artifacts.Observed {
+		t.Helper()
+		o, err := p.Observe(t.Context())
+		if err != nil || len(o.Tags) != tags || !slices.Equal(slices.Sorted(maps.Keys(o.Artifacts)), names) {
+			t.Fatalf("observed %+v, %v", o, err)
+		}
+		return o
+	}
+	one := publish(first, 2)
+	for _, name := range []string{"large", "small"} {
+		if want := server.Host + "/fleet/dev/" + name + ":" + one[name].TreeHash; one[name].Ref != want {
+			t.Errorf("%s: %+v", name, one[name])
+		}
+	}
+	observed(1, "large", "small")
+	server.Requests()
+	publish(first, 0)
+	if sent := server.Requests(); sent[http.MethodPut] != 0 || sent[http.MethodPost] != 0 {
+		t.Errorf("a publication without a change sent %v", sent)
+	}
+
+	two := publish(f.deliver(t, map[string]string{"large/platform-config.yaml": "a: 2\n"}, "large", "small"), 1)
+	if two["small"] != one["small"] || two["large"] == one["large"] {
+		t.Errorf("a changed folder: %v, was %v", two, one)
+	}
+	back := publish(f.deliver(t, map[string]string{"large/platform-config.yaml": "a: 1\n"}, "large", "small"), 0)
+	if back["large"] != one["large"] {
+		t.Errorf("a folder that was changed back: %v, was %v", back["large"], one["large"])
+	}
+	observed(1, "large", "small") // the tag latest went back
+
+	// People move the tag of a tree, and that of a release.
+	repository, err := p.Base.Join("large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, err := p.Client.Open(t.Context(), repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := large.Resolve(t.Context(), two["large"].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{one["large"].TreeHash, "latest"} {
+		if err := large.Tag(t.Context(), other, tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := observed(0, "large", "small"); o.Artifacts["large"].Digest != two["large"].Digest || len(o.Gone) > 0 {
+		t.Errorf("moved tags: %+v", o)
+	}
+	publish(first, 0)
+	observed(1, "large", "small")
+
+	// The manifest goes, with its tags.
+	gone, err := large.Resolve(t.Context(), one["large"].Digest)
+	if err == nil {
+		err = large.Manifests().Delete(t.Context(), gone)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := observed(0, "small"); !o.Gone["large"] {
+		t.Errorf("a manifest that is gone: %+v", o)
+	}
+	if again := publish(first, 1); again["large"] != one["large"] {
+		t.Errorf("published again: %v, was %v", again["large"], one["large"])
+	}
+
+	if err := p.Remove(t.Context(), []string{"large", "small"}); err != nil {
+		t.Fatal(err)
+	}
+	observed(0)
+	publish(first, 2)
+	// Another tag of the manifest stays, and so does the manifest.
+	var manifest ocispec.Descriptor
+	if manifest, err = large.Resolve(t.Context(), "latest"); err == nil {
+		err = large.Tag(t.Context(), manifest, "theirs")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Remove(t.Context(), []string{"large"}); err == nil || !strings.Contains(err.Error(), `the tag "theirs"`) {
+		t.Errorf("another tag: %v", err)
+	}
+	observed(1, "large", "small")
+}

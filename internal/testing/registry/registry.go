@@ -1,0 +1,190 @@
+// Package registry runs Debian's docker-registry for tests, behind a server of the test that counts requests and can
+// fail them.
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+var program = programs.Program{Name: "docker-registry", Add: "apt-get install docker-registry"}
+
+// Server is a registry on loopback.
+type Server struct {
+	Host string // host and port
+
+	config  map[string]any
+	tlsWith func(http.Handler) (host string)
+
+	mu       sync.Mutex
+	requests []string
+	fault    func(http.ResponseWriter, *http.Request) bool
+}
+
+// Option changes the registry.
+type Option func(t testing.TB, s *Server, folder string)
+
+// WithBasic requires a user and a password.
+func WithBasic(user, password string) Option {
+	return func(t testing.TB, s *Server, folder string) {
+		t.Helper()
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(folder, "htpasswd")
+		write(t, file, user+":"+string(hash)+"\n")
+		s.config["auth"] = map[string]any{"htpasswd": map[string]any{"realm": "registry", "path": file}}
+	}
+}
+
+// WithTokens requires tokens of a token server.
+func WithTokens(tokens *TokenServer) Option {
+	return func(t testing.TB, s *Server, folder string) {
+		t.Helper()
+		file := filepath.Join(folder, "tokens.pem")
+		write(t, file, tokens.certificate)
+		s.config["auth"] = map[string]any{"token": map[string]any{
+			"realm": tokens.URL + "/token", "service": service, "issuer": issuer, "rootcertbundle": file,
+		}}
+	}
+}
+
+// WithServer serves the registry by a server of the test, such as one over TLS. serve returns its host and port.
+func WithServer(serve func(http.Handler) (host string)) Option {
+	return func(_ testing.TB, s *Server, _ string) { s.tlsWith = serve }
+}
+
+// Start starts a registry. It stops when the test ends.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	binary := program.Find(t, "docker-registry")
+	folder, err := os.MkdirTemp("", "registry") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	socket := filepath.Join(folder, "socket")
+	s := &Server{config: map[string]any{
+		"version": "0.1", "log": map[string]any{"level": "error", "accesslog": map[string]any{"disabled": true}},
+		"storage": map[string]any{
+			"filesystem": map[string]any{"rootdirectory": filepath.Join(folder, "data")},
+			"delete":     map[string]any{"enabled": true},
+		},
+		"http": map[string]any{"net": "unix", "addr": socket, "relativeurls": true},
+	}}
+	for _, option := range options {
+		option(t, s, folder)
+	}
+	config, err := json.Marshal(s.config) // JSON is YAML
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(folder, "config.yml"), string(config))
+	var output bytes.Buffer
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", filepath.Join(folder, "config.yml"))
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if text := output.String(); t.Failed() {
+			t.Logf("docker-registry said:\n%s", text[max(0, len(text)-2000):])
+		}
+	})
+	dial := func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) }
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := dial(t.Context())
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("docker-registry does not start: %s", output.String())
+		}
+	}
+	s.serve(t, &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: "registry"})
+			r.Out.Host = r.In.Host
+		},
+		Transport: &http.Transport{
+			DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+			MaxIdleConnsPerHost: 32,
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	})
+	return s
+}
+
+func (s *Server) serve(t testing.TB, registry http.Handler) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+		fault := s.fault
+		s.mu.Unlock()
+		if fault == nil || !fault(w, r) {
+			registry.ServeHTTP(w, r)
+		}
+	})
+	if s.tlsWith != nil {
+		s.Host = s.tlsWith(handler)
+		return
+	}
+	front := httptest.NewServer(handler)
+	t.Cleanup(front.Close)
+	s.Host = strings.TrimPrefix(front.URL, "http://")
+}
+
+// Fail lets fault answer requests, before the registry gets them. It returns false for requests that the registry
+// answers. Nil: the registry answers all.
+func (s *Server) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+// Requests returns how many requests with a method arrived since the last call.
+func (s *Server) Requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := map[string]int{}
+	for _, r := range s.requests {
+		method, _, _ := strings.Cut(r, " ")
+		found[method]++
+	}
+	s.requests = nil
+	return found
+}
+
+// Cut ends the connection of a request, after the server has read a part of its body.
+func Cut(w http.ResponseWriter, r *http.Request) {
+	_, _ = r.Body.Read(make([]byte, 100))
+	panic(http.ErrAbortHandler)
+}
+
+func write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,106 @@
+package registry
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// The names in the tokens.
+const (
+	service = "registry"
+	issuer  = "tokens"
+)
+
+// TokenServer gives tokens for a registry to one user, as the registry's specification describes.
+type TokenServer struct {
+	URL            string
+	user, password string
+	key            *ecdsa.PrivateKey
+	certificate    string // PEM
+	chain          []string
+
+	mu     sync.Mutex
+	scopes []string
+}
+
+// Tokens starts a token server. It stops when the test ends.
+func Tokens(t testing.TB, user, password string) *TokenServer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: issuer},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &TokenServer{
+		user: user, password: password, key: key, chain: []string{base64.StdEncoding.EncodeToString(der)},
+		certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+	}
+	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+func (s *TokenServer) serve(w http.ResponseWriter, r *http.Request) {
+	if user, password, _ := r.BasicAuth(); user != s.user || password != s.password {
+		http.Error(w, `{"errors":[{"code":"UNAUTHORIZED","message":"wrong user or password"}]}`, http.StatusUnauthorized)
+		return
+	}
+	type access struct {
+		Type    string   `json:"type"`
+		Name    string   `json:"name"`
+		Actions []string `json:"actions"`
+	}
+	granted := []access{}
+	for _, scopes := range r.URL.Query()["scope"] {
+		for scope := range strings.FieldsSeq(scopes) {
+			if parts := strings.Split(scope, ":"); len(parts) == 3 {
+				granted = append(granted, access{parts[0], parts[1], strings.Split(parts[2], ",")})
+			}
+			s.mu.Lock()
+			s.scopes = append(s.scopes, scope)
+			s.mu.Unlock()
+		}
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{
+		"iss": issuer, "aud": r.URL.Query().Get("service"), "sub": s.user, "jti": "1", "access": granted,
+		"iat": time.Now().Unix(), "nbf": time.Now().Unix() - 60, "exp": time.Now().Unix() + 300,
+	})
+	token.Header["x5c"] = s.chain
+	text, err := token.SignedString(s.key)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"token": text, "expires_in": 300})
+}
+
+// Scopes returns the scopes for which tokens were given.
+func (s *TokenServer) Scopes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scopes
+}
