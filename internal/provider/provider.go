@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/assignments"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/deployment"
@@ -104,6 +105,7 @@ func (p *kalypsoProvider) Resources(context.Context) []func() resource.Resource 
 		promotion.NewCommitStatus,
 		promotion.NewGate,
 		deployment.NewRecord,
+		artifacts.NewResource,
 	}
 	for _, m := range model.All {
 		all = append(all, model.NewResource(m))

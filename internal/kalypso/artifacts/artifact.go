@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +17,18 @@ type Artifact struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
+// NameError means that a registry accepts no repository with the name of a cluster type.
+type NameError struct {
+	ClusterType string
+	Err         error
+}
+
+// Error implements error.
+func (e *NameError) Error() string { return fmt.Sprintf("cluster type %q: %s", e.ClusterType, e.Err) }
+
+// Unwrap returns the cause.
+func (e *NameError) Unwrap() error { return e.Err }
+
 // Plan returns the artifacts that a publication of folders with these tree hashes leaves, by cluster type. published
 // are those of the last publication. The digest of an artifact is "" if it must be found or built first.
 func Plan(
@@ -28,7 +39,7 @@ func Plan(
 	for _, clusterType := range slices.Sorted(maps.Keys(hashes)) {
 		repository, err := base.Join(clusterType)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("cluster type %q: %w", clusterType, err))
+			errs = append(errs, &NameError{clusterType, err})
 			continue
 		}
 		a := Artifact{Ref: repository.String() + ":" + hashes[clusterType], TreeHash: hashes[clusterType]}
@@ -37,5 +48,5 @@ func Plan(
 		}
 		plan[clusterType] = a
 	}
-	return plan, errors.Join(errs...)
+	return plan, join(errs...)
 }

@@ -25,7 +25,7 @@ var (
 	// ErrNoRecord means that no rendering was delivered with a commit.
 	ErrNoRecord = errors.New("no rendering was delivered there: the commit has no record at the path")
 	// ErrNoFolder means that people removed a folder of a rendering.
-	ErrNoFolder = errors.New("the folder is not on the branch")
+	ErrNoFolder = errors.New("the record lists the folder, but the branch does not contain it")
 )
 
 // Delivery is what a branch contains of a rendering at a commit. It is not safe for concurrent use.
@@ -60,8 +60,11 @@ func (d *Delivery) read(head *gitbranch.Snapshot) (err error) {
 	case head.Commit.IsZero():
 		return gitbranch.ErrBranchNotFound
 	case head.Commit != d.commit:
-		if _, found, err := head.History().Find(d.commit); err != nil || !found {
-			return errors.Join(err, ErrNoCommit)
+		switch _, found, err := head.History().Find(d.commit); {
+		case err != nil:
+			return err
+		case !found:
+			return ErrNoCommit
 		}
 	}
 	if d.snapshot, err = head.History().At(d.commit); err != nil {
@@ -87,7 +90,7 @@ func (d *Delivery) read(head *gitbranch.Snapshot) (err error) {
 		}
 		d.trees[name] = tree
 	}
-	return errors.Join(missing...)
+	return join(missing...)
 }
 
 // Close closes the connection to the Git server.

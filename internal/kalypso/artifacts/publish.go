@@ -68,7 +68,7 @@ func (p Publication) Publish(ctx context.Context, d *Delivery) (all map[string]A
 func (p Publication) each(n int, work func(i int) error) error {
 	errs := make([]error, n)
 	parallel.Limited(n, concurrent, func(i int) { errs[i] = work(i) })
-	return errors.Join(errs...)
+	return join(errs...)
 }
 
 // publishing is an artifact that is being published.
@@ -153,7 +153,7 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 	for part := range slices.Chunk(missing, foldersInMemory) {
 		files, err := d.files(names[:len(part)])
 		if err != nil {
-			return uploads, errors.Join(append(errs, err)...)
+			return uploads, join(append(errs, err)...)
 		}
 		names = names[len(part):]
 		errs = append(errs, p.each(len(part), func(i int) error {
@@ -166,7 +166,7 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 		}))
 		uploads += len(part)
 	}
-	return uploads, errors.Join(errs...)
+	return uploads, join(errs...)
 }
 
 // push uploads an artifact, without a tag.
@@ -192,7 +192,7 @@ func (p Publication) tag(ctx context.Context, w *publishing) error {
 		}
 		errs = append(errs, p.Client.Error(w.name, fmt.Sprintf("set the tag %q in", tag), w.setTag(ctx, tag)))
 	}
-	return errors.Join(errs...)
+	return join(errs...)
 }
 
 func (w *publishing) setTag(ctx context.Context, tag string) error {

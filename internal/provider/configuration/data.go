@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -40,6 +41,8 @@ type Data struct {
 	host       hostOnce
 	Clusters   clusterSettings
 	Azure      azureSettings
+	// Registries accesses OCI registries; nil unless oci_credentials are known.
+	Registries *registry.Client
 	// postgresURL is [unknown.Text] if it is unknown, "" if it is not set.
 	postgresURL string
 	entra       *entraLogins // nil: none
@@ -76,6 +79,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 		data.entra = newEntraLogins(data.Azure.Config, now, &data.secrets)
 	}
 	data.hosts = readHosts(d, data.entra)
+	data.Registries = readRegistries(d, &data.secrets)
 	data.Known = allowLocalKnown && mirrorsKnown && entraKnown &&
 		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })
 	for _, c := range credentials {

@@ -69,9 +69,10 @@ var Schema = schema.Schema{
 				},
 			}),
 		},
-		"gitlab":   gitlabAttribute,
-		"postgres": postgresAttribute,
-		"gitea":    giteaAttribute,
+		"gitlab":          gitlabAttribute,
+		"oci_credentials": ociCredentialsAttribute,
+		"postgres":        postgresAttribute,
+		"gitea":           giteaAttribute,
 		"git_mirrors": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,

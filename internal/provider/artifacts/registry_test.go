@@ -1,0 +1,25 @@
+package artifacts_test
+
+import (
+	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+)
+
+// open opens the repository of a cluster type, as people do.
+func (r *run) open(clusterType string) *remote.Repository {
+	r.T.Helper()
+	base, err := registry.ParseRepository(r.given["repository"].(string))
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	name, err := base.Join(clusterType)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	opened, err := registry.New(registry.Settings{UserAgent: "test"}).Open(r.T.Context(), name)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return opened
+}

@@ -1,0 +1,262 @@
+package artifacts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ resource.ResourceWithConfigure  = (*ociArtifacts)(nil)
+	_ resource.ResourceWithModifyPlan = (*ociArtifacts)(nil)
+	_ resource.ResourceWithIdentity   = (*ociArtifacts)(nil)
+)
+
+// ociArtifacts publishes the folders of a rendering.
+type ociArtifacts struct{ data *configuration.Data }
+
+// NewResource returns the resource kalypso_oci_artifacts.
+func NewResource() resource.Resource { return &ociArtifacts{} }
+
+// Metadata implements resource.Resource.
+func (r *ociArtifacts) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_oci_artifacts", schemas.MutableIdentity
+}
+
+// identity identifies the artifacts by their repository. They are not imported: a create takes over those that the
+// registry contains.
+var identity = schemas.Identity{
+	{Name: "repository", State: path.Root("repository"), Required: true, Description: "The repository above the artifacts."},
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *ociArtifacts) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = identity.Schema()
+}
+
+// Schema implements resource.Resource.
+func (r *ociArtifacts) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = artifactsSchema(ctx)
+}
+
+// Configure stores the provider's configuration.
+func (r *ociArtifacts) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+}
+
+// ModifyPlan plans the artifacts. What a branch contains at a commit never changes, so the plan may read it: Terraform
+// plans again during apply, and gets the same. Only the registry decides on the digest of a changed folder.
+func (r *ociArtifacts) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	diags := &resp.Diagnostics
+	var plan model
+	diags.Append(req.Plan.Get(ctx, &plan)...)
+	state, last := readState(ctx, req.State, req.Private, diags)
+	if diags.HasError() {
+		return
+	}
+	plan.Artifacts = types.MapUnknown(artifactType)
+	if plan.known() {
+		r.plan(ctx, &plan, state, last, diags)
+	}
+	if !diags.HasError() {
+		diags.Append(resp.Plan.Set(ctx, plan)...)
+	}
+}
+
+// readState reads the state and the last publication, which are nil before the first apply.
+func readState(
+	ctx context.Context, from tfsdk.State, private schemas.PrivateState, diags *diag.Diagnostics,
+) (state *model, last published) {
+	if from.Raw.IsNull() {
+		return nil, nil
+	}
+	state = &model{}
+	diags.Append(from.Get(ctx, state)...)
+	text, ds := private.GetKey(ctx, publishedKey)
+	diags.Append(ds...)
+	return state, parsePublished(text)
+}
+
+// plan plans the artifacts, as far as they can be known.
+func (r *ociArtifacts) plan(ctx context.Context, plan, state *model, last published, diags *diag.Diagnostics) {
+	at := plan.destination(diags)
+	if diags.HasError() {
+		return
+	}
+	hashes := map[string]string{}
+	switch {
+	case plan.Commit.IsNull() || last != nil && plan.samePublication(state):
+		for clusterType, a := range last {
+			hashes[clusterType] = a.TreeHash
+		}
+	case r.data == nil || !r.data.Known:
+		return // unknown
+	default:
+		limit, ds := plan.Timeouts.Read(ctx, schemas.ReadTimeout)
+		diags.Append(ds...)
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		delivery, err := artifacts.Open(ctx, r.data.Client, at, plan.Commit.ValueString())
+		if err != nil {
+			tfvalue.AppendProblems(diags, artifacts.Problems(at, err))
+			return
+		}
+		defer delivery.Close()
+		hashes = delivery.TreeHashes()
+	}
+	planned, err := artifacts.Plan(plan.base(diags), hashes, last)
+	if err != nil {
+		tfvalue.AppendProblems(diags, artifacts.Problems(at, err))
+		return
+	}
+	plan.setArtifacts(planned)
+}
+
+// Create publishes the artifacts, and takes over those that the registry contains.
+func (r *ociArtifacts) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer identity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Create(ctx, schemas.WriteTimeout)
+	resp.Diagnostics.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	now := r.publish(ctx, &plan, nil, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, now.encode())...)
+	}
+}
+
+// Update publishes changed folders, puts tags back, and ends the artifacts of cluster types that are gone.
+func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer identity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	_, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := plan.Timeouts.Update(ctx, schemas.WriteTimeout)
+	resp.Diagnostics.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	now := r.publish(ctx, &plan, last, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
+		gone := slices.DeleteFunc(slices.Collect(maps.Keys(last)), func(clusterType string) bool {
+			_, there := now[clusterType]
+			return there
+		})
+		r.remove(ctx, &plan, last, gone, &resp.Diagnostics)
+	}
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, now.encode())...)
+	}
+}
+
+// publish publishes the planned artifacts, sets their digests, and returns them. Without a commit, those of the last
+// publication stay.
+func (r *ociArtifacts) publish(ctx context.Context, plan *model, last published, diags *diag.Diagnostics) published {
+	if plan.Commit.IsNull() {
+		return last
+	}
+	at := plan.destination(diags)
+	to := plan.publication(r.data, last, diags)
+	if diags.HasError() {
+		return nil
+	}
+	delivery, err := artifacts.Open(ctx, r.data.Client, at, plan.Commit.ValueString())
+	if err != nil {
+		tfvalue.AppendProblems(diags, artifacts.Problems(at, err))
+		return nil
+	}
+	defer delivery.Close()
+	now, uploads, err := to.Publish(ctx, delivery)
+	if err != nil {
+		tfvalue.AppendProblems(diags, artifacts.Problems(at, err))
+		return nil
+	}
+	tflog.Info(ctx, "published the artifacts", map[string]any{"artifacts": len(now), "uploads": uploads})
+	planned := plan.Artifacts
+	plan.setArtifacts(now)
+	if changed := changedDigests(planned, plan.Artifacts); len(changed) > 0 {
+		diags.AddAttributeError(path.Root("repository"), "The registry lost artifacts during the apply", fmt.Sprintf(
+			"The plan found the manifests of %s, and the apply did not: it uploaded new ones. Apply again.", changed))
+	}
+	return now
+}
+
+// remove removes the tags of cluster types that are not published any more, if on_destroy says so.
+func (r *ociArtifacts) remove(
+	ctx context.Context, m *model, last published, clusterTypes []string, diags *diag.Diagnostics,
+) {
+	if m.OnDestroy.ValueString() != remove || len(clusterTypes) == 0 {
+		return
+	}
+	if err := m.publication(r.data, last, diags).Remove(ctx, clusterTypes); err != nil {
+		tfvalue.AppendProblems(diags, artifacts.Problems(m.destination(diags), err))
+	}
+}
+
+// Read reads which digests the tags in the registry name. It contacts no Git server.
+func (r *ociArtifacts) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	identity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+	state, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || r.data.Registries == nil || len(last) == 0 {
+		return
+	}
+	limit, ds := state.Timeouts.Read(ctx, schemas.ReadTimeout)
+	resp.Diagnostics.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := state.publication(r.data, last, &resp.Diagnostics).Observe(ctx)
+	if err != nil {
+		tfvalue.AppendProblems(&resp.Diagnostics, artifacts.Problems(state.destination(&resp.Diagnostics), err))
+		return
+	}
+	for clusterType, a := range last {
+		a.Gone = found.Gone[clusterType]
+		last[clusterType] = a
+	}
+	state.setArtifacts(found.Artifacts)
+	state.setTags(found.Tags)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, last.encode())...)
+}
+
+// Delete removes the tags, if on_destroy says so.
+func (r *ociArtifacts) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	state, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, ds := state.Timeouts.Delete(ctx, schemas.WriteTimeout)
+	resp.Diagnostics.Append(ds...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r.remove(ctx, state, last, slices.Collect(maps.Keys(last)), &resp.Diagnostics)
+}

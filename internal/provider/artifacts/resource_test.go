@@ -1,0 +1,146 @@
+package artifacts_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
+)
+
+// run is a kalypso_oci_artifacts of a delivered rendering.
+type run struct {
+	acc.ProtocolRun
+	repo   string
+	server *testregistry.Server
+	given  map[string]any
+}
+
+func newRun(t *testing.T, options ...testregistry.Option) *run {
+	t.Helper()
+	r := &run{repo: gitserver.InitBare(t), server: testregistry.Start(t, options...)}
+	r.T, r.Resource = t, protocol.Resource{Type: "kalypso_oci_artifacts"}
+	r.given = map[string]any{
+		"gitops_repo": map[string]any{"repo": r.repo, "branch": "stage", "path": "fleet"},
+		"repository":  registry.Scheme + r.server.Host + "/fleet/stage", "tags": []any{"latest"},
+	}
+	return r
+}
+
+// deliver delivers folders, and sets the commit.
+func (r *run) deliver(folders map[string]string) string {
+	r.T.Helper()
+	commit := acc.SeedDelivery(r.T, r.repo, nil, folders)
+	r.given["commit"] = commit
+	return commit
+}
+
+// applies applies what is given, expects an empty plan after it, and returns the plan and the state.
+func (r *run) applies() (plan, state map[string]string) {
+	r.T.Helper()
+	plan, state = r.Run(r.given, r.given)
+	if again, _ := r.plans(); again != nil && again.Changes() {
+		r.T.Fatalf("the plan is not empty:\n%v\nstate:\n%v", protocol.Lines(again.Planned), state)
+	}
+	return plan, state
+}
+
+// plans refreshes and plans.
+func (r *run) plans() (*protocol.Plan, protocol.Diagnostics) {
+	r.T.Helper()
+	s := r.Start()
+	if ds, err := s.Refresh(r.T.Context(), &r.Resource); err != nil || ds.HasErrors() {
+		r.T.Fatalf("refresh: %v\n%s", err, ds)
+	}
+	made, ds, _ := s.Plan(r.T.Context(), &r.Resource, maps.Clone(r.given))
+	return made, ds
+}
+
+// TestLife follows the resource: what a plan shows, a first apply, a change, drift of tags and manifests, a cluster type
+// that goes, and a destroy.
+func TestLife(t *testing.T) {
+	t.Parallel()
+	r := newRun(t)
+	r.given["on_destroy"] = "remove"
+	commit := r.deliver(map[string]string{"large": "a: 1\n", "small": "a: 1\n"})
+
+	// A commit that is not known yet.
+	r.given["commit"] = protocol.Unknown
+	if made, ds := r.plans(); made == nil || protocol.Lines(made.Planned)["artifacts"] != "(known after apply)" {
+		t.Errorf("an unknown commit: %v\n%s", made, ds)
+	}
+	r.given["commit"] = commit
+	plan, first := r.applies()
+	tree := first["artifacts.large.tree_hash"]
+	ref := `"` + r.server.Host + "/fleet/stage/large:" + strings.Trim(tree, `"`) + `"`
+	if plan["artifacts.large.tree_hash"] != tree || plan["artifacts.large.ref"] != ref ||
+		plan["artifacts.large.digest"] != "(known after apply)" || !strings.HasPrefix(first["artifacts.large.digest"], `"sha256:`) {
+		t.Errorf("plan %v\nstate %v", plan, first)
+	}
+
+	// Another state takes over what is there.
+	state := r.Resource
+	r.Resource = protocol.Resource{Type: r.Resource.Type}
+	r.server.Requests()
+	if _, again := r.applies(); !maps.Equal(first, again) || r.server.Requests()[http.MethodPut] > 0 {
+		t.Errorf("another state: %v, want %v", again, first)
+	}
+	r.Resource = state
+
+	r.deliver(map[string]string{"large": "a: 2\n", "small": "a: 1\n"})
+	plan, second := r.applies()
+	if plan["artifacts.small.digest"] != first["artifacts.small.digest"] || second["artifacts.large.digest"] == first["artifacts.large.digest"] {
+		t.Errorf("plan %v\nstate %v", plan, second)
+	}
+
+	large := r.open("large")
+	moved, err := large.Resolve(t.Context(), strings.Trim(tree, `"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := strings.Trim(second["artifacts.large.tree_hash"], `"`)
+	for _, tag := range []string{now, "latest"} {
+		if err := large.Tag(t.Context(), moved, tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, _ := r.plans()
+	if was := protocol.Lines(r.Resource.State); was["artifacts.large.digest"] != first["artifacts.large.digest"] ||
+		was["tags"] != "[]" || !made.Changes() {
+		t.Errorf("moved tags: the state is %v", was)
+	}
+	if _, after := r.applies(); !maps.Equal(after, second) {
+		t.Errorf("moved tags: %v, want %v", after, second)
+	}
+
+	gone, err := large.Resolve(t.Context(), now)
+	if err == nil {
+		err = large.Manifests().Delete(t.Context(), gone)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, after := r.applies(); !maps.Equal(after, second) || plan["artifacts.large.digest"] != "(known after apply)" {
+		t.Errorf("a manifest that is gone: plan %v\nstate %v", plan, after)
+	}
+
+	r.deliver(map[string]string{"small": "a: 1\n"})
+	if _, after := r.applies(); slices.ContainsFunc(slices.Collect(maps.Keys(after)), func(at string) bool {
+		return strings.HasPrefix(at, "artifacts.large")
+	}) {
+		t.Errorf("a cluster type that is gone: %v", after)
+	}
+	if _, err := large.Resolve(t.Context(), "latest"); err == nil {
+		t.Error("the artifact of a cluster type that is gone has the tag latest")
+	}
+	r.Destroy()
+	if _, err := r.open("small").Resolve(t.Context(), "latest"); err == nil {
+		t.Error("after a destroy, the artifact has the tag latest")
+	}
+}

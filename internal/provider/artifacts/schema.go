@@ -1,0 +1,88 @@
+package artifacts
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+)
+
+// The reactions to artifacts that are not published any more.
+const (
+	keep   = "keep"
+	remove = "remove"
+)
+
+var endings = schemas.Enumeration{keep, remove}
+
+// artifactType is the type of an artifact in the attribute artifacts.
+var artifactType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"ref": types.StringType, "digest": types.StringType, "tree_hash": types.StringType,
+}}
+
+func artifactsSchema(ctx context.Context) schema.Schema {
+	return schema.Schema{
+		MarkdownDescription: "Publishes what a GitOps branch contains of a rendering to an OCI registry, for clusters that " +
+			"can't reach Git: one artifact for the folder of each cluster type, as `flux push artifact` builds it. Git " +
+			"remains the source of truth: only what was delivered is published.\n\n" +
+			"An artifact has the hash of the folder's Git tree as its tag, and is uploaded only if the registry does not " +
+			"contain it. So an apply without a changed folder uploads nothing, and a folder that is changed back gets its " +
+			"earlier artifact. A tag that was moved outside Terraform, or a removed manifest, is drift: the next apply puts it " +
+			"back. Tags of earlier trees stay, so that a cluster can go back.\n\nThe digest depends on the folder alone: its " +
+			"annotations name the repo, and the commit that last changed the folder. So two machines publish the same digest.",
+		Attributes: map[string]schema.Attribute{
+			"gitops_repo": schema.SingleNestedAttribute{
+				Required:            true,
+				MarkdownDescription: "Destination of the rendering: its `gitops_repo`.",
+				Attributes:          schemas.LocationArguments(),
+			},
+			"commit": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "The commit of the branch to publish: `commit_sha` of the rendering. While it is null, as " +
+					"before the first pull request is merged, what was published stays.",
+				Validators: []validator.String{schemas.Valid("commit", githost.CheckCommit)},
+			},
+			"repository": schema.StringAttribute{
+				Required: true,
+				MarkdownDescription: "The repository above those of the artifacts: with `oci://registry.acme.io/fleet/dev`, the " +
+					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. Only a registry on this machine may " +
+					"use plain http. Another repository replaces the resource.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				Validators: []validator.String{schemas.Valid("repository", func(url string) error {
+					_, err := registry.ParseRepository(url)
+					return err
+				})},
+			},
+			"tags": schema.SetAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Tags of each artifact beside the tree's hash, such as `latest`. They move once the artifact " +
+					"is uploaded; a tag that leaves the set stays in the registry.",
+				Validators: []validator.Set{setvalidator.ValueStringsAre(schemas.Valid("tag", registry.CheckTag))},
+			},
+			"on_destroy": endings.Attribute("Whether a destroy, or a cluster type that the rendering no longer has, keeps the " +
+				"artifacts in the registry or removes their tags. If the registry can't remove tags, it removes the manifests."),
+			"artifacts": schema.MapNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "The artifacts by cluster type.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"ref": schemas.ComputedString("The repository with the tree's hash as the tag, such as " +
+						"`registry.acme.io/fleet/dev/large:4b825dc642cb6eb9a060e54bf8d69288fbee4904`."),
+					"digest":    schemas.ComputedString("The digest of the manifest, such as `sha256:…`."),
+					"tree_hash": schemas.ComputedString("The hash of the folder's Git tree."),
+				}},
+			},
+			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
+				schemas.ReadTimeout, schemas.WriteTimeout),
+		},
+	}
+}

@@ -1,0 +1,60 @@
+package configuration
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var ociCredentialsAttribute = schema.ListNestedAttribute{
+	Optional: true,
+	MarkdownDescription: "Credentials for OCI registries, for `kalypso_oci_artifacts`. The credential with the longest " +
+		"`url` that covers a repository serves it, as in `git_credentials`; Docker's config file and its credential " +
+		"helpers serve all others.",
+	NestedObject: schema.NestedAttributeObject{Attributes: withCertificates(map[string]schema.Attribute{
+		string(registry.FieldURL): schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "URL of the registry, such as `https://registry.acme.io`, or of a path in it. Only this " +
+				"server gets the credential, and the token server that it names. Required.",
+		},
+		string(registry.FieldUsername): schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "User name, with `password`.",
+		},
+		string(registry.FieldPassword): schema.StringAttribute{
+			Optional:            true,
+			Sensitive:           true,
+			MarkdownDescription: "Password or token.",
+		},
+	})},
+}
+
+// readRegistries reads the argument oci_credentials. It returns nil if a part of them is not known yet.
+func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client {
+	var logins []*registry.Login
+	known := true
+	for _, given := range d.Objects("oci_credentials") {
+		c := registry.Credential{
+			URL: given.String(string(registry.FieldURL)), Username: given.String(string(registry.FieldUsername)),
+			Password: given.String(string(registry.FieldPassword)), Certificates: textsOfCertificates(given),
+		}
+		if AnyUnknown(append(c.Certificates.Texts(), c.URL, c.Username, c.Password)...) {
+			known = false
+			continue
+		}
+		login := c.Check(func(field registry.Field, reason string) {
+			given.Report("Invalid credential", string(field)+": "+reason+".", problem.Attr(string(field)))
+		})
+		if login != nil {
+			logins = append(logins, login)
+			secrets.Add(c.Certificates.ClientKey)
+		}
+	}
+	if !known {
+		return nil
+	}
+	return registry.New(registry.Settings{Logins: logins, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait})
+}
