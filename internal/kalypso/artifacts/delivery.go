@@ -28,7 +28,7 @@ var (
 	ErrNoFolder = errors.New("the record lists the folder, but the branch does not contain it")
 )
 
-// Delivery is what a branch contains of a rendering at a commit. It is not safe for concurrent use.
+// Delivery lists the folders that a branch contains of a rendering at a commit. It is not safe for concurrent use.
 type Delivery struct {
 	at       record.Destination
 	commit   plumbing.Hash

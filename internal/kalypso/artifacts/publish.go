@@ -209,7 +209,7 @@ func (w *publishing) setTag(ctx context.Context, tag string) error {
 	return w.repository.Manifests().PushReference(ctx, w.manifest, bytes.NewReader(w.bytes), tag)
 }
 
-// Observed is what a registry contains of published artifacts.
+// Observed describes published artifacts as a registry contains them.
 type Observed struct {
 	// Artifacts are those with the tree's tag, by cluster type, with the digest that it names now.
 	Artifacts map[string]Artifact
