@@ -171,16 +171,17 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 
 // push uploads an artifact, without a tag.
 func (p Publication) push(ctx context.Context, w *publishing, b *built) error {
-	for _, blob := range []struct {
-		ocispec.Descriptor
-		bytes []byte
-	}{{b.config, b.configBytes}, {b.content, b.contentBytes}} {
-		if err := p.Client.PushBlob(ctx, w.repository, blob.Descriptor, blob.bytes); err != nil {
+	w.manifest, w.bytes = b.manifest, b.manifestBytes
+	return p.Client.Repeat(ctx, func(ctx context.Context) error {
+		blobs := w.repository.Blobs()
+		if err := blobs.Push(ctx, b.config, bytes.NewReader(b.configBytes)); err != nil {
 			return err
 		}
-	}
-	w.manifest, w.bytes = b.manifest, b.manifestBytes
-	return w.repository.Manifests().Push(ctx, w.manifest, bytes.NewReader(w.bytes))
+		if err := blobs.Push(ctx, b.content, bytes.NewReader(b.contentBytes)); err != nil {
+			return err
+		}
+		return w.repository.Manifests().Push(ctx, b.manifest, bytes.NewReader(b.manifestBytes))
+	})
 }
 
 // tag sets the tags that do not name the artifact.
@@ -190,12 +191,12 @@ func (p Publication) tag(ctx context.Context, w *publishing) error {
 		if tag == w.artifact.TreeHash && w.tagged {
 			continue
 		}
-		errs = append(errs, p.Client.Error(w.name, fmt.Sprintf("set the tag %q in", tag), w.setTag(ctx, tag)))
+		errs = append(errs, p.Client.Error(w.name, fmt.Sprintf("set the tag %q in", tag), p.setTag(ctx, w, tag)))
 	}
 	return join(errs...)
 }
 
-func (w *publishing) setTag(ctx context.Context, tag string) error {
+func (p Publication) setTag(ctx context.Context, w *publishing, tag string) error {
 	if found, err := resolve(ctx, w.repository, tag); err != nil || found.Digest == w.manifest.Digest {
 		return err
 	}
@@ -206,7 +207,9 @@ func (w *publishing) setTag(ctx context.Context, tag string) error {
 		}
 		w.bytes = text
 	}
-	return w.repository.Manifests().PushReference(ctx, w.manifest, bytes.NewReader(w.bytes), tag)
+	return p.Client.Repeat(ctx, func(ctx context.Context) error {
+		return w.repository.Manifests().PushReference(ctx, w.manifest, bytes.NewReader(w.bytes), tag)
+	})
 }
 
 // Observed describes published artifacts as a registry contains them.

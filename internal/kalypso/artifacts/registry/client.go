@@ -49,6 +49,9 @@ func New(s Settings) *Client {
 	if s.Secrets == nil {
 		s.Secrets = &redact.Secrets{}
 	}
+	if s.Clock == nil {
+		s.Clock = httpapi.MachineClock{}
+	}
 	for _, l := range s.Logins {
 		s.Secrets.Add(l.use.Password)
 	}
@@ -140,7 +143,8 @@ func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
 	return c.sessions[key]
 }
 
-// credential returns the function that finds the credential: the login's, else Docker's for the host.
+// credential returns the function that finds the credential: the login's, else Docker's for the host. The library calls
+// it once a registry asks for one.
 func (c *Client) credential(login *Login) auth.CredentialFunc {
 	return func(ctx context.Context, host string) (auth.Credential, error) {
 		if login != nil && login.use != auth.EmptyCredential {
@@ -151,8 +155,11 @@ func (c *Client) credential(login *Login) auth.CredentialFunc {
 			return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
 		}
 		found, err := credentials.Credential(store)(ctx, host)
-		if err != nil {
+		switch {
+		case err != nil:
 			return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
+		case found == auth.EmptyCredential: // a token server would only refuse its name
+			return auth.EmptyCredential, ErrNoCredential
 		}
 		c.settings.Secrets.Add(found.Password, found.RefreshToken, found.AccessToken)
 		return found, nil

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"oras.land/oras-go/v2/errdef"
-	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -47,7 +46,7 @@ func (c *Client) Error(r Repository, op string, err error) error {
 		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
 	case errors.As(err, &answer):
 		e.Kind, e.Status, e.Message, e.Cause = kindOf(answer.StatusCode), answer.StatusCode, textOf(answer.Errors), nil
-	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+	case errors.Is(err, ErrNoCredential):
 		e.Kind, e.Cause = githost.ErrUnauthenticated, ErrNoCredential
 	case errors.Is(err, errDocker):
 		e.Kind = githost.ErrUnauthenticated

@@ -1,0 +1,233 @@
+package artifacts_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+)
+
+// login returns a checked credential.
+func login(t *testing.T, c registry.Credential) *registry.Login {
+	t.Helper()
+	return c.Check(func(field registry.Field, reason string) { t.Errorf("%s %s", field, reason) })
+}
+
+const user, password = "ann", "canary-password"
+
+// said returns all problems of an error in one text.
+func said(f *fleet, err error) string {
+	if err == nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range artifacts.Problems(f.at, err) {
+		texts = append(texts, fmt.Sprintf("%s at %v: %s", p.Summary, p.Path, p.Detail))
+	}
+	return strings.Join(texts, "\n")
+}
+
+// TestCredentials publishes to registries with a password and with a token server: with oci_credentials, with Docker's
+// config file, without a credential and with a wrong one. No error contains a password.
+func TestCredentials(t *testing.T) {
+	f := newFleet(t)
+	commit := f.deliver(t, twoTypes, "large", "small")
+	tokens := testregistry.Tokens(t, user, password)
+	for name, server := range map[string]*testregistry.Server{
+		"password": testregistry.Start(t, testregistry.WithBasic(user, password)),
+		"tokens":   testregistry.Start(t, testregistry.WithTokens(tokens)),
+	} {
+		given := func(url, password string) *registry.Login {
+			return login(t, registry.Credential{URL: url, Username: user, Password: password})
+		}
+		at := "http://" + server.Host
+		for situation, tt := range map[string]struct {
+			logins []*registry.Login
+			docker string
+			says   string // "": it works
+		}{
+			"none":              {says: "No credential for the registry"},
+			"wrong":             {logins: []*registry.Login{given(at, "canary-wrong")}, says: "does not accept the credential"},
+			"of another server": {logins: []*registry.Login{given("http://localhost:1", password)}, says: "No credential"},
+			"of another path":   {logins: []*registry.Login{given(at+"/fleet/de", password)}, says: "No credential"},
+			"of another scheme": {logins: []*registry.Login{given("https://"+server.Host, password)}, says: "No credential"},
+			"of the path":       {logins: []*registry.Login{given(at, "canary-wrong"), given(at+"/fleet/dev", password)}},
+			"of Docker": {docker: fmt.Sprintf(`{"auths":{%q:{"username":%q,"password":%q,"auth":"YW5uOmNhbmFyeS1wYXNzd29yZA=="}}}`,
+				server.Host, user, password)},
+			"of a helper":            {docker: `{"credHelpers":{"` + server.Host + `":"test"}}`},
+			"of a helper that fails": {docker: `{"credHelpers":{"` + server.Host + `":"none"}}`, says: "Docker's config file"},
+			"broken":                 {docker: `{`, says: "Docker's config file"},
+		} {
+			p := publication(t, server.Host, tt.logins...)
+			helper(t, server.Host)
+			if tt.docker != "" {
+				if err := os.WriteFile(filepath.Join(os.Getenv("DOCKER_CONFIG"), "config.json"), []byte(tt.docker), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _, err := f.publish(t, p, commit)
+			text := said(f, err)
+			if (err == nil) != (tt.says == "") || !strings.Contains(text, tt.says) || strings.Contains(text, "canary") {
+				t.Errorf("%s, credential %s: %s", name, situation, text)
+			}
+			if n := strings.Count(text, " at ["); err != nil && n != 1 {
+				t.Errorf("%s, credential %s: %d problems: %s", name, situation, n, text)
+			}
+		}
+	}
+	if scopes := tokens.Scopes(); !slices.Contains(scopes, "repository:fleet/dev/large:pull,push") {
+		t.Errorf("tokens for %v", scopes)
+	}
+}
+
+// helper puts a credential helper for a registry on the PATH.
+func helper(t *testing.T, host string) {
+	t.Helper()
+	folder := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nread server\n[ \"$server\" = %q ] && echo '{\"Username\":%q,\"Secret\":%q}'\n",
+		host, user, password)
+	err := os.WriteFile(filepath.Join(folder, "docker-credential-test"), []byte(script), 0o700) //nolint:gosec // a program
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+}
+
+// TestFaults publishes while the registry fails, answers with a limit, cuts an upload, or misbehaves. What can pass is
+// retried, and nothing is tagged before its artifact is complete.
+func TestFaults(t *testing.T) {
+	f := newFleet(t)
+	commit := f.deliver(t, twoTypes, "large", "small")
+	other := testregistry.Start(t)
+	upload := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/blobs/uploads/") }
+	status := func(code int, headers ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			for i := 0; i < len(headers); i += 2 {
+				w.Header().Set(headers[i], headers[i+1])
+			}
+			w.WriteHeader(code)
+		}
+	}
+	for name, tt := range map[string]struct {
+		fails func(r *http.Request) bool
+		how   http.HandlerFunc
+		times int32  // how often it fails; 0: always
+		says  string // "": it works
+	}{
+		"503":               {fails: func(*http.Request) bool { return true }, how: status(503), times: 5},
+		"a limit":           {fails: func(*http.Request) bool { return true }, how: status(429, "Retry-After", "3"), times: 5},
+		"a cut upload":      {fails: func(r *http.Request) bool { return upload(r) && r.Method == http.MethodPut }, how: testregistry.Cut, times: 3},
+		"a failed upload":   {fails: func(r *http.Request) bool { return upload(r) && r.Method == http.MethodPut }, how: status(500), times: 3},
+		"a cut manifest":    {fails: func(r *http.Request) bool { return r.Method == http.MethodPut && !upload(r) }, how: testregistry.Cut, times: 3},
+		"no uploads at all": {fails: upload, how: testregistry.Cut, says: "The registry can't be reached"},
+		"denied":            {fails: upload, how: status(403), says: "The registry denies the request"},
+		"absent":            {fails: upload, how: status(404), says: "The registry does not have it"},
+		"an upload elsewhere": {fails: upload, how: status(202, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/1"),
+			says: "The registry refused the request"},
+		"a redirect elsewhere": {fails: upload, how: status(307, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/"),
+			says: "redirects to an address outside its API"},
+		"a token server without https": {fails: func(*http.Request) bool { return true }, how: status(401, "Www-Authenticate",
+			`Bearer realm="http://tokens.acme.test/token",service="x"`), says: "names a token server without https"},
+		"a page": {fails: func(*http.Request) bool { return true }, how: func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, "<html>"+r.Header.Get("Authorization"))
+		}, says: "The registry refused the request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testregistry.Start(t)
+			p := publication(t, server.Host, login(t, registry.Credential{
+				URL: "http://" + server.Host, Username: user, Password: password,
+			}))
+			var failed atomic.Int32
+			server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+				if !tt.fails(r) || r.URL.Path == "/v2/" || tt.times > 0 && failed.Add(1) > tt.times {
+					return false
+				}
+				tt.how(w, r)
+				return true
+			})
+			all, _, err := f.publish(t, p, commit)
+			if text := said(f, err); (err == nil) != (tt.says == "") || !strings.Contains(text, tt.says) ||
+				strings.Contains(text, "canary") {
+				t.Errorf("it says %s", text)
+			}
+			server.Fail(nil)
+			if p.Published = all; err != nil {
+				p.Published = map[string]artifacts.Artifact{"large": {Digest: "sha256:" + strings.Repeat("0", 64), TreeHash: "latest"}}
+			}
+			o, err := p.Observe(t.Context())
+			if want := len(all); err != nil || len(o.Artifacts) != want {
+				t.Errorf("the registry has %+v, %v", o, err)
+			}
+		})
+	}
+	if sent := other.Requests(); len(sent) > 0 {
+		t.Errorf("another server got %v", sent)
+	}
+}
+
+// TestTLS publishes to a registry over TLS, whose authority and client certificate are in oci_credentials.
+func TestTLS(t *testing.T) {
+	f := newFleet(t)
+	commit := f.deliver(t, twoTypes, "large", "small")
+	var front *tlsserver.Server
+	server := testregistry.Start(t, testregistry.WithServer(func(h http.Handler) string {
+		front = tlsserver.New(t, h, tls.RequireAndVerifyClientCert)
+		return strings.TrimPrefix(front.URL, "https://")
+	}))
+	if _, _, err := f.publish(t, publication(t, server.Host), commit); !strings.Contains(said(f, err),
+		"set ca_certificate in oci_credentials") {
+		t.Errorf("without the authority: %s", said(f, err))
+	}
+	p := publication(t, server.Host, login(t, registry.Credential{
+		URL: front.URL, Certificates: servertls.Certificates{
+			Authorities: front.CA, Client: front.Client.Certificate, ClientKey: front.Client.Key,
+		},
+	}))
+	if _, uploads, err := f.publish(t, p, commit); err != nil || uploads != 2 {
+		t.Errorf("%d uploads, %v", uploads, err)
+	}
+}
+
+// TestConcurrent: 20 publications at once leave the same artifacts, and another one uploads nothing.
+func TestConcurrent(t *testing.T) {
+	f, server := newFleet(t), testregistry.Start(t)
+	commit := f.deliver(t, twoTypes, "large", "small")
+	p := publication(t, server.Host)
+	const n = 20
+	all := make([]map[string]artifacts.Artifact, n)
+	done := make(chan error)
+	for i := range n {
+		go func() {
+			d, err := artifacts.Open(t.Context(), f.client, f.at, commit)
+			if err == nil {
+				defer d.Close()
+				all[i], _, err = p.Publish(t.Context(), d)
+			}
+			done <- err
+		}()
+	}
+	for range n {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, one := range all {
+		if one["large"] != all[0]["large"] || one["small"] != all[0]["small"] {
+			t.Errorf("%v, want %v", one, all[0])
+		}
+	}
+	if _, uploads, err := f.publish(t, p, commit); err != nil || uploads != 0 {
+		t.Errorf("%d uploads, %v", uploads, err)
+	}
+}
