@@ -25,7 +25,7 @@ var (
 	// ErrNoRecord means that no rendering was delivered with a commit.
 	ErrNoRecord = errors.New("no rendering was delivered there: the commit has no record at the path")
 	// ErrNoFolder means that people removed a folder of a rendering.
-	ErrNoFolder = errors.New("the record lists the folder, but the branch does not contain it")
+	ErrNoFolder = errors.New("the record lists it, but the branch does not contain it")
 )
 
 // Delivery lists the folders that a branch contains of a rendering at a commit. It is not safe for concurrent use.
@@ -86,7 +86,7 @@ func (d *Delivery) read(head *gitbranch.Snapshot) (err error) {
 	for _, name := range r.ClusterTypes {
 		tree, there := folders[name]
 		if !there {
-			missing = append(missing, fmt.Errorf("%s: %w", d.at.Join(name), ErrNoFolder))
+			missing = append(missing, fmt.Errorf("folder %q: %w", d.at.Join(name), ErrNoFolder))
 		}
 		d.trees[name] = tree
 	}

@@ -53,6 +53,25 @@ func TestAncestry(t *testing.T) {
 		equal(t, "the same on the side", large(side), large(commits[0]))
 		equal(t, "another one at head", large(merge), treeHash(map[string]string{"x.yaml": "1"}).String())
 		equal(t, "folders of the second commit", len(folders[plumbing.NewHash(commits[1])]), 3)
+		changes, err := s.History().LastChanges(s.Commit, "clusters", []string{"large", "new0", "new3"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, commit := range map[string]string{"large": commits[2], "new0": commits[0], "new3": commits[3]} {
+			equal(t, "the last change of "+name, changes[name].Hash.String(), commit)
+		}
+		for commit, want := range map[string]bool{side: true, commits[0]: true, strings.Repeat("a", 40): false} {
+			found, ok, err := s.History().Find(plumbing.NewHash(commit))
+			if err != nil || ok != want || ok && found.Hash.String() != commit {
+				t.Errorf("the history contains %s: %t, %v", commit, ok, err)
+			}
+		}
+		earlier, err := s.History().At(plumbing.NewHash(commits[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := earlier.ReadFile("other")
+		equal(t, "a file of an earlier commit", fmt.Sprint(string(text), err), "1<nil>")
 		nowhere, err := s.History().FoldersAt("other", hashes)
 		if err != nil || len(nowhere) != 0 {
 			t.Errorf("folders in a file: %v, %v", nowhere, err)

@@ -1,0 +1,119 @@
+package artifacts_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
+)
+
+// TestInput: each fault of the arguments is an error at its attribute in the plan, and no request reaches the registry.
+func TestInput(t *testing.T) {
+	t.Parallel()
+	base := newRun(t)
+	base.deliver(map[string]string{"large": "a: 1\n"})
+	other := gitserver.Seed(t, base.repo, "other", map[string]string{"a": "b"})
+	at := func(attribute string) string { return `AttributeName("` + attribute + `")` }
+	host := base.server.Host
+	for name, tt := range map[string]struct {
+		argument string
+		value    any
+		says     []string // none: it is planned
+	}{
+		"fine":              {argument: "tags", value: []any{"v1.0-rc_1"}},
+		"no tags":           {argument: "tags", value: nil},
+		"unknown tags":      {argument: "tags", value: protocol.Unknown},
+		"unknown commit":    {argument: "commit", value: protocol.Unknown},
+		"no commit yet":     {argument: "commit", value: nil},
+		"unknown repo":      {argument: "gitops_repo", value: protocol.Unknown},
+		"no reference":      {argument: "repository", value: "fleet", says: []string{"begins with oci://", at("repository")}},
+		"https":             {argument: "repository", value: "https://acme.io/a", says: []string{"begins with oci://"}},
+		"plain http":        {argument: "repository", value: "http://acme.io/a", says: []string{"plain http is only for", at("repository")}},
+		"no name":           {argument: "repository", value: "oci://acme.io", says: []string{"does not name a repository"}},
+		"a slash":           {argument: "repository", value: "oci://acme.io/a/", says: []string{"does not name a repository"}},
+		"upper case":        {argument: "repository", value: "oci://acme.io/Fleet", says: []string{"lower case letters"}},
+		"no port":           {argument: "repository", value: "oci://acme.io:x/a", says: []string{"is not a repository", at("repository")}},
+		"a tag in it":       {argument: "repository", value: "oci://acme.io/a:latest", says: []string{"remove it", at("repository")}},
+		"a digest in it":    {argument: "repository", value: "oci://acme.io/a@sha256:0", says: []string{"remove it"}},
+		"a password in it":  {argument: "repository", value: "oci://me:canary@acme.io/a", says: []string{"user or password"}},
+		"too long":          {argument: "repository", value: "oci://" + host + "/" + strings.Repeat("a", 240), says: []string{"at most 255", at("repository")}},
+		"a tag with spaces": {argument: "tags", value: []any{"a b"}, says: []string{"is not a tag", at("tags")}},
+		"a tag with a dot":  {argument: "tags", value: []any{".a"}, says: []string{"is not a tag", at("tags")}},
+		"an empty tag":      {argument: "tags", value: []any{""}, says: []string{"is not a tag", at("tags")}},
+		"a long tag":        {argument: "tags", value: []any{strings.Repeat("a", 129)}, says: []string{"at most 128", at("tags")}},
+		"a tag of a tree":   {argument: "tags", value: []any{strings.Repeat("a", 40)}, says: []string{"hash of a tree", at("tags")}},
+		"a short commit":    {argument: "commit", value: "abcdef", says: []string{"full commit hash", at("commit")}},
+		"a foreign commit":  {argument: "commit", value: other, says: []string{"The branch does not contain the commit", at("commit")}},
+		"no such commit": {argument: "commit", value: strings.Repeat("a", 40),
+			says: []string{"The branch does not contain the commit", at("commit")}},
+		"no branch": {argument: "gitops_repo", value: map[string]any{"repo": base.repo, "branch": "none"},
+			says: []string{"Branch not found", at("gitops_repo")}},
+		"no repo": {argument: "gitops_repo", value: map[string]any{"branch": "stage"},
+			says: []string{"Missing repo", "Attribute: gitops_repo.repo"}},
+		"another path": {argument: "gitops_repo", value: map[string]any{"repo": base.repo, "branch": "stage"},
+			says: []string{"Nothing was delivered with the commit", at("commit")}},
+		"on_destroy": {argument: "on_destroy", value: "leave", says: []string{at("on_destroy")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := acc.ProtocolRun{T: t, Resource: base.Resource}
+			given := maps.Clone(base.given)
+			given[tt.argument] = tt.value
+			made, ds, err := run.Start().Plan(t.Context(), &run.Resource, given)
+			text := strings.Join(strings.Fields(ds.String()), " ")
+			if (made == nil) != (len(tt.says) > 0) {
+				t.Errorf("%v: %s", err, text)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(text, want) || strings.Contains(text, "canary") {
+					t.Errorf("it does not say %s: %s", want, text)
+				}
+			}
+		})
+	}
+	if sent := base.server.Requests(); len(sent) > 0 {
+		t.Errorf("the registry got %v", sent)
+	}
+}
+
+// TestCredentialInput: each fault of oci_credentials is an error at its attribute, without the values.
+func TestCredentialInput(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		given map[string]any
+		says  string
+	}{
+		"fine":          {map[string]any{"url": "https://acme.io", "username": "me", "password": "canary"}, ""},
+		"a repository":  {map[string]any{"url": "oci://acme.io/a", "username": "me", "password": "canary"}, ""},
+		"this machine":  {map[string]any{"url": "http://localhost:5000", "username": "me", "password": "canary"}, ""},
+		"unknown":       {map[string]any{"url": "https://acme.io", "username": "me", "password": protocol.Unknown}, ""},
+		"no url":        {map[string]any{"username": "me", "password": "canary"}, "oci_credentials[0].url"},
+		"plain http":    {map[string]any{"url": "http://acme.io", "username": "me", "password": "canary"}, "unencrypted"},
+		"ssh":           {map[string]any{"url": "ssh://acme.io", "username": "me", "password": "canary"}, "URL of a registry"},
+		"in the url":    {map[string]any{"url": "https://me:canary@acme.io"}, "move them to username and password"},
+		"no password":   {map[string]any{"url": "https://acme.io", "username": "me"}, "oci_credentials[0].password"},
+		"no user":       {map[string]any{"url": "https://acme.io", "password": "canary"}, "oci_credentials[0].username"},
+		"nothing":       {map[string]any{"url": "https://acme.io"}, "has no credential"},
+		"a colon":       {map[string]any{"url": "https://acme.io", "username": "m:e", "password": "canary"}, "colon"},
+		"a certificate": {map[string]any{"url": "https://acme.io", "ca_certificate": "x"}, "oci_credentials[0].ca_certificate"},
+		"a certificate over http": {map[string]any{"url": "http://localhost", "ca_certificate": "x"},
+			"no effect over plain http"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := provider.NewServer("test")
+			schemas, err := protocol.ReadSchemas(t.Context(), server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, ds, err := schemas.Start(t.Context(), server, map[string]any{"oci_credentials": []any{tt.given}})
+			text := strings.Join(strings.Fields(ds.String()), " ")
+			if (err != nil || ds.HasErrors()) != (tt.says != "") || !strings.Contains(text, tt.says) ||
+				strings.Contains(text, "canary") {
+				t.Errorf("%v: %s", err, text)
+			}
+		})
+	}
+}
