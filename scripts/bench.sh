@@ -46,4 +46,10 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo "loopback. The bounds are 10 s and 300 MiB:"
   go test -run '^$' -bench '^BenchmarkComparison$' -benchtime 1x ./internal/kalypso/comparison/lookup |
     awk '/^BenchmarkComparison.*op/ { printf "- %.1f s, %.1f s of CPU, %d MiB\n", $3 / 1e9, $5, $7 }'
+  echo
+  echo "Publishing 10,000 assignments as 200 OCI artifacts to docker-registry on loopback: all of them, then again"
+  echo "without an upload, then one changed folder. The bounds are 20 s and 300 MiB:"
+  go test -run '^$' -bench '^BenchmarkPublish$' -benchtime 1x ./internal/kalypso/artifacts |
+    awk '/^BenchmarkPublish.*op/ { sub("^BenchmarkPublish/", "", $1); sub("-[0-9]+$", "", $1)
+      printf "- %s: %.1f s, %.1f s of CPU, %d MiB\n", $1, $3 / 1e9, $5, $7 }'
 } | tee bin/bench.md
