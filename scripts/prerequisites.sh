@@ -154,7 +154,12 @@ check_gcc() {
 
 check_openssl() { check_installer openssl openssl; }
 check_curl() { check_installer curl curl; }
-check_docker-registry() { check_installer docker-registry docker-registry; }
+
+check_docker-registry() {
+  have docker-registry || apt_install docker-registry || true
+  have docker-registry || missing+=(
+    "docker-registry, for the tests of OCI artifacts and of installations: apt-get install docker-registry, or your system's package")
+}
 
 # check_installer COMMAND PACKAGE: for make test-install.
 check_installer() {

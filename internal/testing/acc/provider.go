@@ -60,7 +60,7 @@ func isolate(home string) {
 	for _, variable := range userEnv {
 		name, _, _ := strings.Cut(variable, "=")
 		for _, prefix := range []string{"GIT", "SSH_", "AZURE_", "ARM_", "ACTIONS_", "SSL_", "TF_LOG", "TF_CLI_ARGS",
-			"KALYPSO_SIGNING_"} {
+			"KALYPSO_SIGNING_", "DOCKER_"} {
 			if strings.HasPrefix(name, prefix) || strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 				_ = os.Unsetenv(name)
 			}
