@@ -23,8 +23,8 @@ const (
 	benchTargets = 50
 )
 
-// BenchmarkPublish publishes a fleet to a registry on loopback: all of it, then again without a change, then one folder.
-// The bounds are 20 s and 300 MiB.
+// BenchmarkPublish publishes a fleet to a registry on loopback: all of it, then again without a change, then one
+// folder. The bounds are 20 s and 300 MiB.
 func BenchmarkPublish(b *testing.B) {
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
 	repo := gitserver.InitBare(b)

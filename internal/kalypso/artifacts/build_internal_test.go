@@ -16,8 +16,8 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// TestBuild compares an artifact with the recorded one. If a new version of Go compresses to other bytes, the digests of
-// the content and of the manifest change here: record them. Artifacts in registries stay as they are, since they are
+// TestBuild compares an artifact with the recorded one. If a new version of Go compresses to other bytes, the digests
+// of the content and of the manifest change here: record them. Artifacts in registries stay as they are, since they are
 // compared by their trees. The digest of the archive itself must not change.
 func TestBuild(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,8 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, digests := range map[string][2]string{
-		"archive":  {config.RootFS.DiffIDs[0].String(), "sha256:b18e7e92b901ad0ce04d25af0adb6ae63dc34129b7960e9e7daa5edcb268cbb7"},
+		"archive": {config.RootFS.DiffIDs[0].String(),
+			"sha256:b18e7e92b901ad0ce04d25af0adb6ae63dc34129b7960e9e7daa5edcb268cbb7"},
 		"content":  {b.content.Digest.String(), "sha256:245e08001da3f6430b892b7792dfbd8998b9970ce5c66e2e0854b595efb2af46"},
 		"manifest": {b.manifest.Digest.String(), "sha256:cf83693c86a54db452253005f17eece118903c6fd8cbd20b2d5023e34f0d86c9"},
 	} {

@@ -42,7 +42,7 @@ func TestOpen(t *testing.T) {
 		"a removed folder":  {commit: removed, err: artifacts.ErrNoFolder, says: "fleet/small"},
 		"a newer record":    {commit: newer, err: record.ErrNewer, says: "upgrade the provider"},
 		"of another branch": {commit: other, err: artifacts.ErrNoCommit, says: `branch "dev"`},
-		"of no branch":      {commit: strings.Repeat("a", 40), err: artifacts.ErrNoCommit, says: "commit_sha of the rendering"},
+		"of no branch":      {commit: strings.Repeat("a", 40), err: artifacts.ErrNoCommit, says: "commit_sha"},
 	} {
 		d, err := artifacts.Open(t.Context(), f.client, f.at, tt.commit)
 		if text := said(f, err); !errors.Is(err, tt.err) || !strings.Contains(text, tt.says) {
@@ -111,5 +111,6 @@ func TestTwoMachines(t *testing.T) {
 // createdOf returns the time of a commit.
 func createdOf(t *testing.T, repo, commit string) string {
 	t.Helper()
-	return strings.TrimSpace(gitserver.Git(t, repo, "log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%cd", commit))
+	const utc = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
+	return strings.TrimSpace(gitserver.Git(t, repo, "log", "-1", utc, "--format=%cd", commit))
 }

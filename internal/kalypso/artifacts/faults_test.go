@@ -2,6 +2,7 @@ package artifacts_test
 
 import (
 	"crypto/tls"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -63,16 +64,17 @@ func TestCredentials(t *testing.T) {
 			"of another path":   {logins: []*registry.Login{given(at+"/fleet/de", password)}, says: "No credential"},
 			"of another scheme": {logins: []*registry.Login{given("https://"+server.Host, password)}, says: "No credential"},
 			"of the path":       {logins: []*registry.Login{given(at, "canary-wrong"), given(at+"/fleet/dev", password)}},
-			"of Docker": {docker: fmt.Sprintf(`{"auths":{%q:{"username":%q,"password":%q,"auth":"YW5uOmNhbmFyeS1wYXNzd29yZA=="}}}`,
-				server.Host, user, password)},
+			"of Docker": {docker: fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, server.Host,
+				base64.StdEncoding.EncodeToString([]byte(user+":"+password)))},
 			"of a helper":            {docker: `{"credHelpers":{"` + server.Host + `":"test"}}`},
-			"of a helper that fails": {docker: `{"credHelpers":{"` + server.Host + `":"none"}}`, says: "Docker's config file"},
-			"broken":                 {docker: `{`, says: "Docker's config file"},
+			"of a helper that fails": {docker: `{"credHelpers":{"` + server.Host + `":"none"}}`, says: "config file of Docker"},
+			"broken":                 {docker: `{`, says: "config file of Docker"},
 		} {
 			p := publication(t, server.Host, tt.logins...)
 			helper(t, server.Host)
 			if tt.docker != "" {
-				if err := os.WriteFile(filepath.Join(os.Getenv("DOCKER_CONFIG"), "config.json"), []byte(tt.docker), 0o600); err != nil {
+				config := filepath.Join(os.Getenv("DOCKER_CONFIG"), "config.json")
+				if err := os.WriteFile(config, []byte(tt.docker), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -111,6 +113,9 @@ func TestFaults(t *testing.T) {
 	commit := f.deliver(t, twoTypes, "large", "small")
 	other := testregistry.Start(t)
 	upload := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/blobs/uploads/") }
+	content := func(r *http.Request) bool { return upload(r) && r.Method == http.MethodPut }
+	manifest := func(r *http.Request) bool { return !upload(r) && r.Method == http.MethodPut }
+	all := func(*http.Request) bool { return true }
 	status := func(code int, headers ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			for i := 0; i < len(headers); i += 2 {
@@ -125,11 +130,11 @@ func TestFaults(t *testing.T) {
 		times int32  // how often it fails; 0: always
 		says  string // "": it works
 	}{
-		"503":               {fails: func(*http.Request) bool { return true }, how: status(503), times: 5},
-		"a limit":           {fails: func(*http.Request) bool { return true }, how: status(429, "Retry-After", "3"), times: 5},
-		"a cut upload":      {fails: func(r *http.Request) bool { return upload(r) && r.Method == http.MethodPut }, how: testregistry.Cut, times: 3},
-		"a failed upload":   {fails: func(r *http.Request) bool { return upload(r) && r.Method == http.MethodPut }, how: status(500), times: 3},
-		"a cut manifest":    {fails: func(r *http.Request) bool { return r.Method == http.MethodPut && !upload(r) }, how: testregistry.Cut, times: 3},
+		"503":               {fails: all, how: status(503), times: 5},
+		"a limit":           {fails: all, how: status(429, "Retry-After", "3"), times: 5},
+		"a cut upload":      {fails: content, how: testregistry.Cut, times: 3},
+		"a failed upload":   {fails: content, how: status(500), times: 3},
+		"a cut manifest":    {fails: manifest, how: testregistry.Cut, times: 3},
 		"no uploads at all": {fails: upload, how: testregistry.Cut, says: "The registry can't be reached"},
 		"denied":            {fails: upload, how: status(403), says: "The registry denies the request"},
 		"absent":            {fails: upload, how: status(404), says: "The registry does not have it"},
@@ -137,9 +142,9 @@ func TestFaults(t *testing.T) {
 			says: "The registry refused the request"},
 		"a redirect elsewhere": {fails: upload, how: status(307, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/"),
 			says: "redirects to an address outside its API"},
-		"a token server without https": {fails: func(*http.Request) bool { return true }, how: status(401, "Www-Authenticate",
+		"a token server without https": {fails: all, how: status(401, "Www-Authenticate",
 			`Bearer realm="http://tokens.acme.test/token",service="x"`), says: "names a token server without https"},
-		"a page": {fails: func(*http.Request) bool { return true }, how: func(w http.ResponseWriter, r *http.Request) {
+		"a page": {fails: all, how: func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, "<html>"+r.Header.Get("Authorization"))
 		}, says: "The registry refused the request"},
 	} {
@@ -156,17 +161,18 @@ func TestFaults(t *testing.T) {
 				tt.how(w, r)
 				return true
 			})
-			all, _, err := f.publish(t, p, commit)
+			published, _, err := f.publish(t, p, commit)
 			if text := said(f, err); (err == nil) != (tt.says == "") || !strings.Contains(text, tt.says) ||
 				strings.Contains(text, "canary") {
 				t.Errorf("it says %s", text)
 			}
 			server.Fail(nil)
-			if p.Published = all; err != nil {
-				p.Published = map[string]artifacts.Artifact{"large": {Digest: "sha256:" + strings.Repeat("0", 64), TreeHash: "latest"}}
+			if p.Published = published; err != nil {
+				none := artifacts.Artifact{Digest: "sha256:" + strings.Repeat("0", 64), TreeHash: "latest"}
+				p.Published = map[string]artifacts.Artifact{"large": none}
 			}
 			o, err := p.Observe(t.Context())
-			if want := len(all); err != nil || len(o.Artifacts) != want {
+			if want := len(published); err != nil || len(o.Artifacts) != want {
 				t.Errorf("the registry has %+v, %v", o, err)
 			}
 		})

@@ -53,7 +53,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 	var name *NameError
 	var unusable *record.Error
 	detail := fmt.Sprintf("At %s. %s", at, problem.Sentence(err))
-	p := problem.Problem{}
+	var p problem.Problem
 	switch {
 	case errors.As(err, &name):
 		p = problem.At("No repository can have the name of a cluster type", problem.Sentence(err), "repository")
@@ -78,7 +78,8 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 
 // registryAdvice returns the summary of an error of a registry, and how to fix it.
 func registryAdvice(e *githost.Error) (summary, advice string) {
-	const credential = "Set oci_credentials of the provider, or log in with docker login on the machine that runs Terraform."
+	const credential = "Set oci_credentials of the provider, or log in with docker login on the machine that runs " +
+		"Terraform."
 	switch {
 	case errors.Is(e, registry.ErrNoCredential):
 		return "No credential for the registry", credential
@@ -92,8 +93,8 @@ func registryAdvice(e *githost.Error) (summary, advice string) {
 		return "The registry denies the request", "Allow the credential to pull and push in the repositories below " +
 			"repository; to remove tags, it also needs to delete."
 	case errors.Is(e, githost.ErrNotVisible):
-		return "The registry does not have it", "Check repository. In some registries people create repositories first, and " +
-			"some give this answer if the credential lacks permission."
+		return "The registry does not have it", "Check repository. In some registries people create repositories first, " +
+			"and some give this answer if the credential lacks permission."
 	case errors.Is(e, githost.ErrRateLimited):
 		return "The registry's rate limit", "Apply again later, or raise timeouts."
 	case errors.Is(e, githost.ErrUnavailable):
@@ -104,6 +105,6 @@ func registryAdvice(e *githost.Error) (summary, advice string) {
 		return "The registry can't be reached", "Check repository, the network and the server, and apply again: the next " +
 			"apply uploads what is not there yet."
 	}
-	return "The registry refused the request", "Fix what the registry names, and apply again: the next apply uploads what is " +
-		"not there yet."
+	return "The registry refused the request", "Fix what the registry names, and apply again: the next apply uploads " +
+		"what is not there yet."
 }

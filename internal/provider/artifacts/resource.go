@@ -39,7 +39,10 @@ func (r *ociArtifacts) Metadata(_ context.Context, req resource.MetadataRequest,
 // identity identifies the artifacts by their repository. They are not imported: a create takes over those that the
 // registry contains.
 var identity = schemas.Identity{
-	{Name: "repository", State: path.Root("repository"), Required: true, Description: "The repository above the artifacts."},
+	{
+		Name: "repository", State: path.Root("repository"), Required: true,
+		Description: "The repository above the artifacts.",
+	},
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.

@@ -62,8 +62,8 @@ func (r *run) plans() (*protocol.Plan, protocol.Diagnostics) {
 	return made, ds
 }
 
-// TestLife follows the resource: what a plan shows, a first apply, a change, drift of tags and manifests, a cluster type
-// that goes, and a destroy.
+// TestLife follows the resource: what a plan shows, a first apply, a change, drift of tags and manifests, a cluster
+// type that goes, and a destroy.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -79,8 +79,9 @@ func TestLife(t *testing.T) {
 	plan, first := r.applies()
 	tree := first["artifacts.large.tree_hash"]
 	ref := `"` + r.server.Host + "/fleet/stage/large:" + strings.Trim(tree, `"`) + `"`
+	const digest = "artifacts.large.digest"
 	if plan["artifacts.large.tree_hash"] != tree || plan["artifacts.large.ref"] != ref ||
-		plan["artifacts.large.digest"] != "(known after apply)" || !strings.HasPrefix(first["artifacts.large.digest"], `"sha256:`) {
+		plan[digest] != "(known after apply)" || !strings.HasPrefix(first[digest], `"sha256:`) {
 		t.Errorf("plan %v\nstate %v", plan, first)
 	}
 
@@ -95,7 +96,7 @@ func TestLife(t *testing.T) {
 
 	r.deliver(map[string]string{"large": "a: 2\n", "small": "a: 1\n"})
 	plan, second := r.applies()
-	if plan["artifacts.small.digest"] != first["artifacts.small.digest"] || second["artifacts.large.digest"] == first["artifacts.large.digest"] {
+	if plan["artifacts.small.digest"] != first["artifacts.small.digest"] || second[digest] == first[digest] {
 		t.Errorf("plan %v\nstate %v", plan, second)
 	}
 
@@ -111,7 +112,7 @@ func TestLife(t *testing.T) {
 		}
 	}
 	made, _ := r.plans()
-	if was := protocol.Lines(r.Resource.State); was["artifacts.large.digest"] != first["artifacts.large.digest"] ||
+	if was := protocol.Lines(r.Resource.State); was[digest] != first[digest] ||
 		was["tags"] != "[]" || !made.Changes() {
 		t.Errorf("moved tags: the state is %v", was)
 	}
@@ -126,7 +127,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, after := r.applies(); !maps.Equal(after, second) || plan["artifacts.large.digest"] != "(known after apply)" {
+	if plan, after := r.applies(); !maps.Equal(after, second) || plan[digest] != "(known after apply)" {
 		t.Errorf("a manifest that is gone: plan %v\nstate %v", plan, after)
 	}
 

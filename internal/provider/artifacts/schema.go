@@ -37,9 +37,11 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"remains the source of truth: only what was delivered is published.\n\n" +
 			"An artifact has the hash of the folder's Git tree as its tag, and is uploaded only if the registry does not " +
 			"contain it. So an apply without a changed folder uploads nothing, and a folder that is changed back gets its " +
-			"earlier artifact. A tag that was moved outside Terraform, or a removed manifest, is drift: the next apply puts it " +
-			"back. Tags of earlier trees stay, so that a cluster can go back.\n\nThe digest depends on the folder alone: its " +
-			"annotations name the repo, and the commit that last changed the folder. So two machines publish the same digest.",
+			"earlier artifact. A tag that was moved outside Terraform, or a removed manifest, is drift: the next apply puts " +
+			"it back. Tags of earlier trees stay, so that a cluster can go back.\n\nThe digest depends on the folder alone: " +
+			"its annotations name the repo, and the commit that last changed the folder. So two machines publish the same " +
+			"digest.\n\nRegistries use https; only one on this machine may use plain http. The credential needs permission to " +
+			"pull and to push, and to delete with `on_destroy = \"remove\"`: see `oci_credentials` of the provider.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
 				Required:            true,
@@ -55,8 +57,8 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"repository": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "The repository above those of the artifacts: with `oci://registry.acme.io/fleet/dev`, the " +
-					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. Only a registry on this machine may " +
-					"use plain http. Another repository replaces the resource.",
+					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. Another repository replaces the " +
+					"resource.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
 				Validators: []validator.String{schemas.Valid("repository", func(url string) error {
 					_, err := registry.ParseRepository(url)
@@ -65,8 +67,8 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			},
 			"tags": schema.SetAttribute{
 				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Tags of each artifact beside the tree's hash, such as `latest`. They move once the artifact " +
-					"is uploaded; a tag that leaves the set stays in the registry.",
+				MarkdownDescription: "Tags of each artifact beside the tree's hash, such as `latest`. They move once the " +
+					"artifact is uploaded; a tag that leaves the set stays in the registry.",
 				Validators: []validator.Set{setvalidator.ValueStringsAre(schemas.Valid("tag", registry.CheckTag))},
 			},
 			"on_destroy": endings.Attribute("Whether a destroy, or a cluster type that the rendering no longer has, keeps the " +

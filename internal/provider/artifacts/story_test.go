@@ -11,8 +11,8 @@ import (
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
 )
 
-// TestAccOCIArtifacts publishes the quickstart's rendering with the CLI: in the apply that delivers it, after a change of
-// one cluster type, and into another repository.
+// TestAccOCIArtifacts publishes the quickstart's rendering with the CLI: in the apply that delivers it, after a change
+// of one cluster type, and into another repository.
 func TestAccOCIArtifacts(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, "../../../examples/quickstart")

@@ -76,7 +76,7 @@ func WithServer(serve func(http.Handler) (host string)) Option {
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	binary := program.Find(t, "docker-registry")
-	folder, err := os.MkdirTemp("", "registry") // the path of a socket is short
+	folder, err := os.MkdirTemp("", "registry") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,9 @@ const (
 	FieldPassword Field = "password"
 )
 
+// dockerHub is the registry behind docker.io.
+const dockerHub = "registry-1.docker.io"
+
 // Login is a [Credential] that was checked.
 type Login struct {
 	at  giturl.URL
@@ -55,6 +58,9 @@ func (c Credential) Check(report func(field Field, reason string)) *Login {
 		return nil
 	case at.Scheme == giturl.SchemeHTTP && !at.IsLoopback():
 		fail(FieldURL, "would send the credential over plain http, unencrypted; use https")
+	}
+	if at.Host == "docker.io" { // as it is written in references
+		at.Host = dockerHub
 	}
 	switch {
 	case c.Username != "" && c.Password == "":

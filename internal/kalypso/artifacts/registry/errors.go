@@ -21,7 +21,7 @@ var (
 	// ErrPlainHTTP means that a registry does not use https, which only one on this machine may do.
 	ErrPlainHTTP = errors.New("the server does not speak https; plain http is only for a registry on this machine")
 	// errDocker means that no credential can be read from Docker's config file.
-	errDocker = errors.New("Docker's config file, or a credential helper that it names, can't be used")
+	errDocker = errors.New("the config file of Docker, or a credential helper that it names, can't be used")
 )
 
 // Error returns the error of an operation in a repository as a *[githost.Error]. It returns nil for nil.
