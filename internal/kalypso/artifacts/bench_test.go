@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
@@ -44,7 +45,7 @@ func BenchmarkPublish(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p := artifacts.Publication{Client: registry.New(registry.Settings{}), Base: base, Tags: []string{"latest"}}
+		p := artifacts.Publication{Client: registry.New(nil, httpapi.Access{}), Base: base, Tags: []string{"latest"}}
 		server.Requests()
 		start, cpu, uploads := time.Now(), processor.Time(), 0
 		peak := memory.Peak(func() {

@@ -39,11 +39,7 @@ type Delivery struct {
 // Open reads which folders a rendering has at a commit of its branch. The errors are [ErrNoCommit], [ErrNoRecord],
 // [ErrNoFolder], [*record.Error] and those of Git.
 func Open(ctx context.Context, client *gitremote.Client, at record.Destination, commit string) (*Delivery, error) {
-	branch, err := gitbranch.Open(client, at.Repo, at.Branch)
-	if err != nil {
-		return nil, err
-	}
-	head, err := branch.Snapshot(ctx)
+	head, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
 	}

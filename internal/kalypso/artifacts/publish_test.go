@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
@@ -78,10 +78,8 @@ func publication(t *testing.T, host string, logins ...*registry.Login) artifacts
 		t.Fatal(err)
 	}
 	return artifacts.Publication{
-		Client: registry.New(registry.Settings{
-			Logins: logins, Secrets: &redact.Secrets{}, UserAgent: "test", Clock: hostingtest.NewClockNow(),
-		}),
-		Base: base, Tags: []string{"latest"},
+		Client: registry.New(logins, httpapi.Access{UserAgent: "test", Clock: hostingtest.NewClockNow()}),
+		Base:   base, Tags: []string{"latest"},
 	}
 }
 

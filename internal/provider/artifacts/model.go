@@ -102,6 +102,19 @@ func (m *model) setArtifacts(all map[string]artifacts.Artifact) {
 	m.Artifacts = types.MapValueMust(artifactType, values)
 }
 
+// keepArtifacts plans those of the state, while there is no commit.
+func (m *model) keepArtifacts(state *model, diags *diag.Diagnostics) {
+	m.setArtifacts(nil)
+	if state == nil || len(state.Artifacts.Elements()) == 0 {
+		return
+	}
+	m.Artifacts = state.Artifacts
+	if !m.Repository.Equal(state.Repository) {
+		diags.AddAttributeError(path.Root("repository"), "Another repository needs a commit", "commit is null, so nothing can "+
+			"be published to another repository. Set commit, or change repository once the rendering has one.")
+	}
+}
+
 // setTags sets the tags to those that the registry has. A set that was not given stays so.
 func (m *model) setTags(tags []string) {
 	if m.Tags.IsNull() {

@@ -4,6 +4,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
@@ -18,7 +19,7 @@ func (r *run) open(clusterType string) *remote.Repository {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	opened, err := registry.New(registry.Settings{UserAgent: "test"}).Open(r.T.Context(), name)
+	opened, err := registry.New(nil, httpapi.Access{UserAgent: "test"}).Open(r.T.Context(), name)
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -26,41 +25,19 @@ var (
 )
 
 // ociArtifacts publishes the folders of a rendering.
-type ociArtifacts struct{ data *configuration.Data }
+type ociArtifacts struct{ schemas.Resource }
 
 // NewResource returns the resource kalypso_oci_artifacts.
-func NewResource() resource.Resource { return &ociArtifacts{} }
-
-// Metadata implements resource.Resource.
-func (r *ociArtifacts) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName, resp.ResourceBehavior = req.ProviderTypeName+"_oci_artifacts", schemas.MutableIdentity
+func NewResource() resource.Resource {
+	return &ociArtifacts{schemas.NewResource("oci_artifacts", artifactsSchema, identity)}
 }
 
 // identity identifies the artifacts by their repository. They are not imported: a create takes over those that the
 // registry contains.
-var identity = schemas.Identity{
-	{
-		Name: "repository", State: path.Root("repository"), Required: true,
-		Description: "The repository above the artifacts.",
-	},
-}
-
-// IdentitySchema implements resource.ResourceWithIdentity.
-func (r *ociArtifacts) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = identity.Schema()
-}
-
-// Schema implements resource.Resource.
-func (r *ociArtifacts) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = artifactsSchema(ctx)
-}
-
-// Configure stores the provider's configuration.
-func (r *ociArtifacts) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
-}
+var identity = schemas.Identity{{
+	Name: "repository", State: path.Root("repository"), Required: true,
+	Description: "The repository above the artifacts.",
+}}
 
 // ModifyPlan plans the artifacts. What a branch contains at a commit never changes, so the plan may read it: Terraform
 // plans again during apply, and gets the same. Only the registry decides on the digest of a changed folder.
@@ -108,18 +85,21 @@ func (r *ociArtifacts) plan(ctx context.Context, plan, state *model, last publis
 	}
 	hashes := map[string]string{}
 	switch {
-	case plan.Commit.IsNull() || last != nil && plan.samePublication(state):
+	case plan.Commit.IsNull():
+		plan.keepArtifacts(state, diags)
+		return
+	case last != nil && plan.samePublication(state):
 		for clusterType, a := range last {
 			hashes[clusterType] = a.TreeHash
 		}
-	case r.data == nil || !r.data.Known:
+	case r.Data == nil || !r.Data.Known:
 		return // unknown
 	default:
 		limit, ds := plan.Timeouts.Read(ctx, schemas.ReadTimeout)
 		diags.Append(ds...)
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		delivery, err := artifacts.Open(ctx, r.data.Client, at, plan.Commit.ValueString())
+		delivery, err := artifacts.Open(ctx, r.Data.Client, at, plan.Commit.ValueString())
 		if err != nil {
 			tfvalue.AppendProblems(diags, artifacts.Problems(at, err))
 			return
@@ -154,12 +134,13 @@ func (r *ociArtifacts) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 }
 
-// Update publishes changed folders, puts tags back, and ends the artifacts of cluster types that are gone.
+// Update publishes changed folders, and puts tags back. Then it removes the artifacts of cluster types that are gone,
+// or all in the old repository, as on_destroy says.
 func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer identity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	_, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
+	state, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -168,12 +149,13 @@ func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, r
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	now := r.publish(ctx, &plan, last, &resp.Diagnostics)
-	if !resp.Diagnostics.HasError() {
+	if !resp.Diagnostics.HasError() && !plan.Commit.IsNull() {
 		gone := slices.DeleteFunc(slices.Collect(maps.Keys(last)), func(clusterType string) bool {
 			_, there := now[clusterType]
-			return there
+			return there && plan.Repository.Equal(state.Repository)
 		})
-		r.remove(ctx, &plan, last, gone, &resp.Diagnostics)
+		state.OnDestroy = plan.OnDestroy
+		r.remove(ctx, state, last, gone, &resp.Diagnostics)
 	}
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
@@ -188,11 +170,11 @@ func (r *ociArtifacts) publish(ctx context.Context, plan *model, last published,
 		return last
 	}
 	at := plan.destination(diags)
-	to := plan.publication(r.data, last, diags)
+	to := plan.publication(r.Data, last, diags)
 	if diags.HasError() {
 		return nil
 	}
-	delivery, err := artifacts.Open(ctx, r.data.Client, at, plan.Commit.ValueString())
+	delivery, err := artifacts.Open(ctx, r.Data.Client, at, plan.Commit.ValueString())
 	if err != nil {
 		tfvalue.AppendProblems(diags, artifacts.Problems(at, err))
 		return nil
@@ -220,7 +202,7 @@ func (r *ociArtifacts) remove(
 	if m.OnDestroy.ValueString() != remove || len(clusterTypes) == 0 {
 		return
 	}
-	if err := m.publication(r.data, last, diags).Remove(ctx, clusterTypes); err != nil {
+	if err := m.publication(r.Data, last, diags).Remove(ctx, clusterTypes); err != nil {
 		tfvalue.AppendProblems(diags, artifacts.Problems(m.destination(diags), err))
 	}
 }
@@ -229,14 +211,14 @@ func (r *ociArtifacts) remove(
 func (r *ociArtifacts) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	identity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	state, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || r.data.Registries == nil || len(last) == 0 {
+	if resp.Diagnostics.HasError() || r.Data.Registries == nil || len(last) == 0 {
 		return
 	}
 	limit, ds := state.Timeouts.Read(ctx, schemas.ReadTimeout)
 	resp.Diagnostics.Append(ds...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, err := state.publication(r.data, last, &resp.Diagnostics).Observe(ctx)
+	found, err := state.publication(r.Data, last, &resp.Diagnostics).Observe(ctx)
 	if err != nil {
 		tfvalue.AppendProblems(&resp.Diagnostics, artifacts.Problems(state.destination(&resp.Diagnostics), err))
 		return

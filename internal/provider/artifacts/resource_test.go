@@ -145,3 +145,39 @@ func TestLife(t *testing.T) {
 		t.Error("after a destroy, the artifact has the tag latest")
 	}
 }
+
+// TestKeep: without a commit, nothing is published, and what was published stays. Without on_destroy, a cluster type that
+// goes, another repository and a destroy leave the artifacts in the registry.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	r := newRun(t)
+	commit := r.deliver(map[string]string{"large": "a: 1\n", "small": "a: 1\n"})
+	r.given["commit"] = nil
+	if _, state := r.applies(); state["artifacts"] != "{}" {
+		t.Errorf("without a commit: %v", state)
+	}
+	r.given["commit"] = commit
+	_, first := r.applies()
+	r.given["commit"] = nil
+	if _, state := r.applies(); state["artifacts.large.digest"] != first["artifacts.large.digest"] {
+		t.Errorf("without a commit again: %v", state)
+	}
+	here := r.given["repository"]
+	r.given["repository"] = acc.As[string](here) + "2"
+	if made, ds := r.plans(); made != nil || !strings.Contains(ds.String(), "Another repository needs a commit") {
+		t.Errorf("another repository without a commit: %s", ds)
+	}
+	r.deliver(map[string]string{"small": "a: 2\n"})
+	r.applies()
+	r.Destroy()
+	for _, repository := range []any{here, r.given["repository"]} {
+		r.given["repository"] = repository
+		if _, err := r.open("small").Resolve(t.Context(), "latest"); err != nil {
+			t.Errorf("%s: %v", repository, err)
+		}
+	}
+	r.given["repository"] = here
+	if _, err := r.open("large").Resolve(t.Context(), "latest"); err != nil {
+		t.Error(err)
+	}
+}

@@ -7,8 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -57,9 +55,8 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"repository": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "The repository above those of the artifacts: with `oci://registry.acme.io/fleet/dev`, the " +
-					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. Another repository replaces the " +
-					"resource.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. Another repository is an update: the " +
+					"artifacts are published there, and `on_destroy` says what happens to those here.",
 				Validators: []validator.String{schemas.Valid("repository", func(url string) error {
 					_, err := registry.ParseRepository(url)
 					return err
@@ -71,8 +68,8 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 					"artifact is uploaded; a tag that leaves the set stays in the registry.",
 				Validators: []validator.Set{setvalidator.ValueStringsAre(schemas.Valid("tag", registry.CheckTag))},
 			},
-			"on_destroy": endings.Attribute("Whether a destroy, or a cluster type that the rendering no longer has, keeps the " +
-				"artifacts in the registry or removes their tags. If the registry can't remove tags, it removes the manifests."),
+			"on_destroy": endings.Attribute("Whether artifacts stay in the registry or lose their tags: those of a destroyed resource, " +
+				"of a cluster type that the rendering no longer has, and in a former `repository`. If the registry can't remove tags, it removes the manifests."),
 			"artifacts": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The artifacts by cluster type.",

@@ -63,7 +63,7 @@ provider "kalypso" {
 	r.ExpectEmptyPlan()
 
 	r.Set("repository", "others")
-	if c := r.Plan()[address]; !slices.Equal(c.Actions, []string{"delete", "create"}) || c.Unknown["artifacts"] == true {
+	if c := r.Plan()[address]; !slices.Equal(c.Actions, []string{"update"}) || c.Unknown["artifacts"] == true {
 		t.Errorf("another repository: %v, %v", c.Actions, c.Unknown)
 	}
 	r.ApplyPlan()

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -56,5 +57,5 @@ func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client
 	if !known {
 		return nil
 	}
-	return registry.New(registry.Settings{Logins: logins, UserAgent: userAgent, Secrets: secrets, OnRetry: logWait})
+	return registry.New(logins, httpapi.Access{UserAgent: userAgent, Secrets: secrets, OnRetry: logWait})
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"time"
 
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -20,22 +19,12 @@ import (
 
 // Client accesses registries. It is safe for concurrent use.
 type Client struct {
-	settings Settings
-	schemes  httpapi.Lookups[string] // of the registries on this machine, by host
+	logins  []*Login
+	access  httpapi.Access
+	schemes httpapi.Lookups[string] // of the registries on this machine, by host
 
 	mu       sync.Mutex
 	sessions map[session]*auth.Client
-}
-
-// Settings configure a [Client].
-type Settings struct {
-	// Logins serve the repositories that their URLs cover. Docker's config file and its helpers serve all others.
-	Logins    []*Login
-	UserAgent string
-	Secrets   *redact.Secrets // redacted in all errors
-	Clock     httpapi.Clock   // nil: the machine's
-	// OnRetry, if set, is called before each wait for another attempt.
-	OnRetry func(ctx context.Context, reason error, wait time.Duration)
 }
 
 // session identifies repositories that share tokens and waits.
@@ -44,18 +33,20 @@ type session struct {
 	login        *Login
 }
 
-// New returns a client. It contacts no server.
-func New(s Settings) *Client {
-	if s.Secrets == nil {
-		s.Secrets = &redact.Secrets{}
+// New returns a client. It contacts no server. The logins serve the repositories that their URLs cover, and Docker's
+// config file and its helpers serve all others. Of access, it uses what all servers share.
+func New(logins []*Login, access httpapi.Access) *Client {
+	if access.Secrets == nil {
+		access.Secrets = &redact.Secrets{}
 	}
-	if s.Clock == nil {
-		s.Clock = httpapi.MachineClock{}
+	if access.Clock == nil {
+		access.Clock = httpapi.MachineClock{}
 	}
-	for _, l := range s.Logins {
-		s.Secrets.Add(l.use.Password)
+	for _, l := range logins {
+		access.Secrets.Add(l.use.Password)
 	}
-	return &Client{settings: s, sessions: map[session]*auth.Client{}}
+	access.Credential = "oci_credentials of the provider, or docker login"
+	return &Client{logins: logins, access: access, sessions: map[session]*auth.Client{}}
 }
 
 // Open returns a repository. It contacts a registry on this machine, to learn whether that speaks TLS. An error is a
@@ -99,7 +90,7 @@ func (c *Client) scheme(ctx context.Context, r Repository) (string, error) {
 
 // certificates returns the certificates for an address.
 func (c *Client) certificates(at giturl.URL) *servertls.Config {
-	if login := find(c.settings.Logins, at); login != nil {
+	if login := find(c.logins, at); login != nil {
 		return login.tls
 	}
 	return nil
@@ -107,11 +98,12 @@ func (c *Client) certificates(at giturl.URL) *servertls.Config {
 
 // api returns the API of a server. Its path covers all.
 func (c *Client) api(at giturl.URL, certificates *servertls.Config) *httpapi.API {
+	access := c.access
+	access.Certificates = certificates
 	return httpapi.New(httpapi.Config{
-		Host: at.HostPort(), Block: "oci_credentials", Credential: "oci_credentials of the provider, or docker login",
+		Access: access, Host: at.HostPort(), Block: "oci_credentials",
 		Roots:   []*url.URL{{Scheme: at.Scheme, Host: at.HostPort(), Path: "/"}},
-		Message: message, Limited: limited, Certificates: certificates,
-		Clock: c.settings.Clock, Secrets: c.settings.Secrets, OnRetry: c.settings.OnRetry,
+		Message: message, Limited: limited,
 	})
 }
 
@@ -119,7 +111,7 @@ func (c *Client) api(at giturl.URL, certificates *servertls.Config) *httpapi.API
 // have different logins.
 func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
 	at := r.address(scheme)
-	key := session{scheme: scheme, host: at.Address(), login: find(c.settings.Logins, at)}
+	key := session{scheme: scheme, host: at.Address(), login: find(c.logins, at)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[key] == nil {
@@ -136,8 +128,8 @@ func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
 				Transport:     to,
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			},
-			Header: http.Header{"User-Agent": {c.settings.UserAgent}}, Cache: auth.NewCache(),
-			ClientID: c.settings.UserAgent, Credential: c.credential(key.login),
+			Header: http.Header{"User-Agent": {c.access.UserAgent}}, Cache: auth.NewCache(),
+			ClientID: c.access.UserAgent, Credential: c.credential(key.login),
 		}
 	}
 	return c.sessions[key]
@@ -161,7 +153,7 @@ func (c *Client) credential(login *Login) auth.CredentialFunc {
 		case found == auth.EmptyCredential: // a token server would only refuse its name
 			return auth.EmptyCredential, ErrNoCredential
 		}
-		c.settings.Secrets.Add(found.Password, found.RefreshToken, found.AccessToken)
+		c.access.Secrets.Add(found.Password, found.RefreshToken, found.AccessToken)
 		return found, nil
 	}
 }

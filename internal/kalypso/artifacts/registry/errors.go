@@ -35,7 +35,7 @@ func (c *Client) Error(r Repository, op string, err error) error {
 	}
 	e := &githost.Error{
 		Op: op + " " + r.String(), Kind: githost.ErrRejected, Host: r.ref.Registry, Block: "oci_credentials",
-		Cause: c.settings.Secrets.Error(err),
+		Cause: c.access.Secrets.Error(err),
 	}
 	var failed *httpapi.Failure
 	var answer *errcode.ErrorResponse

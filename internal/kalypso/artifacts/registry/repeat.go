@@ -23,10 +23,10 @@ func (c *Client) Repeat(ctx context.Context, upload func(ctx context.Context) er
 			return err
 		}
 		wait := httpapi.Backoff(attempt)
-		if c.settings.OnRetry != nil {
-			c.settings.OnRetry(ctx, err, wait)
+		if c.access.OnRetry != nil {
+			c.access.OnRetry(ctx, err, wait)
 		}
-		if c.settings.Clock.Sleep(ctx, wait) != nil {
+		if c.access.Clock.Sleep(ctx, wait) != nil {
 			return err
 		}
 	}

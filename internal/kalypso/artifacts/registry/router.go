@@ -34,7 +34,7 @@ var (
 // RoundTrip implements [http.RoundTripper].
 func (r *router) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, token, ok := strings.Cut(req.Header.Get("Authorization"), "Bearer "); ok {
-		r.client.settings.Secrets.Add(token)
+		r.client.access.Secrets.Add(token)
 	}
 	to, err := giturl.Parse(req.URL.Scheme + "://" + req.URL.Host)
 	switch {
