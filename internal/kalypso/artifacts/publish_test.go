@@ -160,6 +160,15 @@ func TestPublish(t *testing.T) {
 	publish(first, 0)
 	observed(1, "large", "small")
 
+	// Without a state, only an artifact of the same tree is taken over.
+	if err := large.Tag(t.Context(), other, one["large"].TreeHash); err != nil {
+		t.Fatal(err)
+	}
+	p.Published = nil
+	if again := publish(first, 1); again["large"] != one["large"] {
+		t.Errorf("without a state: %v, was %v", again["large"], one["large"])
+	}
+
 	// The manifest goes, with its tags.
 	gone, err := large.Resolve(t.Context(), one["large"].Digest)
 	if err == nil {

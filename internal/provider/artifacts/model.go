@@ -110,8 +110,8 @@ func (m *model) keepArtifacts(state *model, diags *diag.Diagnostics) {
 	}
 	m.Artifacts = state.Artifacts
 	if !m.Repository.Equal(state.Repository) {
-		diags.AddAttributeError(path.Root("repository"), "Another repository needs a commit", "commit is null, so nothing can "+
-			"be published to another repository. Set commit, or change repository once the rendering has one.")
+		diags.AddAttributeError(path.Root("repository"), "Another repository needs a commit", "commit is null, so nothing "+
+			"can be published to another repository. Set commit, or change repository once the rendering has one.")
 	}
 }
 

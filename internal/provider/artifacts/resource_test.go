@@ -146,8 +146,8 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestKeep: without a commit, nothing is published, and what was published stays. Without on_destroy, a cluster type that
-// goes, another repository and a destroy leave the artifacts in the registry.
+// TestKeep: without a commit, nothing is published, and what was published stays. Without on_destroy, a cluster type
+// that goes, another repository and a destroy leave the artifacts in the registry.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)

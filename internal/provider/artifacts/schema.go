@@ -55,8 +55,8 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"repository": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "The repository above those of the artifacts: with `oci://registry.acme.io/fleet/dev`, the " +
-					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. Another repository is an update: the " +
-					"artifacts are published there, and `on_destroy` says what happens to those here.",
+					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. A change publishes all artifacts " +
+					"there; `on_destroy` says what happens to the former ones.",
 				Validators: []validator.String{schemas.Valid("repository", func(url string) error {
 					_, err := registry.ParseRepository(url)
 					return err
@@ -68,8 +68,9 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 					"artifact is uploaded; a tag that leaves the set stays in the registry.",
 				Validators: []validator.Set{setvalidator.ValueStringsAre(schemas.Valid("tag", registry.CheckTag))},
 			},
-			"on_destroy": endings.Attribute("Whether artifacts stay in the registry or lose their tags: those of a destroyed resource, " +
-				"of a cluster type that the rendering no longer has, and in a former `repository`. If the registry can't remove tags, it removes the manifests."),
+			"on_destroy": endings.Attribute("Whether artifacts stay in the registry or lose their tags: those of a destroyed " +
+				"resource, of a cluster type that the rendering no longer has, and in a former `repository`. If the registry " +
+				"can't remove tags, their manifests are removed."),
 			"artifacts": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The artifacts by cluster type.",
