@@ -237,3 +237,29 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("%d uploads, %v", uploads, err)
 	}
 }
+
+// TestUnavailable: while a registry fails all uploads, a publication of many folders ends after the attempts for the
+// first ones, and is one problem.
+func TestUnavailable(t *testing.T) {
+	f, server := newFleet(t), testregistry.Start(t)
+	files, names := map[string]string{}, []string{}
+	for i := range 60 {
+		names = append(names, fmt.Sprintf("type-%d", i))
+		files[names[i]+"/x.yaml"] = "a: 1\n"
+	}
+	commit := f.deliver(t, files, names...)
+	server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return r.Method == http.MethodPost
+	})
+	_, _, err := f.publish(t, publication(t, server.Host), commit)
+	text := said(f, err)
+	if !strings.Contains(text, "It happened in 16 repositories") || strings.Count(text, " at [") != 1 {
+		t.Errorf("it says %s", text)
+	}
+	if sent := server.Requests(); sent[http.MethodPost] > 16*8 {
+		t.Errorf("the registry got %v", sent)
+	}
+}

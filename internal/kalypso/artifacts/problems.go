@@ -38,7 +38,7 @@ func Problems(at record.Destination, err error) (ps problem.Problems) {
 		members[g] = append(members[g], problem.Sentence(one))
 	}
 	for _, g := range groups {
-		detail := members[g][0] + " " + g.advice
+		detail := strings.TrimSpace(members[g][0] + " " + g.advice)
 		if n := len(members[g]); n > 1 {
 			detail = fmt.Sprintf("It happened in %d repositories. %s\n%s", n, g.advice,
 				problem.IndentedList(members[g], problem.MaxListed))

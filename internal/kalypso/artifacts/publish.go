@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -16,6 +17,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
@@ -64,10 +66,19 @@ func (p Publication) Publish(ctx context.Context, d *Delivery) (all map[string]A
 	return all, uploads, err
 }
 
-// each calls work for 0 to n-1, several at a time, and returns all errors in this order.
+// each calls work for 0 to n-1, several at a time, and returns all errors in this order. Once a registry is not
+// available after all attempts, no other call begins: it would fail after as many.
 func (p Publication) each(n int, work func(i int) error) error {
 	errs := make([]error, n)
-	parallel.Limited(n, concurrent, func(i int) { errs[i] = work(i) })
+	var unavailable atomic.Bool
+	parallel.Limited(n, concurrent, func(i int) {
+		if unavailable.Load() {
+			return
+		}
+		if errs[i] = work(i); errors.Is(errs[i], githost.ErrUnavailable) {
+			unavailable.Store(true)
+		}
+	})
 	return join(errs...)
 }
 
@@ -154,15 +165,18 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 			return uploads, join(append(errs, err)...)
 		}
 		names = names[len(part):]
-		errs = append(errs, p.each(len(part), func(i int) error {
+		err = p.each(len(part), func(i int) error {
 			w := part[i]
 			b, err := build(files[w.clusterType], sources[w.clusterType])
 			if err != nil {
 				return fmt.Errorf("cluster type %q: %w", w.clusterType, err)
 			}
 			return p.Client.Error(w.name, "push an artifact to", p.push(ctx, w, b))
-		}))
-		uploads += len(part)
+		})
+		errs = append(errs, err)
+		if uploads += len(part); errors.Is(err, githost.ErrUnavailable) {
+			break
+		}
 	}
 	return uploads, join(errs...)
 }

@@ -21,7 +21,8 @@ import (
 type Client struct {
 	logins  []*Login
 	access  httpapi.Access
-	schemes httpapi.Lookups[string] // of the registries on this machine, by host
+	schemes httpapi.Lookups[string]          // of the registries on this machine, by host
+	docker  httpapi.Lookups[auth.Credential] // by host: a helper is a program
 
 	mu       sync.Mutex
 	sessions map[session]*auth.Client
@@ -142,18 +143,23 @@ func (c *Client) credential(login *Login) auth.CredentialFunc {
 		if login != nil && login.use != auth.EmptyCredential {
 			return login.use, nil
 		}
-		store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
-		if err != nil {
-			return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
-		}
-		found, err := credentials.Credential(store)(ctx, host)
-		switch {
-		case err != nil:
-			return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
-		case found == auth.EmptyCredential: // a token server would only refuse its name
-			return auth.EmptyCredential, ErrNoCredential
-		}
-		c.access.Secrets.Add(found.Password, found.RefreshToken, found.AccessToken)
-		return found, nil
+		return c.docker.Get(host, func() (auth.Credential, error) { return c.fromDocker(ctx, host) })
 	}
+}
+
+// fromDocker returns the credential for a host in Docker's config file.
+func (c *Client) fromDocker(ctx context.Context, host string) (auth.Credential, error) {
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
+	}
+	found, err := credentials.Credential(store)(ctx, host)
+	switch {
+	case err != nil:
+		return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
+	case found == auth.EmptyCredential: // an anonymous client can't push
+		return auth.EmptyCredential, ErrNoCredential
+	}
+	c.access.Secrets.Add(found.Password, found.RefreshToken, found.AccessToken)
+	return found, nil
 }
