@@ -8,6 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
@@ -158,4 +159,39 @@ func TestHistoryAtVersion0(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLastChangeIsOld: the last change of a folder is found beyond the first generations, and at the first commit.
+func TestLastChangeIsOld(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	var script strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&script, "commit refs/heads/main\ncommitter A <a@acme.io> %d +0000\ndata 1\nx\n", 1700000000+i)
+		if i == 0 {
+			script.WriteString("M 100644 inline clusters/small/x.yaml\ndata 1\n0\n")
+		}
+		if i < 3 {
+			fmt.Fprintf(&script, "M 100644 inline clusters/large/x.yaml\ndata 1\n%d\n", i)
+		}
+		fmt.Fprintf(&script, "M 100644 inline other\ndata 2\n%02d\n", i)
+	}
+	gitserver.FastImport(t, repo, script.String())
+	client, err := gitremote.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gitbranch.ReadHead(t.Context(), client, repo, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	changes, err := s.History().LastChanges(s.Commit, "clusters", []string{"large", "small"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "large", changes["large"].When.Unix(), int64(1700000002))
+	equal(t, "small", changes["small"].When.Unix(), int64(1700000000))
+	found, ok, err := s.History().Find(changes["small"].Hash)
+	equal(t, "the first commit", fmt.Sprint(len(found.Parents), ok, err), "0 true <nil>")
 }
