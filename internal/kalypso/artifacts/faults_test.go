@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
@@ -210,6 +211,7 @@ func TestConcurrent(t *testing.T) {
 	f, server := newFleet(t), testregistry.Start(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
 	p := publication(t, server.Host)
+	p.Client = registry.New(nil, httpapi.Access{UserAgent: "test"}) // its waits are real, so that uploads can end
 	const n = 20
 	all := make([]map[string]artifacts.Artifact, n)
 	done := make(chan error)
