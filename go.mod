@@ -33,6 +33,7 @@ require (
 	github.com/pjbgf/sha1cd v0.7.0
 	github.com/robfig/cron/v3 v3.0.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	github.com/secure-systems-lab/go-securesystemslib v0.11.0
 	github.com/sergi/go-diff v1.4.0
 	github.com/skeema/knownhosts v1.3.3
 	github.com/vektah/gqlparser/v2 v2.5.64

@@ -104,22 +104,28 @@ func (d *Delivery) TreeHashes() map[string]string {
 // sources returns what the annotations of the artifacts say of their origins, by cluster type: the repo, and the commit
 // that last changed the folder. A digest then does not depend on the time of the publication.
 func (d *Delivery) sources(clusterTypes []string) (map[string]source, error) {
-	changes, err := d.snapshot.History().LastChanges(d.commit, d.at.Path, clusterTypes)
-	if err != nil {
-		return nil, err
-	}
-	repo, err := giturl.Parse(d.at.Repo)
+	repo, changes, err := d.changes(clusterTypes)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]source{}
 	for clusterType, commit := range changes {
 		all[clusterType] = source{
-			repo: repo.String(), revision: d.at.Branch + "@sha1:" + commit.Hash.String(), created: commit.When.UTC(),
+			repo: repo, revision: d.at.Branch + "@sha1:" + commit.Hash.String(), created: commit.When.UTC(),
 			tree: d.trees[clusterType].String(),
 		}
 	}
 	return all, nil
+}
+
+// changes returns the repo without credentials, and the commits that last changed the folders, by cluster type.
+func (d *Delivery) changes(clusterTypes []string) (repo string, changes map[string]gitbranch.Commit, err error) {
+	at, err := giturl.Parse(d.at.Repo)
+	if err != nil {
+		return "", nil, err
+	}
+	changes, err = d.snapshot.History().LastChanges(d.commit, d.at.Path, clusterTypes)
+	return at.String(), changes, err
 }
 
 // files reads the files of some folders, by cluster type. It leaves out links and submodules, as flux push artifact

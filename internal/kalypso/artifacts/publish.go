@@ -17,6 +17,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
@@ -28,6 +29,10 @@ type Publication struct {
 	Tags   []string            // of each artifact, beside the tree's hash
 	// Published are the artifacts of the last publication, by cluster type.
 	Published map[string]Artifact
+	// Key signs the artifacts, and the statements of their provenance, which name the provider's version. Nil: no
+	// signatures.
+	Key     *sign.Key
+	Version string
 }
 
 const (
@@ -38,8 +43,8 @@ const (
 )
 
 // Publish publishes the folders of a delivery, and returns the artifacts and how many it uploaded. It reads and uploads
-// only what the registry does not contain. It changes a tag once its artifact is complete. The error has all errors of
-// all folders; if the registry can't be read, nothing was uploaded.
+// only what the registry does not contain. It changes a tag once its artifact is complete and signed. The error has all
+// errors of all folders; if the registry can't be read, nothing was uploaded.
 func (p Publication) Publish(ctx context.Context, d *Delivery) (all map[string]Artifact, uploads int, err error) {
 	plan, err := Plan(p.Base, d.TreeHashes(), nil)
 	if err != nil {
@@ -55,6 +60,9 @@ func (p Publication) Publish(ctx context.Context, d *Delivery) (all map[string]A
 		return nil, 0, err
 	}
 	if uploads, err = p.upload(ctx, d, work); err != nil {
+		return nil, uploads, err
+	}
+	if err = p.sign(ctx, d, work); err != nil {
 		return nil, uploads, err
 	}
 	err = p.each(len(work), func(i int) error { return p.tag(ctx, work[i]) })

@@ -36,6 +36,14 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{record.Destination{Repo: gitserver.InitBare(t), Branch: "dev", Path: "fleet"}, client}
 }
 
+// What the records name.
+const (
+	promotedCommit = "1111111111111111111111111111111111111111"
+	sourceCommit   = "2222222222222222222222222222222222222222"
+)
+
+var sources = map[string]string{"https://github.com/acme/control-plane@main:fleet": sourceCommit}
+
 // deliver commits files below the path with a record of the cluster types, and returns the commit. Without content a
 // file is removed.
 func (f *fleet) deliver(t *testing.T, files map[string]string, clusterTypes ...string) string {
@@ -48,7 +56,7 @@ func (f *fleet) deliver(t *testing.T, files map[string]string, clusterTypes ...s
 		}
 		all[f.at.Join(name)] = file
 	}
-	for name, text := range record.New("dev", clusterTypes, "", nil, nil).Files(f.at, "") {
+	for name, text := range record.New("dev", clusterTypes, promotedCommit, nil, sources).Files(f.at, "") {
 		all[name] = gitserver.File{Mode: "100644", Content: string(text)}
 	}
 	return gitserver.SeedFiles(t, f.at.Repo, f.at.Branch, "deliver", all)

@@ -60,6 +60,9 @@ func (c *Client) Open(ctx context.Context, r Repository) (*remote.Repository, er
 	return &remote.Repository{
 		Client: c.authenticated(r, scheme), Reference: r.ref, PlainHTTP: scheme == giturl.SchemeHTTP,
 		MaxMetadataBytes: maxManifest,
+		// The list of what refers to an artifact, for registries without such a list of their own, would be deleted before
+		// each change, which needs another permission.
+		SkipReferrersGC: true,
 	}, nil
 }
 

@@ -1,0 +1,182 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/opencontainers/image-spec/specs-go"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+)
+
+// The bounds of what other people may have attached to an artifact.
+const (
+	maxAttached = 100     // documents of a kind that are read
+	maxDocument = 1 << 20 // bytes
+)
+
+// attached is the manifest with the documents of a kind that are attached to an artifact. It has a tag, as cosign looks
+// for it, and refers to the artifact. It is zero if there is none.
+type attached struct {
+	kind     sign.Kind
+	manifest ocispec.Manifest
+	// complete means that one of the documents is valid, and signed by the key that was asked for.
+	complete bool
+}
+
+// attached reads which documents of a kind are attached to an artifact.
+func (w *publishing) attached(ctx context.Context, kind sign.Kind, key sign.PublicKey) (a attached, err error) {
+	a.kind = kind
+	at, err := resolve(ctx, w.repository, kind.Tag(w.manifest.Digest))
+	if err != nil || at.Digest == "" {
+		return a, err
+	}
+	text, err := content.FetchAll(ctx, w.repository.Manifests(), at)
+	if err != nil {
+		return a, err
+	}
+	if json.Unmarshal(text, &a.manifest) != nil {
+		return attached{kind: kind}, nil // replaced
+	}
+	for _, layer := range a.manifest.Layers[:min(len(a.manifest.Layers), maxAttached)] {
+		if layer.MediaType != kind.MediaType || layer.Size > maxDocument {
+			continue
+		}
+		document, err := content.FetchAll(ctx, w.repository.Blobs(), layer)
+		if err != nil {
+			return a, err
+		}
+		if kind.Says(key, w.manifest.Digest, sign.Document{Content: document, Annotations: layer.Annotations}) {
+			a.complete = true
+			break
+		}
+	}
+	return a, nil
+}
+
+// attach adds a document to those that are attached to an artifact. Documents of other people stay.
+func (p Publication) attach(ctx context.Context, w *publishing, to attached, d sign.Document) error {
+	layer := describe(to.kind.MediaType, d.Content)
+	layer.Annotations = d.Annotations
+	layers := append([]ocispec.Descriptor{}, to.manifest.Layers...)
+	layers = append(layers, layer)
+	image := ocispec.Image{RootFS: ocispec.RootFS{Type: "layers"}}
+	for _, l := range layers {
+		image.RootFS.DiffIDs = append(image.RootFS.DiffIDs, l.Digest) // they are not compressed
+	}
+	config, err := json.Marshal(image)
+	if err != nil {
+		return err
+	}
+	configAt := describe(ocispec.MediaTypeImageConfig, config)
+	manifest, err := json.Marshal(ocispec.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
+		ArtifactType: to.kind.ArtifactType, Config: configAt, Layers: layers,
+		Subject:     &ocispec.Descriptor{MediaType: w.manifest.MediaType, Digest: w.manifest.Digest, Size: w.manifest.Size},
+		Annotations: to.manifest.Annotations,
+	})
+	if err != nil {
+		return err
+	}
+	at := describe(ocispec.MediaTypeImageManifest, manifest)
+	return p.Client.Repeat(ctx, func(ctx context.Context) error {
+		blobs := w.repository.Blobs()
+		if err := blobs.Push(ctx, configAt, bytes.NewReader(config)); err != nil {
+			return err
+		}
+		if err := blobs.Push(ctx, layer, bytes.NewReader(d.Content)); err != nil {
+			return err
+		}
+		return w.repository.Manifests().PushReference(ctx, at, bytes.NewReader(manifest), to.kind.Tag(w.manifest.Digest))
+	})
+}
+
+// sign signs the artifacts that have no signature of the key, and states the provenance of those that have none signed
+// with the key.
+func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) error {
+	if p.Key == nil {
+		return nil
+	}
+	provenances := make([]attached, len(all))
+	err := p.each(len(all), func(i int) error {
+		w := all[i]
+		signatures, err := w.attached(ctx, sign.Signatures, p.Key.PublicKey)
+		if err == nil {
+			provenances[i], err = w.attached(ctx, sign.Provenances, p.Key.PublicKey)
+		}
+		if err != nil {
+			return p.Client.Error(w.name, "read the signatures in", err)
+		}
+		if signatures.complete {
+			return nil
+		}
+		signature, err := p.Key.Signature(w.name.String(), w.manifest.Digest)
+		if err != nil {
+			return err
+		}
+		return p.Client.Error(w.name, "push a signature to", p.attach(ctx, w, signatures, signature))
+	})
+	if err != nil {
+		return err
+	}
+	var missing []*publishing
+	var to []attached
+	var names []string
+	for i, w := range all {
+		if !provenances[i].complete {
+			missing, to, names = append(missing, w), append(to, provenances[i]), append(names, w.clusterType)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	origins, err := d.origins(names)
+	if err != nil {
+		return err
+	}
+	return p.each(len(missing), func(i int) error {
+		w, o := missing[i], origins[missing[i].clusterType]
+		o.Repository, o.Artifact, o.Version = w.name.String(), w.manifest.Digest, p.Version
+		provenance, err := p.Key.Provenance(sign.NewStatement(o))
+		if err != nil {
+			return err
+		}
+		return p.Client.Error(w.name, "push a provenance to", p.attach(ctx, w, to[i], provenance))
+	})
+}
+
+// origins returns where the folders of some cluster types come from, by cluster type: the commits that last changed
+// them, and what the records there name. A record that can't be read names nothing.
+func (d *Delivery) origins(clusterTypes []string) (map[string]sign.Origin, error) {
+	repo, changes, err := d.changes(clusterTypes)
+	if err != nil {
+		return nil, err
+	}
+	commits := map[plumbing.Hash]bool{}
+	for _, commit := range changes {
+		commits[commit.Hash] = true
+	}
+	files, err := d.snapshot.History().FileAt(d.at.RecordPath(), slices.Collect(maps.Keys(commits)))
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]sign.Origin{}
+	for clusterType, commit := range changes {
+		o := sign.Origin{
+			GitOps: sign.Commit{Repo: repo, Branch: d.at.Branch, Hash: commit.Hash.String()},
+			Path:   d.at.Path, ClusterType: clusterType,
+		}
+		if r, err := record.Parse(files[commit.Hash]); err == nil {
+			o.Sources, o.PromotedCommit = r.Sources, r.PromotedCommit
+		}
+		all[clusterType] = o
+	}
+	return all, nil
+}

@@ -1,0 +1,88 @@
+// Package cosign runs cosign, the program with which people verify the signatures of OCI artifacts.
+package cosign
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// Run runs cosign in a folder, with a password for keys, and returns what it prints.
+func Run(t testing.TB, folder, password string, args ...string) (string, error) {
+	t.Helper()
+	const name = "cosign"
+	program := programs.Program{Name: name, Add: "make bin/" + name}
+	cmd := exec.CommandContext(t.Context(), program.Find(t, filepath.Join(programs.Root(), "bin", name)), args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "COSIGN_PASSWORD="+password, "HOME="+folder)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("cosign %s: %w\n%s", strings.Join(args, " "), err, &problems)
+	}
+	return out.String(), nil
+}
+
+// Key is a pair of keys that cosign has made, in PEM.
+type Key struct {
+	Private, Password string
+	Public            string
+
+	folder string
+}
+
+// NewKey lets cosign make a pair of keys.
+func NewKey(t testing.TB) Key {
+	t.Helper()
+	k := Key{Password: "to the cosign key", folder: t.TempDir()}
+	if _, err := Run(t, k.folder, k.Password, "generate-key-pair"); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]*string{"cosign.key": &k.Private, "cosign.pub": &k.Public} {
+		content, err := os.ReadFile(filepath.Join(k.folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*text = string(content)
+	}
+	return k
+}
+
+// verify verifies what is attached to an artifact with a public key, by a command of cosign.
+func verify(t testing.TB, public, artifact string, args ...string) (string, error) {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "key.pub"), []byte(public), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Run(t, folder, "", append(args, "--key", "key.pub", "--insecure-ignore-tlog", "--allow-http-registry", artifact)...)
+}
+
+// Verify verifies the signature of an artifact with a public key.
+func Verify(t testing.TB, public, artifact string) error {
+	t.Helper()
+	_, err := verify(t, public, artifact, "verify")
+	return err
+}
+
+// Provenance verifies the provenance of an artifact with a public key, and returns what cosign prints.
+func Provenance(t testing.TB, public, artifact string) (string, error) {
+	t.Helper()
+	return verify(t, public, artifact, "verify-attestation", "--type", "slsaprovenance1")
+}
+
+// Sign signs an artifact as people do.
+func (k Key) Sign(t testing.TB, artifact string) {
+	t.Helper()
+	_, err := Run(t, k.folder, k.Password, "sign", "--key", "cosign.key", "--allow-http-registry", "--yes",
+		"--tlog-upload=false", "--use-signing-config=false", "--new-bundle-format=false", artifact)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
