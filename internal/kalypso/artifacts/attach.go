@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -31,14 +33,16 @@ type attached struct {
 	complete bool
 }
 
-// attached reads which documents of a kind are attached to an artifact.
-func (w *publishing) attached(ctx context.Context, kind sign.Kind, key sign.PublicKey) (a attached, err error) {
+// readAttached reads which documents of a kind are attached to an artifact.
+func readAttached(
+	ctx context.Context, r *remote.Repository, artifact digest.Digest, kind sign.Kind, key sign.PublicKey,
+) (a attached, err error) {
 	a.kind = kind
-	at, err := resolve(ctx, w.repository, kind.Tag(w.manifest.Digest))
+	at, err := resolve(ctx, r, kind.Tag(artifact))
 	if err != nil || at.Digest == "" {
 		return a, err
 	}
-	text, err := content.FetchAll(ctx, w.repository.Manifests(), at)
+	text, err := content.FetchAll(ctx, r.Manifests(), at)
 	if err != nil {
 		return a, err
 	}
@@ -49,11 +53,11 @@ func (w *publishing) attached(ctx context.Context, kind sign.Kind, key sign.Publ
 		if layer.MediaType != kind.MediaType || layer.Size > maxDocument {
 			continue
 		}
-		document, err := content.FetchAll(ctx, w.repository.Blobs(), layer)
+		document, err := content.FetchAll(ctx, r.Blobs(), layer)
 		if err != nil {
 			return a, err
 		}
-		if kind.Says(key, w.manifest.Digest, sign.Document{Content: document, Annotations: layer.Annotations}) {
+		if kind.Says(key, artifact, sign.Document{Content: document, Annotations: layer.Annotations}) {
 			a.complete = true
 			break
 		}
@@ -107,9 +111,9 @@ func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) e
 	provenances := make([]attached, len(all))
 	err := p.each(len(all), func(i int) error {
 		w := all[i]
-		signatures, err := w.attached(ctx, sign.Signatures, p.Key.PublicKey)
+		signatures, err := readAttached(ctx, w.repository, w.manifest.Digest, sign.Signatures, p.Key.PublicKey)
 		if err == nil {
-			provenances[i], err = w.attached(ctx, sign.Provenances, p.Key.PublicKey)
+			provenances[i], err = readAttached(ctx, w.repository, w.manifest.Digest, sign.Provenances, p.Key.PublicKey)
 		}
 		if err != nil {
 			return p.Client.Error(w.name, "read the signatures in", err)

@@ -33,6 +33,8 @@ type Publication struct {
 	// signatures.
 	Key     *sign.Key
 	Version string
+	// Signer is the public key of the last publication, for [Publication.Observe]. Nil: it had no signatures.
+	Signer *sign.PublicKey
 }
 
 const (
@@ -240,12 +242,15 @@ type Observed struct {
 	Gone map[string]bool
 	// Tags are those tags that name the published manifest in each repository.
 	Tags []string
+	// Unsigned means that an artifact lacks a signature of the signer.
+	Unsigned bool
 }
 
 // Observe reads what a registry contains of the published artifacts.
 func (p Publication) Observe(ctx context.Context) (Observed, error) {
 	names := slices.Sorted(maps.Keys(p.Published))
 	trees, gone, moved := make([]digest.Digest, len(names)), make([]bool, len(names)), make([]map[string]bool, len(names))
+	signed := make([]bool, len(names))
 	err := p.each(len(names), func(i int) error {
 		last, moves := p.Published[names[i]], map[string]bool{}
 		moved[i] = moves
@@ -268,12 +273,17 @@ func (p Publication) Observe(ctx context.Context) (Observed, error) {
 				moves[tag] = found.Digest.String() != last.Digest
 			}
 		}
+		if signed[i] = p.Signer == nil || gone[i]; err == nil && !signed[i] {
+			var a attached
+			a, err = readAttached(ctx, r, digest.Digest(last.Digest), sign.Signatures, *p.Signer)
+			signed[i] = a.complete
+		}
 		return p.Client.Error(name, "read the artifact in", err)
 	})
 	if err != nil {
 		return Observed{}, err
 	}
-	o := Observed{Artifacts: map[string]Artifact{}, Gone: map[string]bool{}}
+	o := Observed{Artifacts: map[string]Artifact{}, Gone: map[string]bool{}, Unsigned: slices.Contains(signed, false)}
 	for i, name := range names {
 		a := p.Published[name]
 		if gone[i] {

@@ -1,9 +1,16 @@
 package artifacts_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
@@ -19,6 +26,9 @@ func TestInput(t *testing.T) {
 	other := gitserver.Seed(t, base.repo, "other", map[string]string{"a": "b"})
 	at := func(attribute string) string { return `AttributeName("` + attribute + `")` }
 	host := base.server.Host
+	private, public, sealed := signingKey(t, "right")
+	signing := func(key, password any) any { return map[string]any{"key": key, "password": password} }
+	keyAt, passwordAt := at("signing")+"."+at("key"), at("signing")+"."+at("password")
 	for name, tt := range map[string]struct {
 		argument string
 		value    any
@@ -64,19 +74,33 @@ func TestInput(t *testing.T) {
 			says: []string{"Missing repo", "Attribute: gitops_repo.repo"}},
 		"another path": {argument: "gitops_repo", value: map[string]any{"repo": base.repo, "branch": "stage"},
 			says: []string{"Nothing was delivered with the commit", at("commit")}},
-		"on_destroy": {argument: "on_destroy", value: "leave", says: []string{at("on_destroy")}},
+		"on_destroy":   {argument: "on_destroy", value: "leave", says: []string{at("on_destroy")}},
+		"a key":        {argument: "signing", value: signing(private, nil)},
+		"cosign's key": {argument: "signing", value: signing(sealed, "right")},
+		"unknown key":  {argument: "signing", value: signing(protocol.Unknown, "canary")},
+		"unknown word": {argument: "signing", value: signing(sealed, protocol.Unknown)},
+		"null key":     {argument: "signing", value: signing(nil, nil), says: []string{keyAt}},
+		"no key":       {argument: "signing", value: signing("canary", nil), says: []string{"no private key in PEM", keyAt}},
+		"a public key": {argument: "signing", value: signing(public, nil), says: []string{"is a public key", keyAt}},
+		"no password":  {argument: "signing", value: signing(sealed, nil), says: []string{"no password", passwordAt}},
+		"wrong password": {argument: "signing", value: signing(sealed, "canary"),
+			says: []string{"Wrong password", passwordAt}},
+		"not encrypted": {argument: "signing", value: signing(private, "canary"),
+			says: []string{"remove the password", passwordAt}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := acc.ProtocolRun{T: t, Resource: base.Resource}
 			given := maps.Clone(base.given)
 			given[tt.argument] = tt.value
-			made, ds, err := run.Start().Plan(t.Context(), &run.Resource, given)
+			session := run.Start()
+			session.WriteOnly = true
+			made, ds, err := session.Plan(t.Context(), &run.Resource, given)
 			text := strings.Join(strings.Fields(ds.String()), " ")
 			if (made == nil) != (len(tt.says) > 0) {
 				t.Errorf("%v: %s", err, text)
 			}
 			for _, want := range tt.says {
-				if !strings.Contains(text, want) || strings.Contains(text, "canary") {
+				if !strings.Contains(text, want) || strings.Contains(text, "canary") || strings.Contains(text, "PRIVATE") {
 					t.Errorf("it does not say %s: %s", want, text)
 				}
 			}
@@ -126,4 +150,29 @@ func TestCredentialInput(t *testing.T) {
 			}
 		})
 	}
+}
+
+// signingKey returns a private key, its public key, and the key as cosign encrypts it.
+func signingKey(t *testing.T, password string) (private, public, sealed string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := encrypted.Encrypt(der, []byte(password))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(kind string, content []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}))
+	}
+	return block("PRIVATE KEY", der), block("PUBLIC KEY", of), block("ENCRYPTED SIGSTORE PRIVATE KEY", box)
 }

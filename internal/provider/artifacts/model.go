@@ -26,6 +26,8 @@ type model struct {
 	Repository types.String   `tfsdk:"repository"`
 	Tags       types.Set      `tfsdk:"tags"`
 	OnDestroy  types.String   `tfsdk:"on_destroy"`
+	Signing    types.Object   `tfsdk:"signing"` // its attributes are write-only: see readKey
+	PublicKey  types.String   `tfsdk:"public_key"`
 	Artifacts  types.Map      `tfsdk:"artifacts"`
 	Timeouts   timeouts.Value `tfsdk:"timeouts"`
 }
@@ -84,7 +86,9 @@ func (m *model) base(diags *diag.Diagnostics) registry.Repository {
 func (m *model) publication(data *configuration.Data, last published, diags *diag.Diagnostics) artifacts.Publication {
 	tags := tfvalue.NewModelDecoder(m, new(problem.Problems)).Strings("tags") // the schema has checked the types
 	slices.Sort(tags)
-	return artifacts.Publication{Client: data.Registries, Base: m.base(diags), Tags: tags, Published: last}
+	return artifacts.Publication{
+		Client: data.Registries, Base: m.base(diags), Tags: tags, Published: last, Version: data.Version, Signer: m.signer(),
+	}
 }
 
 // setArtifacts sets the attribute artifacts. A digest that is not known yet is unknown.

@@ -1,6 +1,8 @@
 package artifacts_test
 
 import (
+	"testing"
+
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
@@ -11,17 +13,23 @@ import (
 // open opens the repository of a cluster type, as people do.
 func (r *run) open(clusterType string) *remote.Repository {
 	r.T.Helper()
-	base, err := registry.ParseRepository(acc.As[string](r.given["repository"]))
+	return open(r.T, acc.As[string](r.given["repository"]), clusterType)
+}
+
+// open opens the repository of a cluster type below another one.
+func open(t *testing.T, repository, clusterType string) *remote.Repository {
+	t.Helper()
+	base, err := registry.ParseRepository(repository)
 	if err != nil {
-		r.T.Fatal(err)
+		t.Fatal(err)
 	}
 	name, err := base.Join(clusterType)
 	if err != nil {
-		r.T.Fatal(err)
+		t.Fatal(err)
 	}
-	opened, err := registry.New(nil, httpapi.Access{UserAgent: "test"}).Open(r.T.Context(), name)
+	opened, err := registry.New(nil, httpapi.Access{UserAgent: "test"}).Open(t.Context(), name)
 	if err != nil {
-		r.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return opened
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -51,9 +52,11 @@ func (r *ociArtifacts) ModifyPlan(
 	var plan model
 	diags.Append(req.Plan.Get(ctx, &plan)...)
 	state, last := readState(ctx, req.State, req.Private, diags)
+	key, known := readKey(ctx, req.Config, diags)
 	if diags.HasError() {
 		return
 	}
+	plan.planPublicKey(key, known, state)
 	plan.Artifacts = types.MapUnknown(artifactType)
 	if plan.known() {
 		r.plan(ctx, &plan, state, last, diags)
@@ -120,6 +123,7 @@ func (r *ociArtifacts) Create(ctx context.Context, req resource.CreateRequest, r
 	defer identity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	key, _ := readKey(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -127,7 +131,7 @@ func (r *ociArtifacts) Create(ctx context.Context, req resource.CreateRequest, r
 	resp.Diagnostics.Append(ds...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	now := r.publish(ctx, &plan, nil, &resp.Diagnostics)
+	now := r.publish(ctx, &plan, key, nil, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, now.encode())...)
@@ -141,6 +145,7 @@ func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, r
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	state, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
+	key, _ := readKey(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -148,7 +153,7 @@ func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, r
 	resp.Diagnostics.Append(ds...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	now := r.publish(ctx, &plan, last, &resp.Diagnostics)
+	now := r.publish(ctx, &plan, key, last, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() && !plan.Commit.IsNull() {
 		gone := slices.DeleteFunc(slices.Collect(maps.Keys(last)), func(clusterType string) bool {
 			_, there := now[clusterType]
@@ -165,12 +170,23 @@ func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, r
 
 // publish publishes the planned artifacts, sets their digests, and returns them. Without a commit, those of the last
 // publication stay.
-func (r *ociArtifacts) publish(ctx context.Context, plan *model, last published, diags *diag.Diagnostics) published {
+func (r *ociArtifacts) publish(
+	ctx context.Context, plan *model, key *sign.Key, last published, diags *diag.Diagnostics,
+) published {
+	planned := *plan
+	if plan.PublicKey.IsUnknown() || !plan.Commit.IsNull() {
+		plan.setPublicKey(key)
+	}
 	if plan.Commit.IsNull() {
 		return last
 	}
+	if !planned.PublicKey.IsUnknown() && !planned.PublicKey.Equal(plan.PublicKey) {
+		diags.AddAttributeError(path.Root("signing").AtName("key"), "The signing key changed after the plan",
+			"The plan was made with another key than the apply got. Nothing was published. Plan and apply again.")
+	}
 	at := plan.destination(diags)
 	to := plan.publication(r.Data, last, diags)
+	to.Key = key
 	if diags.HasError() {
 		return nil
 	}
@@ -186,9 +202,8 @@ func (r *ociArtifacts) publish(ctx context.Context, plan *model, last published,
 		return nil
 	}
 	tflog.Info(ctx, "published the artifacts", map[string]any{"artifacts": len(now), "uploads": uploads})
-	planned := plan.Artifacts
 	plan.setArtifacts(now)
-	if changed := changedDigests(planned, plan.Artifacts); len(changed) > 0 {
+	if changed := changedDigests(planned.Artifacts, plan.Artifacts); len(changed) > 0 {
 		diags.AddAttributeError(path.Root("repository"), "The registry lost artifacts during the apply", fmt.Sprintf(
 			"The plan found the manifests of %s, and the apply did not: it uploaded new ones. Apply again.", changed))
 	}
@@ -229,6 +244,9 @@ func (r *ociArtifacts) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 	state.setArtifacts(found.Artifacts)
 	state.setTags(found.Tags)
+	if found.Unsigned {
+		state.PublicKey = types.StringNull() // the next apply signs
+	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, last.encode())...)
 }

@@ -38,7 +38,13 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"earlier artifact. A tag that was moved outside Terraform, or a removed manifest, is drift: the next apply puts " +
 			"it back. Tags of earlier trees stay, so that a cluster can go back.\n\nThe digest depends on the folder alone: " +
 			"its annotations name the repo, and the commit that last changed the folder. So two machines publish the same " +
-			"digest.\n\nRegistries use https; only one on this machine may use plain http. The credential needs permission to " +
+			"digest.\n\nWith `signing`, each artifact gets a signature that `cosign verify --key` and Flux' OCIRepository " +
+			"accept, and a statement of its provenance (in-toto, SLSA 1.0) for `cosign verify-attestation --type " +
+			"slsaprovenance1`: the commits of the GitOps repo and of the control plane, and the provider's version. Both come " +
+			"before the tags. No transparency log is written, so cosign needs `--insecure-ignore-tlog`. Signatures of others " +
+			"stay, as do all signatures when artifacts are removed. Without `signing` there is no statement: what nobody " +
+			"signed proves nothing.\n\n" +
+			"Registries use https; only one on this machine may use plain http. The credential needs permission to " +
 			"pull and to push, and to delete with `on_destroy = \"remove\"`: see `oci_credentials` of the provider.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
@@ -71,6 +77,24 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"on_destroy": endings.Attribute("Whether artifacts stay in the registry or lose their tags: those of a destroyed " +
 				"resource, of a cluster type that the rendering no longer has, and in a former `repository`. If the registry " +
 				"can't remove tags, their manifests are removed."),
+			"signing": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "The key that signs each artifact and a statement of its provenance, for `cosign verify` " +
+					"and Flux' `verify`. It needs Terraform 1.11 or OpenTofu 1.11, which keep it in neither the plan nor the state.",
+				Attributes: map[string]schema.Attribute{
+					"key": schema.StringAttribute{
+						Required: true, WriteOnly: true, Sensitive: true,
+						MarkdownDescription: "The private key in PEM: `cosign.key` of `cosign generate-key-pair`, or an unencrypted " +
+							"key (ECDSA P-256, Ed25519, or RSA with 2048 to 4096 bits).",
+					},
+					"password": schema.StringAttribute{
+						Optional: true, WriteOnly: true, Sensitive: true,
+						MarkdownDescription: "The password of the key, if it is encrypted.",
+					},
+				},
+			},
+			"public_key": schemas.ComputedString("The public key of `signing` in PEM, for `cosign verify --key` and the " +
+				"secret of `verify`. Another key, or an artifact that lost its signature, is a change: the next apply signs."),
 			"artifacts": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The artifacts by cluster type.",

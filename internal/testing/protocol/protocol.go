@@ -42,6 +42,9 @@ func ReadSchemas(ctx context.Context, server tfprotov6.ProviderServer) (*Schemas
 
 // Session is a configured provider, as one command of Terraform has it.
 type Session struct {
+	// WriteOnly means that the CLI has write-only arguments, as since Terraform 1.11.
+	WriteOnly bool
+
 	server  tfprotov6.ProviderServer
 	schemas *Schemas
 }
@@ -73,7 +76,7 @@ func (ds Diagnostics) String() string {
 func (schemas *Schemas) Start(
 	ctx context.Context, server tfprotov6.ProviderServer, config map[string]any,
 ) (*Session, Diagnostics, error) {
-	s := &Session{server, schemas}
+	s := &Session{server: server, schemas: schemas}
 	given, err := dynamic(schemas.provider, config)
 	if err != nil {
 		return nil, nil, err
@@ -222,6 +225,7 @@ func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) 
 	}
 	validated, err := s.server.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: r.Type, Config: encoded,
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: s.WriteOnly},
 	})
 	if err != nil || Diagnostics(validated.Diagnostics).HasErrors() {
 		if err != nil {

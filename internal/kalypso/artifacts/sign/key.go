@@ -26,11 +26,11 @@ var (
 	// ErrNotEncrypted means that a key has a password and is not encrypted.
 	ErrNotEncrypted = errors.New("the key is not encrypted; remove the password")
 
-	errNotPEM    = errors.New("it is no private key in PEM, such as cosign.key of cosign generate-key-pair")
-	errPublic    = errors.New("it is a public key or certificate; give the private key, such as cosign.key")
-	errEncrypted = errors.New("it is encrypted in a form that cosign does not write; " +
+	errNotPEM    = errors.New("the text is no private key in PEM, such as cosign.key of cosign generate-key-pair")
+	errPublic    = errors.New("the text is a public key or certificate; give the private key, such as cosign.key")
+	errEncrypted = errors.New("the key is encrypted in a form that cosign does not write; " +
 		"import it with cosign import-key-pair")
-	errDamaged = errors.New("it is no key that can be read: it was cut or changed")
+	errDamaged = errors.New("the key can't be read: it was cut or changed")
 	errKind    = errors.New("cosign and Flux do not verify signatures of this kind of key; use ECDSA on the curve " +
 		"P-256, Ed25519, or RSA with 2048 to 4096 bits")
 )

@@ -81,10 +81,11 @@ func TestParseKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const cosign = "ENCRYPTED SIGSTORE PRIVATE KEY"
 	for name, test := range map[string]struct{ text, password, want string }{
-		"cosign":           {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", box), password: password},
+		"cosign":           {text: encode(cosign, box), password: password},
 		"older cosign":     {text: encode("ENCRYPTED COSIGN PRIVATE KEY", box), password: password},
-		"empty password":   {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", open)},
+		"empty password":   {text: encode(cosign, open)},
 		"PKCS8":            {text: encode("PRIVATE KEY", der)},
 		"EC":               {text: "\n" + encode("EC PRIVATE KEY", ec) + "\n"},
 		"RSA":              {text: encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(all["RSA"].(*rsa.PrivateKey)))},
@@ -97,14 +98,14 @@ func TestParseKey(t *testing.T) {
 		"certificate":      {text: encode("CERTIFICATE", public), want: "a public key or certificate"},
 		"OpenSSL":          {text: encode("ENCRYPTED PRIVATE KEY", der), password: password, want: "cosign import-key-pair"},
 		"damaged":          {text: encode("PRIVATE KEY", der[:len(der)-9]), want: "cut or changed"},
-		"damaged box":      {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", box[:90]), password: password, want: "cut or changed"},
-		"null":             {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", []byte("null")), want: "cut or changed"},
+		"damaged box":      {text: encode(cosign, box[:90]), password: password, want: "cut or changed"},
+		"null":             {text: encode(cosign, []byte("null")), want: "cut or changed"},
 		"curve":            {text: encode("PRIVATE KEY", pkcs8(t, all["P-384"])), want: "this kind of key"},
 		"short RSA":        {text: encode("PRIVATE KEY", pkcs8(t, all["short RSA"])), want: "this kind of key"},
-		"no password":      {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", box), want: sign.ErrNoPassword.Error()},
-		"wrong password":   {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", box), password: "p", want: sign.ErrPassword.Error()},
+		"no password":      {text: encode(cosign, box), want: sign.ErrNoPassword.Error()},
+		"wrong password":   {text: encode(cosign, box), password: "p", want: sign.ErrPassword.Error()},
 		"needless":         {text: encode("PRIVATE KEY", der), password: password, want: sign.ErrNotEncrypted.Error()},
-		"encrypted damage": {text: encode("ENCRYPTED SIGSTORE PRIVATE KEY", encrypt(t, der[:40], "")), want: "cut or changed"},
+		"encrypted damage": {text: encode(cosign, encrypt(t, der[:40], "")), want: "cut or changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key, err := sign.ParseKey([]byte(test.text), []byte(test.password))
@@ -127,7 +128,7 @@ func TestParseKey(t *testing.T) {
 // TestDocuments checks that a key makes the same documents each time, and accepts no document that was changed, of
 // another key, or about another artifact.
 func TestDocuments(t *testing.T) {
-	all := keys(t)
+	all, others := keys(t), keys(t)
 	parse := func(key crypto.Signer) *sign.Key {
 		t.Helper()
 		k, err := sign.ParseKey([]byte(encode("PRIVATE KEY", pkcs8(t, key))), nil)
@@ -138,7 +139,7 @@ func TestDocuments(t *testing.T) {
 	}
 	artifact, other := digest.FromString("artifact"), digest.FromString("other")
 	for _, name := range []string{"P-256", "RSA", "Ed25519"} {
-		key, another := parse(all[name]), parse(keys(t)[name])
+		key, another := parse(all[name]), parse(others[name])
 		for kind, make := range map[*sign.Kind]func() (sign.Document, error){
 			&sign.Signatures: func() (sign.Document, error) { return key.Signature("registry.acme.io/fleet", artifact) },
 			&sign.Provenances: func() (sign.Document, error) {

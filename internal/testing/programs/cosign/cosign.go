@@ -61,7 +61,8 @@ func verify(t testing.TB, public, artifact string, args ...string) (string, erro
 	if err := os.WriteFile(filepath.Join(folder, "key.pub"), []byte(public), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Run(t, folder, "", append(args, "--key", "key.pub", "--insecure-ignore-tlog", "--allow-http-registry", artifact)...)
+	args = append(args, "--key", "key.pub", "--insecure-ignore-tlog", "--allow-http-registry", artifact)
+	return Run(t, folder, "", args...)
 }
 
 // Verify verifies the signature of an artifact with a public key.
