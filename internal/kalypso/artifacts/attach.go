@@ -21,7 +21,7 @@ import (
 // The bounds of what other people may have attached to an artifact.
 const (
 	maxAttached = 100     // documents of a kind that are read
-	maxDocument = 1 << 20 // bytes
+	maxDocument = 4 << 20 // bytes
 )
 
 // attached is the manifest with the documents of a kind that are attached to an artifact. It has a tag, as cosign looks
@@ -47,7 +47,7 @@ func readAttached(
 		return a, err
 	}
 	if json.Unmarshal(text, &a.manifest) != nil {
-		return attached{kind: kind}, nil // replaced
+		a.manifest = ocispec.Manifest{} // no manifest of cosign: it is replaced
 	}
 	for _, layer := range a.manifest.Layers[:min(len(a.manifest.Layers), maxAttached)] {
 		if layer.MediaType != kind.MediaType || layer.Size > maxDocument {
@@ -69,8 +69,7 @@ func readAttached(
 func (p Publication) attach(ctx context.Context, w *publishing, to attached, d sign.Document) error {
 	layer := describe(to.kind.MediaType, d.Content)
 	layer.Annotations = d.Annotations
-	layers := append([]ocispec.Descriptor{}, to.manifest.Layers...)
-	layers = append(layers, layer)
+	layers := append([]ocispec.Descriptor{layer}, to.manifest.Layers...) // the first ones are read
 	image := ocispec.Image{RootFS: ocispec.RootFS{Type: "layers"}}
 	for _, l := range layers {
 		image.RootFS.DiffIDs = append(image.RootFS.DiffIDs, l.Digest) // they are not compressed

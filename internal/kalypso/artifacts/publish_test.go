@@ -36,7 +36,7 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{record.Destination{Repo: gitserver.InitBare(t), Branch: "dev", Path: "fleet"}, client}
 }
 
-// What the records name.
+// The commits that the records name.
 const (
 	promotedCommit = "1111111111111111111111111111111111111111"
 	sourceCommit   = "2222222222222222222222222222222222222222"

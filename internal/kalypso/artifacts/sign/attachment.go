@@ -53,7 +53,7 @@ type Document struct {
 	Annotations map[string]string
 }
 
-// payload is what a signature signs: cosign's form of the simple signing of container images.
+// payload is the text that a signature covers, in cosign's form of the simple signing of container images.
 type payload struct {
 	Critical struct {
 		Identity struct {

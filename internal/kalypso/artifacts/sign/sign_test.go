@@ -73,7 +73,12 @@ func TestParseKey(t *testing.T) {
 	all := keys(t)
 	der := pkcs8(t, all["P-256"])
 	box, open := encrypt(t, der, password), encrypt(t, der, "")
-	ec, err := x509.MarshalECPrivateKey(all["P-256"].(*ecdsa.PrivateKey))
+	p256, isECDSA := all["P-256"].(*ecdsa.PrivateKey)
+	long, isRSA := all["RSA"].(*rsa.PrivateKey)
+	if !isECDSA || !isRSA {
+		t.Fatal(all)
+	}
+	ec, err := x509.MarshalECPrivateKey(p256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +93,7 @@ func TestParseKey(t *testing.T) {
 		"empty password":   {text: encode(cosign, open)},
 		"PKCS8":            {text: encode("PRIVATE KEY", der)},
 		"EC":               {text: "\n" + encode("EC PRIVATE KEY", ec) + "\n"},
-		"RSA":              {text: encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(all["RSA"].(*rsa.PrivateKey)))},
+		"RSA":              {text: encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(long))},
 		"Ed25519":          {text: encode("PRIVATE KEY", pkcs8(t, all["Ed25519"]))},
 		"nothing":          {want: "no private key in PEM"},
 		"text":             {text: password, want: "no private key in PEM"},
@@ -140,14 +145,14 @@ func TestDocuments(t *testing.T) {
 	artifact, other := digest.FromString("artifact"), digest.FromString("other")
 	for _, name := range []string{"P-256", "RSA", "Ed25519"} {
 		key, another := parse(all[name]), parse(others[name])
-		for kind, make := range map[*sign.Kind]func() (sign.Document, error){
+		for kind, document := range map[*sign.Kind]func() (sign.Document, error){
 			&sign.Signatures: func() (sign.Document, error) { return key.Signature("registry.acme.io/fleet", artifact) },
 			&sign.Provenances: func() (sign.Document, error) {
 				return key.Provenance(sign.NewStatement(sign.Origin{Repository: "registry.acme.io/fleet", Artifact: artifact}))
 			},
 		} {
-			d, err := make()
-			again, _ := make()
+			d, err := document()
+			again, _ := document()
 			if err != nil || !reflect.DeepEqual(d, again) {
 				t.Errorf("%s: %s and %s, %v", name, d, again, err)
 			}
