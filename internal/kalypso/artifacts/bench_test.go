@@ -1,6 +1,7 @@
 package artifacts_test
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
@@ -25,7 +27,7 @@ const (
 )
 
 // BenchmarkPublish publishes a fleet to a registry on loopback: all of it, then again without a change, then one
-// folder. The bounds are 20 s and 300 MiB.
+// folder, then signs all, and signs again without a change. The bounds are 20 s and 300 MiB.
 func BenchmarkPublish(b *testing.B) {
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
 	repo := gitserver.InitBare(b)
@@ -39,13 +41,15 @@ func BenchmarkPublish(b *testing.B) {
 		b.Fatal(err)
 	}
 	var server *testregistry.Server
-	publish := func(b *testing.B, commit string, want int) {
+	publish := func(b *testing.B, commit string, want int, key *sign.Key) {
 		b.Helper()
 		base, err := registry.ParseRepository("oci://" + server.Host + "/fleet/dev")
 		if err != nil {
 			b.Fatal(err)
 		}
-		p := artifacts.Publication{Client: registry.New(nil, httpapi.Access{}), Base: base, Tags: []string{"latest"}}
+		p := artifacts.Publication{
+			Client: registry.New(nil, httpapi.Access{}), Base: base, Tags: []string{"latest"}, Key: key,
+		}
 		server.Requests()
 		start, cpu, uploads := time.Now(), processor.Time(), 0
 		peak := memory.Peak(func() {
@@ -59,20 +63,30 @@ func BenchmarkPublish(b *testing.B) {
 		b.ReportMetric((processor.Time() - cpu).Seconds(), "cpu-s")
 		b.ReportMetric(float64(peak>>20), "peak-MiB")
 		sent := server.Requests()
-		if took := time.Since(start); err != nil || uploads != want || want == 0 && sent[http.MethodPut] > 0 ||
+		signs := key != nil && b.Name() == "BenchmarkPublish/sign"
+		if took := time.Since(start); err != nil || uploads != want || want == 0 && !signs && sent[http.MethodPut] > 0 ||
 			took > 20*time.Second || peak > 300<<20 {
 			b.Fatalf("%d uploads, want %d, in %s and %d MiB, with the requests %v; %v", uploads, want, took, peak>>20, sent, err)
 		}
 	}
 	server = testregistry.Start(b)
+	key, err := sign.ParseKey(privateKey(b, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	last := gitserver.Rev(b, repo, "dev")
 	for _, step := range []struct {
 		name    string
 		commit  string
 		uploads int
-	}{{"all", first, benchTypes}, {"again", first, 0}, {"one", gitserver.Rev(b, repo, "dev"), 1}} {
+		key     *sign.Key
+	}{
+		{"all", first, benchTypes, nil}, {"again", first, 0, nil}, {"one", last, 1, nil},
+		{"sign", last, 0, key}, {"signed", last, 0, key},
+	} {
 		b.Run(step.name, func(b *testing.B) {
 			for b.Loop() {
-				publish(b, step.commit, step.uploads)
+				publish(b, step.commit, step.uploads, step.key)
 			}
 		})
 	}

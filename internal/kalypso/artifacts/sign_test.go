@@ -40,7 +40,7 @@ func TestSign(t *testing.T) {
 	if err := cosign.Verify(t, key.Public, large); err == nil {
 		t.Fatal("cosign verifies what is not signed")
 	}
-	other.Sign(t, large) // somebody else, whose signature stays
+	other.Sign(t, large) // other people, whose signature stays
 
 	// The artifacts are signed, and not uploaded again.
 	var err error
@@ -104,12 +104,7 @@ func TestSign(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, private := range map[string]any{"Ed25519": ed, "RSA": long} {
-		der, err := x509.MarshalPKCS8PrivateKey(private)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Key, err = sign.ParseKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil)
-		if err != nil {
+		if p.Key, err = sign.ParseKey(privateKey(t, private), nil); err != nil {
 			t.Fatal(err)
 		}
 		publish(0)
@@ -120,6 +115,16 @@ func TestSign(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// privateKey returns a private key in PEM.
+func privateKey(t testing.TB, key any) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
 // removeAttached removes the signature and the provenance of an artifact, and returns their digests.
