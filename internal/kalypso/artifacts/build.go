@@ -13,6 +13,8 @@ import (
 	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
 )
 
 // The media types that Flux writes and expects.
@@ -21,13 +23,10 @@ const (
 	MediaTypeContent = "application/vnd.cncf.flux.content.v1.tar+gzip"
 )
 
-// AnnotationTree is the annotation with the hash of the Git tree that an artifact contains.
-const AnnotationTree = "io.github.terraform-kalypso.tree"
-
 // source is the origin of a folder.
 type source struct {
-	repo, revision, tree string
-	created              time.Time
+	repo, revision, folder, tree string
+	created                      time.Time
 }
 
 // file is a file of a folder.
@@ -67,7 +66,8 @@ func build(files []file, from source) (*built, error) {
 		Config: b.config, Layers: []ocispec.Descriptor{b.content},
 		Annotations: map[string]string{
 			ocispec.AnnotationSource: from.repo, ocispec.AnnotationRevision: from.revision,
-			ocispec.AnnotationCreated: from.created.Format(time.RFC3339), AnnotationTree: from.tree,
+			ocispec.AnnotationCreated: from.created.Format(time.RFC3339),
+			annotation.Folder:         from.folder, annotation.Tree: from.tree,
 		},
 	}); err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func (d *Delivery) sources(clusterTypes []string) (map[string]source, error) {
 	for clusterType, commit := range changes {
 		all[clusterType] = source{
 			repo: repo, revision: d.at.Branch + "@sha1:" + commit.Hash.String(), created: commit.When.UTC(),
-			tree: d.trees[clusterType].String(),
+			folder: d.at.Join(clusterType), tree: d.trees[clusterType].String(),
 		}
 	}
 	return all, nil

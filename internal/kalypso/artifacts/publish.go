@@ -16,6 +16,7 @@ import (
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -149,7 +150,7 @@ func contains(ctx context.Context, r *remote.Repository, at ocispec.Descriptor, 
 	}
 	var manifest ocispec.Manifest
 	_ = json.Unmarshal(text, &manifest) // not JSON: it is no artifact of ours
-	return manifest.Config.MediaType == MediaTypeConfig && manifest.Annotations[AnnotationTree] == tree, nil
+	return manifest.Config.MediaType == MediaTypeConfig && manifest.Annotations[annotation.Tree] == tree, nil
 }
 
 // upload builds and uploads the artifacts that the registry does not contain.

@@ -251,8 +251,11 @@ type Rendering struct {
 	Branch  string
 	Path    string   // of the rendering, relative to the repo's root, clean
 	Folders []string // cluster types, sorted
+	Head    string   // full hash of the branch's commit
 	// Versions asks for the revisions that nested objects applied.
 	Versions bool
+	// Tree returns the hash of a folder at Head, or "".
+	Tree func(folder string) string
 	// Files returns the contents of the YAML files in a folder at head, by path. It is safe for concurrent use.
 	Files func(folder string) (map[string][]byte, error)
 }

@@ -1,12 +1,15 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
@@ -54,12 +57,18 @@ func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 func (k *cluster) kustomization(ctx context.Context, o object) error {
 	reference := o.reference("spec", "sourceRef")
 	folder, inside := k.of.FolderOf(o.text("spec", "path"))
-	if !inside || reference.kind != "GitRepository" && reference.kind != "OCIRepository" {
+	if reference.kind != "OCIRepository" && (!inside || reference.kind != "GitRepository") {
 		return nil
 	}
 	source, there, err := k.source(ctx, reference)
 	if err != nil {
 		return err
+	}
+	if root := source.annotation(annotation.Folder); root != "" { // the artifact contains this folder alone
+		folder, inside = k.of.FolderOf(path.Join(root, o.text("spec", "path")))
+	}
+	if !inside {
+		return nil
 	}
 	follows, why := false, reference.String()+" does not exist"
 	if there {
@@ -76,16 +85,32 @@ func (k *cluster) kustomization(ctx context.Context, o object) error {
 	now := k.date.now()
 	own := o.kustomizationStatus(source, now)
 	r.Revision = o.text("status", "lastAppliedRevision")
-	if source.GetKind() == "OCIRepository" {
-		// The artifact's own revision is not a commit.
-		r.Revision = o.text("status", "lastAppliedOriginRevision")
-	} else if attempted := o.text("status", "lastAttemptedRevision"); own.health == deployment.Failed && attempted != "" {
+	if attempted := o.text("status", "lastAttemptedRevision"); own.health == deployment.Failed && attempted != "" {
 		r.Revision = attempted
+	}
+	if source.GetKind() == "OCIRepository" {
+		r.Revision = k.originRevision(o, source, r)
 	}
 	own.with(source.sourceStatus(o.text("status", "lastAppliedRevision"), now)).fill(&r)
 	k.addReport(r, o.text("spec", "targetNamespace"))
 	return nil
 }
+
+// originRevision returns the commit of the branch from which the artifact of a report was built. An artifact of the
+// resource kalypso_oci_artifacts names the commit that last changed its folder, which may be too old to be read, or an
+// earlier commit with the same content. But it also names its tree: a folder with this tree at head is as in the head.
+func (k *cluster) originRevision(o, source object, r deployment.Report) string {
+	if r.Revision != source.text("status", "artifact", "revision") {
+		return o.text("status", "lastAppliedOriginRevision")
+	}
+	if tree := source.annotation(annotation.Tree); tree != "" && tree == k.of.Tree(r.Folder) {
+		return k.of.Branch + "@sha1:" + k.of.Head
+	}
+	return cmp.Or(source.annotation("org.opencontainers.image.revision"), o.text("status", "lastAppliedOriginRevision"))
+}
+
+// annotation returns an annotation of the artifact that an OCIRepository fetched.
+func (o object) annotation(name string) string { return o.text("status", "artifact", "metadata", name) }
 
 // source returns the object that a reference names. there is false if it does not exist.
 func (k *cluster) source(ctx context.Context, r reference) (source object, there bool, err error) {
@@ -133,7 +158,7 @@ func (k *cluster) withSource(
 func (k *cluster) follows(source object) (follows bool, why string) {
 	if source.GetKind() == "OCIRepository" {
 		// If nothing names the repo it was built from, the commit decides.
-		origin := source.text("status", "artifact", "metadata", "org.opencontainers.image.source")
+		origin := source.annotation("org.opencontainers.image.source")
 		return origin == "" || giturl.SameAcrossTransports(origin, k.of.Repo), ""
 	}
 	if !giturl.SameAcrossTransports(source.text("spec", "url"), k.of.Repo) {

@@ -77,7 +77,8 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	}
 	seen := &Observation{TreeHash: b.treeHash()}
 	rendering := deployment.Rendering{
-		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names,
+		Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path, Folders: b.names, Head: b.Head,
+		Tree:     func(folder string) string { return b.Folders[folder].Tree },
 		Files:    func(folder string) (map[string][]byte, error) { return b.readManifests(folder) },
 		Versions: req.Versions,
 	}
