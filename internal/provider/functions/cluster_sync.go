@@ -3,6 +3,7 @@ package functions
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -30,8 +31,9 @@ func (clusterSyncFunction) Definition(
 	resp.Definition = function.Definition{
 		Summary: "The objects with which a cluster syncs its folder",
 		MarkdownDescription: "Returns the Kubernetes objects that have a cluster sync the folder of its cluster type, as a " +
-			"list: for `flux` a GitRepository and a Kustomization, for `argocd` an Application, for `fleet` a GitRepo of " +
-			"Rancher Fleet. Hand them to `kubernetes_manifest`, or write them to a file with `yamlencode`. See the guide " +
+			"list: for `flux` a GitRepository and a Kustomization, for `flux-oci` an OCIRepository and a Kustomization, for " +
+			"`argocd` an Application, for `fleet` a GitRepo of Rancher Fleet. Hand them to `kubernetes_manifest`, or write " +
+			"them to a file with `yamlencode`. See the guide " +
 			"[Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
 			"clusters).",
 		Parameters: []function.Parameter{
@@ -41,7 +43,7 @@ func (clusterSyncFunction) Definition(
 			function.DynamicParameter{
 				Name: "gitops_repo",
 				MarkdownDescription: "The GitOps repo: an object with `repo` and `branch`, such as the argument of that name of " +
-					"the rendering.",
+					"the rendering. For `flux-oci`, an object with `repository`, such as a `kalypso_oci_artifacts`.",
 			},
 			function.StringParameter{
 				Name: "folder",
@@ -53,10 +55,12 @@ func (clusterSyncFunction) Definition(
 			Name: "options",
 			MarkdownDescription: "An object with any of `name` (of the objects; the default is the last element of the " +
 				"folder), `namespace` (of the objects; the defaults are `flux-system`, `argocd` and `fleet-default`), `interval` " +
-				"(how often Flux reads the branch; the default is `1m`), `secret` (the Secret with the credential of a private " +
-				"repo; Argo CD finds its own by the repo's URL), `decryption` (the Secret with the keys for SOPS; Flux alone) " +
-				"and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
-				"`{ cluster-type = <name> }`, and in the namespace `fleet-local` the cluster itself).",
+				"(how often Flux reads the branch or the registry; the default is `1m`), `secret` (the Secret with the credential " +
+				"of a private repo or registry; Argo CD finds its own by the repo's URL), `decryption` (the Secret with the keys " +
+				"for SOPS; Flux alone), `tag` (of the artifact; the default is `latest`), `verify` (the Secret with cosign's " +
+				"public keys, without which Flux checks no signature; both for `flux-oci` alone) and `cluster_labels` (the " +
+				"clusters that Rancher Fleet deploys to; the default is `{ cluster-type = <name> }`, and in the namespace " +
+				"`fleet-local` the cluster itself).",
 		},
 		Return: function.DynamicReturn{},
 	}
@@ -75,7 +79,12 @@ func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, res
 	}
 	var ps problem.Problems
 	repo := tfvalue.NewDecoder(repoValue, &ps)
-	of := clustersync.SyncedFolder{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: folder}
+	of := clustersync.SyncedFolder{Path: folder}
+	if kind == clustersync.FluxOCI {
+		of.Repository = repo.String("repository")
+	} else {
+		of.Repo, of.Branch = repo.String("repo"), repo.String("branch")
+	}
 	if resp.Error = argumentError(1, ps); resp.Error != nil {
 		return
 	}
@@ -83,20 +92,21 @@ func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, res
 	var o clustersync.Options
 	if len(more) == 1 {
 		d := tfvalue.NewDecoder(more[0], &ps)
-		d.Allow("name", "namespace", "interval", "secret", "decryption", "cluster_labels")
+		d.Allow("name", "namespace", "interval", "secret", "decryption", "cluster_labels", "tag", "verify")
 		o = clustersync.Options{
 			Name: d.String("name"), Namespace: d.String("namespace"), Interval: d.String("interval"),
 			Secret: d.String("secret"), Decryption: d.String("decryption"), ClusterLabels: d.StringMap("cluster_labels"),
+			Tag: d.String("tag"), Verify: d.String("verify"),
 		}
 		if resp.Error = argumentError(3, ps); resp.Error != nil {
 			return
 		}
 	}
-	for _, text := range []string{of.Repo, of.Branch, o.Name, o.Namespace, o.Interval, o.Secret, o.Decryption} {
-		if unknown.Is(text) || unknown.Any(o.ClusterLabels) {
-			resp.Error = resp.Result.Set(ctx, types.DynamicUnknown())
-			return
-		}
+	if slices.ContainsFunc([]string{
+		of.Repo, of.Branch, of.Repository, o.Name, o.Namespace, o.Interval, o.Secret, o.Decryption, o.Tag, o.Verify,
+	}, unknown.Is) || unknown.Any(o.ClusterLabels) {
+		resp.Error = resp.Result.Set(ctx, types.DynamicUnknown())
+		return
 	}
 	all, err := clustersync.Objects(kind, of, o)
 	if err != nil {

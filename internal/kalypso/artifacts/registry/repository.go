@@ -64,6 +64,9 @@ func (r Repository) Join(name string) (Repository, error) {
 // String returns the name with its registry, without a scheme.
 func (r Repository) String() string { return r.ref.Registry + "/" + r.ref.Repository }
 
+// IsLoopback reports whether the registry is on this machine, so that it may use plain http.
+func (r Repository) IsLoopback() bool { return r.address(giturl.SchemeHTTPS).IsLoopback() }
+
 // address returns the URL at which the repository is contacted.
 func (r Repository) address(scheme string) giturl.URL {
 	at, err := giturl.Parse(scheme + "://" + r.ref.Host() + "/" + r.ref.Repository)

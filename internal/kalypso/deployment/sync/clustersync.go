@@ -2,6 +2,7 @@
 package sync
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -10,32 +11,37 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // Kinds lists the reconcilers.
-var Kinds = []string{Flux, ArgoCD, Fleet}
+var Kinds = []string{Flux, FluxOCI, ArgoCD, Fleet}
 
 // The reconcilers.
 const (
-	Flux   = "flux"   // a GitRepository and a Kustomization
-	ArgoCD = "argocd" // an Application
-	Fleet  = "fleet"  // a GitRepo of Rancher Fleet
+	Flux    = "flux"     // a GitRepository and a Kustomization
+	FluxOCI = "flux-oci" // an OCIRepository and a Kustomization
+	ArgoCD  = "argocd"   // an Application
+	Fleet   = "fleet"    // a GitRepo of Rancher Fleet
 )
 
-// SyncedFolder is the folder of a cluster type on a branch.
+// SyncedFolder is the folder of a cluster type, on a branch or, for [FluxOCI], as an artifact.
 type SyncedFolder struct {
 	Repo, Branch string
-	Path         string // from the repo's root
+	Repository   string // URL of the repository above the artifact's own
+	Path         string // from the Git repo's root; its last element is the cluster type
 }
 
 // Options are settings that differ between clusters. Empty values are the defaults.
 type Options struct {
 	Name       string // of the objects; the default is the last element of the path
 	Namespace  string // of the objects; the default is the reconciler's own
-	Interval   string // such as "1m": how often Flux reads the branch
+	Interval   string // such as "1m": how often Flux reads the branch or the registry
 	Secret     string // of the credential for a private repo, in the same namespace; Argo CD finds its own by the URL
 	Decryption string // of the keys for SOPS, in the same namespace; only for Flux
+	Tag        string // of the artifact that Flux follows; only for FluxOCI
+	Verify     string // of the public keys of cosign, in the same namespace; only for FluxOCI
 	// ClusterLabels select the clusters that Rancher Fleet deploys to. The default is the label cluster-type with the
 	// name of the objects; in the namespace fleet-local, it is the cluster itself.
 	ClusterLabels map[string]string
@@ -48,20 +54,16 @@ const fleetLocal = "fleet-local"
 var ErrInvalid = errors.New("invalid")
 
 var defaults = map[string]struct{ namespace, interval string }{
-	Flux: {"flux-system", "1m"}, ArgoCD: {"argocd", ""}, Fleet: {"fleet-default", ""},
+	Flux: {"flux-system", "1m"}, FluxOCI: {"flux-system", "1m"}, ArgoCD: {"argocd", ""}, Fleet: {"fleet-default", ""},
 }
+
+// defaultTag is the tag that Flux follows by default.
+const defaultTag = "latest"
 
 // Objects returns the Kubernetes objects with which a cluster syncs a folder.
 func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) {
 	if !slices.Contains(Kinds, kind) {
 		return nil, fmt.Errorf("%w: kind is %q, not one of %s", ErrInvalid, kind, strings.Join(Kinds, ", "))
-	}
-	url, err := address(of.Repo)
-	if err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(of.Branch) == "" {
-		return nil, fmt.Errorf("%w: the branch is missing", ErrInvalid)
 	}
 	folder := path.Clean("/" + of.Path)[1:]
 	if folder == "" || strings.Contains(of.Path, "..") {
@@ -78,22 +80,32 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 		o.Interval = defaults[kind].interval
 	}
 	for argument, name := range map[string]string{
-		"name": o.Name, "namespace": o.Namespace, "secret": o.Secret, "decryption": o.Decryption,
+		"name": o.Name, "namespace": o.Namespace, "secret": o.Secret, "decryption": o.Decryption, "verify": o.Verify,
 	} {
 		if msgs := validation.IsDNS1123Subdomain(name); name != "" && len(msgs) > 0 {
 			return nil, fmt.Errorf("%w: %s is %q: %s", ErrInvalid, argument, name, msgs[0])
 		}
 	}
-	if kind != Flux && o.Decryption != "" {
-		return nil, fmt.Errorf("%w: decryption is only possible with %s", ErrInvalid, Flux)
+	switch {
+	case kind != Flux && kind != FluxOCI && o.Decryption != "":
+		return nil, fmt.Errorf("%w: decryption is only possible with %s and %s", ErrInvalid, Flux, FluxOCI)
+	case kind != FluxOCI && (o.Tag != "" || o.Verify != ""):
+		return nil, fmt.Errorf("%w: tag and verify are only possible with %s", ErrInvalid, FluxOCI)
+	case kind == FluxOCI:
+		return o.syncArtifact(of.Repository, folder)
 	}
-	switch kind {
-	case ArgoCD:
+	url, err := address(of.Repo)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(of.Branch) == "":
+		return nil, fmt.Errorf("%w: the branch is missing", ErrInvalid)
+	case kind == ArgoCD:
 		return []map[string]any{o.application(url, of.Branch, folder)}, nil
-	case Fleet:
+	case kind == Fleet:
 		return []map[string]any{o.gitRepo(url, of.Branch, folder)}, nil
 	}
-	return []map[string]any{o.gitRepository(url, of.Branch), o.kustomization(folder)}, nil
+	return []map[string]any{o.gitRepository(url, of.Branch), o.kustomization("GitRepository", folder)}, nil
 }
 
 // address returns the URL of a repo as all reconcilers understand it.
@@ -126,10 +138,42 @@ func (o *Options) gitRepository(url, branch string) map[string]any {
 	return o.object("source.toolkit.fluxcd.io/v1", "GitRepository", spec)
 }
 
-func (o *Options) kustomization(folder string) map[string]any {
+// syncArtifact returns the objects that sync the artifact of a folder.
+func (o *Options) syncArtifact(repository, folder string) ([]map[string]any, error) {
+	base, err := registry.ParseRepository(repository)
+	if err != nil {
+		return nil, fmt.Errorf("%w: repository: %w", ErrInvalid, err)
+	}
+	artifact, err := base.Join(path.Base(folder))
+	if err != nil {
+		return nil, fmt.Errorf("%w: repository: %w", ErrInvalid, err)
+	}
+	tag := cmp.Or(o.Tag, defaultTag)
+	if err := registry.CheckTag(tag); err != nil {
+		return nil, fmt.Errorf("%w: tag: %w", ErrInvalid, err)
+	}
+	spec := map[string]any{
+		"interval": o.Interval, "url": registry.Scheme + artifact.String(), "ref": map[string]any{"tag": tag},
+	}
+	if artifact.IsLoopback() {
+		spec["insecure"] = true // Flux does not try https first
+	}
+	if o.Secret != "" {
+		spec["secretRef"] = map[string]any{"name": o.Secret}
+	}
+	if o.Verify != "" {
+		spec["verify"] = map[string]any{"provider": "cosign", "secretRef": map[string]any{"name": o.Verify}}
+	}
+	return []map[string]any{
+		o.object("source.toolkit.fluxcd.io/v1", "OCIRepository", spec), o.kustomization("OCIRepository", ""),
+	}, nil
+}
+
+// kustomization returns the object that applies a folder of a source of a kind.
+func (o *Options) kustomization(source, folder string) map[string]any {
 	spec := map[string]any{
 		"interval": "10m", "retryInterval": "1m", "path": "./" + folder, "prune": true,
-		"sourceRef": map[string]any{"kind": "GitRepository", "name": o.Name},
+		"sourceRef": map[string]any{"kind": source, "name": o.Name},
 	}
 	if o.Decryption != "" {
 		spec["decryption"] = map[string]any{"provider": "sops", "secretRef": map[string]any{"name": o.Decryption}}

@@ -45,6 +45,35 @@ metadata: {name: dev, namespace: gitops}
 spec: {interval: 10m, retryInterval: 1m, path: ./large, prune: true, sourceRef: {kind: GitRepository, name: dev},
   decryption: {provider: sops, secretRef: {name: sops-age}}}
 `},
+		{"Flux with an artifact", "flux-oci",
+			clustersync.SyncedFolder{Repository: "oci://registry.acme.io/fleet/dev", Path: "fleet/large"},
+			clustersync.Options{}, `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: large, namespace: flux-system}
+spec: {interval: 1m, url: "oci://registry.acme.io/fleet/dev/large", ref: {tag: latest}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: large, namespace: flux-system}
+spec: {interval: 10m, retryInterval: 1m, path: ./, prune: true, sourceRef: {kind: OCIRepository, name: large}}
+`},
+		{"Flux with an artifact and all", "flux-oci",
+			clustersync.SyncedFolder{Repository: "oci://localhost:5000/fleet", Path: "large"},
+			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "registry", Verify: "cosign",
+				Tag: "stable", Decryption: "sops-age"}, `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: dev, namespace: gitops}
+spec: {interval: 30s, url: "oci://localhost:5000/fleet/large", ref: {tag: stable}, insecure: true,
+  secretRef: {name: registry}, verify: {provider: cosign, secretRef: {name: cosign}}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: dev, namespace: gitops}
+spec: {interval: 10m, retryInterval: 1m, path: ./, prune: true, sourceRef: {kind: OCIRepository, name: dev},
+  decryption: {provider: sops, secretRef: {name: sops-age}}}
+`},
 		{"Argo CD", "argocd", folder, clustersync.Options{}, `
 apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -111,7 +140,7 @@ func TestObjectsInvalid(t *testing.T) {
 		options clustersync.Options
 		want    string
 	}{
-		{"Flux", nil, clustersync.Options{}, `kind is "Flux", not one of flux, argocd, fleet`},
+		{"Flux", nil, clustersync.Options{}, `kind is "Flux", not one of flux, flux-oci, argocd, fleet`},
 		{"flux", func(f *clustersync.SyncedFolder) { f.Repo = "file:///srv/gitops" }, clustersync.Options{},
 			"a cluster can't read"},
 		{"flux", func(f *clustersync.SyncedFolder) { f.Repo = "" }, clustersync.Options{}, "repo"},
@@ -121,6 +150,15 @@ func TestObjectsInvalid(t *testing.T) {
 		{"flux", nil, clustersync.Options{Name: "A"}, `name is "A"`},
 		{"flux", nil, clustersync.Options{Secret: "a b"}, `secret is "a b"`},
 		{"argocd", nil, clustersync.Options{Decryption: "a"}, "decryption is only possible with flux"},
+		{"flux", nil, clustersync.Options{Verify: "cosign"}, "tag and verify are only possible with flux-oci"},
+		{"argocd", nil, clustersync.Options{Tag: "latest"}, "tag and verify are only possible with flux-oci"},
+		{"flux-oci", nil, clustersync.Options{}, "repository: a repository begins with oci://"},
+		{"flux-oci", func(f *clustersync.SyncedFolder) { f.Repository = "oci://acme.io/fleet:1" }, clustersync.Options{},
+			"has a tag or digest"},
+		{"flux-oci", func(f *clustersync.SyncedFolder) { f.Repository, f.Path = "oci://acme.io/fleet", "Large" },
+			clustersync.Options{Name: "large"}, "is not the name of a repository"},
+		{"flux-oci", func(f *clustersync.SyncedFolder) { f.Repository = "oci://acme.io/fleet" },
+			clustersync.Options{Tag: "a b"}, `tag: "a b" is not a tag`},
 	} {
 		folder := good
 		if tt.change != nil {
