@@ -27,7 +27,7 @@ func TestBuild(t *testing.T) {
 		{"platform-config.yaml", []byte("a: 1\n"), false},
 	}, source{
 		repo: "https://github.com/acme/gitops", revision: "dev@sha1:" + digest.FromString("x").Encoded()[:40],
-		tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		folder: "fleet/large", tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestBuild(t *testing.T) {
 		"archive": {config.RootFS.DiffIDs[0].String(),
 			"sha256:b18e7e92b901ad0ce04d25af0adb6ae63dc34129b7960e9e7daa5edcb268cbb7"},
 		"content":  {b.content.Digest.String(), "sha256:245e08001da3f6430b892b7792dfbd8998b9970ce5c66e2e0854b595efb2af46"},
-		"manifest": {b.manifest.Digest.String(), "sha256:cf83693c86a54db452253005f17eece118903c6fd8cbd20b2d5023e34f0d86c9"},
+		"manifest": {b.manifest.Digest.String(), "sha256:769cd4e0db25a29c86718662eecef2393022e7eceb1ffbc1c853263de2e308bd"},
 	} {
 		if digests[0] != digests[1] {
 			t.Errorf("the digest of the %s is %s, recorded %s", what, digests[0], digests[1])
@@ -66,10 +66,11 @@ func TestBuild(t *testing.T) {
 		"config": descriptor("application/vnd.cncf.flux.config.v1+json", b.configBytes),
 		"layers": []any{descriptor("application/vnd.cncf.flux.content.v1.tar+gzip", b.contentBytes)},
 		"annotations": map[string]any{
-			"org.opencontainers.image.source":   "https://github.com/acme/gitops",
-			"org.opencontainers.image.revision": "dev@sha1:2d711642b726b04401627ca9fbac32f5c8530fb1",
-			"org.opencontainers.image.created":  "2026-03-01T12:00:00Z",
-			"io.github.terraform-kalypso.tree":  "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+			"org.opencontainers.image.source":    "https://github.com/acme/gitops",
+			"org.opencontainers.image.revision":  "dev@sha1:2d711642b726b04401627ca9fbac32f5c8530fb1",
+			"org.opencontainers.image.created":   "2026-03-01T12:00:00Z",
+			"io.github.terraform-kalypso.folder": "fleet/large",
+			"io.github.terraform-kalypso.tree":   "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
 		},
 	}, manifest); diff != "" {
 		t.Errorf("the manifest (-want +got):\n%s", diff)

@@ -84,12 +84,17 @@ var treeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // CheckTag returns an error if a text can't be a tag beside the hash of a tree.
 func CheckTag(text string) error {
-	switch {
-	case !tag.MatchString(text):
+	if treeHash.MatchString(text) {
+		return fmt.Errorf("%q looks like the hash of a tree, which each artifact has as a tag; choose a name", text)
+	}
+	return CheckAnyTag(text)
+}
+
+// CheckAnyTag returns an error if a text can't be a tag, which may be the hash of a tree.
+func CheckAnyTag(text string) error {
+	if !tag.MatchString(text) {
 		return fmt.Errorf("%q is not a tag: it has letters, digits, _, . and -, begins with no . or -, and has at most 128 "+
 			"characters", text)
-	case treeHash.MatchString(text):
-		return fmt.Errorf("%q looks like the hash of a tree, which each artifact has as a tag; choose a name", text)
 	}
 	return nil
 }

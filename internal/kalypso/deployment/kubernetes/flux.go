@@ -21,6 +21,12 @@ const (
 	defaultBranch  = "master" // of a GitRepository without a reference
 )
 
+// The annotations of an artifact that name the repo and the revision from which it was built.
+const (
+	originRepo     = "org.opencontainers.image.source"
+	originRevision = "org.opencontainers.image.revision"
+)
+
 // sourceResources maps the kinds of sources to their resources. A kind is listed only if an object that counts refers
 // to one.
 var sourceResources = map[string]string{
@@ -64,15 +70,21 @@ func (k *cluster) kustomization(ctx context.Context, o object) error {
 	if err != nil {
 		return err
 	}
-	if root := source.annotation(annotation.Folder); root != "" { // the artifact contains this folder alone
-		folder, inside = k.of.FolderOf(path.Join(root, o.text("spec", "path")))
-	}
-	if !inside {
-		return nil
-	}
 	follows, why := false, reference.String()+" does not exist"
 	if there {
 		follows, why = k.follows(source)
+	}
+	switch root := source.annotation(annotation.Folder); {
+	case root != "": // the artifact contains this folder alone
+		folder, inside = k.of.FolderOf(path.Join(root, o.text("spec", "path")))
+	case there && !inside && source.text("status", "artifact", "revision") == "":
+		// Flux could not fetch the artifact yet, or refuses its signature. Only the name of the repository says which folder
+		// it may contain.
+		folder, inside = path.Base(source.text("spec", "url")), true
+		follows, why = false, source.sourceStatus("", k.date.now()).message
+	}
+	if !inside {
+		return nil
 	}
 	r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Now: k.date.now()}
 	if !follows {
@@ -89,24 +101,24 @@ func (k *cluster) kustomization(ctx context.Context, o object) error {
 		r.Revision = attempted
 	}
 	if source.GetKind() == "OCIRepository" {
-		r.Revision = k.originRevision(o, source, r)
+		r.Revision = k.builtFrom(o, source, r)
 	}
 	own.with(source.sourceStatus(o.text("status", "lastAppliedRevision"), now)).fill(&r)
 	k.addReport(r, o.text("spec", "targetNamespace"))
 	return nil
 }
 
-// originRevision returns the commit of the branch from which the artifact of a report was built. An artifact of the
+// builtFrom returns the revision of the branch from which the artifact of a report was built. An artifact of the
 // resource kalypso_oci_artifacts names the commit that last changed its folder, which may be too old to be read, or an
 // earlier commit with the same content. But it also names its tree: a folder with this tree at head is as in the head.
-func (k *cluster) originRevision(o, source object, r deployment.Report) string {
+func (k *cluster) builtFrom(o, source object, r deployment.Report) string {
 	if r.Revision != source.text("status", "artifact", "revision") {
 		return o.text("status", "lastAppliedOriginRevision")
 	}
 	if tree := source.annotation(annotation.Tree); tree != "" && tree == k.of.Tree(r.Folder) {
 		return k.of.Branch + "@sha1:" + k.of.Head
 	}
-	return cmp.Or(source.annotation("org.opencontainers.image.revision"), o.text("status", "lastAppliedOriginRevision"))
+	return cmp.Or(source.annotation(originRevision), o.text("status", "lastAppliedOriginRevision"))
 }
 
 // annotation returns an annotation of the artifact that an OCIRepository fetched.
@@ -158,8 +170,14 @@ func (k *cluster) withSource(
 func (k *cluster) follows(source object) (follows bool, why string) {
 	if source.GetKind() == "OCIRepository" {
 		// If nothing names the repo it was built from, the commit decides.
-		origin := source.annotation("org.opencontainers.image.source")
-		return origin == "" || giturl.SameAcrossTransports(origin, k.of.Repo), ""
+		if origin := source.annotation(originRepo); origin != "" && !giturl.SameAcrossTransports(origin, k.of.Repo) {
+			return false, ""
+		}
+		branch := deployment.ParseRevision(source.annotation(originRevision)).Branch
+		if source.annotation(annotation.Folder) != "" && branch != k.of.Branch {
+			return false, fmt.Sprintf("%s is built from the branch %q instead of the branch %q", source.name(), branch, k.of.Branch)
+		}
+		return true, ""
 	}
 	if !giturl.SameAcrossTransports(source.text("spec", "url"), k.of.Repo) {
 		return false, ""

@@ -149,7 +149,7 @@ func (o *Options) syncArtifact(repository, folder string) ([]map[string]any, err
 		return nil, fmt.Errorf("%w: repository: %w", ErrInvalid, err)
 	}
 	tag := cmp.Or(o.Tag, defaultTag)
-	if err := registry.CheckTag(tag); err != nil {
+	if err := registry.CheckAnyTag(tag); err != nil {
 		return nil, fmt.Errorf("%w: tag: %w", ErrInvalid, err)
 	}
 	spec := map[string]any{

@@ -61,12 +61,12 @@ spec: {interval: 10m, retryInterval: 1m, path: ./, prune: true, sourceRef: {kind
 		{"Flux with an artifact and all", "flux-oci",
 			clustersync.SyncedFolder{Repository: "oci://localhost:5000/fleet", Path: "large"},
 			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "registry", Verify: "cosign",
-				Tag: "stable", Decryption: "sops-age"}, `
+				Tag: strings.Repeat("a1", 20), Decryption: "sops-age"}, `
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: OCIRepository
 metadata: {name: dev, namespace: gitops}
-spec: {interval: 30s, url: "oci://localhost:5000/fleet/large", ref: {tag: stable}, insecure: true,
-  secretRef: {name: registry}, verify: {provider: cosign, secretRef: {name: cosign}}}
+spec: {interval: 30s, url: "oci://localhost:5000/fleet/large", insecure: true,
+  ref: {tag: a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1}, secretRef: {name: registry}, verify: {provider: cosign, secretRef: {name: cosign}}}
 ---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
