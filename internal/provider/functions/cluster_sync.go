@@ -43,7 +43,7 @@ func (clusterSyncFunction) Definition(
 			function.DynamicParameter{
 				Name: "gitops_repo",
 				MarkdownDescription: "The GitOps repo: an object with `repo` and `branch`, such as the argument of that name of " +
-					"the rendering. For `flux-oci`, an object with `repository`, such as a `kalypso_oci_artifacts`.",
+					"the rendering. For `flux-oci`, an object with `repository`, as that of `kalypso_oci_artifacts`.",
 			},
 			function.StringParameter{
 				Name: "folder",

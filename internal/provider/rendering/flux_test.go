@@ -124,12 +124,16 @@ func (f *fluxFleet) step(changes ...any) (fluxState, string) {
 // regions returns the value of the config REGION in the folders canary and large on the branch.
 func (f *fluxFleet) regions() string {
 	f.T.Helper()
+	return fluxRegions(gitserver.Tree(f.T, f.gitops, "prod"), "canary/", "large/")
+}
+
+// fluxRegions returns the values of the config REGION in folders, in their order.
+func fluxRegions(files map[string]string, folders ...string) string {
 	var all []string
-	files := gitserver.Tree(f.T, f.gitops, "prod")
-	for _, folder := range []string{"canary", "large"} {
+	for _, folder := range folders {
 		for name, content := range files {
 			_, value, there := strings.Cut(content, "REGION: ")
-			if there && strings.HasPrefix(name, folder+"/") {
+			if there && strings.HasPrefix(name, folder) {
 				all = append(all, strings.Trim(strings.Fields(value)[0], `"`))
 			}
 		}
