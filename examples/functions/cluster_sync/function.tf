@@ -21,3 +21,10 @@ output "argocd" {
 output "fleet" {
   value = yamlencode(provider::kalypso::cluster_sync("fleet", local.gitops_repo, "large")[0])
 }
+
+# For a cluster that can't reach Git: the artifact of its cluster type, which kalypso_oci_artifacts publishes.
+output "flux_oci" {
+  value = join("---\n", [for object in provider::kalypso::cluster_sync(
+    "flux-oci", { repository = "oci://registry.acme.io/fleet/dev" }, "large", { secret = "registry", verify = "cosign" }
+  ) : yamlencode(object)])
+}

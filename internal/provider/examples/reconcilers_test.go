@@ -296,7 +296,9 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 			t.Fatal(err)
 		}
 	}
-	for _, file := range apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.Applications) {
+	for _, file := range apiserver.CRDs(
+		t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories, apiserver.Applications,
+	) {
 		var crd struct {
 			Spec struct {
 				Group    string
@@ -432,12 +434,17 @@ func TestAccExampleReconcilers(t *testing.T) {
 
 // Objects of cluster_sync have the fields that the definitions require, and no more.
 func TestClusterSyncDefinitions(t *testing.T) {
-	folder := clustersync.SyncedFolder{Repo: "https://github.com/acme/gitops", Branch: "dev", Path: "large"}
+	folder := clustersync.SyncedFolder{
+		Repo: "https://github.com/acme/gitops", Branch: "dev", Repository: "oci://localhost:5000/dev", Path: "large",
+	}
 	definitions := definitionsOf(t)
 	for _, kind := range clustersync.Kinds {
 		options := clustersync.Options{Secret: "key"}
-		if kind == clustersync.Flux {
+		if kind == clustersync.Flux || kind == clustersync.FluxOCI {
 			options.Decryption = "sops"
+		}
+		if kind == clustersync.FluxOCI {
+			options.Verify = "cosign"
 		}
 		objects, err := clustersync.Objects(kind, folder, options)
 		if err != nil {
