@@ -190,6 +190,31 @@ func TestObserveFailingSources(t *testing.T) {
 	}
 }
 
+// asked keeps the rendering for which it is asked.
+type asked struct{ of *deployment.Rendering }
+
+func (asked) Name() string { return "asked" }
+
+func (a asked) Reports(_ context.Context, of deployment.Rendering) ([]deployment.Report, error) {
+	*a.of = of
+	return nil, nil
+}
+
+// A source gets the head and the trees of the folders, with which it recognizes the content of artifacts.
+func TestObserveTrees(t *testing.T) {
+	repo, hashes := fleet(t, 2)
+	var of deployment.Rendering
+	req := request(t, "file://"+repo)
+	req.Sources = []observe.Source{asked{&of}}
+	if _, err := observe.Look(t.Context(), req, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	tree := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "stage:fleet/ct000"))
+	if of.Head != hashes[1] || of.Tree("ct000") != tree || of.Tree("other") != "" {
+		t.Errorf("head %s, tree %s, %q; want %s, %s and none", of.Head, of.Tree("ct000"), of.Tree("other"), hashes[1], tree)
+	}
+}
+
 // TestObserveAnyText: a source may report any text, and a store such as PostgreSQL refuses NUL and invalid UTF-8.
 func TestObserveAnyText(t *testing.T) {
 	const raw = "a\x00b\xff\x1b[2J\n"

@@ -156,7 +156,7 @@ func (o *Options) syncArtifact(repository, folder string) ([]map[string]any, err
 		"interval": o.Interval, "url": registry.Scheme + artifact.String(), "ref": map[string]any{"tag": tag},
 	}
 	if artifact.IsLoopback() {
-		spec["insecure"] = true // Flux does not try https first
+		spec["insecure"] = true // Flux tries https first, and then plain http
 	}
 	if o.Secret != "" {
 		spec["secretRef"] = map[string]any{"name": o.Secret}
