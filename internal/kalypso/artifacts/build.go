@@ -42,20 +42,23 @@ type built struct {
 	manifestBytes             []byte
 	config, content           ocispec.Descriptor
 	configBytes, contentBytes []byte
+	archive                   []byte // the content before it is compressed
 }
 
 // build builds the artifact of a folder: a function of the files and their source. The files are sorted by name.
 //
-// Another version of Go may compress to other bytes. So an artifact in a registry is compared by its tree, and never
-// with the result of another build.
+// Another version of Go may compress to other bytes. So an artifact in a registry is compared by its archive.
 func build(files []file, from source) (*built, error) {
-	content, whole, err := archive(files)
-	if err != nil {
+	b := &built{}
+	var err error
+	if b.archive, err = archive(files); err != nil {
 		return nil, err
 	}
-	b := &built{contentBytes: content}
+	if b.contentBytes, err = compress(b.archive); err != nil {
+		return nil, err
+	}
 	if b.configBytes, err = json.Marshal(ocispec.Image{
-		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{whole}},
+		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.FromBytes(b.archive)}},
 	}); err != nil {
 		return nil, err
 	}
@@ -82,17 +85,38 @@ func describe(mediaType string, content []byte) ocispec.Descriptor {
 	}
 }
 
-// archive returns a compressed tar archive of files, and the digest of the archive before it is compressed. Its headers
-// are those of flux push artifact: without times and owners, and with the folders.
-func archive(files []file) (compressed []byte, whole digest.Digest, err error) {
+// compress returns the gzip of an archive.
+func compress(archive []byte) ([]byte, error) {
 	var b bytes.Buffer
-	packed := gzip.NewWriter(&b)
-	hash := digest.Canonical.Digester()
-	w := tar.NewWriter(io.MultiWriter(packed, hash.Hash()))
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(archive); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// compresses reports whether compressed bytes are the gzip of an archive, with any compression.
+func compresses(compressed, archive []byte) bool {
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		return false
+	}
+	content, err := io.ReadAll(io.LimitReader(r, int64(len(archive))+1))
+	return err == nil && bytes.Equal(content, archive)
+}
+
+// archive returns a tar archive of files. Its headers are those of flux push artifact: without times and owners, and
+// with the folders.
+func archive(files []file) ([]byte, error) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
 	folders := map[string]bool{}
 	for _, f := range files {
 		if err := addFolders(w, path.Dir(f.name), folders); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		mode := int64(0o644)
 		if f.executable {
@@ -100,18 +124,16 @@ func archive(files []file) (compressed []byte, whole digest.Digest, err error) {
 		}
 		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: mode, Size: int64(len(f.content))})
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if _, err := w.Write(f.content); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
-	for _, closes := range []io.Closer{w, packed} {
-		if err := closes.Close(); err != nil {
-			return nil, "", err
-		}
+	if err := w.Close(); err != nil {
+		return nil, err
 	}
-	return b.Bytes(), hash.Digest(), nil
+	return b.Bytes(), nil
 }
 
 // addFolders adds a folder and those above it, unless they were added.

@@ -100,12 +100,14 @@ type publishing struct {
 	name        registry.Repository
 	repository  *remote.Repository
 	manifest    ocispec.Descriptor // without a digest: the registry does not contain it
+	candidate   ocispec.Descriptor // the manifest with the tree's hash as the tag, if it must be compared with Git first
 	bytes       []byte             // of the manifest, if it was built
 	tagged      bool               // with the tree's hash
 }
 
 // find looks for an artifact in the registry. After a publication it is the published manifest, whatever the tag names
-// now: other people may have moved it. Else it is the one with the tag, if its annotation has the same tree.
+// now: other people may have moved it. Otherwise, the manifest with the tag is a candidate: whatever may write to the
+// registry could have put it there.
 func (p Publication) find(ctx context.Context, clusterType string, want Artifact) (w *publishing, err error) {
 	w = &publishing{clusterType: clusterType, artifact: want}
 	if w.name, err = p.Base.Join(clusterType); err != nil {
@@ -123,11 +125,8 @@ func (p Publication) find(ctx context.Context, clusterType string, want Artifact
 		if !w.tagged {
 			found, err = resolve(ctx, w.repository, last.Digest)
 		}
-	} else if found.Digest != "" {
-		w.tagged, err = contains(ctx, w.repository, found, want.TreeHash)
-		if !w.tagged {
-			found = ocispec.Descriptor{}
-		}
+	} else {
+		w.candidate, found = found, ocispec.Descriptor{}
 	}
 	w.manifest = found
 	return w, p.Client.Error(w.name, "read an artifact in", err)
@@ -142,18 +141,45 @@ func resolve(ctx context.Context, r *remote.Repository, reference string) (ocisp
 	return found, err
 }
 
-// contains reports whether a manifest is an artifact with a tree.
-func contains(ctx context.Context, r *remote.Repository, at ocispec.Descriptor, tree string) (bool, error) {
-	text, err := content.FetchAll(ctx, r.Manifests(), at)
+// accept takes the candidate if it contains the same files as a build, and has the same origin. An older version of the
+// provider may have compressed them to other bytes, and a folder that is changed back has an earlier commit.
+func (w *publishing) accept(ctx context.Context, b *built) (accepted bool, err error) {
+	accepted = w.candidate.Digest == b.manifest.Digest
+	if !accepted && w.candidate.Digest != "" {
+		accepted, err = w.contains(ctx, b)
+	}
+	if accepted {
+		w.manifest, w.tagged = w.candidate, true
+	}
+	return accepted, err
+}
+
+// contains reports whether the candidate has the annotations and the files of a build.
+func (w *publishing) contains(ctx context.Context, b *built) (bool, error) {
+	text, err := content.FetchAll(ctx, w.repository.Manifests(), w.candidate)
 	if err != nil {
 		return false, err
 	}
-	var manifest ocispec.Manifest
+	var manifest, ours ocispec.Manifest
 	_ = json.Unmarshal(text, &manifest) // not JSON: it is no artifact of ours
-	return manifest.Config.MediaType == MediaTypeConfig && manifest.Annotations[annotation.Tree] == tree, nil
+	_ = json.Unmarshal(b.manifestBytes, &ours)
+	for _, name := range []string{ocispec.AnnotationSource, annotation.Folder, annotation.Tree} {
+		if manifest.Annotations[name] != ours.Annotations[name] {
+			return false, nil
+		}
+	}
+	if manifest.Config.MediaType != MediaTypeConfig || len(manifest.Layers) != 1 ||
+		manifest.Layers[0].MediaType != MediaTypeContent || manifest.Layers[0].Size > 2*b.content.Size {
+		return false, nil
+	}
+	compressed, err := content.FetchAll(ctx, w.repository.Blobs(), manifest.Layers[0])
+	if err != nil {
+		return false, err
+	}
+	return compresses(compressed, b.archive), nil
 }
 
-// upload builds and uploads the artifacts that the registry does not contain.
+// upload builds the artifacts that the publication did not find, and uploads those that the registry does not contain.
 func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing) (uploads int, err error) {
 	var missing []*publishing
 	var names []string
@@ -170,10 +196,11 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 		return 0, err
 	}
 	var errs []error
+	var pushed atomic.Int32
 	for part := range slices.Chunk(missing, foldersInMemory) {
 		files, err := d.files(names[:len(part)])
 		if err != nil {
-			return uploads, join(append(errs, err)...)
+			return int(pushed.Load()), join(append(errs, err)...)
 		}
 		names = names[len(part):]
 		err = p.each(len(part), func(i int) error {
@@ -182,14 +209,17 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 			if err != nil {
 				return fmt.Errorf("cluster type %q: %w", w.clusterType, err)
 			}
+			if accepted, err := w.accept(ctx, b); accepted || err != nil {
+				return p.Client.Error(w.name, "read an artifact in", err)
+			}
+			pushed.Add(1)
 			return p.Client.Error(w.name, "push an artifact to", p.push(ctx, w, b))
 		})
-		errs = append(errs, err)
-		if uploads += len(part); errors.Is(err, githost.ErrUnavailable) {
+		if errs = append(errs, err); errors.Is(err, githost.ErrUnavailable) {
 			break
 		}
 	}
-	return uploads, join(errs...)
+	return int(pushed.Load()), join(errs...)
 }
 
 // push uploads an artifact, without a tag.

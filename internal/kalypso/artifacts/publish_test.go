@@ -1,7 +1,10 @@
 package artifacts_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -10,6 +13,8 @@ import (
 	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
@@ -177,6 +182,15 @@ func TestPublish(t *testing.T) {
 		t.Errorf("without a state: %v, was %v", again["large"], one["large"])
 	}
 
+	// Without a state, a manifest with our annotations and other files is replaced.
+	if err := large.Tag(t.Context(), withOtherFiles(t, large, one["large"].Digest), one["large"].TreeHash); err != nil {
+		t.Fatal(err)
+	}
+	p.Published = nil
+	if again := publish(first, 1); again["large"] != one["large"] {
+		t.Errorf("with other files: %v, was %v", again["large"], one["large"])
+	}
+
 	// The manifest goes, with its tags.
 	gone, err := large.Resolve(t.Context(), one["large"].Digest)
 	if err == nil {
@@ -209,4 +223,44 @@ func TestPublish(t *testing.T) {
 		t.Errorf("another tag: %v", err)
 	}
 	observed(1, "large", "small")
+}
+
+// withOtherFiles pushes the manifest with a digest again, but with another artifact's files.
+func withOtherFiles(t *testing.T, r *remote.Repository, digest string) ocispec.Descriptor {
+	t.Helper()
+	at, err := r.Resolve(t.Context(), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := content.FetchAll(t.Context(), r.Manifests(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest ocispec.Manifest
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	var files bytes.Buffer
+	w := gzip.NewWriter(&files)
+	if _, err := w.Write([]byte("other files")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	layer := content.NewDescriptorFromBytes(manifest.Layers[0].MediaType, files.Bytes())
+	manifest.Layers[0] = layer
+	if text, err = json.Marshal(manifest); err != nil {
+		t.Fatal(err)
+	}
+	pushed := content.NewDescriptorFromBytes(manifest.MediaType, text)
+	for _, blob := range []struct {
+		ocispec.Descriptor
+		bytes []byte
+	}{{layer, files.Bytes()}, {pushed, text}} {
+		if err := r.Push(t.Context(), blob.Descriptor, bytes.NewReader(blob.bytes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pushed
 }
