@@ -29,7 +29,7 @@ type Client struct {
 	loginHosts map[string]string // addresses with a login from the function → its source
 }
 
-// limits bound the answers of servers and the time they may take. Tests set smaller ones.
+// limits bound the size of servers' answers and the time they may take. Tests set smaller limits.
 type limits struct {
 	maxRead    int64 // bytes of one fetch; beyond it the error is [ErrTooLarge]
 	maxRefList int64 // bytes of a server's list of references; beyond it the error is [ErrTooManyRefs]
@@ -75,9 +75,9 @@ func (l Login) header() string {
 	return ""
 }
 
-// LoginFunc returns the login for a repository over HTTP(S), or the zero value. The client calls it for every request,
-// and a second time with the login that the server refused. Another one is then tried, once. An error may come with
-// the Source of a login.
+// LoginFunc returns the login for a repository over HTTP(S), or the zero value. The client calls it for every request.
+// If the server refuses the login, the client calls it again with the refused login, and tries once more if it gets
+// another login. Together with an error, the function may return a Login that has only its Source.
 type LoginFunc func(ctx context.Context, repo string, refused Login) (Login, error)
 
 // WithLoginFunc sets the function that authenticates to repositories without a credential.
@@ -88,7 +88,7 @@ func WithLoginFunc(f LoginFunc) Option {
 // TLSFunc returns the certificates for the server of a repository, or nil.
 type TLSFunc func(repo string) *servertls.Config
 
-// WithTLSFunc sets the function that returns certificates where no credential has any.
+// WithTLSFunc sets the function that returns the certificates for repositories whose credential has none.
 func WithTLSFunc(f TLSFunc) Option {
 	return func(s *settings) { s.tls = f }
 }
@@ -157,8 +157,8 @@ func githubToken(token string) *auth {
 	return &auth{at: at, username: githubUser, password: token, fallback: true}
 }
 
-// findAuth returns the credential for a repository: the one with the longest path, and the first of several. It
-// returns nil if there is none.
+// findAuth returns the credential whose URL is the longest that covers the repository. If there are several, it returns
+// the first. It returns nil if no credential covers the repository.
 func (c *Client) findAuth(repo giturl.URL) *auth {
 	var best *auth
 	for _, s := range c.credentials {
@@ -191,7 +191,7 @@ func (c *Client) askLogin(ctx context.Context, at giturl.URL, refused Login) (Lo
 	return login, nil
 }
 
-// loginSource returns where the login for the repository's server is from, or "" if there was none.
+// loginSource returns the Source that the login function last named for the repository's server, or "".
 func (c *Client) loginSource(at giturl.URL) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,7 @@ func (e *CredentialError) Error() string {
 	return fmt.Sprintf("git_credentials[%d].%s: %s", e.Index, e.Field, e.Reason)
 }
 
-// CredentialErrors are all errors in the credentials of a client, by index.
+// CredentialErrors lists all errors in the credentials of a client, sorted by index.
 type CredentialErrors []*CredentialError
 
 func (e CredentialErrors) Error() string {
@@ -64,7 +64,7 @@ func (e CredentialErrors) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// ambiguousPath is why a path gets no credential.
+// ambiguousPath says why no credential is sent to a URL.
 const ambiguousPath = "has a path that servers may interpret differently: " +
 	`remove "%", "\", control characters and dot segments`
 
@@ -186,7 +186,7 @@ func (s *auth) checkSSH(c Credential, report func(Field, string)) {
 		report(FieldURL, "has no credential: set private_key or known_hosts")
 	}
 	if c.KnownHosts != "" {
-		// A local failure says nothing about the text; it shows up again on connect.
+		// If no temporary file can be written, the text may still be valid. The connection then fails with the same error.
 		if _, err := parseKnownHosts(c.KnownHosts); err != nil && !errors.Is(err, ErrNoTempFile) {
 			report(FieldKnownHosts, "is not the content of a known_hosts file: "+err.Error())
 			return
@@ -212,7 +212,7 @@ func parseKey(key, passphrase string, report func(Field, string)) ssh.Signer {
 		return signer
 	}
 	if err != nil {
-		// The parser's message is about the bytes of the key.
+		// The parser's message is left out, since it may describe bytes of the key.
 		report(FieldPrivateKey, `is not a private key in PEM or OpenSSH format ("-----BEGIN OPENSSH PRIVATE KEY-----")`)
 		return nil
 	}

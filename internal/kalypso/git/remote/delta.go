@@ -40,7 +40,8 @@ func take[K comparable](pending map[K][]delta, key K) []delta {
 
 func (w *pendingDeltas) empty() bool { return len(w.byOffset) == 0 && len(w.byHash) == 0 }
 
-// resolve applies the deltas whose base came after them, each once: the work grows linearly with their number.
+// resolve applies the deltas whose base came after them. It applies each delta once, so the work grows linearly with
+// their number.
 func (p *packDecoder) resolve() error {
 	var ready []delta
 	for h := range p.pending.byHash {

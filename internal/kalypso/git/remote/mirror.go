@@ -27,7 +27,7 @@ type MirrorError struct {
 
 func (e *MirrorError) Error() string { return e.Reason }
 
-// MirrorErrors are all errors in a set of mirrors, by prefix.
+// MirrorErrors lists all errors in a set of mirrors, sorted by prefix.
 type MirrorErrors []*MirrorError
 
 func (e MirrorErrors) Error() string {

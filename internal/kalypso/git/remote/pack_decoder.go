@@ -32,13 +32,13 @@ const maxCommit = 4 << 20
 // perObject is the memory of an object besides its content, in bytes.
 const perObject = 64
 
-// unpack reads a pack into objects. It keeps at most most bytes, and no content of blobs larger than maxBlob, unless
-// that is 0. It checks each size before it decompresses an object or applies a delta.
+// unpack reads a pack into objects. It keeps at most the number of bytes in most. It drops the content of blobs larger
+// than maxBlob, unless maxBlob is 0. It checks each size before it decompresses an object or applies a delta.
 //
-// go-git's scanner reads the pack. Its parser can't build the objects, not even over a storage that charges for them.
-// It unpacks and keeps all deltas before the storage gets the result of the first one: a pack of 1 MiB took 1 GiB. It
-// fails at the first delta on a blob that is too large to keep. And it takes two to three times the time and memory
-// (BenchmarkUnpack), since it prepares an index of the pack.
+// go-git's scanner reads the pack. Its parser is not used to build the objects, since it cannot be bounded, not even by
+// a storage that counts bytes. It unpacks and keeps all deltas before the storage gets the result of the first one: a
+// pack of 1 MiB took 1 GiB. It fails at the first delta on a blob that is too large to keep. And it takes two to three
+// times the time and memory (BenchmarkUnpack), since it prepares an index of the pack.
 func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
 	return newPackDecoder(r, most, maxBlob, into).run()
 }

@@ -39,8 +39,8 @@ func readPacket(r *bufio.Reader) (packet, error) {
 	return p, nil
 }
 
-// protocolError is an error that the server reports in its answer: in a packet ERR, or on channel 3. It is an answer,
-// and never a broken connection, whatever its text.
+// protocolError is an error that the server reports in its answer: in a packet ERR, or on channel 3. It is never taken
+// for a broken connection, whatever its text says.
 type protocolError struct{ text string }
 
 func (e *protocolError) Error() string { return e.text }

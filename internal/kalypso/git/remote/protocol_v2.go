@@ -9,7 +9,7 @@ import (
 )
 
 // refsV2 requests the references that start with the prefix. It also requests HEAD, so that the answer is not empty if
-// there is none.
+// no reference starts with the prefix.
 func (rd *reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 	var b bytes.Buffer
 	writePacket(&b, "command=ls-refs")

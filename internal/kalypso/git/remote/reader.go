@@ -206,8 +206,8 @@ func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 	})
 }
 
-// haves returns the commit that a request for its history need not get again, or none: everything in it is among the
-// objects, but not its parents.
+// haves returns the commit that was fetched alone if the request asks for its history. Its files and folders need not
+// be sent again, only its parents.
 func (rd *reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 	_, here := into[rd.whole]
 	if req.Depth > 1 && here && slices.Equal(req.Wants, []plumbing.Hash{rd.whole}) {
@@ -229,7 +229,7 @@ func (rd *reader) readPack(pack io.Reader, want FetchRequest, into Objects) erro
 		}
 		return err
 	}
-	// Read to the end of the answer, where the next one starts.
+	// Read to the end of this answer, since the next answer starts there.
 	_, err := io.Copy(io.Discard, bounded)
 	return err
 }

@@ -44,8 +44,8 @@ type authTransport struct {
 	with   *auth // credential of asked; nil: none
 }
 
-// RoundTrip implements [http.RoundTripper]. If the server refuses a login that the function can replace, it sends the
-// request once more, unless the body is gone.
+// RoundTrip implements [http.RoundTripper]. If the server refuses a login and the login function returns another one,
+// it sends the request once more, unless the body can't be read again.
 func (a *authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	login, err := a.loginFor(req.Context(), req.URL, Login{})
 	if err != nil {
@@ -80,9 +80,9 @@ func (a *authTransport) send(req *http.Request, login Login) (*http.Response, er
 	return a.connections(req.URL).RoundTrip(req)
 }
 
-// connections returns the connection pool for a request. Another server must not be trusted because the authority of
-// the requested one vouches for it, so it needs certificates of its own, or an authority of the system. No target of a
-// redirect gets a client certificate that it does not get without the redirect.
+// connections returns the connection pool for a request. The certificate authority that is configured for the requested
+// server does not apply to other servers. They need certificates of their own, or a certificate from an authority of
+// the system. The target of a redirect gets a client certificate only if it also gets it without the redirect.
 func (a *authTransport) connections(u *url.URL) http.RoundTripper {
 	to, with := requestedRepo(u), a.with
 	if !a.asked.SameServer(to) {
@@ -95,7 +95,8 @@ func (a *authTransport) connections(u *url.URL) http.RoundTripper {
 	return a.client.roundTripper(certificates)
 }
 
-// certificates returns the certificates of a credential, or else those for the server of a repository.
+// certificates returns the certificates of a credential. If it has none, it returns the certificates for the
+// repository's server.
 func (c *Client) certificates(at giturl.URL, with *auth) *servertls.Config {
 	switch {
 	case with != nil && with.tls != nil:
@@ -119,8 +120,7 @@ func refused(res *http.Response) bool {
 	return res.StatusCode == http.StatusUnauthorized || isSignIn(res)
 }
 
-// loginFor returns the login for a request: the credential of the requested repository, if it covers the request, and
-// zero otherwise.
+// loginFor returns the login for a request. It is zero if the request does not go to the requested repository.
 func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login) (Login, error) {
 	to := requestedRepo(u)
 	if !a.covers(u) {
@@ -131,7 +131,7 @@ func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login)
 			return own, nil
 		}
 	}
-	// The function takes precedence over the token of the environment.
+	// The function takes precedence over the token from an environment variable.
 	login, err := a.client.askLogin(ctx, a.asked, refused)
 	if err == nil && !login.IsZero() && to.Key() != a.asked.Key() {
 		var there Login

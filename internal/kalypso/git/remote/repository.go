@@ -39,11 +39,11 @@ type Reader interface {
 	Refs(prefix plumbing.ReferenceName) (References, error)
 	// CurrentRef looks up the current value of a reference. Ref may return the value from the start of the session.
 	CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error)
-	// Fetch fetches objects. If a fetch of one commit precedes a deeper one with the same objects, a server without
-	// filters sends the commit's files once. If the server does not serve a requested object by hash, the error is
+	// Fetch fetches objects. If one commit is fetched first and then its history into the same objects, a server without
+	// filters sends the commit's files only once. If the server does not serve a requested object by hash, the error is
 	// [ErrObjectNotServed].
 	Fetch(req FetchRequest, into Objects) error
-	// Filters reports whether the server supports filters. Without, a fetch gets everything of its commits.
+	// Filters reports whether the server supports filters. Without filters, a fetch gets all files of its commits.
 	Filters() bool
 	// Close ends the session.
 	Close()
@@ -55,8 +55,8 @@ type Writer interface {
 	// Push sends the pack and moves the branch. If the branch is not at the expected head, the error is
 	// [ErrBranchMoved]; other rejections are [ErrRejected] with the server's output. A Writer pushes only once.
 	//
-	// If Sent returns true, the result of Push does not show where the branch is: an answer can get lost, and a server
-	// can report success falsely.
+	// If Sent returns true, the caller must read the branch, whatever Push returns: an answer can get lost, and a server
+	// can report success by mistake.
 	Push(req PushRequest) error
 	// Sent reports whether the push was sent, so that the server may have accepted it.
 	Sent() bool

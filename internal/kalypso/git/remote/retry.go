@@ -49,8 +49,8 @@ func fitsDeadline(ctx context.Context, wait time.Duration) bool {
 	return !bounded || end.Before(deadline)
 }
 
-// backoff returns the wait after a number of attempts: half a second, one, two, randomized so that the clients of a
-// restarting server do not return all at once.
+// backoff returns the wait after a number of attempts: half a second, one second, two seconds, randomized so that the
+// clients of a restarting server do not return all at once.
 func backoff(attempts int) time.Duration {
 	most := 750 * time.Millisecond << (attempts - 1)
 	return most/3 + rand.N(most*2/3)

@@ -31,12 +31,12 @@ const protocolV2 = "version=2"
 type session interface {
 	// advertised returns what the service sends first, after any HTTP preamble.
 	advertised() *bufio.Reader
-	// exchange sends a request of size bytes, or up to its end if size is negative. last: no request follows.
+	// exchange sends a request of size bytes, or up to its end if size is negative. If last is true, no request follows.
 	exchange(request io.Reader, size int64, last bool) (*bufio.Reader, error)
 	// stateless reports whether each exchange sees the current state of the repository, and not the state at the start
 	// of the session.
 	stateless() bool
-	// explain adds the server's other output to the error of a read.
+	// explain adds what the server printed, such as on stderr, to the error of a read.
 	explain(err error) error
 	// Close ends the session. It may be called twice.
 	Close() error
@@ -89,7 +89,7 @@ func (p *pipe) Close() error {
 	var err error
 	p.once.Do(func() {
 		p.closing.Store(true)
-		if p.input.TryLock() { // otherwise stopping the program ends the running write
+		if p.input.TryLock() { // a write that is still running ends when stop ends the program
 			if !p.finished {
 				_, _ = p.in.Write(pktline.FlushPkt)
 			}
@@ -146,7 +146,7 @@ func (w *serverOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines returns the non-empty lines. Of a line that was overwritten with carriage returns, it returns the last
+// lines returns the non-empty lines. If the server overwrote a line with carriage returns, lines returns its last
 // version.
 func (w *serverOutput) lines() []string {
 	w.mu.Lock()

@@ -81,7 +81,7 @@ func (w *writer) Sent() bool { return w.sent }
 
 func (w *writer) push(req PushRequest) error {
 	s, refs := w.s, w.refs
-	// A reference that is not listed may be hidden; then the server decides.
+	// The server may hide references, so a missing one is no error here; the server rejects the push if needed.
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
 		return fmt.Errorf("%w: it is at %s, not at %s", ErrBranchMoved, at, req.Old)
 	}
