@@ -33,8 +33,8 @@ func matchBranch(glob, name string) (bool, error) {
 // false. A glob is a branch name in which * stands for any characters, ? for one, and [ab] for one of these. If a glob
 // matches no branch, visit gets the glob and [ErrBranchNotFound], after all branches.
 //
-// visit gets the branch at its head, or why it can't be read; the others are visited all the same. EachBranch itself
-// fails if the branches can't be listed, or if the context of the connection ends. Call it during
+// visit gets the branch at its head, or the error if the branch can't be read. An error does not end the visits.
+// EachBranch itself fails if the branches can't be listed, or if the context of the connection ends. Call it during
 // [Repo.WithConnection].
 func (r *Repo) EachBranch(globs []string, visit func(name string, s *Snapshot, err error) (next bool)) error {
 	heads, err := r.branches()

@@ -12,8 +12,9 @@ type changedFolder struct {
 	old plumbing.Hash // the tree on the branch; zero: none
 }
 
-// If more than manyTrees trees are needed, and they are a good part of all trees below their parents, the whole
-// subtrees are fetched. Up to fewTrees of them are fetched with their parents, which saves a round trip.
+// If more than manyTrees trees are missing, and their parents contain few other trees, the parents' whole subtrees are
+// fetched. If the missing trees have at most fewTrees subfolders, their whole subtrees are fetched too, which saves a
+// round trip.
 const (
 	manyTrees = 256
 	fewTrees  = 1024
@@ -53,8 +54,8 @@ func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 	return all, nil
 }
 
-// fetchLevel fetches the trees of the folders on the branch, and returns them. above are the trees of their parents,
-// which have that many children.
+// fetchLevel fetches the trees that the folders have on the branch, and returns them. above lists the trees of their
+// parents, and children counts the parents' entries.
 func (c commitBuilder) fetchLevel(
 	level []changedFolder, above []plumbing.Hash, children int,
 ) ([]plumbing.Hash, error) {

@@ -37,8 +37,8 @@ func (b *Branch) ChangesSince(
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
-	// Most often the last commits cause the drift. A server without filters sends their contents each time, so there is
-	// only one request to it.
+	// Most often one of the last commits caused the drift, so a short history is read first. A server without filters
+	// would send all files each time, so it gets only one request.
 	var changes []ChangingCommit
 	for _, depth := range []int{8, MaxHistory + 1} {
 		var found, whole bool
@@ -50,8 +50,8 @@ func (b *Branch) ChangesSince(
 	return changes, false, nil
 }
 
-// history reads depth commits, or [MaxHistory] and one from a server without filters. whole reports whether there is no
-// more to read.
+// history reads depth commits. From a server without filters it reads [MaxHistory] commits and one more. whole reports
+// whether the branch has no older commits.
 func (b *Branch) history(
 	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
 ) (changes []ChangingCommit, found, whole bool, err error) {

@@ -23,8 +23,8 @@ type commitBuilder struct {
 	edit *Edit
 }
 
-// build packs the commit with all new objects. It returns the branch after the commit, or the branch itself if the edit
-// changes nothing.
+// build packs the commit with all new objects. It returns the branch after the commit, or the unchanged branch if the
+// edit changes nothing.
 func (c commitBuilder) build(ctx context.Context, opts UpdateOptions) (*Snapshot, *pack, error) {
 	if err := c.edit.check(); err != nil {
 		return nil, nil, err
@@ -106,7 +106,7 @@ func (c commitBuilder) knownObjects() (map[plumbing.Hash]struct{}, error) {
 		if o.Kind != plumbing.TreeObject {
 			continue
 		}
-		for raw := o.Content; len(raw) > 0; { // without building entries
+		for raw := o.Content; len(raw) > 0; { // without allocating entries
 			_, _, below, rest, err := gitobject.CutEntry[plumbing.Hash](raw)
 			if err != nil {
 				return nil, err

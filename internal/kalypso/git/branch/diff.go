@@ -64,10 +64,10 @@ func (d diff) entries(path string, old, now entry) error {
 	return nil
 }
 
-// bothChildren returns the entries of two folders, of which one may be none, and fetches the folders in them that
-// differ.
+// bothChildren returns the entries of two folders, and fetches the subfolders that differ. One of the two folders may
+// be absent.
 func (d diff) bothChildren(old, now entry) (before, after map[string]entry, err error) {
-	// A folder on one side only differs in all its files.
+	// If only one side is a folder, all its files differ.
 	if old.IsTree() != now.IsTree() {
 		side := old
 		if now.IsTree() {

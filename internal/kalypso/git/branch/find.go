@@ -9,8 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// maxSearched limits the folders that [Snapshot.FoldersWith] searches. Trees that contain one tree many times have more
-// folders than objects.
+// maxSearched limits the folders that [Snapshot.FoldersWith] searches. The number of objects does not limit them, since
+// a tree can contain the same subtree many times.
 const maxSearched = 1 << 20
 
 // ErrTooManyFolders means that a branch has too many folders to search.

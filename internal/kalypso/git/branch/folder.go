@@ -79,5 +79,5 @@ func (w *packWriter) folder(ctx context.Context, f FolderContent) error {
 	return nil
 }
 
-// isEmpty reports whether the folder is to be absent: Git stores no empty folders.
+// isEmpty reports whether the folder has no files. Git stores no empty folders, so it will be absent.
 func (f FolderContent) isEmpty() bool { return f.Hash.IsZero() || f.Hash == emptyTree }

@@ -10,8 +10,8 @@ import (
 // relative to base; it must reject a branch that is not ours. If the edit is nil or changes nothing in
 // base, the branch stays.
 //
-// The branch moves only if it is still at the head that build saw. If base is absent, the error is
-// [ErrBranchNotFound]; other errors are those of [Branch.Update].
+// The branch moves only if it is still at the head that build saw. If base is absent, the error is [ErrBranchNotFound].
+// Otherwise it fails as [Branch.Update] does.
 func (b *Branch) ForceWithLease(
 	ctx context.Context, base *Branch, opts UpdateOptions,
 	build func(ctx context.Context, base, now *Snapshot) (*Edit, error),

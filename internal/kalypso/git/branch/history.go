@@ -39,14 +39,14 @@ func (h History) Ancestry(depth int) ([]Commit, error) {
 	return all, err
 }
 
-// AncestryOf is [History.Ancestry] of another commit, which may have left the branch. It returns no commits if the
-// server does not serve that one.
+// AncestryOf returns the ancestry of another commit, like [History.Ancestry]. The branch need not contain the commit
+// any more. AncestryOf returns no commits if the server does not serve the commit.
 func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
 	err := h.objects.fetchCommits(commit, depth, filterAll)
 	if err != nil && (commit == h.objects.tip || !errors.Is(err, gitremote.ErrObjectNotServed)) {
 		return nil, err
 	}
-	// Within one conversation that has sent the commit before, a server of Git's own may send more than that.
+	// If the same session already sent the commit, Git's own server may send more generations than requested.
 	var all []Commit
 	met := map[plumbing.Hash]bool{commit: true}
 	for generation := []plumbing.Hash{commit}; len(generation) > 0 && depth > 0; depth-- {
@@ -141,8 +141,9 @@ func (h History) FirstParents(depth int) (chain []Commit, whole bool, err error)
 // historyDepths lists how many generations of commits are read to find one of them.
 var historyDepths = []int{64, 1024, 1<<31 - 1}
 
-// FirstParentsSince returns the newest commits along first parents, up to the first that is known, or is a first parent
-// of a known commit. found is false if there is no such commit, or if the server does not serve the known ones.
+// FirstParentsSince returns the newest commits along first parents, up to the first commit that is known, or that a
+// known commit reaches along first parents. found is false if there is no such commit, or if the server does not serve
+// the known ones.
 func (h History) FirstParentsSince(known []plumbing.Hash) (newer []Commit, found bool, err error) {
 	upTo := func(chain []Commit, past map[plumbing.Hash]bool) bool {
 		i := slices.IndexFunc(chain, func(c Commit) bool { return past[c.Hash] })
@@ -163,7 +164,7 @@ func (h History) FirstParentsSince(known []plumbing.Hash) (newer []Commit, found
 			break
 		}
 	}
-	for _, commit := range known { // the newest commit is older, or the branch was rewritten
+	for _, commit := range known { // the branch moved back to an older commit, or was rewritten
 		all, err := h.AncestryOf(commit, historyDepths[len(historyDepths)-1])
 		if err != nil {
 			return nil, false, err
@@ -186,8 +187,8 @@ func (h History) Raw(commit plumbing.Hash) ([]byte, error) {
 	return raw, nil
 }
 
-// FirstParents returns those of the commits that come after each other along first parents, starting at the head, and
-// whether the last one has no parent. The commits come from [History.Ancestry].
+// FirstParents returns the chain of first parents that starts at the head, as far as it is in commits, and whether its
+// last commit has no parent. The commits come from [History.Ancestry].
 func FirstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole bool) {
 	byHash := make(map[plumbing.Hash]Commit, len(commits))
 	for _, c := range commits {
@@ -238,8 +239,8 @@ func (h History) FoldersAt(at string, commits []plumbing.Hash) (map[plumbing.Has
 	return found, nil
 }
 
-// FileAt returns the contents of a file at each of the commits, which must come from [History.Ancestry]. It fetches
-// what they need together. A commit without the file is not in the result.
+// FileAt returns the contents of a file at each of the commits, which must come from [History.Ancestry]. It fetches the
+// folders and files of all commits together. A commit without the file is not in the result.
 func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash][]byte, error) {
 	trees, err := h.treesAt(path.Dir(file), commits)
 	if err != nil {
@@ -271,7 +272,7 @@ func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash
 	return files, nil
 }
 
-// treesAt returns the tree of the folder at a path for each of the commits, fetched with its entries. A commit without
+// treesAt returns, for each of the commits, the tree of the folder at a path, and fetches these trees. A commit without
 // such a folder is not in the result.
 func (h History) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]plumbing.Hash, error) {
 	names, err := splitPath(path.Clean(at))

@@ -10,7 +10,8 @@ import (
 // InterruptedError means that the run was stopped before the branch contained its commit. It is a [context.Canceled].
 type InterruptedError struct {
 	Branch string // for messages
-	// Open says that the server got the push and may still take it, or that the branch could not be read again.
+	// Open says that the result is unknown: the server got the push and may still accept it, or the branch could not be
+	// read again.
 	Open bool
 	Err  error
 }
@@ -35,7 +36,7 @@ func (b *Branch) interrupted(err error, open bool) error {
 	return &InterruptedError{Branch: b.String(), Open: open, Err: err}
 }
 
-// isLocal reports whether Git runs on this machine: it has ended once its push fails.
+// isLocal reports whether the push runs a git program on this machine. Such a program has ended once the push fails.
 func (b *Branch) isLocal() bool {
 	at, err := giturl.Parse(b.remote.String())
 	return err == nil && at.IsLocal()

@@ -44,7 +44,7 @@ func (e *Edit) message() string {
 // trailerKey matches what git interpret-trailers reads as the key of a trailer.
 var trailerKey = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
 
-// ownTrailers is how the keys of our own trailers start, in lower case.
+// ownTrailers is the prefix of our own trailers' keys, in lower case.
 const ownTrailers = "kalypso-"
 
 // CheckTrailer returns an error if git interpret-trailers would not read the line as one trailer, or if the key is
@@ -63,7 +63,7 @@ func CheckTrailer(key, value string) error {
 	return nil
 }
 
-// CheckTrailerKeys returns an error if Git reads several keys as one: it ignores their case.
+// CheckTrailerKeys returns an error if two keys differ only in case, since Git ignores the case of keys.
 func CheckTrailerKeys(trailers map[string]string) error {
 	seen := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(trailers)) {
@@ -76,7 +76,8 @@ func CheckTrailerKeys(trailers map[string]string) error {
 	return nil
 }
 
-// MergeTrailers returns all trailers. If Git reads two keys as one, the trailer in over wins.
+// MergeTrailers returns the trailers of both maps. If two keys differ only in case, which Git ignores, the trailer in
+// over wins.
 func MergeTrailers(trailers, over map[string]string) map[string]string {
 	all := maps.Clone(over)
 	for key, value := range trailers {

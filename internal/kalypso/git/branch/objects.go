@@ -14,7 +14,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
-// objects are the commits, trees and files of a repository, fetched on demand. What was fetched stays.
+// objects are the commits, trees and files of a repository, fetched on demand and then kept.
 type objects struct {
 	tip    plumbing.Hash // the commit to fetch if the server serves no object by hash
 	reader fetcher

@@ -60,7 +60,7 @@ func (p *pack) appendChunk(chunk []byte) error {
 	return nil
 }
 
-// hasRoom reports whether to pack a folder now. If not, it defers the folder.
+// hasRoom reports whether the buffer has room to pack a folder now. If it has none, hasRoom defers the folder.
 func (p *pack) hasRoom(f FolderContent) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,8 +74,8 @@ func (p *pack) hasRoom(f FolderContent) bool {
 // packWriter adds objects to a pack from one goroutine.
 type packWriter struct {
 	pack      *pack
-	out       func(chunk []byte) error // takes what is packed
-	countOnly bool                     // objects are counted, and not packed
+	out       func(chunk []byte) error // receives packed data
+	countOnly bool                     // only count the objects, without packing them
 	hasher    *gitobject.Hasher
 	buf       bytes.Buffer
 	z         *zlib.Writer

@@ -107,8 +107,8 @@ func (r *Repo) Fetch(req gitremote.FetchRequest, into gitremote.Objects) error {
 // serve commits by hash, At searches the history of the branch, if one is given.
 func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
 	s, err := r.open(commit)
-	// A server that serves no commit by hash serves no other object by hash either. Then the second attempt fetches
-	// everything with the branch.
+	// A server that serves no commits by hash serves no other objects by hash either. In that case, the second attempt
+	// fetches the branch with all files.
 	for _, filter := range []packp.Filter{filterAll, ""} {
 		if !errors.Is(err, gitremote.ErrObjectNotServed) {
 			break

@@ -71,8 +71,9 @@ func (s *Snapshot) LoadTrees(trees []plumbing.Hash) error {
 	return s.objects.fetch(slices.Clone(trees), filterAll)
 }
 
-// Fork returns a snapshot that begins with the objects fetched so far. Those that it fetches itself go with it, so that
-// a large branch can be read part by part. It shares the connection: use one of the two at a time.
+// Fork returns a snapshot that begins with the objects fetched so far. Objects that the fork fetches are freed together
+// with the fork, so that a large branch can be read part by part. It shares the connection: use one of the two at a
+// time.
 func (s *Snapshot) Fork() *Snapshot {
 	forked := newObjects(s.objects.tip, s.objects.reader, maps.Clone(s.objects.store))
 	maps.Copy(forked.trees, s.objects.trees)
@@ -131,7 +132,7 @@ func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 	return folders(entries), err
 }
 
-// NonFolders returns the names of the other entries directly below a path: files, links, submodules.
+// NonFolders returns the names of the entries directly below a path that are not folders: files, links, submodules.
 func (s *Snapshot) NonFolders(path string) (names []string, err error) {
 	entries, err := s.list(path)
 	for _, e := range entries {
@@ -239,7 +240,7 @@ func (s *Snapshot) Contents(
 	contents, tooLarge = map[plumbing.Hash][]byte{}, map[plumbing.Hash]int64{}
 	for _, h := range files {
 		if _, here := s.objects.store[h]; !here {
-			// The pack may have contained it as a delta of a file that is too large.
+			// The pack may have contained the file as a delta on a file that was too large to keep.
 			if err := s.objects.fetch([]plumbing.Hash{h}, ""); err != nil {
 				return nil, nil, err
 			}

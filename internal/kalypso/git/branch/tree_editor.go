@@ -9,8 +9,8 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
-// ErrFileFolderConflict means that an edit writes a folder where the branch has a file, or a file where it has a
-// folder, and does not remove the other.
+// ErrFileFolderConflict means that an edit writes a folder where the branch has a file, or a file where the branch has
+// a folder, without removing the existing one.
 var ErrFileFolderConflict = errors.New("the branch has a file where the edit needs a folder, or the other way round")
 
 // treeEditor is a tree of the branch with pending changes. It reads and writes only the trees that change.

@@ -16,9 +16,9 @@ import (
 
 // The stages of an update, as reported to [UpdateOptions.Progress].
 const (
-	StageRead = "read" // the branch's trees
-	StagePack = "pack" // done: changed folders
-	StagePush = "push" // done: bytes sent
+	StageRead = "read" // reading the branch's trees
+	StagePack = "pack" // done counts changed folders
+	StagePush = "push" // done counts sent bytes
 )
 
 // UpdateOptions configure [Branch.Update]. The zero value has the defaults.
@@ -65,10 +65,11 @@ func (b *Branch) Update(
 }
 
 // lockedAttempts limits how often a push to a locked branch is tried. A running push has the lock for some
-// milliseconds, and Git itself waits for that long.
+// milliseconds, and Git itself waits about as long.
 const lockedAttempts = 3
 
-// retryOnMoved runs an update, one at a time in this process, until no other push gets in between.
+// retryOnMoved runs an update until no other push gets in between. It runs only one update of a branch at a time in
+// this process.
 func (b *Branch) retryOnMoved(
 	ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error),
 ) (UpdateResult, error) {
@@ -167,7 +168,7 @@ func (b *Branch) commitAndPush(
 	pack := p.stream(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
 	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
-		return UpdateResult{}, failed // the server's error only reports an incomplete pack
+		return UpdateResult{}, failed // building the pack failed; the server's error only says that the pack is incomplete
 	}
 	if w.Sent() {
 		reader, _ := s.objects.reader.(gitremote.Reader)
