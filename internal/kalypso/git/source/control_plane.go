@@ -22,16 +22,16 @@ type ControlPlaneRequest struct {
 	FollowBase          bool
 	FollowRegistrations bool
 	Pins                map[string]string
-	// Promotion replaces the commit that the BaseRepo pins, unless its commit is empty. If its repo or branch is empty, it
-	// is the one of the BaseRepo, or of the control plane itself.
+	// If Promotion.Commit is set, it replaces the commit that the BaseRepo pins. An empty Promotion.Repo or Branch means
+	// the BaseRepo's or, without a BaseRepo, the control plane's.
 	Promotion  promotion.Promotion
 	AllowLocal bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
 	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
 	// registration is an error.
 	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
-	// Verify judges the commits of the control plane, its bases and its registrations; nil: every commit counts. Of a
-	// promotion that says why people accept its commit unverified, that commit counts too. Delivered is as in
-	// [FollowOptions].
+	// Verify checks the signatures of the commits of the control plane, its bases and its registrations; nil accepts every
+	// commit. If the promotion says why people accept its commit unverified, that commit needs no signature. Delivered is
+	// as in [FollowOptions].
 	Verify    *Verification
 	Delivered func(context.Context, GitOpsRepo) ([]origin.Origin, error)
 }
@@ -103,7 +103,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		next, name = cp.base(req, l)
 	}
 	if cp.setGitOpsRepo(gitops); cp.GitOpsRepo == nil {
-		req.Delivered = nil // no one knows of a delivery
+		req.Delivered = nil // without a destination, no last delivery is known
 	}
 	cp.verify(ctx, r, req)
 	var registered []*registrationResult
@@ -169,7 +169,7 @@ func (l *layer) addObject(o fleet.Object, file string, alone bool) {
 	}
 }
 
-// addLayer adds a layer, to which the BaseRepo of that name leads.
+// addLayer adds a layer. base is the name of the BaseRepo that leads to it.
 func (cp *ControlPlane) addLayer(l *layer, base string) {
 	if l.index == 0 {
 		cp.Commit = l.location.Commit
@@ -345,7 +345,8 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 	})
 }
 
-// atGitOpsRepo returns a function that reads the origins of the last delivery, or nil if it gets nil.
+// atGitOpsRepo returns a function that reads the origins of the last delivery to the control plane's GitOps repo. It
+// returns nil for a nil function.
 func (cp *ControlPlane) atGitOpsRepo(
 	read func(context.Context, GitOpsRepo) ([]origin.Origin, error),
 ) func(context.Context) ([]origin.Origin, error) {
@@ -360,7 +361,8 @@ func (cp *ControlPlane) atGitOpsRepo(
 	}
 }
 
-// verify judges the commits of the layers since the last delivery. It warns of a base that is not verified.
+// verify checks the signatures of the layers' commits since the last delivery. It warns of a promoted base that people
+// accepted without a signature.
 func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneRequest) {
 	if req.Verify == nil || cp.Problems.HasErrors() {
 		return

@@ -7,8 +7,9 @@ import (
 )
 
 // File reads one YAML file of a repo: at the commit of the location, or at the head of its branch. The path of the file
-// is relative to the repo's root; the path of the location doesn't matter. The reader keeps the whole folder, so the
-// next of its files costs no request. It reads what [Reader.ControlPlane] reads. Any error is a [Problem].
+// is relative to the repo's root; the path of the location doesn't matter. The reader keeps all files of the file's
+// folder, so reading another of them needs no request. It reads the same files as [Reader.ControlPlane]. Any error is a
+// [Problem].
 func (r *Reader) File(ctx context.Context, at Location, file string) (text string, err error) {
 	at.Path = path.Dir(file)
 	c := r.read(ctx, []Location{at})[0]

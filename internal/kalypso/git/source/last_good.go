@@ -22,7 +22,8 @@ func (r *Reader) readLastGood(
 	}
 	origins, err := lastGood(ctx)
 	for _, a := range taken {
-		// The registration whose Workload was delivered keeps the name. If no other can fall back, it stays an error.
+		// The registration whose Workload was delivered keeps the name. The other one falls back to its last good commit; if
+		// it can't, the duplicate is an error.
 		v := a.via
 		if commits, rival := deliveredAt(
 			v,
@@ -114,8 +115,8 @@ func (v *registrationResult) replace(good *registrationResult) {
 // canFallBack reports whether a registration is broken and not pinned.
 func (v *registrationResult) canFallBack() bool { return v.read && v.problems.HasErrors() && !v.pinned }
 
-// duplicateWorkloads returns the Workloads whose name occurs in several registrations without errors. It sets the
-// duplicate of each.
+// duplicateWorkloads returns the Workloads whose name occurs in several registrations without errors. It sets the field
+// duplicate of each such Workload.
 func duplicateWorkloads(all []*registrationResult) []*foundWorkload {
 	byName := map[string][]*foundWorkload{}
 	for _, v := range all {
@@ -143,9 +144,9 @@ func (v *registrationResult) delivered(name string, all []*registrationResult, o
 }
 
 // deliveredAt returns the sorted commits that a registration was delivered from. A registration is delivered from one
-// commit. If the origins do not distinguish it from a registration that reads the same folder from another branch, the
-// names of that one's Workloads show which commits are its own. If they show none, it is returned as the rival: the
-// commits may belong to either.
+// commit. If another registration reads the same folder from another branch, the origins may not distinguish the two.
+// Then the names of the other registration's Workloads show which commits belong to it. If they do not show that,
+// deliveredAt returns the other registration as rival, since the commits may belong to either of them.
 func deliveredAt(
 	v *registrationResult, all []*registrationResult, origins []origin.Origin,
 ) (commits []string, rival *registrationResult) {
@@ -185,8 +186,8 @@ func (v *registrationResult) owns(o origin.Origin, all []*registrationResult) bo
 	})
 }
 
-// likeness returns how likely an origin belongs to the registration, or 0 if it is outside of its folder or names
-// another registration.
+// likeness rates how likely an origin belongs to the registration. It is 0 if the origin is outside of the
+// registration's folder or names another registration.
 func (v *registrationResult) likeness(o origin.Origin) int {
 	switch {
 	case !giturl.Same(o.Repo, v.location.Repo) || v.folder() != "." && !strings.HasPrefix(o.Path, v.folder()+"/"),

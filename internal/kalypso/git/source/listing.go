@@ -37,9 +37,9 @@ type listing struct {
 // newListing lists the entries below folder, a clean path. ignores maps paths to the .sourceignore files there,
 // including those above the folder.
 //
-// It follows the rules of Flux, which reads the files for the operator. The last pattern that matches a file counts,
-// so a pattern can include a file of an ignored folder again. Links and submodules are not followed. Files of CI
-// systems are left out.
+// It follows the rules of Flux, which reads the files for the operator. If several patterns match a file, the last one
+// decides, so a pattern can include a file of an ignored folder again. Links and submodules are not followed. Files of
+// CI systems are left out.
 func newListing(folder string, entries []entry, ignores map[string]string) listing {
 	ignored := matcher(ignores)
 	var l listing
@@ -82,7 +82,8 @@ func hidden(file string) bool {
 	return strings.Contains(path.Dir("/"+file), "/.")
 }
 
-// matcher orders the patterns of a folder before those of its subfolders, so the nearest pattern counts.
+// matcher puts the patterns of a folder before the patterns of its subfolders, so the pattern nearest to a file
+// decides.
 func matcher(ignores map[string]string) gitignore.Matcher {
 	var patterns []gitignore.Pattern
 	order := sortedKeys(ignores)

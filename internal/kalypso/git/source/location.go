@@ -17,15 +17,16 @@ import (
 // Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
 type Location struct {
 	Repo   string
-	Branch string // its head is read if Commit is empty; else the branch of the commit, empty if unknown
+	Branch string // if Commit is empty, the head of Branch is read; otherwise the branch of Commit, or empty
 	Commit string
 	Path   string // relative to the repo's root
-	// Via is the registration or BaseRepo that names the location, if it, or a folder in it, is read at several commits.
+	// Via is the registration or BaseRepo that names the location. It is set only if the location, or a folder in it, is
+	// read at several commits.
 	Via string
 
 	Directory string // a local folder; then there is no repo
 
-	Verify *Verification // judges the commit; nil: every commit counts
+	Verify *Verification // checks the commit's signature; nil: any commit is accepted
 	Signer string        // of the commit, once it is verified
 
 	NamedBy string // the origin of the object that names this location; empty: an argument does
@@ -51,7 +52,7 @@ func displayURL(url string) string {
 	return at.String()
 }
 
-// key returns the manifest key of an object in a file of the location.
+// key returns the key of an object in manifests. The object is in a file of the location.
 func (p Location) key(file, name string) string {
 	o := p.origin()
 	o.Path, o.Name = file, name
@@ -72,7 +73,7 @@ type reading struct {
 	name string
 }
 
-// disambiguate names the readings of a branch that read the same folder, or nested folders, at several commits.
+// disambiguate sets Via of the readings that read the same folder of a branch, or nested folders, at several commits.
 func disambiguate(readings []reading) {
 	byFolder := map[string][]reading{}
 	key := func(r reading, folder string) string { return origin.Location(r.origin(), folder) }
@@ -101,7 +102,7 @@ func disambiguate(readings []reading) {
 	}
 }
 
-// sourcesOf returns the commits at which places were read.
+// sourcesOf returns the commit at which each location was read.
 func sourcesOf(readings []reading) origin.Sources {
 	sources := origin.Sources{}
 	for _, r := range readings {
@@ -112,7 +113,7 @@ func sourcesOf(readings []reading) origin.Sources {
 	return sources
 }
 
-// The errors of a location, beside those of package gitremote.
+// The errors of a location, in addition to the errors of package gitremote.
 var (
 	// ErrFolderNotFound means that the repo has no such folder at the commit.
 	ErrFolderNotFound = errors.New("no such folder")
@@ -191,7 +192,7 @@ func problemDetail(p Location, err error) string {
 	return text
 }
 
-// folderNotFound returns the reason why a path is not a folder, given what it is instead.
+// folderNotFound returns the error for a path that is not a folder. at is what the path is instead.
 func folderNotFound(p string, at kind) error {
 	switch at {
 	case link:

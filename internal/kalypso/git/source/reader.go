@@ -115,7 +115,7 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 	return r.repos[key], nil
 }
 
-// withRepo runs f while no one else reads a repo, with a connection to it.
+// withRepo runs f with a connection to a repo, while no other goroutine reads the repo.
 func (r *Reader) withRepo(ctx context.Context, key, url string, f func(*gitbranch.Repo)) error {
 	repo, err := r.repo(key, url)
 	if err != nil {
@@ -223,7 +223,8 @@ type folderEntries struct {
 	ignoreFiles []string
 }
 
-// listFolder lists the folder of c, and adds the hashes of its files by path. If there is none, that is c's error.
+// listFolder lists the folder of c, and adds the hashes of its files by path. If there is no such folder, it sets
+// c.err.
 func listFolder(
 	snapshot *gitbranch.Snapshot, c *contents, hashes map[string]plumbing.Hash,
 ) (all folderEntries, err error) {
@@ -259,7 +260,7 @@ func listFolder(
 	return all, nil
 }
 
-// take stores the texts of its files, or the sizes of those that are too large.
+// take stores the texts of c's files, and the sizes of files that are too large.
 func (c *contents) take(text map[string]string, tooLarge map[string]int64) {
 	for _, p := range c.files {
 		if size, ok := tooLarge[p]; ok {

@@ -16,16 +16,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
-// Verification judges the commits that are read.
+// Verification checks the signatures of the commits that are read.
 type Verification struct {
 	*verify.Verifier
-	Now time.Time // by which OpenPGP keys have expired
+	Now time.Time // the time at which OpenPGP keys must not have expired
 }
 
-// errUnverified means that the signature of a commit does not count.
+// errUnverified means that a commit has no signature that is accepted.
 var errUnverified = errors.New("its signature does not count")
 
-// commit judges a commit of a repo, and returns its signer.
+// commit checks the signature of a commit, and returns its signer.
 func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (signer string, err error) {
 	raw, err := history.Raw(commit)
 	if err != nil {
@@ -37,8 +37,9 @@ func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (
 	return signer, nil
 }
 
-// verifyHistory judges the commits of locations since the last delivery, if the mode is history. It returns an error or
-// nil for each location. delivered returns the origins of the last delivery; it is nil if there is none.
+// verifyHistory checks the signatures of the locations' commits since the last delivery, if the mode is history. It
+// returns an error or nil for each location. delivered returns the origins of the last delivery; it is nil if there is
+// none.
 func (r *Reader) verifyHistory(
 	ctx context.Context, locations []Location, delivered func(context.Context) ([]origin.Origin, error),
 ) []error {
@@ -64,7 +65,7 @@ func (r *Reader) verifyHistory(
 			}
 		}
 		if len(known) == 0 {
-			return // nothing of it was delivered: the head alone counts
+			return // nothing was delivered from it, so only its head is verified
 		}
 		readErr := r.withRepo(ctx, giturl.AddressKey(at.Repo), at.Repo, func(git *gitbranch.Repo) {
 			errs[i] = at.verifySince(git, known)
@@ -74,7 +75,7 @@ func (r *Reader) verifyHistory(
 	return errs
 }
 
-// verifySince judges the commits of a location that come after known ones.
+// verifySince checks the signatures of the commits of a location that come after the known commits.
 func (p Location) verifySince(git *gitbranch.Repo, known []plumbing.Hash) error {
 	snapshot, err := git.At(plumbing.NewHash(p.Commit), p.Branch)
 	if err != nil {

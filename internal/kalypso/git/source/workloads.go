@@ -19,13 +19,14 @@ import (
 type FollowOptions struct {
 	// Pins maps names of registrations to the commits to read instead of the branch heads.
 	Pins map[string]string
-	// LastGood returns the origins of the last delivery of the same environment. A broken registration is read at its
-	// commit there. It is called only if a registration is broken. If nil, a broken registration is an error.
+	// LastGood returns the origins of the last delivery of the same environment. A broken registration is read at the
+	// commit from which it was last delivered. LastGood is called only if a registration is broken. If it is nil, a broken
+	// registration is an error.
 	LastGood func(context.Context) ([]origin.Origin, error)
 	// AllowLocal lets registrations name local repos.
 	AllowLocal bool
-	// Verify judges the commits; nil: every commit counts. If its mode is history, Delivered returns the origins of the
-	// last delivery, or nil if there is none.
+	// Verify checks the signatures of the commits; nil accepts every commit. If its mode is history, Delivered returns the
+	// origins of the last delivery, or nil if there is none.
 	Verify    *Verification
 	Delivered func(context.Context) ([]origin.Origin, error)
 }
@@ -40,8 +41,8 @@ type Workloads struct {
 	Problems  Problems
 }
 
-// Workloads reads each registration at its pin or the head of its branch. It reads all of them and reports the
-// problems of each.
+// Workloads reads each registration at its pin, or at the head of its branch. It reads all registrations, even after
+// errors, and reports the problems of each.
 func (r *Reader) Workloads(
 	ctx context.Context,
 	registrations []*fleet.WorkloadRegistration,
@@ -67,7 +68,7 @@ func (r *Reader) follow(
 	return all
 }
 
-// verifyRegistrations judges the commits of the registrations since the last delivery.
+// verifyRegistrations checks the signatures of the registrations' commits since the last delivery.
 func (r *Reader) verifyRegistrations(ctx context.Context, all []*registrationResult, f FollowOptions) {
 	locations := make([]Location, len(all))
 	for i, v := range all {
