@@ -32,8 +32,8 @@ func (e Edit) Content() string { return string(e.Lines) }
 // Type implements [fdiff.Chunk].
 func (e Edit) Type() fdiff.Operation { return e.Op }
 
-// maxCompared limits the lines between the first and the last difference that are compared. If there are more, they
-// are removed and added as a whole, since comparing takes time that grows with the square.
+// maxCompared limits the lines between the first and the last difference that are compared. If there are more, the diff
+// removes and adds them as a whole, since the time to compare grows with the square of their number.
 const maxCompared = 4000
 
 // Edits returns the edits that make after from before.
@@ -68,8 +68,8 @@ func Edits(before, after []byte) (edits []Edit) {
 	return edits
 }
 
-// replacedLines returns the edits between two texts whose first and last lines differ, but no line between them. Most
-// changes of a value that is hashed are like this. They need no search.
+// replacedLines returns the edits between two texts of which only the first and the last line differ. A change of a
+// value whose hash is also printed often looks like this, and needs no search.
 func replacedLines(b, a []byte, removed, added int) []Edit {
 	if removed != added || removed < 3 || b[len(b)-1] != '\n' || a[len(a)-1] != '\n' {
 		return nil
@@ -83,7 +83,7 @@ func replacedLines(b, a []byte, removed, added int) []Edit {
 		{Delete, b[last[0]:]}, {Add, a[last[1]:]}}
 }
 
-// commonLines returns the length of the whole lines with which both texts begin.
+// commonLines returns the length of the common lines at the start of both texts.
 func commonLines(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -95,7 +95,7 @@ func commonLines(a, b []byte) int {
 	return bytes.LastIndexByte(a[:n], '\n') + 1
 }
 
-// commonTail returns the length of the whole lines with which both texts end.
+// commonTail returns the length of the common lines at the end of both texts.
 func commonTail(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {

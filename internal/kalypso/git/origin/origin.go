@@ -19,7 +19,8 @@ import (
 type Origin struct {
 	Repo   string // URL, without spaces
 	Branch string // "": the key contains the commit
-	// Via names the registration or BaseRepo that led to it, if the location was read at several commits; else "".
+	// Via names the registration or BaseRepo that led to the file. It is set only if the location was read at several
+	// commits.
 	Via    string
 	Commit string // full hash; "": unknown
 	Path   string // of the file, relative to the repo's root
@@ -107,8 +108,8 @@ func hostLength(text string) int {
 // Sources maps locations to the commits at which they were read: repo@branch[~via]:path of a folder → full hash.
 type Sources map[string]string
 
-// Validate reports sources of another form than the data sources write. It reports nothing if some are not known yet.
-// at leads to the argument.
+// Validate reports sources that do not have the form that the data sources write. It reports nothing if some are not
+// known yet. at leads to the argument.
 func (s Sources) Validate(at problem.Step) (ps problem.Problems) {
 	if unknown.Any(s) {
 		return nil
@@ -144,7 +145,7 @@ func IsLocation(key string) bool {
 }
 
 // Resolve returns the origins of keys, with their commits if known. It skips keys of other formats. If several
-// locations contain a file, the innermost one counts.
+// locations contain a file, the innermost location decides.
 func (s Sources) Resolve(keys []string) []Origin {
 	locations := s.locations()
 	var all []Origin

@@ -29,7 +29,7 @@ const (
 type Settings struct {
 	PrivateKey string // OpenSSH or PEM, or armoured OpenPGP
 	Passphrase string // of an encrypted key; unused otherwise
-	Format     Format // that the key must have; empty: any
+	Format     Format // the format that the key must have; empty: any
 }
 
 // Field names a field of [Settings], as its attribute is named.
@@ -42,7 +42,7 @@ const (
 	FieldFormat     Field = "format"
 )
 
-// FieldError says what is wrong with a field. Its text contains nothing of the key.
+// FieldError says what is wrong with a field. Its text contains no part of the key.
 type FieldError struct {
 	Field  Field
 	Reason string
@@ -110,7 +110,7 @@ func newSSH(key, passphrase string) (Signer, error) {
 		if signer, err = ssh.ParsePrivateKeyWithPassphrase([]byte(key), []byte(passphrase)); err != nil {
 			return nil, &FieldError{FieldPassphrase, "does not decrypt private_key"}
 		}
-	case err != nil: // the parser's message is about the bytes of the key
+	case err != nil: // the parser's message is left out, since it may describe bytes of the key
 		return nil, &FieldError{FieldPrivateKey, "is damaged, or of a kind that can't be read"}
 	}
 	return &sshSigner{signer}, nil
@@ -124,7 +124,7 @@ func (s *sshSigner) Sign(text []byte, _ time.Time) ([]byte, error) {
 	return sshsig.Armor(signature), nil
 }
 
-// openPGPSigner signs with the newest key of an entity that may sign.
+// openPGPSigner signs with the newest of the entity's keys that may sign.
 type openPGPSigner struct{ entity *openpgp.Entity }
 
 func newOpenPGP(key, passphrase string, now time.Time) (Signer, error) {
@@ -132,7 +132,7 @@ func newOpenPGP(key, passphrase string, now time.Time) (Signer, error) {
 		"can't be read"}
 	all, err := openpgp.ReadArmoredKeyRing(strings.NewReader(key))
 	switch {
-	case err != nil || len(all) == 0: // the parser's message may be about the bytes of the key
+	case err != nil || len(all) == 0: // the parser's message is left out, since it may describe bytes of the key
 		return nil, damaged
 	case len(all) > 1:
 		return nil, &FieldError{FieldPrivateKey, fmt.Sprintf("contains %d keys. Export one of them", len(all))}
@@ -168,7 +168,7 @@ func (s *openPGPSigner) Sign(text []byte, when time.Time) ([]byte, error) {
 	var armoured bytes.Buffer
 	err := openpgp.ArmoredDetachSign(&armoured, s.entity, bytes.NewReader(text), &packet.Config{
 		DefaultHash: crypto.SHA512, Time: func() time.Time { return when },
-		NonDeterministicSignaturesViaNotation: new(false), // the same commit, the same signature
+		NonDeterministicSignaturesViaNotation: new(false), // so that the same commit gets the same signature
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the commit can't be signed: %w", err)

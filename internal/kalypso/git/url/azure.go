@@ -28,7 +28,7 @@ func (u URL) IsAzure() bool {
 	return u.Host == azureHost || u.azureOrganization() != ""
 }
 
-// azureOrganization returns the organisation that has the host for itself, or "".
+// azureOrganization returns acme for the host acme.visualstudio.com, and "" for other hosts.
 func (u URL) azureOrganization() string {
 	name, ok := strings.CutSuffix(u.Host, azureOldHosts)
 	if !ok || strings.Contains(name, ".") {
@@ -75,8 +75,8 @@ func (r AzureRepo) path() string {
 	return strings.ToLower("/" + r.Organization + "/" + r.Project + "/_git/" + r.Repo)
 }
 
-// CommandPath returns the path for the command that SSH runs on the server. Azure's own URLs have it escaped, with %20
-// for a space.
+// CommandPath returns the path for the command that SSH runs on the server. Azure expects the path escaped, with %20
+// for a space, as in its own URLs.
 func (u URL) CommandPath() string {
 	if u.IsAzure() {
 		return (&url.URL{Path: u.Path}).EscapedPath()
@@ -85,7 +85,7 @@ func (u URL) CommandPath() string {
 }
 
 // unescapeAzure resolves the escapes in the path of Azure's short SSH form, such as
-// git@ssh.dev.azure.com:v3/acme/My%20Project/gitops. Short forms of other servers have none.
+// git@ssh.dev.azure.com:v3/acme/My%20Project/gitops. Short forms of other servers are not escaped.
 func (u URL) unescapeAzure() URL {
 	if plain, err := url.PathUnescape(u.Path); err == nil && u.IsAzure() {
 		u.Path = plain
@@ -93,7 +93,7 @@ func (u URL) unescapeAzure() URL {
 	return u
 }
 
-// escaped are the characters that some URLs of a repository escape, and others not.
+// escaped matches the characters that only some URLs of a repository escape.
 var escaped = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Fragment returns a text that all URLs of the repository contain, in upper or lower case. It may be in the URLs of

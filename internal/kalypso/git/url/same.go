@@ -3,7 +3,7 @@ package url
 import "strings"
 
 // Key returns the same string for all URLs of one repository by the same scheme, regardless of the user and a trailing
-// ".git". Of a repository on Azure DevOps Services it regards neither host nor case.
+// ".git". For a repository on Azure DevOps Services, the host and the case of letters do not matter either.
 func (u URL) Key() string {
 	if repo, ok := u.AzureRepo(); ok {
 		u.Host, u.Path = azureHost, repo.path()
@@ -12,7 +12,8 @@ func (u URL) Key() string {
 }
 
 // AddressKey returns the same string for all URLs that lead to one path of one server, regardless of the user and a
-// trailing ".git". Credentials and mirrors are chosen by it: a repository on Azure DevOps Services has several.
+// trailing ".git". Credentials and mirrors are chosen by this key. A repository on Azure DevOps Services has several
+// such keys, since it has several hosts.
 func (u URL) AddressKey() string {
 	u.User = ""
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), ".git")
@@ -33,13 +34,14 @@ func keyOf(repo string, key func(URL) string) string {
 	return key(at)
 }
 
-// Same reports whether two texts are URLs of one repository by the same scheme: what one writes, the other reads. Texts
-// that are not URLs are the same if they are equal. Compare with [SameAcrossTransports].
+// Same reports whether two texts are URLs of one repository with the same scheme, so that a push to one URL changes
+// what the other URL serves. Texts that are not URLs are the same if they are equal. Compare with
+// [SameAcrossTransports].
 func Same(a, b string) bool { return a == b || Key(a) == Key(b) }
 
-// SameAcrossTransports reports whether two URLs refer to the same repository, as far as the URLs tell. Teams write one
-// of them, so it ignores the transport, the user, upper and lower case, and a trailing ".git" or slash. A text that is
-// not a URL is never the same.
+// SameAcrossTransports reports whether two URLs refer to the same repository, as far as the URLs show it. Teams write
+// one of the two URLs, so it ignores the transport, the user, upper and lower case, and a trailing ".git" or slash. A
+// text that is not a URL is never the same.
 func SameAcrossTransports(a, b string) bool {
 	at, errA := Parse(a)
 	other, errB := Parse(b)
@@ -51,7 +53,8 @@ func SameAcrossTransports(a, b string) bool {
 	if isAzure || bothAzure {
 		return isAzure && bothAzure && one.path() == two.path()
 	}
-	// Ports distinguish two servers on one host only within one scheme.
+	// Different ports mean different servers only if the schemes are equal: one server has several ports, such as 443 and
+	// 22.
 	if at.Host != other.Host || at.Scheme == other.Scheme && at.Port != other.Port {
 		return false
 	}

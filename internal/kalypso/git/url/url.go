@@ -29,8 +29,8 @@ type URL struct {
 	Path   string // as written; without a leading slash only if relative to an SSH home
 }
 
-// String returns the normalized URL. URLs of one repository that differ only in case, default port or short form have
-// the same.
+// String returns the normalized URL. URLs of one repository are equal after normalization, if they differ only in the
+// case of the host, a default port or the short form.
 func (u URL) String() string {
 	if u.Scheme == schemeFile {
 		return "file://" + u.Path

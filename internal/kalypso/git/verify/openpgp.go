@@ -28,12 +28,12 @@ func (v *Verifier) addOpenPGP(text string) error {
 	}
 	for _, block := range blocks[1:] {
 		keys, err := openpgp.ReadArmoredKeyRing(strings.NewReader(publicKeyBlock + block))
-		if err != nil || len(keys) == 0 { // the parser's message may be about the bytes of the key
+		if err != nil || len(keys) == 0 { // the parser's message is left out, since it may describe bytes of the key
 			return errors.New("it is damaged, has no user ID that it signed itself, or is of a kind that can't be read")
 		}
 		for _, key := range keys {
 			if s, _ := key.PrimarySelfSignature(); s != nil && !s.FlagsValid {
-				s.FlagsValid, s.FlagSign = true, true // a key that does not say what it is for may sign, as for gpg
+				s.FlagsValid, s.FlagSign = true, true // like gpg, allow signing with a key that does not say what it is for
 			}
 		}
 		v.entities = append(v.entities, keys...)
@@ -41,7 +41,7 @@ func (v *Verifier) addOpenPGP(text string) error {
 	return nil
 }
 
-// openPGP judges a signature at the time now.
+// openPGP checks a signature at the time now.
 func (v *Verifier) openPGP(payload, armoured []byte, now time.Time) (signer string, err error) {
 	signature, content, err := readSignature(armoured)
 	if err != nil {
@@ -82,7 +82,7 @@ func (v *Verifier) openPGP(payload, armoured []byte, now time.Time) (signer stri
 	return "", fmt.Errorf("it differs from what %s signed, or the signature is of a kind that can't be read", name)
 }
 
-// readSignature reads the one signature of a block.
+// readSignature reads a block, which must contain exactly one signature.
 func readSignature(armoured []byte) (signature *packet.Signature, content []byte, err error) {
 	block, err := armor.Decode(bytes.NewReader(armoured))
 	if err != nil || block.Type != openpgp.SignatureType {

@@ -85,7 +85,7 @@ func (v *Verifier) addSigner(line string) error {
 	return nil
 }
 
-// optionName matches names that can't be a part of a key.
+// optionName matches a name that an error may repeat, since no part of a key looks like it.
 var optionName = regexp.MustCompile(`^[a-z-]{1,30}$`)
 
 // set sets an option of a line.
@@ -111,7 +111,7 @@ func (s *allowedSigner) set(name, value string) (err error) {
 	return err
 }
 
-// parseTime reads a time in UTC. ssh-keygen takes a time without Z in the zone of its machine.
+// parseTime reads a time in UTC. (ssh-keygen reads a time without Z in the machine's time zone.)
 func parseTime(name, text string) (time.Time, error) {
 	for _, layout := range []string{"20060102", "200601021504", "20060102150405"} {
 		if t, err := time.Parse(layout, strings.TrimSuffix(text, "Z")); err == nil {
@@ -141,8 +141,8 @@ func checkKey(key ssh.PublicKey) error {
 	return nil
 }
 
-// ssh judges a signature at the time of its commit. As Git does, it first finds the names that the list has for the
-// key, and then whether one of them may sign.
+// ssh checks a signature at the time of its commit. As Git does, it first finds the names that the list has for the
+// key, and then checks whether one of them may sign.
 func (v *Verifier) ssh(payload, armoured []byte, when time.Time) (signer string, err error) {
 	signature, err := sshsig.Unarmor(armoured)
 	if err != nil {
@@ -159,7 +159,7 @@ func (v *Verifier) ssh(payload, armoured []byte, when time.Time) (signer string,
 		return "", fmt.Errorf("it is signed by a key that is not in the list: %s", ssh.FingerprintSHA256(plain(key)))
 	}
 	principals, refusal := v.signers[i].principalsOf(key), v.signers[i].valid(key, when)
-	name := v.signers[i].principals // of the list: what a certificate says is not verified yet
+	name := v.signers[i].principals // from the list, since the certificate's own names are not verified yet
 	switch {
 	case len(principals) == 0:
 		return "", errors.New("it is signed with a certificate without a principal of the list")
@@ -207,7 +207,8 @@ func (s *allowedSigner) matches(key ssh.PublicKey) bool {
 	return certified == s.authority && bytes.Equal(key.Marshal(), s.key.Marshal())
 }
 
-// principalsOf returns the names that the line has for a key, or the matching names of a certificate.
+// principalsOf returns the names in the line for a key. For a certificate, it returns the certificate's names that
+// match the line.
 func (s *allowedSigner) principalsOf(key ssh.PublicKey) (names []string) {
 	c, ok := key.(*ssh.Certificate)
 	for _, p := range s.principals {
@@ -224,7 +225,7 @@ func (s *allowedSigner) principalsOf(key ssh.PublicKey) (names []string) {
 	return names
 }
 
-// valid returns the reason why the line does not take a key at a time.
+// valid returns nil if the line accepts the key at a time, or else the reason why not.
 func (s *allowedSigner) valid(key ssh.PublicKey, when time.Time) error {
 	if c, ok := key.(*ssh.Certificate); ok {
 		checker := ssh.CertChecker{Clock: func() time.Time { return when }}
@@ -247,7 +248,7 @@ func (s *allowedSigner) valid(key ssh.PublicKey, when time.Time) error {
 	return nil
 }
 
-// patterns is a list of patterns as OpenSSH has them: with * and ?, and with ! for names that do not match.
+// patterns is a list of patterns in OpenSSH's syntax: * and ? are wildcards, and ! excludes the names that match.
 type patterns []namePattern
 
 // String returns the list.

@@ -1,5 +1,5 @@
-// Package verify judges the signatures of commits as git verify-commit does: it returns who signed a commit, or why the
-// signature does not count.
+// Package verify checks the signatures of commits as git verify-commit does: it returns who signed a commit, or why the
+// signature is not accepted.
 package verify
 
 import (
@@ -18,27 +18,27 @@ import (
 var Modes = []string{head, history}
 
 const (
-	head    = "head"    // the commit that is read
-	history = "history" // also each first-parent commit since the last one that was delivered
+	head    = "head"    // only the commit that is read
+	history = "history" // also every commit since the last delivered one, along first parents
 )
 
-// Arguments are the keys as people list them. [unknown.Text] is an element that is not known yet.
+// Arguments contains the keys as people list them. [unknown.Text] stands for an element that is not known yet.
 type Arguments struct {
 	SSH     []string // lines as in the file of allowed signers of ssh-keygen
 	OpenPGP []string // public keys in armour
 	Revoked []string // lines with public keys of SSH
-	Mode    string   // one of [Modes]; "": the first
+	Mode    string   // one of [Modes]; empty: the first of them
 }
 
-// Verifier judges commits by a list of keys. It may be used by several goroutines.
+// Verifier checks the signatures of commits against a list of keys. It may be used by several goroutines.
 type Verifier struct {
-	History  bool // each first-parent commit since the last one that was delivered counts, and not the head alone
+	History  bool // verify every commit since the last delivered one along first parents, not only the head
 	signers  []*allowedSigner
 	revoked  map[string]bool // keys of SSH in their wire format
 	entities openpgp.EntityList
 }
 
-// KeyError says what is wrong with an element of [Arguments]. Its text contains nothing of the key.
+// KeyError says what is wrong with an element of [Arguments]. Its text contains no part of the key.
 type KeyError struct {
 	Argument string // named as in Terraform; "": no key is listed
 	Index    int
@@ -78,8 +78,8 @@ func New(a Arguments) (*Verifier, []*KeyError) {
 var errPrivate = errors.New("it contains a private key. Remove it here, where states and plans would show it, and " +
 	"replace it if it was shared. Only the public key is needed")
 
-// Commit judges a commit as Git stores it, at the time now. signer is the principal of an SSH key or the user ID of an
-// OpenPGP key. The error is the reason why the signature does not count.
+// Commit checks the signature of a commit, as Git stores it, at the time now. signer is the principal of an SSH key or
+// the user ID of an OpenPGP key. The error is the reason why the signature is not accepted.
 func (v *Verifier) Commit(raw []byte, now time.Time) (signer string, err error) {
 	payload, signature, count := split(raw)
 	when, err := committed(payload)
@@ -98,8 +98,8 @@ func (v *Verifier) Commit(raw []byte, now time.Time) (signer string, err error) 
 	return "", errors.New("its signature is neither of SSH nor of OpenPGP")
 }
 
-// split separates a commit from its signatures, as parse_buffer_signed_by_header of Git does: signatures of other hash
-// algorithms are not signed either.
+// split separates a commit from its signatures, as Git's parse_buffer_signed_by_header does: the signed text also
+// excludes signatures for other hash algorithms.
 func split(raw []byte) (payload, signature []byte, count int) {
 	ours, other := false, false
 	for len(raw) > 0 {
