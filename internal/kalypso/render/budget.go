@@ -12,11 +12,13 @@ import (
 // its output and every value that a function returns. Templates are trusted, so the limits only stop mistakes: a
 // rendering that does not end, or takes all memory.
 const (
-	// maxSteps limits loop iterations and calls, at the default of limits.file_size. A larger one allows more.
+	// maxSteps limits loop iterations and calls, if limits.file_size has its default. A larger file_size allows more
+	// steps.
 	maxSteps = 1_000_000
 	// bytesPerStep is the number of bytes that functions read or return in one step.
 	bytesPerStep = 64
-	// callSteps is charged for the call of a defined template, so that calls are not nested too deep for the memory.
+	// callSteps is charged for the call of a defined template, so that deeply nested calls end before they use up the
+	// memory.
 	callSteps = 20
 	// maxDepth limits the nesting of the values that functions read.
 	maxDepth = 100
@@ -57,7 +59,7 @@ func (b *budget) charge(steps int64) error {
 }
 
 // chargeCached charges the steps of a cached result. If the total would exceed a limit, it charges nothing and returns
-// false: rendering again then reports where.
+// false. Rendering again then fails at the right line.
 func (b *budget) chargeCached(steps int64) bool {
 	before := b.spent
 	if b.charge(steps) != nil {
@@ -78,7 +80,8 @@ func (b *budget) fits(what string, n int64) error {
 // tick charges a loop iteration, or the call of a template.
 func (b *budget) tick(steps int64) (string, error) { return "", b.charge(steps) }
 
-// read passes on a value that a comparison, a lookup or a loop reads. A loop sorts the keys of a map.
+// read charges for a value that a comparison, a lookup or a loop reads, and returns it. It charges more for a map,
+// since a loop sorts its keys.
 func (b *budget) read(v reflect.Value) (reflect.Value, error) {
 	var bytes int64
 	if r := elem(v); r.Kind() == reflect.Map || r.Kind() == reflect.String {
@@ -87,7 +90,7 @@ func (b *budget) read(v reflect.Value) (reflect.Value, error) {
 	return v, b.charge(1 + bytes/bytesPerStep)
 }
 
-// present passes on the value that an action prints.
+// present charges for the value that an action prints, and returns it.
 func (b *budget) present(action string, v any) (any, error) {
 	if v == nil {
 		return nil, &MissingValueError{action}

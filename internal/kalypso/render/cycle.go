@@ -11,8 +11,8 @@ var ErrTooManyPasses = fmt.Errorf("the result still contains a template ({{) aft
 
 // PassesError means that the result still contains templates after the last pass, because values refer to each other.
 type PassesError struct {
-	// Cycle lists the keys of values that refer to each other: each to the next, and the last to the first. The
-	// smallest key comes first.
+	// Cycle lists the keys of values that refer to each other. Each value refers to the next, and the last to the first.
+	// The smallest key comes first.
 	Cycle []string
 	// TooDeep is the key of a value that the result still refers to, if there is no cycle.
 	TooDeep string
@@ -74,7 +74,8 @@ func rotateToSmallest(circle []string) []string {
 	return slices.Concat(circle[at:], circle[:at])
 }
 
-// references returns the sorted keys that the templates in a value refer to: all keys, if one reads all values.
+// references returns the sorted keys that the templates in a value refer to. It returns all keys if a template reads
+// all values, such as with range.
 func references(value any, values map[string]any) []string {
 	var found []string
 	switch value := value.(type) {

@@ -19,7 +19,8 @@ const (
 	ofAssignment
 )
 
-// fields maps the names of a template's data to their scopes. Data of the environment has none.
+// fields maps the names of a template's data to their scopes. Data that is the same in the whole environment has the
+// empty scope.
 var fields = map[string]scope{
 	"Environment":          0,
 	"ClusterType":          ofClusterType,
@@ -82,8 +83,8 @@ type dependency struct {
 	mutates bool
 }
 
-// visit adds the dependencies of node. If dot is only an element of the data, the pipeline it came from was visited
-// before.
+// visit adds the dependencies of node. Inside range and with, dot is not the data, but an element of it. Its
+// dependencies were already added with the pipeline of the range or with.
 func (d *dependency) visit(node parse.Node, dotIsData bool, n needs) {
 	switch node := node.(type) {
 	case *parse.ListNode:

@@ -10,27 +10,27 @@ import (
 	"text/template/parse"
 )
 
-// entrywise describes how the result of a piece for all values is made of its results for each key alone. Such a piece
-// is rendered once for the keys that several assignments have in common. If all 10,000 assignments of large-10k have a
-// value of their own, rendering takes 0.46 s of CPU with it, and 2.0 s without it (5,000 assignments per second; the
-// bound is 15,000).
+// entrywise describes how to build the result of a piece for all values from its results for each key alone. Such a
+// piece is rendered once for the keys that several assignments have in common. If all 10,000 assignments of large-10k
+// have a value of their own, rendering takes 0.46 s of CPU this way, and 2.0 s without (5,000 assignments per second;
+// the bound is 15,000).
 type entrywise struct {
 	compare   func(a, b string) int // the order of the keys
 	separator string
-	sum       bool // the results are numbers, and that of all values is their exclusive or
+	sum       bool // the results are numbers; the result for all values is their exclusive or
 	// function prints the values, and indent indents the text. Called without a template,
 	// they take half the time. A loop has none.
 	function, indent string
 	columns          int
 }
 
-// worthEntries is the number of assignments from which on rendering each key of their base alone takes less time than
-// rendering all values for each of them.
+// worthEntries is the number of assignments above which it is faster to render each key of their base once than to
+// render all values for each assignment.
 const worthEntries = 4
 
-// entrywiseOf returns how the result of a node is made of those for each key: if the node is a loop over .ConfigData
-// whose body reads nothing but the key and the value, or prints toYaml, stringify or hash of .ConfigData. Otherwise it
-// returns nil.
+// entrywiseOf returns how to build the result of a node from its results for each key, or nil if that is not possible.
+// It is possible for a loop over .ConfigData whose body reads only the key and the value, and for an action that prints
+// toYaml, stringify or hash of .ConfigData.
 func entrywiseOf(node parse.Node) *entrywise {
 	switch node := node.(type) {
 	case *parse.RangeNode:
@@ -67,8 +67,8 @@ func entrywiseOf(node parse.Node) *entrywise {
 	return nil
 }
 
-// pipeline returns the commands of a pipeline that begins with a field, or with a function of one field: then the field
-// comes first. The arguments of the others are literals.
+// pipeline returns the words of a pipeline that begins with a field, such as .ConfigData | toYaml, or with a function
+// of one field, such as toYaml .ConfigData. The field comes first in both cases. All other arguments must be literals.
 func pipeline(p *parse.PipeNode) (words []string, ok bool) {
 	for i, c := range p.Cmds {
 		args := c.Args
@@ -93,8 +93,8 @@ func pipeline(p *parse.PipeNode) (words []string, ok bool) {
 	return words, true
 }
 
-// entriesKey is the cache key of the results of a piece for each key of shared values. The piece itself is the key of
-// its result for all of them.
+// entriesKey is the cache key of a piece's results for each key of shared values. The piece itself is the cache key of
+// its result for all shared values.
 type entriesKey struct{ piece *piece }
 
 // renderedEntries are the results of a piece for each key, in the order of the piece, with their steps.
@@ -105,7 +105,8 @@ type renderedEntries struct {
 }
 
 // entries returns the result of an entrywise piece, joined from the results for the keys of the values' base and for
-// the assignment's own keys. It returns false if the piece has to be rendered with all values. Then it charges nothing.
+// the assignment's own keys. If that is not possible, it charges nothing and returns false, and the caller renders the
+// piece with all values.
 func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
 	before := w.executor.spent
 	base := w.entriesOfBase(p, s)
@@ -121,7 +122,8 @@ func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
 	return text, ok
 }
 
-// join joins the results of a base with an assignment's own, which replace those of equal keys.
+// join joins the results of a base with an assignment's own results. For a key in both, the assignment's result
+// replaces the base's.
 func (e *entrywise) join(base, own *renderedEntries) (string, bool) {
 	if len(base.keys)+len(own.keys) == 0 {
 		return "", false
@@ -166,7 +168,7 @@ func (e *entrywise) join(base, own *renderedEntries) (string, bool) {
 	return b.String(), true
 }
 
-// entriesOfBase returns the results for each key of the values' base, or nil if there is none for one of them.
+// entriesOfBase returns the results for each key of the values' base, or nil if rendering fails for a key.
 func (w *worker) entriesOfBase(p *piece, s *assignmentInput) *renderedEntries {
 	key := entriesKey{p}
 	if found, ok := s.base.Cache.Load(key); ok {
@@ -183,8 +185,8 @@ func (w *worker) entriesOfBase(p *piece, s *assignmentInput) *renderedEntries {
 	return rendered
 }
 
-// eachEntry renders a piece for each of the keys alone, which it sorts. It returns nil if that fails, or if the order
-// of the keys is not certain.
+// eachEntry sorts the keys, and renders a piece for each key alone. It returns nil if that fails, or if the order of
+// the keys is not certain.
 func (w *worker) eachEntry(p *piece, s *assignmentInput, values map[string]any, keys []string) *renderedEntries {
 	slices.SortFunc(keys, p.entrywise.compare)
 	r := &renderedEntries{keys: keys, texts: make([]string, len(keys))}

@@ -58,7 +58,7 @@ func lineOf(err error) error {
 	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
 	if m := executing.FindStringSubmatch(text); m != nil {
 		text = m[1] + ": " + m[2]
-		if strings.Contains(m[1], ownPrefix) { // the user did not write it
+		if strings.Contains(m[1], ownPrefix) { // our own action, which the user did not write
 			text = m[2]
 		}
 	}

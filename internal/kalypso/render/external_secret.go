@@ -37,7 +37,8 @@ type (
 func clusterSecretStore(name string) storeRef { return storeRef{name, "ClusterSecretStore"} }
 
 // externalSecretSpec returns the spec of an ExternalSecret with these references, as YAML without the last newline. The
-// spec names the store of most references, the first by name among equals. Others name their own store.
+// spec names the store that most references use, or the first of several such stores by name. References to another
+// store name it themselves.
 func externalSecretSpec(references map[string]any) (string, error) {
 	uses := map[string]int{}
 	spec := externalSecret{Data: make([]externalSecretData, 0, len(references))}

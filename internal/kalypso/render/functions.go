@@ -50,7 +50,7 @@ var functions = func() template.FuncMap {
 		"until":     until,
 		"untilStep": untilStep,
 		"seq":       seq,
-		// Go's functions are listed here so that they are metered.
+		// These are Go's own functions. They are listed here so that calls of them are charged too.
 		"print":    fmt.Sprint,
 		"println":  fmt.Sprintln,
 		"html":     template.HTMLEscaper,

@@ -115,8 +115,8 @@ func (in instrumenter) pipe(p *parse.PipeNode) {
 	}
 }
 
-// tick returns an action that charges the steps of the body of a loop or a defined template: at least least, by the
-// length of its source and by the variables that it searches.
+// tick returns an action that charges for the body of a loop or of a defined template. The number of steps grows with
+// the length of the source and with the variables that the body looks up, and is never below least.
 func (in instrumenter) tick(body *parse.ListNode, least int) parse.Node {
 	const bytesPerStep, variablesPerStep = 64, 32
 	steps := int64((least + len(body.String())/bytesPerStep) * (1 + in.variables/variablesPerStep))

@@ -19,7 +19,7 @@ const shallow = " all any append chunk coalesce compact concat default dict dig 
 // metered returns a template function that charges the budget for a step, and for the bytes of its arguments and its
 // result.
 func (b *budget) metered(name string, f any) any {
-	if rest, must := strings.CutPrefix(name, "must"); must { // its twin, which returns errors
+	if rest, must := strings.CutPrefix(name, "must"); must { // such as mustToJson, which is toJson with errors
 		name = strings.ToLower(rest[:1]) + rest[1:]
 	}
 	deep := !strings.Contains(shallow, " "+name+" ")
@@ -71,8 +71,9 @@ func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err e
 	return err
 }
 
-// mostResult returns a bound of the bytes that a function returns, if it can return much more than it reads: most of
-// them can write one of their last two arguments for each byte of the other.
+// mostResult returns an upper bound of the bytes that a function returns, for functions that can return much more than
+// they read. Most of these can write one of their last two arguments once for each byte of the other one, as replace
+// does.
 func mostResult(name string, args []reflect.Value, read int64) int64 {
 	switch name {
 	case "indent", "join", "nindent", "regexReplaceAll", "regexReplaceAllLiteral", "repeat", "replace", "wrapWith":
@@ -107,7 +108,8 @@ func times(a, b int64) int64 {
 	return a * b
 }
 
-// chargeResult charges for the result of a function. A map that was changed must not contain itself.
+// chargeResult charges for the result of a function. If the function changed a map, chargeResult also checks that the
+// map does not contain itself.
 func (b *budget) chargeResult(name string, args []reflect.Value, result reflect.Value) error {
 	if result.Kind() == reflect.String {
 		if err := b.fits("it returns", int64(result.Len())); err != nil {
@@ -131,7 +133,7 @@ func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
 	switch name {
 	case "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit":
 		const compile = 256 // an expression is compiled for each call
-		const perMatch = 32 // each byte may be a match, of which the function makes a text
+		const perMatch = 32 // each byte may be a match, and each match becomes a text
 		size, err := pattern.Size(args[0].String())
 		if err != nil {
 			return 0, boundError("%v", err)
@@ -147,8 +149,8 @@ func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
 	return 0, nil
 }
 
-// measure returns the approximate bytes of a value when written out. Parts that it shares count each time. It returns
-// an error if they exceed limits.file_size, or the nesting its limit: the value may contain itself.
+// measure returns the approximate bytes of a value when written out. A part that occurs several times counts each time.
+// measure returns an error if the value exceeds limits.file_size or is nested too deep, since it may contain itself.
 func (b *budget) measure(v reflect.Value) (int64, error) {
 	left := b.size
 	if !written(v, 0, &left) {

@@ -26,7 +26,7 @@ type manifest struct {
 	prints bool
 }
 
-// piece is a part of a manifest: literal text, the namespace, or the template of that name in root.
+// piece is a part of a manifest: literal text, the namespace, or the template called name in root.
 type piece struct {
 	text      string
 	namespace bool
@@ -34,9 +34,9 @@ type piece struct {
 	name      string
 	functions []string // called by root
 	scope     scope
-	mutates   bool // it changes its data
+	mutates   bool // it calls a function that changes its data
 	entrywise *entrywise
-	parts     []piece // the same in parts, if some are entrywise
+	parts     []piece // the same piece, split so that some parts are entrywise
 }
 
 // parseManifest parses one manifest. Errors contain the line.
@@ -159,7 +159,7 @@ func (m *manifest) split(
 	return flush()
 }
 
-// of returns the piece of the whole that consists of the nodes.
+// of returns a new piece that consists of some of p's nodes.
 func (p piece) of(nodes []parse.Node, s scope, number string) (piece, error) {
 	if text, ok := literal(nodes); ok {
 		return piece{text: text}, nil

@@ -17,8 +17,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// A target with texts that are not plain is rendered twice: once with placeholders and once as it is. Both results
-// must have the same templates for the next pass, and in YAML the same documents, kinds and namespaces.
+// If a team's texts are not plain, their target is rendered twice: once with placeholders and once with the texts. Both
+// results must contain the same templates for the next pass. Both YAML files must have the same documents, kinds and
+// namespaces.
 
 // TeamTextError means that a team's text would become more than data in a rendered file.
 type TeamTextError struct {
@@ -90,7 +91,7 @@ func (in *placeholderRendering) compare(t *fleet.DeploymentTarget, text string, 
 		return nil
 	case in.err != nil:
 		return teamTextError(t, "it fails with plain texts, so the effect of the texts can't be checked: %v", in.err)
-	case !isYAML, text == in.text: // which prints none of the texts
+	case !isYAML, text == in.text: // the manifest prints none of the texts
 		return nil
 	}
 	want, err := outline(in.text)
@@ -112,7 +113,8 @@ func (in *placeholderRendering) compare(t *fleet.DeploymentTarget, text string, 
 	return nil
 }
 
-// outline returns the kinds and namespaces in each document of a YAML text: its own, and those that it refers to.
+// outline returns the kinds and namespaces in each document of a YAML text: those of the object, and those of objects
+// that it refers to.
 func outline(text string) (documents []string, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for n := 1; ; n++ {

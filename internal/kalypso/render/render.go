@@ -107,7 +107,7 @@ type targetInput struct {
 }
 
 // New prepares the rendering of a valid fleet's schedule with its configuration. It parses each template once, and
-// reports all templates that do not parse: as a warning those that nothing uses.
+// reports all templates that do not parse. If nothing uses such a template, the report is only a warning.
 func New(
 	ctx context.Context,
 	f *fleet.Fleet,
@@ -161,7 +161,7 @@ func New(
 		}
 		input := &clusterTypeInput{unknown: unknown.Any(ct.Labels)}
 		for i, t := range templates {
-			if t != nil { // a missing template is reported
+			if t != nil { // a missing template is reported elsewhere
 				input.parts = append(input.parts, part{parse(t), fileNames[i], t.File(fileNames[i])})
 			}
 		}
@@ -175,7 +175,7 @@ func New(
 	return r, problems
 }
 
-// addTarget adds the input that the assignments of a target share. It is called for each of them.
+// addTarget adds the input that the assignments of a target share. It is called once for each assignment.
 func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 	if known, ok := r.targets[t]; ok {
 		known.shared = true
@@ -248,7 +248,7 @@ type assignmentInput struct {
 	ofType     *clusterTypeInput
 	values     *configure.Values
 	secrets    *configure.Values
-	base       *configure.Values          // the values that other assignments have too; nil: all or none
+	base       *configure.Values          // the values that it shares with other assignments; nil if it shares all or none
 	own        []string                   // the keys of all other values
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
@@ -426,8 +426,8 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 	}
 }
 
-// inPass adds the number of the pass to an error, except for the first. The lines of a later pass are those of the
-// previous result.
+// inPass adds the number of the pass to an error, except in the first pass. In a later pass, line numbers refer to the
+// result of the pass before.
 func inPass(pass int, err error) error {
 	if pass == 0 {
 		return err

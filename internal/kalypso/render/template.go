@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Data is the data of a template. Its exported fields are those of the operator: a template that prints or hashes all
-// data sees only them.
+// Data is the data of a template. Its exported fields are the fields that Kalypso's operator has, so that a template
+// that prints or hashes all data gives the same result as with the operator.
 type Data struct {
 	DeploymentTargetName string
 	Namespace            string
@@ -224,7 +224,7 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	default:
 		tmpl = p.root.Funcs(x.charging(p.functions))
 	}
-	// By value, so that no template can print its memory address.
+	// Pass a copy, since a template could print the address of a pointer.
 	dot := *d
 	if p.mutates {
 		dot = d.clone()

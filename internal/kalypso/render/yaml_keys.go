@@ -2,7 +2,8 @@ package render
 
 import "cmp"
 
-// isPrintableASCII reports whether s consists of printable ASCII characters. The order of other keys is not certain.
+// isPrintableASCII reports whether s consists of printable ASCII characters. [compareYAMLKeys] may order other keys
+// differently from the library.
 func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -12,8 +13,8 @@ func isPrintableASCII(s string) bool {
 	return true
 }
 
-// compareYAMLKeys orders keys as the library does: numbers in them by their value, and other characters before letters,
-// but letters before them after a digit.
+// compareYAMLKeys orders keys as the YAML library does. Numbers in keys are compared by value. Other characters come
+// before letters, but after a digit they come after letters.
 func compareYAMLKeys(a, b string) int {
 	afterDigits := false
 	for i := range min(len(a), len(b)) {
@@ -38,7 +39,7 @@ func compareYAMLKeys(a, b string) int {
 
 // compareYAMLNumbers compares keys that differ first at byte i, where neither has a letter.
 func compareYAMLNumbers(a, b string, i int) int {
-	var before int64 // 1 if a digit other than 0 precedes: then a 0 counts
+	var before int64 // 1 if a digit other than 0 precedes, so that a 0 is significant
 	if a[i] == '0' || b[i] == '0' {
 		for j := i - 1; j >= 0 && isDigit(a[j]); j-- {
 			if a[j] != '0' {

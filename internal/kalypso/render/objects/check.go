@@ -18,10 +18,11 @@ func (o *Object) Identified() bool {
 }
 
 // Check returns the defect of an object of an assignment with that namespace, and a description of it. anywhere says
-// that the object may be in any namespace, as a reconciler's may. An object that is not identified has none.
+// that the object may be in any namespace, as a reconciler's may. It returns no defect for an object without the
+// identifying keys, which a [Validator] reports.
 func (o *Object) Check(namespace string, anywhere bool) (Defect, string) {
 	switch {
-	case !o.Identified(), string(o.Group()) == "kustomize.config.k8s.io": // read by kustomize, and never applied
+	case !o.Identified(), string(o.Group()) == "kustomize.config.k8s.io": // such as kustomize's own objects
 	case len(o.Namespace) == 0 && o.namespaced():
 		return OtherNamespace, o.String() + " has no namespace"
 	case !anywhere && len(o.Namespace) > 0 && string(o.Namespace) != namespace:

@@ -22,12 +22,12 @@ import (
 
 // Invalid describes why a cluster can't apply a file.
 type Invalid struct {
-	Line int    // from 1: of the fault, or where the document begins
+	Line int    // from 1: the line of the fault, or the first line of the document
 	Why  string // the parser's words
 }
 
 // Validator finds files that no cluster can apply, since kustomize refuses them. The zero value is ready, and safe for
-// concurrent use. It reads files of one shape once: see [shaper].
+// concurrent use. Of all files with the same shape, it reads only the first; see [shaper].
 type Validator struct {
 	known   sync.Map // shape → *Invalid
 	shapers sync.Pool
@@ -35,7 +35,7 @@ type Validator struct {
 
 // Check returns nil if kustomize reads the text of a file with that name.
 func (v *Validator) Check(name string, text []byte) *Invalid {
-	if slices.Contains(konfig.RecognizedKustomizationFileNames(), name) { // no object
+	if slices.Contains(konfig.RecognizedKustomizationFileNames(), name) { // it contains no object
 		return (&documentText{text: text}).syntaxFault()
 	}
 	s, ok := v.shapers.Get().(*shaper)
@@ -51,11 +51,11 @@ func (v *Validator) Check(name string, text []byte) *Invalid {
 	return known.(*Invalid) //nolint:forcetypeassert // nothing else is stored
 }
 
-// check returns why kustomize refuses a text. kustomize decides alone. The document that it refuses is looked for
-// afterwards, for the line.
+// check returns why kustomize refuses a text, or nil. Only kustomize decides. After a refusal, check searches for the
+// document at fault to find the line.
 func check(text []byte) *Invalid {
 	documents := split(text)
-	// kustomize puts what an alias means in its place, without end.
+	// An alias that contains itself would make kustomize expand it forever.
 	endless := slices.ContainsFunc(documents, func(d documentText) bool {
 		return bytes.IndexByte(d.text, '*') >= 0 && d.syntaxFault() != nil
 	})
@@ -84,13 +84,13 @@ func check(text []byte) *Invalid {
 type documentText struct {
 	text     []byte
 	before   int  // the number of lines of the file before it
-	followed bool // by a separator with text after it
+	followed bool // the separator after the document has text behind it
 }
 
-// separator is a line between documents, as kustomize finds it.
+// separator matches a line between documents, as kustomize does.
 var separator = regexp.MustCompile(`\n---(.*)\n`)
 
-// split returns the documents of a file, as kustomize finds them.
+// split returns the documents of a file, split as kustomize splits them.
 func split(text []byte) (all []documentText) {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	start, before := 0, 0
@@ -105,7 +105,7 @@ func split(text []byte) (all []documentText) {
 	return append(all, documentText{text: text[start:], before: before})
 }
 
-// errAPIVersion is the only fault that kustomize does not see.
+// errAPIVersion is the only fault that kustomize accepts.
 var errAPIVersion = errors.New("it has no apiVersion")
 
 // load reads a text as kustomize reads a file of resources, and writes it as kustomize does.
@@ -135,16 +135,16 @@ func load(text []byte) (err error) {
 	return nil
 }
 
-// syntaxFault returns the first fault in the text of a document, whatever it describes.
+// syntaxFault returns the first syntax error of a document, or nil.
 func (d *documentText) syntaxFault() *Invalid {
-	// With a line before it, the parser names the line where a text in quotes begins, also if that is the first one.
+	// The parser names no line for a text in quotes that begins in the first line, so parse adds a line before it.
 	parse := func(text []byte) error { return yaml.Unmarshal(append([]byte("\n"), text...), new(yaml.Node)) }
 	if err := parse(d.text); err != nil {
 		line, why := lineOf(err)
 		if why == "found unexpected end of stream" {
 			return &Invalid{d.before + line - 1, why}
 		}
-		return &Invalid{d.firstLine(parse, why), why} // often the parser names the line where the map begins
+		return &Invalid{d.firstLine(parse, why), why} // the parser often names the first line of the map instead
 	}
 	decode := func(text []byte) error { return yaml.Unmarshal(text, new(any)) }
 	err := decode(append(bytes.Repeat([]byte("\n"), d.before), d.text...))
@@ -160,7 +160,7 @@ func (d *documentText) syntaxFault() *Invalid {
 	}
 }
 
-// firstLine returns the line of the file up to which a reader of the document fails for that reason.
+// firstLine searches for the line of the file at which read begins to fail with the error why.
 func (d *documentText) firstLine(read func(text []byte) error, why string) int {
 	lines := slices.Collect(bytes.Lines(d.text))
 	return d.before + 1 + sort.Search(len(lines)-1, func(n int) bool {
@@ -218,7 +218,8 @@ func lineOf(err error) (line int, why string) {
 	return line, printable.Line(strings.TrimPrefix(text, "yaml: "))
 }
 
-// words returns the text of an error without the object, which may be long, and differs in texts of one shape.
+// words returns the text of an error without the object in it. The object may be long, and it differs between texts of
+// the same shape.
 func words(err error) string {
 	if value := (*json.UnsupportedValueError)(nil); errors.As(err, &value) {
 		return "JSON has no number " + value.Str

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// Object is an object in a document of a rendered file. Its fields are parts of texts that were scanned. They are empty
-// for a document that is no YAML map.
+// Object is an object in a document of a rendered file. Its fields share memory with the scanned text. They are empty
+// if the document is not a YAML map.
 type Object struct {
 	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none, and for a Namespace
 
@@ -18,7 +18,8 @@ type Object struct {
 // Group returns the API group of the object. The core group is empty.
 func (o *Object) Group() []byte { return o.APIVersion[:max(0, bytes.IndexByte(o.APIVersion, '/'))] }
 
-// isNamespace reports whether the object is a Namespace, which is in no namespace, whatever its metadata says.
+// isNamespace reports whether the object is a Namespace. A Namespace is in no namespace, even if its metadata names
+// one.
 func (o *Object) isNamespace() bool {
 	return string(o.Kind) == "Namespace" && string(o.APIVersion) == "v1"
 }
@@ -29,7 +30,7 @@ func (o *Object) clearNamespace() {
 	}
 }
 
-// namespace returns the namespace for comparisons: default is none.
+// namespace returns the namespace for comparisons. "default" becomes empty, since both mean the same.
 func (o *Object) namespace() []byte {
 	if string(o.Namespace) == "default" {
 		return nil
@@ -47,7 +48,7 @@ var seed = maphash.MakeSeed()
 
 // Hash returns a hash of the object's identity. It differs between processes.
 func (o *Object) Hash() uint64 {
-	const odd = 0x9e3779b97f4a7c15 // so that the order of the parts counts
+	const odd = 0x9e3779b97f4a7c15 // so that the hash depends on the order of the parts
 	hash := maphash.Bytes(seed, o.Name)
 	hash = hash*odd + maphash.Bytes(seed, o.namespace())
 	hash = hash*odd + maphash.Bytes(seed, o.Kind)

@@ -9,8 +9,8 @@ import (
 )
 
 // Scan appends the objects in the documents of a YAML text to found, in order. The items of a list count as objects. It
-// reads only the lines that identify an object, in the form in which templates write them. It parses a document with
-// any other form there.
+// reads only the lines that identify an object, in the form in which templates write them. It parses a document in
+// which these lines have any other form.
 func Scan(found []Object, text []byte) []Object {
 	for n := 1; len(text) > 0; {
 		found = append(found, Object{Document: n})
@@ -36,11 +36,11 @@ type document struct {
 	*Object
 
 	keys       bool // it has a key
-	irregular  bool // it has lines of a form that scan does not read
+	irregular  bool // it has lines in a form that scan can't read
 	inMetadata bool
-	complete   bool // all keys were read that identify the object
+	complete   bool // all identifying keys were read
 	valueBelow bool // the last key has no value on its line
-	indent     int  // of the keys of metadata; 0 until the first
+	indent     int  // of the keys of metadata; 0 until the first key is read
 }
 
 // scan reads the first document of a text, and returns the text after it.
@@ -72,7 +72,7 @@ func (d *document) scan(text []byte) (rest []byte) {
 	return nil
 }
 
-// otherLine reads a line of any form that is not empty. It reports whether the line ends the document.
+// otherLine reads a line that is not empty, whatever its form. It reports whether the line ends the document.
 func (d *document) otherLine(line []byte) (ends bool) {
 	switch c := line[0]; {
 	case c == ' ':
@@ -107,7 +107,7 @@ func (d *document) skipLines(text []byte) int {
 	return -1
 }
 
-// separatorIn returns where the first line begins that ends the document, or -1.
+// separatorIn returns the position of the first line that ends the document, or -1.
 func separatorIn(text []byte) int {
 	for start := 0; ; start++ {
 		dash := bytes.IndexByte(text[start:], '-')
@@ -149,12 +149,12 @@ func (d *document) topLine(line []byte) {
 	}
 }
 
-// identified reports whether the keys were read that each object has.
+// identified reports whether the keys that every object has were read.
 func (d *document) identified() bool {
 	return !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
 }
 
-// finish ends the search for keys when all were read that identify the object.
+// finish ends the search for keys once all identifying keys were read.
 func (d *document) finish() {
 	d.complete = (len(d.Namespace) > 0 || d.isNamespace()) && d.identified()
 }
@@ -190,7 +190,8 @@ func (d *document) metadataLine(line []byte) {
 	}
 }
 
-// mayGoOn reports whether a text in quotes may go on in the next line, where its indentation means nothing.
+// mayGoOn reports whether a text in quotes may continue on the next line. The indentation of such a line has no
+// meaning.
 func mayGoOn(line []byte) bool {
 	for i, c := range line {
 		if c == '"' || c == '\'' {
@@ -218,7 +219,7 @@ func pair(line []byte) (key, value []byte, ok bool) {
 
 // The classes of bytes.
 const (
-	endsKey    byte = 1 << iota // a colon, or what no plain key of ours has
+	endsKey    byte = 1 << iota // a colon, or a character that no plain key of ours contains
 	ofName                      // in names
 	ofNameOnly                  // not at the start of a plain text
 )
@@ -250,7 +251,7 @@ func trim(value []byte) []byte {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// isName reports whether a value is plain text in YAML: letters, digits and what names contain besides.
+// isName reports whether a value is plain text in YAML with only letters, digits and the other characters of names.
 func isName(value []byte) bool {
 	for _, c := range value {
 		if classes[c]&ofName == 0 {
@@ -260,7 +261,7 @@ func isName(value []byte) bool {
 	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !isNull(value)
 }
 
-// isList reports whether a kind is one of lists of objects.
+// isList reports whether a kind is a list of objects.
 func isList(kind []byte) bool { return bytes.HasSuffix(kind, []byte("List")) }
 
 func isNull(value []byte) bool {
@@ -278,11 +279,11 @@ func (d *document) skip(value []byte) {
 	case '{', '[':
 		d.irregular = d.irregular || last != '}' && last != ']'
 	default:
-		d.irregular = d.irregular || bytes.Contains(value, []byte(": ")) // no YAML, unless in a comment
+		d.irregular = d.irregular || bytes.Contains(value, []byte(": ")) // invalid YAML, unless it is in a comment
 	}
 }
 
-// set reads the scalar of a key that occurs once.
+// set reads the scalar of a key. If the key occurs twice, the document is irregular.
 func (d *document) set(field *[]byte, value []byte) {
 	if isName(value) && *field == nil {
 		*field = value

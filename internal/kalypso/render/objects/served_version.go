@@ -2,9 +2,9 @@ package objects
 
 import "bytes"
 
-// ServedVersion returns the API version that Flux serves in place of the object's, or "" if Flux serves that, or the
-// object is not one of Flux. Flux 2.8 removed the versions before v1 of sources and Kustomizations, and those before v2
-// of HelmReleases: its custom resource definitions serve no others.
+// ServedVersion returns the API version that the object should have, if it is a Flux object with a version that Flux no
+// longer serves. Otherwise it returns "". Flux 2.8 removed all versions before v1 of sources and Kustomizations, and
+// all versions before v2 of HelmReleases.
 func (o *Object) ServedVersion() string {
 	served := ""
 	switch string(o.Group()) {

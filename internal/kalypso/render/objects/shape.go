@@ -8,18 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// shaper computes the shapes of texts. The zero value is ready. It is fast with lines that it read before.
+// shaper computes the shapes of texts. The zero value is ready. It caches the shapes of lines.
 type shaper struct {
 	lines [1 << 12]knownLine // by the last bits of their hash
 }
 
-// knownLine is the hash of a line, and of its shape. If shape is 0, the line may make a key of a value.
+// knownLine is the hash of a line, and of its shape. If shape is 0, a value of the line may be a key.
 type knownLine struct{ hash, shape uint64 }
 
-const oddFactor = 0x9e3779b97f4a7c15 // so that the order of the parts of a hash counts
+const oddFactor = 0x9e3779b97f4a7c15 // so that the hash depends on the order of the parts
 
 // shape returns a hash of a text without its plain values: it is the same for texts that only differ in values that are
-// the same to YAML, such as two words. kustomize reads all texts of a shape, or refuses all, in the same line.
+// the same to YAML, such as two words. kustomize either accepts all texts of a shape, or refuses all of them, at the
+// same line.
 func (s *shaper) shape(text []byte) uint64 {
 	shape := uint64(0)
 	for rest := text; len(rest) > 0; {
@@ -53,7 +54,7 @@ func shapeOf(line []byte, whole uint64) uint64 {
 	if mayMakeKey(line[:start]) {
 		return 0
 	}
-	if class == otherValue || bytes.Contains(line[:start], []byte("kind")) { // which may be that of a list
+	if class == otherValue || bytes.Contains(line[:start], []byte("kind")) { // the kind may be a list's
 		return whole | 1
 	}
 	lineBreak := len(line) - start - end
@@ -93,7 +94,7 @@ func valueIn(line []byte) int {
 	return i
 }
 
-// valueClass is a class of values that are the same to YAML, wherever they stand in a text, and to kustomize.
+// valueClass is a class of values that YAML and kustomize treat alike, at any place in a text.
 type valueClass byte
 
 const (
@@ -107,11 +108,11 @@ const (
 
 // The bytes of values.
 const (
-	inQuotes     byte = 1 << iota // means the same in quotes of both kinds
+	inQuotes     byte = 1 << iota // means the same in single and in double quotes
 	inWords                       // means the same within plain text
-	betweenWords                  // the same, unless a space is beside it
+	betweenWords                  // means the same within plain text, unless a space is beside it
 	alphanumeric                  // may begin a value
-	notInNumbers                  // in no number and in no date
+	notInNumbers                  // occurs in no number and in no date
 	decimal
 	question
 	beyondASCII // a part of a character
@@ -146,7 +147,7 @@ var bytesOfValues = func() (all [256]byte) {
 	return all
 }()
 
-// classOf returns the class of the value that the rest of a line is, and where it ends.
+// classOf returns the class of the value at the start of rest, and where the value ends.
 func classOf(rest []byte) (class valueClass, end int) {
 	end = len(rest)
 	if end > 0 && rest[end-1] == '\n' {
@@ -169,8 +170,8 @@ func classOf(rest []byte) (class valueClass, end int) {
 	return valueClass(q), end
 }
 
-// isQuotable reports whether a text means the same in quotes of both kinds, and is a part of a text that began in an
-// earlier line, or an error.
+// isQuotable reports whether a text means the same in single and in double quotes. If such a text follows a quoted text
+// of an earlier line, it must be a part of it, or an error.
 func isQuotable(text []byte) bool {
 	all, some := inQuotes, byte(0)
 	for _, c := range text {
@@ -212,7 +213,8 @@ func begins(text []byte) bool {
 
 func isAlphanumeric(c byte) bool { return bytesOfValues[c]&alphanumeric != 0 }
 
-// isPrintable reports whether a text with such bytes has only characters that a parser of YAML takes for nothing else.
+// isPrintable reports whether a text is valid UTF-8 without unprintable characters, some of which have a meaning in
+// YAML. some is the union of its bytes' classes.
 func isPrintable(text []byte, some byte) bool {
 	return some&beyondASCII == 0 || utf8.Valid(text) &&
 		bytes.IndexFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) < 0

@@ -20,7 +20,7 @@ type invalidFile struct {
 	target problem.AffectedTarget
 }
 
-// invalidKind identifies the faults that are one line of a problem.
+// invalidKind identifies faults that a problem reports in one line.
 type invalidKind struct {
 	file string
 	objects.Invalid

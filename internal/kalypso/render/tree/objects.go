@@ -16,12 +16,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// A cluster builds the folder of its cluster type as a whole. So the objects in all files of the folder are compared,
-// once all are rendered. The objects of a folder that is as it was delivered are not read. In a folder that changes,
-// the files that change must be valid.
+// Flux on a cluster builds the folder of the cluster type as a whole, so the objects of all files in the folder are
+// compared, once all files are rendered. If the folder is the same as last delivered, its objects are not read. If it
+// changes, the changed files must be valid.
 
-// maxWaiting limits the bytes of files of folder i that wait until it is known whether the folder changes. The objects
-// of further files are read at once, while the processor's cache has them. A folder that was not delivered changes.
+// maxWaiting limits the bytes of folder i's rendered files that are kept unread until it is known whether the folder
+// changes. Beyond the limit, the objects of files are read at once, while the files are in the CPU's cache. A folder
+// that was never delivered is known to change, so none of its files wait.
 func (t *Tree) maxWaiting(i int) int64 {
 	if t.fleet.Delivered == nil || len(t.fleet.Delivered(t.Schedule.Placements[i].ClusterType.Name, "")) == 0 {
 		return 0
@@ -48,7 +49,7 @@ type defect struct {
 	class objects.Defect
 }
 
-// found lists the faults of the objects of a folder.
+// found lists the faults that were found in the objects of a folder.
 type found struct {
 	defects    map[defect]*examples
 	unserved   map[unservedVersion]bool
@@ -61,7 +62,7 @@ type examples struct {
 	lines []string // at most problem.MaxListed
 }
 
-// collision is an object that a deployment target renders although another file of the folder has it.
+// collision is an object that a deployment target renders although another file of the folder contains it too.
 type collision struct {
 	clusterType, target, otherTarget string
 	file, other                      render.File
@@ -77,12 +78,12 @@ func (c *collision) String() string {
 		c.clusterType, c.object, c.otherTarget, c.other.Name, c.target, c.file.Name)
 }
 
-// fails reports whether the target of a collision is left out of the tree.
+// fails reports whether the collision removes its deployment target from the tree.
 func (c *collision) fails(reaction problem.Reaction) bool {
 	return c.self() || reaction == problem.Fail
 }
 
-// leaveOut leaves the targets out that fail because of collisions. It reports whether any target fails.
+// leaveOut removes the targets that fail because of collisions from the tree. It reports whether any target fails.
 func (all found) leaveOut(f *fleet.Fleet, rendered []renderedTarget) (some bool) {
 	some = len(all.invalid) > 0 && f.Invalid == problem.Fail
 	for _, c := range all.collisions {
@@ -217,9 +218,9 @@ func (all *found) add(d defect, count int, lines ...string) {
 	e.lines = append(e.lines, lines[:min(len(lines), problem.MaxListed-len(e.lines))]...)
 }
 
-// collide returns the objects that a target renders although another target renders them, or twice itself. Only objects
-// with one of these hashes can be. The target that came later is at fault: one that is not delivered comes after one
-// that is, and that one after one that does not change.
+// collide returns the objects that are rendered twice, by one target or by two. It looks only at objects whose hash is
+// in twice. The later target is at fault. Unchanged targets come first, then targets that were delivered and change,
+// then new targets.
 func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) (all []collision) {
 	owners := map[uint64][]owner{}
 	for _, n := range t.inOrderOfDelivery(i, rendered, twice) {
@@ -235,15 +236,15 @@ func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) 
 	return all
 }
 
-// owner is the first target of a folder with an object.
+// owner is the first target of a folder that renders an object.
 type owner struct {
 	object objects.Object
 	file   render.File
 	target string
 }
 
-// inOrderOfDelivery returns the targets that have an object with one of these hashes: those that do not change, those
-// that are delivered, and the others.
+// inOrderOfDelivery returns the targets that have an object whose hash is in twice: first unchanged targets, then
+// targets that were delivered and change, then new targets.
 func (t *Tree) inOrderOfDelivery(i int, rendered []renderedTarget, twice map[uint64]bool) (order []int) {
 	clusterType := t.Schedule.Placements[i].ClusterType.Name
 	ranks := make([]int, len(rendered))
@@ -263,8 +264,8 @@ func (t *Tree) inOrderOfDelivery(i int, rendered []renderedTarget, twice map[uin
 	return order
 }
 
-// collideTarget returns the objects that target n is the first to render, and those that an earlier target renders, or
-// that it renders twice.
+// collideTarget returns the objects that target n renders first (own), and its collisions: objects that an earlier
+// target, or target n itself, has already rendered.
 func (t *Tree) collideTarget(
 	i, n int, name string, twice map[uint64]bool, owners map[uint64][]owner,
 ) (own []owner, all []collision) {

@@ -62,8 +62,8 @@ func problemsOf(failures []failure) (problems problem.Problems) {
 	return problems
 }
 
-// ofTeam reports whether the team's data can cause the failure. They can't if the platform's own schema rejects the
-// platform's values.
+// ofTeam reports whether the team's data can cause the failure. The team is not at fault if a schema of the platform
+// rejects values of the platform.
 func (f *failure) ofTeam() bool {
 	return f.Template != nil || f.Violation.Object.Kind() == fleet.KindWorkload
 }

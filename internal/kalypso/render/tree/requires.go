@@ -7,9 +7,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
-// leaveOutWithout leaves the targets of folder i out whose required targets are left out, if the fleet's guardrail says
-// so. It renders those again that keep other required targets, since templates read which targets are there. It returns
-// the failures of these.
+// leaveOutWithout removes targets of folder i from the tree if the targets that they require were left out and the
+// fleet's guardrail says so. If a target lost only some of the targets that satisfy its requirements, it is rendered
+// again, since its templates may list them. leaveOutWithout returns the failures of these renderings.
 func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTarget) (failures []failure) {
 	for again := t.fleet.LeaveOutFailed; again && ctx.Err() == nil; {
 		again = false

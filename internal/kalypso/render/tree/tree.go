@@ -52,7 +52,7 @@ type Folder struct {
 	Hash        Hash           // meaningless if Unknown is set
 	Targets     []TargetFolder // sorted by name
 	Unknown     bool
-	Undecided   bool // the targets are not known yet, so there are none here
+	Undecided   bool // the targets are not known yet, so Targets is empty
 }
 
 // TargetFolder is the folder of a deployment target.
@@ -75,9 +75,9 @@ type File struct {
 }
 
 // Build renders the assignments of a schedule on all CPUs and reports the failures, and the requirements in the index
-// that are not met. The tree has no folder for an assignment that fails, nor for one of a deployment target in leftOut.
-// It contains no content: [Tree.Files] renders it again. If the fleet has a reaction to duplicate objects or invalid
-// files, and valid says that it has no error so far, Build reports them in the folders that change. Build calls
+// that are not met. The tree has no folder for an assignment that fails, or whose deployment target is in leftOut. It
+// does not contain the files: [Tree.Files] renders them again. If the fleet has a reaction to duplicate objects or
+// invalid files, and valid says that it has no error so far, Build reports them in the folders that change. Build calls
 // progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is done.
 func Build(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, index *requires.Index,
@@ -111,7 +111,7 @@ func Build(
 	}
 	t.Hash = gitobject.NewHasher().Tree(entries)
 	problems := append(problemsOf(slices.Concat(failures...)), index.Faults(ctx)...)
-	if len(problems) > 0 && !f.LeaveOutFailed { // then there is no tree
+	if len(problems) > 0 && !f.LeaveOutFailed { // failed targets are not left out, so there is no tree
 		return t, problems
 	}
 	return t, append(problems, problemsOfObjects(f, read)...)
@@ -164,7 +164,7 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	return folder, failures, read
 }
 
-// folder returns the folder i of these targets.
+// folder returns folder i, with the folders of these targets.
 func (t *Tree) folder(i int, rendered []renderedTarget, w *workspace) Folder {
 	p := &t.Schedule.Placements[i]
 	folder := Folder{
@@ -244,8 +244,8 @@ func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []rendere
 	return rendered
 }
 
-// set sets the result of rendering an assignment, except its objects. It returns the size of the files in bytes. files
-// is empty and has the capacity for all of them.
+// set sets the result of rendering an assignment, except its objects. It returns the size of the files in bytes. The
+// slice files must be empty, with room for all of them.
 func (r *renderedTarget) set(
 	a *schedule.Assignment, result render.AssignmentFiles, h *gitobject.Hasher, files []entry,
 ) (size int64) {
@@ -332,8 +332,8 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 	}
 }
 
-// TargetFiles renders the files of target n of folder i, sorted by name. It takes no context: a partial result would
-// look complete.
+// TargetFiles renders the files of target n of folder i, sorted by name. It takes no context, since an interrupted
+// result would look complete.
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		for _, f := range t.renderer.Assignment(context.Background(), i, t.Folders[i].Targets[n].assignment).Files {
