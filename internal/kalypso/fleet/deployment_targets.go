@@ -41,8 +41,8 @@ func (f *Fleet) RefusedTargets() []*DeploymentTarget {
 	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })
 }
 
-// allTargets returns the deployment targets of the fleet's environment, sorted, and those that nothing is rendered of.
-// Only the names of the latter count: they may collide.
+// allTargets returns the deployment targets of the fleet's environment, sorted. Targets in omitted are not rendered,
+// but their names must be unique too.
 func (f *Fleet) allTargets() (targets []*DeploymentTarget, omitted map[*DeploymentTarget]bool, ps problem.Problems) {
 	omitted = map[*DeploymentTarget]bool{}
 	workspaces := f.workspaces()
@@ -98,8 +98,8 @@ func (f *Fleet) MayRender(t *Target) bool {
 	return t.Environment == f.Environment || unknown.Is(t.Environment) || unknown.Is(f.Environment)
 }
 
-// CheckEnvironment warns if Workloads have deployment targets, and none for the fleet's environment: its name may be
-// wrong.
+// CheckEnvironment warns if Workloads have deployment targets, but none for the fleet's environment, since its name may
+// be wrong.
 func (f *Fleet) CheckEnvironment() problem.Problems {
 	named := map[string]bool{}
 	for _, w := range f.Workloads {
@@ -129,7 +129,7 @@ func (f *Fleet) CheckEnvironment() problem.Problems {
 type workspaces struct {
 	prefix        string                           // of a Flux owner label: <environment>-
 	registrations map[string]*WorkloadRegistration // by name
-	unnamed       bool                             // the name of a registration is unknown
+	unnamed       bool                             // a registration has an unknown name
 }
 
 func (f *Fleet) workspaces() workspaces {
@@ -145,8 +145,8 @@ func (f *Fleet) workspaces() workspaces {
 func (f *Fleet) Workspace(w *Workload) string { return f.workspaces().of(w) }
 
 // of returns the workspace of the registration that the Workload came from. The Workload's Flux owner label names it:
-// <environment>-<registration>. If the fleet has no such registration, the Workload's own label counts. It is
-// [unknown.Text] if one of these is.
+// <environment>-<registration>. If the fleet has no such registration, the Workload's own label names the workspace.
+// The result is [unknown.Text] if a label or name that decides it is unknown.
 func (ws workspaces) of(w *Workload) string {
 	if _, maybe := w.Labels[unknown.Text]; maybe || unknown.Is(w.Labels[FluxOwnerLabel]) {
 		return unknown.Text

@@ -11,8 +11,9 @@ func faults(check func(*objectProblems)) (ps objectProblems) {
 	return ps
 }
 
-// SetAffected sets the targets of the fleet's environment that the faults in a Workload's problems affect: the target
-// that the path of a problem leads to, or all of them. Of the problems that affect all, only the first lists them.
+// SetAffected sets the targets of the fleet's environment that each team fault of a Workload affects: one target if the
+// problem's path leads to it, otherwise all targets. If several problems affect all targets, only the first problem
+// lists them.
 func (f *Fleet) SetAffected(w *Workload, ps problem.Problems) {
 	all := false
 	var here map[string]bool
@@ -41,8 +42,9 @@ func targetOf(w *Workload, path []problem.Step) (*Target, bool) {
 	return &w.Targets[path[1].Index], true
 }
 
-// affected returns the targets of a Workload in the fleet's environment. A target without an environment counts,
-// because it may have lost it, unless the environment has a target of its name.
+// affected returns the targets of a Workload in the fleet's environment. A target without an environment is included,
+// because its environment may have been removed by mistake. It is not included if the environment has another target of
+// the same name.
 func (f *Fleet) affected(w *Workload) (all []problem.AffectedTarget) {
 	here := f.names(w)
 	for i := range w.Targets {
@@ -53,7 +55,7 @@ func (f *Fleet) affected(w *Workload) (all []problem.AffectedTarget) {
 	return all
 }
 
-// names returns the names of the targets that the fleet's environment has, or may have, of a Workload.
+// names returns the names of a Workload's targets that are, or may become, targets of the fleet's environment.
 func (f *Fleet) names(w *Workload) map[string]bool {
 	names := make(map[string]bool, len(w.Targets))
 	for i := range w.Targets {

@@ -101,7 +101,7 @@ type Template struct {
 	Manifests   []string // Go templates
 }
 
-// File returns the name of the file that t renders as a part of an assignment, such as reconciler.
+// File returns the name of the file that t renders. part says what t is used for, such as reconciler.
 func (t *Template) File(part string) string {
 	if t.FileName != "" && !unknown.Is(t.FileName) {
 		return t.FileName
@@ -128,16 +128,19 @@ func (c *Config) IsPlatformConfig() bool {
 	return c.Labels[PlatformConfigLabel] == platformConfigSelected
 }
 
-// MayBePlatformConfig reports whether c is a platform config, or may become one once its unknown values are known.
+// MayBePlatformConfig reports whether c is a platform config, or may turn out to be one when its unknown values become
+// known.
 func (c *Config) MayBePlatformConfig() bool {
 	_, unknownLabel := c.Labels[unknown.Text]
 	return unknownLabel || unknown.Is(c.Name) || c.IsPlatformConfig() || unknown.Is(c.Labels[PlatformConfigLabel])
 }
 
-// IsAzureAppConfig reports whether each key is a path that selects the assignments its value applies to.
+// IsAzureAppConfig reports whether the ConfigMap comes from Azure App Configuration. Each of its keys is a path that
+// selects the assignments its value applies to.
 func (c *Config) IsAzureAppConfig() bool { return strings.HasPrefix(c.Name, AzureAppConfigPrefix) }
 
-// WithValues returns the fleet with the values of configs that with returns. It returns f if all are the same.
+// WithValues returns the fleet with each value of a config replaced by the result of with. It returns f itself if no
+// value changes.
 func (f *Fleet) WithValues(with func(config *Config, key, value string) string) *Fleet {
 	replaced := *f
 	replaced.Configs = slices.Clone(f.Configs)
@@ -241,7 +244,8 @@ type Fleet struct {
 	PriorPlacement placement.PriorResults
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool
-	// LeaveOutFailed leaves the deployment targets out of the tree that fail by a [problem.TeamFault], instead of failing.
+	// LeaveOutFailed says that a deployment target with a [problem.TeamFault] is left out of the tree, instead of failing
+	// the rendering.
 	LeaveOutFailed bool
 	// Duplicates is the reaction to objects that several deployment targets of a cluster type render. If it is
 	// [problem.Ignore], empty or not known yet, the rendered objects are not compared.
