@@ -12,8 +12,8 @@ import (
 
 // cell shows the version of a deployment target or a cluster type in an environment.
 type cell struct {
-	State   Text // the worst
-	Version Text // the one that most clusters run
+	State   Text // the worst state of its clusters
+	Version Text // the version that most clusters run
 	More    int  // number of other versions
 	Count   string
 	Since   stamp
@@ -28,7 +28,7 @@ type cell struct {
 	own  bool // the version is a commit of the environment's own branch, which other environments never run
 }
 
-// Class returns the name of the state in the style. Most cells are current, and need none.
+// Class returns the CSS class of the state. It is empty for a current cell, since most cells are current.
 func (c *cell) Class() string {
 	if c.State == Text(deployment.StateCurrent) {
 		return ""
@@ -54,7 +54,7 @@ func (g versionGroup) Class() string { return class(g.State) }
 // Count returns the number of clusters in words.
 func (g versionGroup) Count() string { return problem.Count(g.Clusters, "cluster") }
 
-// line is clusters with the same version, state and message.
+// line lists clusters with the same version, state and message.
 type line struct {
 	Version, State, Message Text
 	Clusters                string
@@ -76,7 +76,7 @@ const (
 	shownPast     = 8
 )
 
-// worst returns the worst state of the folder's clusters; "": it has none.
+// worst returns the worst state of the folder's clusters, or "" without clusters.
 func (f FolderCounts) worst() Text {
 	for _, s := range slices.Concat(stateOrder[1:], stateOrder[:1]) {
 		if f.count(s) > 0 {
@@ -105,7 +105,7 @@ func (c *cell) addTarget(t TargetCounts) {
 	}
 	state, of := c.State, c.State
 	if t.Failed > 0 && t.Failed < t.Total {
-		of = "" // the counts don't say which versions failed
+		of = "" // the counts don't show which version failed
 	}
 	var groups []versionGroup
 	for version, n := range t.Versions {
@@ -117,15 +117,15 @@ func (c *cell) addTarget(t TargetCounts) {
 	c.State, c.Count = state, fraction(t.Current, t.Total)
 }
 
-// fail shows that clusters report a failure now, which the recorded versions may not have yet.
+// fail makes the cell failed, because clusters report a failure now. The recorded versions may be from before the
+// failure.
 func (c *cell) fail() {
 	if failed := Text(deployment.StateFailed); c.State != failed {
 		c.State, c.Since = failed, stamp{}
 	}
 }
 
-// setGroups makes the version of most clusters that of the cell, and the worst state its state.
-// Since is when that state began.
+// setGroups makes the cell show the version of most clusters, the worst state, and the time at which that state began.
 func (c *cell) setGroups(groups []versionGroup) {
 	slices.SortFunc(groups, func(a, b versionGroup) int {
 		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), cmp.Compare(a.Version, b.Version), cmp.Compare(a.State, b.State))
@@ -142,8 +142,8 @@ func (c *cell) setGroups(groups []versionGroup) {
 	c.More, c.Count = len(versions)-1, fmt.Sprint(total)
 }
 
-// addRuns adds the clusters that run the target, and their earlier versions. Their number and worst state become the
-// cell's if it has none.
+// addRuns adds the clusters that run the target, and their earlier versions. A cell without groups also gets the number
+// of these clusters and their worst state.
 func (c *cell) addRuns(runs []Run) {
 	var open, closed []Run
 	for _, r := range runs {

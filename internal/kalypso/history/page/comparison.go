@@ -19,7 +19,7 @@ type Comparison struct {
 	Promoted   Promoted       `json:"promoted"`
 	Targets    Sides          `json:"targets"`
 	Placements map[Text]Sides `json:"placements"` // by deployment target
-	// Configs are values by deployment target, cluster type and key.
+	// Configs maps deployment target, cluster type and key to the values.
 	Configs map[Text]map[Text]map[Text]Values `json:"configs"`
 	Files   map[Text][]Text                   `json:"files"` // folders by the name of the file
 }
@@ -31,13 +31,13 @@ type Promoted struct {
 	Commits *int `json:"commits"`
 }
 
-// Sides contains the names that one side has alone.
+// Sides contains the names that only one side has.
 type Sides struct {
 	Left  []Text `json:"left"`
 	Right []Text `json:"right"`
 }
 
-// Values are the values of both sides; nil: the side has none.
+// Values contains the values of both sides. A side without a value has nil.
 type Values struct {
 	Left  *Text `json:"left"`
 	Right *Text `json:"right"`
@@ -90,7 +90,7 @@ func newDifferences(c *Comparison) differences {
 	return d
 }
 
-// place names a destination beside another one on a branch of the same name.
+// place names a destination so that it differs from another destination on a branch of the same name.
 func (l Destination) place() Text {
 	return Text(path.Join(string(l.Branch), string(l.Path))) + " of " + Text(path.Base(string(l.Repo)))
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// Text is a text of teams, clusters or Git. Decoding escapes what a reader can't see in it, such as control characters.
+// Text is a text from teams, clusters or Git. Decoding escapes characters that a reader can't see, such as control
+// characters.
 type Text string
 
 // UnmarshalText escapes control characters, line breaks and invisible characters. It never fails.
@@ -18,15 +19,15 @@ func (t *Text) UnmarshalText(text []byte) error {
 func (t Text) line() Text { return Text(printable.Line(string(t))) }
 
 // History is the result of the data source kalypso_deployment_history, with its attributes as JSON. Missing attributes
-// are like null ones: those that need a store are from a later version.
+// are treated like null: older versions of the provider had no attributes that need a store.
 type History struct {
-	// Name is the name of the environment; "": Environment, else the branch.
+	// Name is the name of the environment. If it is empty, the page uses Environment or, if that is empty too, the branch.
 	Name          Text         `json:"-"`
 	Environment   Text         `json:"environment"`
 	GitOpsRepo    Destination  `json:"gitops_repo"`
 	ControlPlane  Destination  `json:"control_plane"`
 	Since         Text         `json:"since"` // RFC 3339, a duration before Until, or "": 720h
-	Until         Text         `json:"until"` // RFC 3339, or "": when the data was read
+	Until         Text         `json:"until"` // RFC 3339; empty: the time at which the data was read
 	Deployments   []Deployment `json:"deployments"`
 	Metrics       Metrics      `json:"metrics"`
 	Complete      bool         `json:"complete"`
@@ -71,7 +72,8 @@ type Metrics struct {
 	TimeToRestoreSeconds *int64   `json:"time_to_restore_seconds"`
 }
 
-// Version counts the clusters that run a version of a deployment target. Target "" is the cluster type's own folder.
+// Version counts the clusters that run a version of a deployment target. An empty Target means the cluster type's own
+// folder.
 type Version struct {
 	DeploymentTarget Text      `json:"deployment_target"`
 	Version          Text      `json:"version"`
@@ -89,12 +91,12 @@ type Run struct {
 	Version          Text      `json:"version"`
 	State            Text      `json:"state"`
 	Since            time.Time `json:"since"`
-	Until            time.Time `json:"until"` // zero: it runs
+	Until            time.Time `json:"until"` // zero: it still runs
 	Message          Text      `json:"message"`
 	Owner
 }
 
-// Owner is the workspace and the workload of a deployment target, for the filters. The data may lack it.
+// Owner is the workspace and the workload of a deployment target, for the filters. It may be empty.
 type Owner struct {
 	Workspace Text `json:"workspace"`
 	Workload  Text `json:"workload"`
@@ -102,8 +104,8 @@ type Owner struct {
 
 // DeploymentState is the result of the data source kalypso_deployment_state, with its attributes as JSON.
 type DeploymentState struct {
-	// Name is the name of the environment; "": that of the history of the same location, else Environment, else the
-	// branch.
+	// Name is the name of the environment. If it is empty, the page uses the name of the history of the same location,
+	// then Environment, then the branch.
 	Name        Text                  `json:"-"`
 	Environment Text                  `json:"environment"`
 	GitOpsRepo  Destination           `json:"gitops_repo"`
@@ -120,7 +122,8 @@ type DeploymentState struct {
 
 // Promotion is the result of the data source kalypso_promotion, with its attributes as JSON.
 type Promotion struct {
-	// Name is the name of the environment; "": that of the history or state of the same location, else Environment.
+	// Name is the name of the environment. If it is empty, the page uses the name of the history or state of the same
+	// location, then Environment.
 	Name        Text        `json:"-"`
 	Environment Text        `json:"environment"`
 	GitOpsRepo  Destination `json:"gitops_repo"`
@@ -139,7 +142,7 @@ type FolderCounts struct {
 	Total       int       `json:"total"`
 	Current     int       `json:"current"`
 	Progressing int       `json:"progressing"`
-	Failing     int       `json:"failing"` // in Progressing: they report a failure
+	Failing     int       `json:"failing"` // the clusters in Progressing that report a failure
 	Failed      int       `json:"failed"`
 	Suspended   int       `json:"suspended"`
 	Stale       int       `json:"stale"`
@@ -149,7 +152,7 @@ type FolderCounts struct {
 	Since       time.Time `json:"since"`
 }
 
-// Problem is a cluster, or a folder if Cluster is "", that does not run its version.
+// Problem is a cluster that does not run its version. If Cluster is empty, the problem is with the whole folder.
 type Problem struct {
 	Cluster Text `json:"cluster"`
 	Folder  Text `json:"folder"`

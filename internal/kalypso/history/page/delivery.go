@@ -57,7 +57,7 @@ func (d *delivery) Label() string {
 	return string(d.Kind)
 }
 
-// kindClass returns the name of a kind in the style.
+// kindClass returns the CSS class of a kind.
 func kindClass(kind Text) string {
 	if kind == "first" || kind == "promotion" || kind == "rollback" {
 		return string(kind)
@@ -65,7 +65,7 @@ func kindClass(kind Text) string {
 	return "change"
 }
 
-// Complete reports whether all of the delivery is on the branch.
+// Complete reports whether all commits of the delivery are on the branch.
 func (d *delivery) Complete() bool { return !d.DeliveredAt.IsZero() }
 
 // Outcome describes how the delivery ended.
@@ -86,7 +86,7 @@ func (d *delivery) Outcome() string {
 // Started returns when the delivery started.
 func (d *delivery) Started() stamp { return stamp(d.StartedAt) }
 
-// shownDeliveries are shown without opening the rest.
+// shownDeliveries is the number of deliveries that are visible without a click.
 const shownDeliveries = 10
 
 // Recent returns the newest deliveries.
@@ -97,7 +97,7 @@ func (e *environment) Recent() []*delivery {
 // Older returns the deliveries after the recent ones.
 func (e *environment) Older() []*delivery { return e.Deliveries[len(e.Recent()):] }
 
-// Tally counts the deliveries by their outcome, for people who don't see the lane.
+// Tally counts the deliveries by their outcome, for people who can't see the lane.
 func (e *environment) Tally() string {
 	failed := 0
 	for _, d := range e.Deliveries {
@@ -115,7 +115,7 @@ func (e *environment) Tally() string {
 // tick is a day on the axis of the lanes.
 type tick struct{ X, Label string }
 
-// axis gives all histories one window, and returns its days: at most 8, each the same number of days apart.
+// axis gives all histories the same window. It returns at most 8 days of it, at equal distances.
 func axis(all []*environment) []tick {
 	var whole window
 	for _, e := range all {
@@ -142,7 +142,7 @@ func axis(all []*environment) []tick {
 	step := day * time.Duration(math.Ceil(float64(to.Sub(from))/float64(day)/most))
 	var ticks []tick
 	for t := from; step > 0 && t.Before(to); t = t.Add(step) {
-		if part := whole.part(t); part < 0.96 { // the text stays within the page
+		if part := whole.part(t); part < 0.96 { // further right, the text would not fit on the page
 			ticks = append(ticks, tick{fmt.Sprintf("%.2f%%", 100*part), t.Format("2 Jan")})
 		}
 	}
@@ -159,8 +159,8 @@ type metric struct {
 // parts is the number of bars of a trend.
 const parts = 12
 
-// newMetrics returns the four metrics. A trend has a value for the deliveries that started in each part of the window:
-// their number, the medians of their times, or the share that failed.
+// newMetrics returns the four metrics. A trend divides the window into equal parts. It has one value for each part: the
+// number of deliveries that started in it, the median of their times, or the share of failed deliveries.
 func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
 	none := "–"
 	value := func(p *int64) string {
@@ -241,7 +241,8 @@ func leadTime(all []*delivery) (float64, bool) {
 	return median(times)
 }
 
-// failureRate counts as change_failure_rate does: of the deliveries that completed or failed.
+// failureRate returns the share of failed deliveries, among the deliveries that completed or failed, as
+// change_failure_rate does.
 func failureRate(all []*delivery) (float64, bool) {
 	failed, counted := 0, 0
 	for _, d := range all {
@@ -276,7 +277,7 @@ func median(values []float64) (float64, bool) {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2, true
 }
 
-// trend draws bars of these heights, 10 wide each, in a box of 20 units height. Zero is a thin line.
+// trend draws a bar for each height, 10 units wide, in a box 20 units high. Zero is drawn as a thin line.
 func trend(heights []float64) string {
 	var b strings.Builder
 	most := cmp.Or(slices.Max(heights), 1)

@@ -46,7 +46,8 @@ type waiting struct {
 	Reason Text
 }
 
-// newEnvironments joins histories, states and promotions: by their names, else by their locations.
+// newEnvironments joins histories, states and promotions by their names. If they have no name, it joins them by their
+// locations.
 func newEnvironments(
 	histories []History, states []DeploymentState, promotions []Promotion,
 ) ([]*environment, error) {
@@ -82,7 +83,7 @@ func newEnvironments(
 			e = named[name]
 		}
 		if e == nil {
-			continue // the page shows what runs, and nothing is known of that
+			continue // the page shows what runs, and a promotion without a history and a state does not say that
 		}
 		for _, w := range p.Waiting {
 			e.Waiting = append(e.Waiting, waiting{commit{Hash: w.Commit}, w.Gate + ": " + w.Reason})
@@ -112,7 +113,7 @@ func (e *environment) NextWaiting() []waiting {
 // Observed returns when the state was read.
 func (s *DeploymentState) Observed() stamp { return stamp(s.ObservedAt) }
 
-// key returns the location, equal for equal folders.
+// key returns the location in a form that is equal for equal folders.
 func (l Destination) key() Destination {
 	return Destination{
 		Repo:   l.Repo,
@@ -149,7 +150,7 @@ func asOf(histories []History, states []DeploymentState) stamp {
 	return stamp(latest)
 }
 
-// timeOf parses a time. A text that is none gives the zero time.
+// timeOf parses a time. It returns the zero time for any other text.
 func timeOf(text Text) time.Time {
 	t, _ := time.Parse(time.RFC3339, string(text))
 	return t
@@ -186,7 +187,7 @@ func (e *environment) describe(now stamp) {
 	e.Metrics = newMetrics(h.Metrics, e.Deliveries, listed)
 }
 
-// cut reports whether limit cut the deployments.
+// cut reports whether the argument limit cut off older deployments.
 func (h *History) cut() bool {
 	complete := 0
 	for _, d := range h.Deployments {
@@ -197,7 +198,7 @@ func (h *History) cut() bool {
 	return len(h.Deployments) > 0 && complete < h.Metrics.Deployments
 }
 
-// window returns the time of the history. Without until it ends with the data.
+// window returns the window of the history. Without until, it ends at the time of the data.
 func (h *History) window(now stamp) window {
 	to := timeOf(h.Until)
 	if to.IsZero() {
@@ -223,8 +224,8 @@ func (w window) part(t time.Time) float64 {
 	return min(max(float64(t.Sub(time.Time(w.From)))/float64(length), 0), 1)
 }
 
-// count returns the number of clusters in a state. A cluster that reports a failure is failed, also before the deadline
-// at which it counts for the verdict.
+// count returns the number of clusters in a state. A cluster that reports a failure is shown as failed at once. The
+// verdict waits for a deadline.
 func (f FolderCounts) count(state deployment.ClusterState) int {
 	return map[deployment.ClusterState]int{
 		deployment.StateCurrent: f.Current, deployment.StateFailed: f.Failed + f.Failing, deployment.StateMissing: f.Missing,
@@ -233,7 +234,8 @@ func (f FolderCounts) count(state deployment.ClusterState) int {
 	}[state]
 }
 
-// shown returns the state that the page shows, as [FolderCounts.count] counts it.
+// shown returns the state that the page shows. It is failed for a problem that reports a failure, as in
+// [FolderCounts.count].
 func (p Problem) shown() Text {
 	if p.Failing {
 		return Text(deployment.StateFailed)
@@ -241,7 +243,7 @@ func (p Problem) shown() Text {
 	return p.State
 }
 
-// bars returns the states of all clusters as parts of a bar, and in words.
+// bars returns the states of all clusters as the parts of a bar, and as a text.
 func bars(folders map[Text]FolderCounts) ([]bar, string) {
 	counts, total := map[deployment.ClusterState]int{}, 0
 	for _, f := range folders {
@@ -273,7 +275,8 @@ func percent(n, of int) string { return fmt.Sprintf("%.2f%%", 100*float64(n)/flo
 // stateOrder lists the states of clusters: current, then those of problems, the worst first.
 var stateOrder = append([]deployment.ClusterState{deployment.StateCurrent}, deployment.ProblemOrder...)
 
-// rank returns the weight of a state: 0 for current and for none. An unknown one comes after failed.
+// rank returns the weight of a state, by which states are sorted. It is 0 for current and for an empty state. An
+// unknown state comes right after failed.
 func rank(state Text) int {
 	switch i := slices.Index(stateOrder, deployment.ClusterState(state)); {
 	case i == 0 || state == "":
@@ -285,7 +288,7 @@ func rank(state Text) int {
 	}
 }
 
-// class returns the name of a state in the style.
+// class returns the CSS class of a state.
 func class(state Text) string {
 	switch {
 	case state == "":

@@ -19,7 +19,7 @@ type issue struct {
 	Since       stamp
 }
 
-// Class returns the name of the state in the style.
+// Class returns the CSS class of the state.
 func (i issue) Class() string { return class(i.State) }
 
 // issues lists the issues, the worst first.
@@ -34,16 +34,16 @@ const (
 // Count returns the number of all issues.
 func (i issues) Count() int { return len(i.all) }
 
-// First returns those that are shown at once.
+// First returns the issues that are shown at once.
 func (i issues) First() []issue { return i.all[:min(shownIssues, len(i.all))] }
 
-// Rest returns those that are shown after a click.
+// Rest returns the issues that are shown after a click.
 func (i issues) Rest() []issue { return i.Listed()[len(i.First()):] }
 
-// Listed returns those that are shown at once or after a click.
+// Listed returns the issues that are shown at once or after a click.
 func (i issues) Listed() []issue { return i.all[:min(mostIssues, len(i.all))] }
 
-// Left returns how many are shown in the matrix only.
+// Left returns the number of issues that only the matrix shows.
 func (i issues) Left() int { return max(len(i.all)-mostIssues, 0) }
 
 // findIssues lists what the data reports: problems of clusters, targets that are not current, deliveries that failed or
@@ -74,8 +74,8 @@ func findIssues(all []*environment) (wrong, progressing issues) {
 	return wrong, progressing
 }
 
-// clusterIssues joins the problems of a folder that only differ in their clusters. A verdict that is no success and has
-// no problems is one, too.
+// clusterIssues joins the problems of a folder that only differ in their clusters. A verdict other than success is an
+// issue even without problems.
 func (e *environment) clusterIssues() []issue {
 	if e.State == nil {
 		return nil
@@ -100,8 +100,8 @@ func (e *environment) clusterIssues() []issue {
 	return all
 }
 
-// targetIssues lists the versions of deployment targets that are not current, and the targets that the state has as
-// failed if the history has them as anything else.
+// targetIssues lists the versions of deployment targets that are not current. It adds the targets that the state
+// reports as failed, unless the history does so too.
 func (e *environment) targetIssues() []issue {
 	all := e.versionIssues()
 	if e.State == nil {
@@ -143,7 +143,7 @@ func (e *environment) versionIssues() []issue {
 	var all []issue
 	for _, v := range e.History.Versions {
 		if rank(v.State) == 0 || v.DeploymentTarget == "" && e.State != nil {
-			continue // the state has the problems of cluster types
+			continue // clusterIssues has the problems of cluster types
 		}
 		k := key{v.DeploymentTarget, v.Version, v.State}
 		slices.Sort(clusters[k])
@@ -152,7 +152,7 @@ func (e *environment) versionIssues() []issue {
 			what = strings.TrimSuffix("version "+string(v.Version)+": "+what, ": ")
 		}
 		names := problem.First(clusters[k], 6)
-		if len(clusters[k]) < v.Clusters { // limit cut the runs
+		if len(clusters[k]) < v.Clusters { // the argument limit cut off some runs
 			names = problem.Count(v.Clusters, "cluster")
 		}
 		all = append(all, issue{Environment: e, State: v.State, Where: v.DeploymentTarget, What: what, Clusters: names,
@@ -161,8 +161,8 @@ func (e *environment) versionIssues() []issue {
 	return all
 }
 
-// deliveryIssues returns the newest delivery that failed, unless a later one restored the environment, and the newest
-// of all if it is under way.
+// deliveryIssues returns the newest failed delivery, unless a later delivery restored the environment. It also returns
+// the newest delivery if it is in progress.
 func (e *environment) deliveryIssues() []issue {
 	var all []issue
 	for i, d := range e.Deliveries {

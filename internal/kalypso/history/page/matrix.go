@@ -31,7 +31,7 @@ type row struct {
 	Name    Text
 	Owner   Owner
 	Types   string // cluster types, separated by line breaks
-	Differs bool   // the environments run different versions
+	Differs bool   // environments run different versions
 	Cells   []*cell
 }
 
@@ -164,9 +164,9 @@ func (s *DeploymentState) followers() map[Text][]Run {
 	return all
 }
 
-// reached returns the version of a cluster type's folder: the promoted commit of the newest delivery that reached it. A
-// rollout that is under way reached the folders that it changed. Without promotion it is the last commit of the
-// environment's own branch that changed the folder.
+// reached returns the version of a cluster type's folder: the promoted commit of the newest delivery that has reached
+// the folder. A rollout in progress has only reached the folders that it changed so far. Without promotion, the version
+// is the last commit of the environment's own branch that changed the folder, and own is true.
 func (e *environment) reached(folder Text) (version Text, own bool) {
 	for _, d := range e.Deliveries {
 		changed := slices.Contains(d.Folders, folder)
@@ -217,7 +217,7 @@ func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 	for name, all := range runs {
 		c := at(name, Owner{})
 		c.addRuns(all)
-		if !e.History.Truncated { // otherwise the first runs of a version may be missing
+		if !e.History.Truncated { // the first run of each version is known
 			for _, r := range all {
 				c.seen.add(r.Version, r.Since)
 			}

@@ -18,10 +18,10 @@ func (s sequence) add(version Text, at time.Time) {
 	}
 }
 
-// comparable reports whether the version is one that other environments may run.
+// comparable reports whether other environments may run the same version.
 func (c *cell) comparable() bool { return c != nil && c.Version != "" && !c.own }
 
-// compare marks the cells that are ahead of other environments, and those that are behind.
+// compare marks the cells that are ahead of other environments, and the cells that are behind.
 func (r *row) compare() {
 	var versions []Text
 	var seen []sequence
@@ -53,8 +53,8 @@ func (r *row) compare() {
 	}
 }
 
-// compareVersions returns 1 if a is newer than b, -1 if it is older, and 0 if that is not known. Numbers decide, else
-// the order in an environment that ran both.
+// compareVersions returns 1 if a is newer than b, -1 if it is older, and 0 if that is not known. Version numbers
+// decide. Without numbers, the order decides in which an environment ran both versions.
 func compareVersions(a, b Text, seen []sequence) int {
 	if a == b {
 		return 0

@@ -1,6 +1,6 @@
 // Package page writes one HTML file with the versions that run in all environments, and with their deliveries. It is a
 // pure function of the data of kalypso_deployment_history, kalypso_deployment_state, kalypso_promotion and
-// kalypso_comparison: the times are those of the data.
+// kalypso_comparison, and does not read the clock.
 //
 // The file makes no request, which its Content-Security-Policy enforces, and reads without JavaScript. The script adds
 // filters, the reader's time zone and arrow keys.
@@ -29,7 +29,7 @@ var (
 // document is parsed when it is first used: an apply starts the provider four times, and mostly writes no page.
 var document = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup)) })
 
-// policy is the Content-Security-Policy: nothing but this style, this script and the icon in the page.
+// policy is the Content-Security-Policy. It allows only the page's own style, script and icon.
 var policy = "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) +
 	"'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -56,7 +56,7 @@ type view struct {
 	Notes        []string
 }
 
-// Data are the objects of data sources that a page shows.
+// Data contains the results of the data sources that a page shows.
 type Data struct {
 	Histories   []History
 	States      []DeploymentState

@@ -15,7 +15,7 @@ type stamp time.Time
 // Known reports whether there is a time.
 func (s stamp) Known() bool { return !time.Time(s).IsZero() }
 
-// UTC returns the time as HTML reads it in the element time. The script replaces it with the reader's.
+// UTC returns the time in the format of HTML's time element. The script replaces it with the reader's local time.
 func (s stamp) UTC() string { return time.Time(s).UTC().Format("2006-01-02 15:04Z") }
 
 // commit is a commit with its web page.
@@ -32,8 +32,8 @@ func short(hash Text) string {
 	return string(digits[:min(len(digits), 7)])
 }
 
-// commitURL returns the web page of a commit: GitHub, GitLab, Gitea, Forgejo and Azure Repos have it below the repo's.
-// A repo that is not at HTTPS has none.
+// commitURL returns the URL of a commit's web page. On GitHub, GitLab, Gitea, Forgejo and Azure Repos, it is the repo's
+// URL and /commit/. It is empty for a repo without an HTTPS URL.
 func commitURL(repo, hash Text) string {
 	at, err := giturl.Parse(string(repo))
 	if err != nil || at.Scheme != giturl.SchemeHTTPS || hash == "" {
