@@ -13,12 +13,12 @@ import (
 // Removed is the state of an instance that is gone.
 const Removed = "removed"
 
-// InstanceChange means that some instances of a deployment target began to run something else. An instance is a
-// deployment target on a cluster, through a cluster type.
+// InstanceChange says that some instances of a deployment target began to run another version or got another state. An
+// instance is a deployment target on a cluster, through a cluster type.
 type InstanceChange struct {
 	ClusterType, Target string
-	// From and To are the previous and the new condition of the instances. From has no state if there was no instance.
-	// To has the state [Removed] if there is none any more.
+	// From and To are the previous and the new condition of the instances. From has no state if there was no instance. To
+	// has the state [Removed] if the instance is gone.
 	From, To Condition
 	// Members are the clusters. Since is the time at which they began to run To.
 	Members []observation.Member
@@ -30,8 +30,8 @@ type Condition struct {
 	State   string
 }
 
-// same reports whether no change lies between two conditions. Another commit with the same content is none. Nor is a
-// commit that only one of them knows.
+// same reports whether two conditions are equal. A different commit with the same content makes no difference, nor does
+// a commit that only one of the two conditions contains.
 func (c Condition) same(other Condition) bool {
 	a, b := c.Version, other.Version
 	return c.State == other.State && a.Content == b.Content && (a.Version == b.Version || a.Identity() == b.Identity())
@@ -48,7 +48,7 @@ func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.clusterType, other.clusterType), cmp.Compare(p.target, other.target))
 }
 
-// byPlace returns the groups of an observation by their place; none of nil.
+// byPlace returns the groups of an observation by their place. o may be nil.
 func byPlace(o *observation.Observation) map[place][]observation.Group {
 	groups := map[place][]observation.Group{}
 	if o != nil {
@@ -66,10 +66,10 @@ func places(a, b map[place][]observation.Group) []place {
 	return slices.Compact(all)
 }
 
-// Compare returns the changes between two observations, sorted. nil stands for one without instances.
+// Compare returns the changes between two observations, sorted. If was is nil, all instances are new.
 //
-// The members of was have the latest time that is known of each instance. A change begins when now reports it, if that
-// is later and not in the future of the observation, else when it was observed.
+// The members of was contain the latest known time of each instance. A change begins at the time that now reports, if
+// this time is after the time in was and not after the observation. Otherwise it begins at the time of the observation.
 func Compare(was, now *observation.Observation) []InstanceChange {
 	var changes []InstanceChange
 	before, after := byPlace(was), byPlace(now)
@@ -142,8 +142,8 @@ func (c Condition) compare(other Condition) int {
 	)
 }
 
-// Carry returns the current instances: now itself if all sources answered. Otherwise an instance that is not reported,
-// or only expected, is copied from was, since nothing newer is known.
+// Carry returns the current instances. If all sources answered, this is now itself. Otherwise, instances that now does
+// not report, or only expects, are copied from was, since nothing newer is known about them.
 func Carry(was, now *observation.Observation) *observation.Observation {
 	if len(now.Unanswered) == 0 {
 		return now
@@ -179,7 +179,7 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 	return &carried
 }
 
-// Only returns an observation with only the instances that change.
+// Only returns a copy of an observation that contains only the instances in changes.
 func Only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
 	wanted := map[place]map[string]bool{}
 	for _, c := range changes {
@@ -217,8 +217,9 @@ func Count(changes []InstanceChange) int {
 	return n
 }
 
-// Due reports whether an observation is recorded: something changed since the last record, or that is as old as
-// renewAfter, unless this is 0. was is nil if nothing was recorded of the environment.
+// Due reports whether to record an observation: if something changed since the last record, or if that record is older
+// than renewAfter. A renewAfter of 0 turns the second condition off. was is nil if nothing was recorded for the
+// environment.
 func Due(was, now *observation.Observation, renewAfter time.Duration) bool {
 	if was == nil || renewAfter > 0 && now.ObservedAt.Sub(was.ObservedAt) >= renewAfter {
 		return true
@@ -227,7 +228,7 @@ func Due(was, now *observation.Observation, renewAfter time.Duration) bool {
 		len(Compare(was, Carry(was, now))) > 0
 }
 
-// SamePlace reports whether two observations are of one environment, at one place of the GitOps repo.
+// SamePlace reports whether two observations belong to the same environment, at the same place of the GitOps repo.
 func SamePlace(a, b *observation.Observation) bool {
 	return a.Environment == b.Environment &&
 		Snapshot{Repo: a.Repo, Branch: a.Branch, Path: a.Path}.IsAt(b.Repo, b.Branch, b.Path)

@@ -13,7 +13,7 @@ type DeliveryRow struct {
 	Failed                                 bool
 }
 
-// NewRows returns the rows that are new or have changed. Removed rows do not count.
+// NewRows returns the rows of now that are new or have changed. It ignores removed rows.
 func NewRows(was, now []DeliveryRow) []DeliveryRow {
 	known := make(map[string]DeliveryRow, len(was))
 	for _, r := range was {

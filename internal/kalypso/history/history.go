@@ -17,7 +17,7 @@ type Kind string
 // The kinds.
 const (
 	First     Kind = "first"     // nothing was delivered before
-	Rollback  Kind = "rollback"  // it restores the state from before the previous delivery
+	Rollback  Kind = "rollback"  // it restores the state before the previous delivery
 	Promotion Kind = "promotion" // the promoted commit changes
 	Change    Kind = "change"    // the promoted commit stays
 )
@@ -29,14 +29,15 @@ var Kinds = []Kind{First, Rollback, Promotion, Change}
 type Input struct {
 	// Branch is the first-parent history of the GitOps branch, newest first.
 	Branch []Commit
-	// Complete says that Branch reaches the first commit. Without it, the oldest commit only shows the state before.
+	// Complete says that Branch reaches back to the first commit. Otherwise, the oldest commit only shows the state before
+	// the deliveries.
 	Complete bool
 	// ControlPlane is the first-parent history of the control plane's branch, newest first. It may be cut off at its
 	// end.
 	ControlPlane []Source
-	// Observed are the observations in the store, oldest first; none without a store.
+	// Observed lists the observations in the store, oldest first. It is empty without a store.
 	Observed []RecordedVerdict
-	// Since and Until limit the deliveries by when they started: Since is within the window, Until is not.
+	// Since and Until limit the deliveries to those that started at or after Since and before Until.
 	Since, Until time.Time
 }
 
@@ -46,7 +47,7 @@ type Commit struct {
 	Time    time.Time // the committer's
 	Author  string    // Name <mail>
 	Subject string    // the first line of the message
-	// Rendering is from the record on the branch; nil: there is none.
+	// Rendering comes from the record on the branch. It is nil if the commit has no record.
 	Rendering *Rendering
 	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not
 	// used without a record.
@@ -57,13 +58,13 @@ type Commit struct {
 type Rendering struct {
 	Environment string
 	Promotion   promotion.Promotion
-	// Target is the hash of the tree that the rollout leads to; "": there is no rollout.
+	// Target is the hash of the rollout's final tree. It is empty without a rollout.
 	Target string
 	// UnderWay says that the rollout is not complete.
 	UnderWay bool
-	// Changes are the objects of the fleet that changed, as the message names them; empty if they are not known.
+	// Changes lists the fleet's objects that changed, as the commit message names them. It is empty if they are not known.
 	Changes []string
-	// RolledBack says that the folders of a rollout returned to their trees from before it.
+	// RolledBack says that the folders of a rollout returned to their trees from before the rollout.
 	RolledBack bool
 }
 
@@ -81,22 +82,22 @@ type Delivery struct {
 	Delivered   time.Time // zero: the rollout never completed
 	Author      string
 	Kind        Kind
-	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the previous one; "": none.
+	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the previous delivery. They are
+	// empty without promotion.
 	PromotedCommit, PreviousCommit string
-	// Commits are the commits of the control plane that this delivery is the first to bring, newest first. They are
-	// Known if the history of the control plane reaches back to them.
+	// Commits lists the commits of the control plane that this delivery contains and no earlier one does, newest first.
+	// Known says that they are known: the control plane's history reaches back far enough.
 	Commits []Source
 	Known   bool
 	Folders []string // that it changed, sorted
 	Changes []string // the objects of the fleet that changed; empty if they are not known
 	Reason  string
-	// By is [promotion.ByRollback] if the environment went back by itself; "": gates or people decided.
+	// By is [promotion.ByRollback] if an automatic rollback made the delivery. It is empty if gates or people decided.
 	By string
-	// Running is the time at which it was first observed to succeed; zero: never.
+	// Running is the time at which the delivery was first observed to succeed, or zero.
 	Running time.Time
-	// Failed says that the next delivery rolled this one back, or that this one was observed to fail. FailedAt is the
-	// time from which it counts as failed, and Restored the time at which the environment was good again; zero: not
-	// yet.
+	// Failed says that the next delivery rolled this one back, or that this delivery was observed to fail. FailedAt is the
+	// time of the failure. Restored is the time at which the environment was good again, or zero if it was not.
 	Failed             bool
 	FailedAt, Restored time.Time
 }
@@ -108,10 +109,10 @@ func (d *Delivery) Complete() bool { return !d.Delivered.IsZero() }
 type History struct {
 	Since, Until time.Time
 	Environment  string // as the newest record names it; "": there is none
-	// Deliveries are those that started in the window, newest first.
+	// Deliveries lists the deliveries that started in the window, newest first.
 	Deliveries []*Delivery
 	Metrics    Metrics
-	// Complete says that no delivery of the window is missing: the branch was read back to its beginning.
+	// Complete says that no delivery of the window is missing, because the branch was read back to its beginning.
 	Complete bool
 }
 
@@ -137,7 +138,7 @@ func Of(in Input) History {
 	return h
 }
 
-// delivery is a delivery, with the facts that the next ones are compared with.
+// delivery is a delivery with the facts that later deliveries are compared with.
 type delivery struct {
 	*Delivery
 	unseen bool   // it began before the commits that were read
@@ -178,12 +179,12 @@ func sameTree(parent, c Commit) bool {
 		maps.Equal(parent.Folders, c.Folders)
 }
 
-// goesOn reports whether a commit is of the rollout that is under way.
+// goesOn reports whether a commit belongs to the rollout of d that is in progress.
 func (d *delivery) goesOn(c Commit) bool {
 	return c.Rendering != nil && d.to.Rendering.UnderWay && c.Rendering.Target == d.to.Rendering.Target
 }
 
-// take makes a commit the last one of d.
+// take adds a commit to d, as its last commit.
 func (d *delivery) take(c Commit) {
 	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Rendering.Promotion.Commit
 	if d.Reason = c.Rendering.Promotion.Why; d.Reason == "" {
@@ -229,16 +230,15 @@ func setKinds(all []*delivery) {
 	}
 }
 
-// decidesToGoBack reports whether the record of d says that it goes back: to another promoted commit, or from a
-// rollout.
+// decidesToGoBack reports whether the record of d says that d is a rollback: of the promoted commit, or of a rollout.
 func (d *delivery) decidesToGoBack(before *delivery) bool {
 	is := d.to.Rendering
 	return is.RolledBack ||
 		is.Promotion.Decision == promotion.Rollback && d.PromotedCommit != before.PromotedCommit
 }
 
-// goesBack reports whether d restores the state from before the previous delivery: by a pin to an earlier commit, or
-// with the tree or the commit of the delivery before that.
+// goesBack reports whether d restores the state before the previous delivery. This is so if d pins an earlier commit,
+// or if its tree or its promoted commit is the one that the previous delivery replaced.
 func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
 	is, was := d.to.Rendering.Promotion, before.to.Rendering.Promotion
 	if is.Decision == promotion.Pinned && is.RolledBack != "" && is.RolledBack != was.RolledBack {
@@ -254,7 +254,8 @@ func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
 	return is.Decision == "" && d.PromotedCommit == two.PromotedCommit && d.PromotedCommit != before.PromotedCommit
 }
 
-// observe sets the times from the observations. An observation belongs to the newest delivery that its head contains.
+// observe sets the times from the observations. An observation belongs to the newest delivery that is contained in the
+// observed head of the branch.
 func observe(all []*delivery, branch []Commit, records []RecordedVerdict) {
 	age := make(map[string]int, len(branch)) // 0: the newest
 	for i, c := range branch {
@@ -309,7 +310,7 @@ func setFailures(all []*delivery) {
 	}
 }
 
-// bring sets the commits of the control plane that each delivery is the first to bring.
+// bring sets, for each delivery, the commits of the control plane that no earlier delivery contains.
 func bring(all []*delivery, branch []Source) {
 	if len(branch) == 0 {
 		return
@@ -321,7 +322,7 @@ func bring(all []*delivery, branch []Source) {
 	brought := make([]bool, len(branch))
 	for _, d := range all {
 		to, ok := position[d.PromotedCommit]
-		if d.Kind == First || d.unseen { // all up to its commit is there
+		if d.Kind == First || d.unseen { // all commits up to its own count as delivered earlier
 			d.Known = true
 			for i := to; ok && i < len(branch); i++ {
 				brought[i] = true

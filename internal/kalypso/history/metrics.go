@@ -64,8 +64,8 @@ func (d *Delivery) leads() []time.Duration {
 	return all
 }
 
-// median returns the median, rounded down to seconds, or nil if there are no values. Of an even number of values it is
-// the mean of the middle two.
+// median returns the median, rounded down to seconds, or nil if there are no values. If their number is even, it is the
+// mean of the middle two.
 func median(values []time.Duration) *time.Duration {
 	n := len(values)
 	if n == 0 {

@@ -19,8 +19,8 @@ type Store interface {
 	Record(ctx context.Context, r Write) (WriteResult, error)
 	// Read returns the recorded runs of an environment.
 	Read(ctx context.Context, q Query) (StoredRuns, error)
-	// RemovalSteps tells people how to remove the records of an environment after a time, such as those of a clock that
-	// was ahead, so that the next record continues from there. It contacts nothing.
+	// RemovalSteps describes for people how to remove the records of an environment after a time, for example because the
+	// clock was ahead. The next record then continues from that time. RemovalSteps contacts no server.
 	RemovalSteps(environment string, after time.Time) string
 }
 
@@ -35,27 +35,27 @@ type Snapshot struct {
 // Write is an observation to record.
 type Write struct {
 	Observation *observation.Observation
-	// Previous is the last recorded observation from the state; nil: there is none.
+	// Previous is the last recorded observation according to the state, or nil.
 	Previous   *observation.Observation
-	Deliveries []DeliveryRow // for a store with a table of deliveries
+	Deliveries []DeliveryRow // ignored by a store without a table of deliveries
 }
 
 // WriteResult is the result of a write.
 type WriteResult struct {
-	// Present are the current instances as far as the store knows: those of the observation, and the earlier ones of
-	// sources that did not answer.
+	// Present contains the current instances as far as they are known: the instances of the observation, and for sources
+	// that did not answer the last known instances.
 	Present *observation.Observation
 	Changes int
-	// StoredAt is the time of the observation in the store, if the store has one that is not older. Then nothing was
-	// written. Differs reports whether its content differs.
+	// StoredAt is set if nothing was written, because the store already has an observation that is not older. It is the
+	// time of that observation. Differs reports whether its content differs.
 	StoredAt time.Time
 	Differs  bool
 }
 
-// Plan is a write with its changes, so that several attempts compute them once.
+// Plan is a write with its changes, so that these are computed once for all attempts.
 type Plan struct {
 	Write
-	present      *observation.Observation // as far as the state tells
+	present      *observation.Observation // as far as the state knows
 	hash         string                   // of present
 	previousHash string                   // "": the state contains nothing
 	changes      []InstanceChange         // between Previous and present
@@ -71,8 +71,8 @@ func (r Write) Prepare() *Plan {
 	return p
 }
 
-// Expected returns the changes that a store writes after its last record if the state agrees with the store; none if it
-// does not. The store can prepare for them before it loads the conditions of instances.
+// Expected returns the changes that a store is going to write, if state and store agree about the last record.
+// Otherwise it returns none. The store can prepare for these changes before it loads the conditions of instances.
 func (p *Plan) Expected(last Snapshot) []InstanceChange {
 	if p.previousHash == "" || p.previousHash != last.Hash || !p.Observation.ObservedAt.After(last.ObservedAt) ||
 		!last.IsAt(p.Observation.Repo, p.Observation.Branch, p.Observation.Path) {
@@ -83,8 +83,8 @@ func (p *Plan) Expected(last Snapshot) []InstanceChange {
 
 // Rows are the rows that a store writes.
 type Rows struct {
-	Write    bool   // false: the store has the observation already, or a newer one
-	Complete bool   // the store did not contain what the state contains, so everything was compared
+	Write    bool   // false if the store already has this observation or a newer one
+	Complete bool   // state and store disagreed, so all instances were compared
 	Hash     string // of the observation
 	Changes  []InstanceChange
 	Result   WriteResult
@@ -93,7 +93,7 @@ type Rows struct {
 // Rows returns the rows that a store writes after its last record. load returns the latest condition of each instance
 // in some, or of all instances if some is nil, see [Compare].
 //
-// If state and store agree, only the instances that change are compared. Otherwise all are.
+// If state and store agree, it compares only the instances that change. Otherwise it compares all instances.
 func (p *Plan) Rows(
 	last Snapshot, load func(some []InstanceChange) (*observation.Observation, error),
 ) (Rows, error) {
@@ -144,7 +144,7 @@ type Query struct {
 	Environment string // "": find it by its place
 	// Repo, Branch and Path are the place of the environment.
 	Repo, Branch, Path string
-	// Runs are those that overlap [Since, Until). Versions are those at Until.
+	// The result contains the runs that overlap [Since, Until), and the versions at Until.
 	Since, Until    time.Time
 	Cluster, Target *string // nil: all
 	Limit           int     // of runs
@@ -157,7 +157,8 @@ type StoredRuns struct {
 	Runs          []Run     // newest first
 	Truncated     bool      // there are more runs than the limit
 	Versions      []VersionCount
-	// from Since on, and earlier ones that the evaluation of deliveries since then needs; oldest first
+	// Observed lists the verdicts since Since, and the earlier verdicts that are needed to evaluate the deliveries since
+	// Since, oldest first.
 	Observed []RecordedVerdict
 }
 
@@ -166,8 +167,8 @@ type VersionCount struct {
 	Target, Version, State string
 	Clusters               int
 	Since                  time.Time // the earliest
-	// Workload and Workspace belong to the deployment target, if a descriptor names them. If several descriptors do, the
-	// names that sort last count.
+	// Workload and Workspace belong to the deployment target, if a descriptor names them. If several descriptors name
+	// them, the names that sort last are used.
 	Workload, Workspace string
 }
 
@@ -186,7 +187,7 @@ type RecordedVerdict struct {
 	VerdictSince   time.Time
 }
 
-// PlaceError means that an environment in a store has another place than the observation.
+// PlaceError means that the place of an environment differs between the store and the observation.
 type PlaceError struct {
 	Environment string
 	Stored      Snapshot
@@ -200,7 +201,7 @@ func (e *PlaceError) Error() string {
 
 // Errors of stores.
 var (
-	// ErrTooLarge means that a store has no room for as much.
+	// ErrTooLarge means that a store has no room for so much data.
 	ErrTooLarge = errors.New("too large for this store; use the store postgres")
 	// ErrUnavailable means that a store does not answer.
 	ErrUnavailable = errors.New("the store does not answer")

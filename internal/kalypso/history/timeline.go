@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
-// Start is the time at which instances got a condition, or at which they ended, with the state [Removed].
+// Start is the time at which instances got a condition. If they ended, the state is [Removed].
 type Start struct {
 	ClusterType, Target string
 	Condition
@@ -135,7 +135,7 @@ func (t *Timeline) Present() *observation.Observation {
 	return &o
 }
 
-// Last returns the last start of each instance, sorted. Earlier starts are not needed to continue.
+// Last returns the last start of each instance, sorted. Earlier starts are not needed to continue a timeline.
 func (t *Timeline) Last() []Start {
 	var starts []Start
 	for at, clusters := range t.instances {
@@ -153,7 +153,7 @@ func (t *Timeline) Last() []Start {
 	return merge(starts)
 }
 
-// Select sets the runs and the versions that a query selects.
+// Select adds the runs and the versions that a query selects to past.
 func (t *Timeline) Select(q Query, past *StoredRuns) {
 	versions := versionCounts{}
 	for at, clusters := range t.instances {

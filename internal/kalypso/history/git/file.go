@@ -35,7 +35,7 @@ type header struct {
 	Unanswered     []string  `json:"unanswered"`
 }
 
-// group is each other line.
+// group is one of the other lines.
 type group struct {
 	ClusterType string `json:"cluster_type"`
 	Target      string `json:"deployment_target"`
@@ -92,12 +92,12 @@ func (f *file) encode() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// fileError means that a file of an environment can't be used. Other environments can be read.
+// fileError means that a file of an environment can't be used. Other environments can still be read.
 type fileError struct{ error }
 
 func (e *fileError) Unwrap() error { return e.error }
 
-// repair ends a [fileError].
+// repair is the advice at the end of a [fileError].
 const repair = "restore it from the branch's history or remove it"
 
 func brokenFile(format string, arguments ...any) error {

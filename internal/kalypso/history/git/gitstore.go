@@ -1,5 +1,5 @@
-// Package git keeps the runs in files on a branch of a Git repo: one file and commit for each deployment record, which
-// never change.
+// Package git keeps the runs in files on a branch of a Git repo: one file and one commit for each deployment record.
+// Files never change.
 package git
 
 import (
@@ -40,7 +40,7 @@ type Store struct {
 	author gitbranch.Author
 }
 
-// Open returns a store. It contacts no server. The time of a commit is that of its observation.
+// Open returns a store. It contacts no server. The time of a commit is the time of its observation.
 func Open(client *gitremote.Client, repo, branch, path string, author gitbranch.Author) (*Store, error) {
 	b, err := gitbranch.Open(client, repo, branch)
 	if err != nil {
@@ -122,7 +122,7 @@ type log struct {
 	read     int64       // bytes
 }
 
-// open lists the files of an environment. It also returns those that it found with a [fileError].
+// open lists the files of an environment. Together with a [fileError], it returns the files that it could use.
 func open(snapshot *gitbranch.Snapshot, folder string) (*log, error) {
 	l := &log{snapshot: snapshot, folder: folder}
 	if err := checkFolder(snapshot, folder); err != nil {
@@ -145,7 +145,7 @@ func open(snapshot *gitbranch.Snapshot, folder string) (*log, error) {
 	return l, cmp.Or(err, foreign)
 }
 
-// checkFolder returns a [*fileError] if something else is where a folder of the store belongs.
+// checkFolder returns a [*fileError] if something that is not a folder occupies the path of a folder of the store.
 func checkFolder(snapshot *gitbranch.Snapshot, folder string) error {
 	for at := folder; at != "."; at = path.Dir(at) {
 		if e, ok, err := snapshot.Entry(at); err != nil || ok && e.Mode != filemode.Dir {
@@ -155,7 +155,8 @@ func checkFolder(snapshot *gitbranch.Snapshot, folder string) error {
 	return nil
 }
 
-// freeName returns the path of a new file. Records of one second with one hash differ in the digits of the hash.
+// freeName returns the path of a new file. If the name is taken by another record of the same second, the new name
+// contains more digits of the hash.
 func (l *log) freeName(f *file) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(l.files, func(r reference) bool { return r.path == name })
@@ -207,8 +208,8 @@ func (l *log) last() (history.Snapshot, error) {
 	return files[len(files)-1].last(), nil
 }
 
-// place returns the newest deployment record that can be read; zero: none of the newest ones can. All records of an
-// environment have its place, so this is the place of one with a broken file.
+// place returns the newest readable record among the last ten, or zero. All records of an environment contain the same
+// location, so this is also the location of an environment whose newest file is broken.
 func (l *log) place() (history.Snapshot, error) {
 	var broken *fileError
 	for _, r := range slices.Backward(l.files[max(0, len(l.files)-10):]) {
@@ -223,8 +224,8 @@ func (l *log) place() (history.Snapshot, error) {
 	return history.Snapshot{}, nil
 }
 
-// since returns the files from the last one on that contains everything and was observed at a time or before, else all.
-// It reads month by month.
+// since returns the last file that contains all instances and was observed at or before at, and all files after it.
+// Without such a file, it returns all files. It reads month by month.
 func (l *log) since(at time.Time) ([]*file, error) {
 	var files []*file
 	for end := len(l.files); end > 0; {
@@ -244,7 +245,7 @@ func (l *log) since(at time.Time) ([]*file, error) {
 	return files, nil
 }
 
-// next returns the next file; nil: there is nothing to write.
+// next returns the next file, or nil if there is nothing to write.
 func (l *log) next(r history.Write) (*file, history.WriteResult, error) {
 	files, err := l.since(r.Observation.ObservedAt)
 	if err != nil {
@@ -274,7 +275,7 @@ func (l *log) next(r history.Write) (*file, history.WriteResult, error) {
 	return f, n.Result, nil
 }
 
-// continuous reports whether files begin with one that contains everything, and each one continues the one before.
+// continuous reports whether the first file contains all instances, and each other file continues the file before it.
 func continuous(files []*file) bool {
 	for i, f := range files {
 		if i == 0 && f.After != "" || i > 0 && f.After != "" && f.After != files[i-1].Observation {
@@ -314,8 +315,10 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.StoredRuns, 
 	return past, nil
 }
 
-// find returns the log of the environment that a query names, else of the one at its place; nil: there is none. An
-// environment elsewhere may be broken. One that does not tell its place may be the wanted one, if no other is.
+// find returns the log of the environment that a query names. If the query names none, it returns the log of the
+// environment at the query's location, or nil. A broken environment at another location is ignored. If no environment
+// matches, and the location of a broken one can't be read, find returns its error, since it may be the one that was
+// asked for.
 func (s *Store) find(snapshot *gitbranch.Snapshot, q history.Query) (*log, error) {
 	if q.Environment != "" {
 		folder, err := s.folder(q.Environment)
@@ -366,8 +369,8 @@ func (s *Store) find(snapshot *gitbranch.Snapshot, q history.Query) (*log, error
 	return found, nil
 }
 
-// environments returns the sorted names of the folders of environments, and of the links and submodules that may stand
-// for one.
+// environments returns the sorted names of the environments' folders. It includes links and submodules, which may have
+// replaced a folder.
 func (s *Store) environments(snapshot *gitbranch.Snapshot) ([]string, error) {
 	folders, err := snapshot.Folders(s.path)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package lookup reads the inputs of a history: the commits of the GitOps branch with their records and folders, and
-// those of the control plane's branch. [history.Of] then computes the deliveries.
+// the commits of the control plane's branch. [history.Of] then computes the deliveries.
 package lookup
 
 import (
@@ -24,9 +24,9 @@ const MaxCommits = 10_000
 type Request struct {
 	Client *gitremote.Client
 	GitOps record.Destination
-	// ControlPlane is the branch whose commits are promoted; zero: none is read.
+	// ControlPlane is the branch whose commits are promoted. If it is empty, none is read.
 	ControlPlane struct{ Repo, Branch string }
-	// Observed are the observations in the store; none without a store.
+	// Observed lists the observations in the store. It is empty without a store.
 	Observed []history.RecordedVerdict
 	// Since and Until are the window, see [history.Input].
 	Since, Until time.Time
@@ -43,8 +43,8 @@ func (e *ControlPlaneError) Error() string {
 // Unwrap returns the cause.
 func (e *ControlPlaneError) Unwrap() error { return e.Err }
 
-// Read reads the history. A branch that does not exist has none. The errors are [record.ErrNewer] and those of Git; of
-// the control plane they are a [*ControlPlaneError].
+// Read reads the history, which is empty if the branch does not exist. The error is [record.ErrNewer] or an error of
+// Git. If the control plane can't be read, it is a [*ControlPlaneError].
 func Read(ctx context.Context, req Request) (history.History, error) {
 	in := history.Input{Since: req.Since, Until: req.Until, Observed: req.Observed}
 	var err error
@@ -59,9 +59,9 @@ func Read(ctx context.Context, req Request) (history.History, error) {
 	return history.Of(in), nil
 }
 
-// readBranch reads the commits of the GitOps branch, newest first. It leaves out those whose record can't be parsed:
-// what they change belongs to the next one. If a newer version of the provider wrote the record at the head, the error
-// is [record.ErrNewer].
+// readBranch reads the commits of the GitOps branch, newest first. It leaves out commits whose record can't be parsed;
+// their changes become a part of the next commit. If a newer version of the provider wrote the record at the head, the
+// error is [record.ErrNewer].
 func readBranch(
 	ctx context.Context, client *gitremote.Client, at record.Destination,
 ) (commits []history.Commit, whole bool, err error) {
@@ -140,8 +140,8 @@ func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branc
 }
 
 // commitsOf returns the commits along first parents, as [firstParents] does, and a function that finds the changed
-// objects that the message of a commit names. The message of a merge is the host's, so the function reads the message
-// of the commit that was merged.
+// objects that the message of a commit names. The host writes the message of a merge commit, so the function reads the
+// message of the merged commit instead.
 func commitsOf(snapshot *gitbranch.Snapshot) (
 	chain []gitbranch.Commit, whole bool, objects func(gitbranch.Commit) []string, err error,
 ) {
@@ -163,8 +163,8 @@ func commitsOf(snapshot *gitbranch.Snapshot) (
 	}, err
 }
 
-// firstParents returns the commits along first parents, newest first, and whether the last one has no parent. There are
-// none if the branch does not exist.
+// firstParents returns the commits along first parents, newest first, and whether the last one has no parent. It
+// returns no commits if the branch does not exist.
 func firstParents(snapshot *gitbranch.Snapshot) (chain []gitbranch.Commit, whole bool, err error) {
 	if snapshot.Commit.IsZero() {
 		return nil, true, nil

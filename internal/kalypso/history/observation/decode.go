@@ -15,7 +15,7 @@ import (
 
 // Errors of texts.
 var (
-	// ErrText means that a text is no observation of this version of the provider.
+	// ErrText means that a text is not an observation that this version of the provider can read.
 	ErrText = errors.New("the observation can't be read; it must come from kalypso_deployment_state as it is")
 
 	errColumn = errors.New("a column does not fit its clusters")
@@ -49,7 +49,8 @@ func Parse(text string) (*Observation, error) {
 	return o, nil
 }
 
-// escape escapes control characters in all texts of a value. PostgreSQL stores no NUL, which JSON can contain.
+// escape escapes control characters in all texts of a value. PostgreSQL cannot store NUL characters, which JSON can
+// contain.
 func escape(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

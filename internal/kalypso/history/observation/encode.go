@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// MaxText is the length up to which a text contains all times. In a longer one, old times are left out, because they
-// cannot belong to changes since the last observation.
+// MaxText is the length up to which a text contains all times. A longer text leaves out old times, because they cannot
+// belong to changes since the last observation.
 const MaxText = 2 << 20
 
 // Limits of a text.
 const (
-	maxMessages  = 64 << 10 // bytes of all different messages; those beyond it are left out
+	maxMessages  = 64 << 10 // bytes of all different messages; further messages are left out
 	maxJSON      = 256 << 20
 	maxInstances = 20_000_000
 	format       = 2
@@ -58,7 +58,7 @@ type row struct {
 	Cluster  string  `json:"cluster"`
 	Groups   []int   `json:"groups"`   // index of each instance's group
 	Since    []int64 `json:"since"`    // of each instance; 0: unknown
-	Messages []int   `json:"messages"` // of each instance: 1 and more, or 0 for none
+	Messages []int   `json:"messages"` // of each instance: its number from 1, or 0 without a message
 }
 
 // Encode returns the observation as a text: compressed JSON in base64. The same observation gives the same text in any
@@ -71,7 +71,7 @@ func (o *Observation) Encode() string {
 			writable(g.Version.CommittedAt), writable(g.Version.BuiltAt)
 	}
 	sorted.Sort()
-	// Times are kept as far back as they fit.
+	// Leave out older and older times until the text is short enough.
 	for _, age := range []time.Duration{0, 30 * 24 * time.Hour, 7 * 24 * time.Hour, 24 * time.Hour, time.Hour} {
 		oldest := int64(1)
 		if age > 0 {
@@ -92,8 +92,9 @@ func writable(t time.Time) time.Time {
 	return t
 }
 
-// Hash returns the SHA-256, in hex, of everything that counts as a change: the location, verdict and promoted commit,
-// and of each instance the [Version.Identity] and the state. Times, messages, commits and the order do not count.
+// Hash returns the SHA-256, in hex, of everything that counts as a change: the location, the verdict, the promoted
+// commit, and for each instance its [Version.Identity] and state. Times, messages, commits and the order are not part
+// of it.
 func (o *Observation) Hash() string {
 	content := Observation{
 		Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,

@@ -2,7 +2,7 @@ package observation
 
 import "slices"
 
-// format1 contains the instances of a text of format 1, which is in states that builds before the first release wrote.
+// format1 contains the instances of a text in format 1. Builds before the first release wrote this format to states.
 type format1 struct {
 	Clusters []string `json:"clusters,omitempty"`
 	Unit     int64    `json:"unit,omitempty"` // of times, in milliseconds
@@ -12,8 +12,8 @@ type format1 struct {
 // folder contains the instances of a cluster type.
 type folder struct {
 	ClusterType string `json:"cluster_type"`
-	// Clusters says which of the clusters belong to the cluster type, as lengths of runs: first the clusters that don't,
-	// then those that do, and so on.
+	// Clusters says which of the document's clusters belong to the cluster type, as lengths of runs: the number of
+	// clusters that do not belong to it, then the number that do, and so on.
 	Clusters []int     `json:"clusters"`
 	Targets  []target1 `json:"targets"`
 }
@@ -26,8 +26,8 @@ type target1 struct {
 	Column   []int   `json:"column"`             // 1 and more: the group; 0: no instance
 	Messages []int   `json:"messages,omitempty"` // 1 and more: the message; 0: none
 	Known    []int   `json:"known,omitempty"`    // 1: Since has a time
-	// Since has the time of each cluster that is known, as the difference to From, or, if From is 0, to the time of the
-	// previous target that has one for this cluster.
+	// Since contains the time of each cluster with Known = 1. The time is a difference to From. If From is 0, it is the
+	// difference to the cluster's last time in the previous targets.
 	Since []int64 `json:"since,omitempty"`
 	From  int64   `json:"from,omitempty"`
 }
@@ -68,8 +68,8 @@ func (d *document) toRows() error {
 	return nil
 }
 
-// addTo adds the instances of a target to the rows of its clusters. last contains the last time of each. first is the
-// index of the target's first group. addTo reports whether the columns fit.
+// addTo adds the instances of a target to the rows of its clusters. last contains the last time of each cluster. first
+// is the index of the target's first group. addTo reports whether the columns fit.
 func (t target1) addTo(rows []*row, last []int64, unit int64, first int) bool {
 	column, ok1 := expand(t.Column, len(rows), len(t.Groups))
 	messages, ok2 := expand(t.Messages, len(rows), maxInstances)
@@ -98,7 +98,8 @@ func (t target1) addTo(rows []*row, last []int64, unit int64, first int) bool {
 	return true
 }
 
-// expand returns n values out of their runs; all 0 without any. ok is false if they are not n values of 0 to most.
+// expand returns the n values that a column encodes as runs. An empty column means n zeros. ok is false if the column
+// does not have exactly n values from 0 to most.
 func expand(column []int, n, most int) (values []int, ok bool) {
 	if len(column) == 0 {
 		return make([]int, n), true

@@ -1,6 +1,6 @@
-// Package observation contains the versions of deployment targets that the clusters of an environment ran at a moment,
-// and their states. It encodes that as a short text, so that Terraform handles one value instead of one for each
-// cluster and target. It is a pure function of its input.
+// Package observation describes which versions of deployment targets the clusters of an environment ran at a moment,
+// and in which states. It encodes an observation as a short text, so that Terraform handles one value instead of one
+// for each cluster and target. It is a pure function of its input.
 package observation
 
 import (
@@ -21,8 +21,8 @@ type Observation struct {
 	VerdictSince       time.Time // zero: unknown
 	// Unanswered lists the sources that did not answer, sorted. Their objects are missing here, but they may still run.
 	Unanswered []string
-	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. It
-	// is in one group; of several, the encoding keeps the first.
+	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. Each
+	// instance belongs to one group. If several groups contain it, the encoding keeps only the first.
 	Groups []Group
 }
 
@@ -36,8 +36,8 @@ type Group struct {
 	Members     []Member
 }
 
-// Version identifies what an instance runs. Empty fields are unknown; the zero value is of an instance that reports
-// nothing.
+// Version identifies what an instance runs. Empty fields are unknown; the zero value belongs to an instance that
+// reports nothing.
 type Version struct {
 	Version string `json:"version,omitempty"` // for people
 	// Content identifies what runs: two commits with equal content are one version. It is the hash of a tree, a
@@ -60,12 +60,12 @@ const ShortHash = 12
 // Short returns the first digits of a hash.
 func Short(hash string) string { return hash[:min(len(hash), ShortHash)] }
 
-// OfCommit reports whether the version is the beginning of the commit, so that it changes with a commit that leaves the
-// content as it is.
+// OfCommit reports whether the version is the start of the commit's hash. Such a version changes with each commit, even
+// if the content stays the same.
 func (v Version) OfCommit() bool { return v.Commit != "" && v.Version == Short(v.Commit) }
 
 // Identity returns v with only the fields whose change means that something else runs: the content and the version. The
-// version of [Version.OfCommit] does not count.
+// version is left out if it is only a part of the commit's hash, see [Version.OfCommit].
 func (v Version) Identity() Version {
 	if v.OfCommit() {
 		return Version{Content: v.Content}
@@ -76,12 +76,13 @@ func (v Version) Identity() Version {
 // Member is one cluster of a group.
 type Member struct {
 	Cluster string
-	// Since is when the state began, or else when the cluster reported it, in milliseconds of Unix time; 0: unknown.
+	// Since is the time at which the state began or, if that is unknown, at which the cluster reported it. It is in
+	// milliseconds of Unix time; 0 means unknown.
 	Since   int64
 	Message string // why it is not current; "": none
 }
 
-// Time returns a [Member.Since]; zero: unknown.
+// Time converts a [Member.Since] to a time. It returns the zero time for 0.
 func Time(since int64) time.Time {
 	if since == 0 {
 		return time.Time{}

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
-// Settings locate the server. An error never contains the URL, which may have a password.
+// Settings locate the server. Errors never contain the URL, since it may contain a password.
 type Settings struct {
 	URL     string          // postgres://user@host:port/database?sslmode=verify-full
 	Schema  string          // "": kalypso
@@ -40,8 +40,8 @@ var (
 
 // Open returns a store. It contacts no server.
 //
-// What the URL lacks comes from the variables and files of PostgreSQL's own programs: PGPASSWORD, ~/.pgpass and others.
-// sslmode is verify-full by default.
+// Settings that are not in the URL come from the variables and files of PostgreSQL's own programs, such as PGPASSWORD
+// and ~/.pgpass. sslmode is verify-full by default.
 func Open(s Settings) (*Store, error) {
 	if s.Schema == "" {
 		s.Schema = DefaultSchema
@@ -60,7 +60,7 @@ func Open(s Settings) (*Store, error) {
 	return &Store{config: config, schema: s.Schema, secrets: s.Secrets}, nil
 }
 
-// CheckSchema returns [ErrSchema] for a name that PostgreSQL does not take.
+// CheckSchema returns [ErrSchema] for a name that PostgreSQL does not accept.
 func CheckSchema(name string) error {
 	if name == "" || len(name) > 63 || strings.HasPrefix(name, "pg_") || strings.Contains(name, "\x00") {
 		return ErrSchema
@@ -107,17 +107,18 @@ func parse(text string) (*pgx.ConnConfig, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "terraform-provider-kalypso"
 	}
-	// No statement stays prepared, so that a pool may hand each transaction another connection.
+	// Use no prepared statements, since a connection pool may give each transaction another connection.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
 	return config, nil
 }
 
-// checkFiles returns an error if a file that the URL or a variable names has no end: pgx would read it nevertheless.
+// checkFiles returns an error if a file that the URL or a variable names is too large or endless, such as /dev/zero.
+// pgx would read it without a limit.
 func checkFiles(parameters url.Values) error {
 	for _, name := range []string{"sslrootcert", "sslcert", "sslkey", "passfile", "servicefile"} {
 		for _, path := range append(parameters[name], os.Getenv("PG"+strings.ToUpper(name))) {
-			_, err := localfile.Read(context.Background(), path, localfile.MaxSmall) // which limits the time
+			_, err := localfile.Read(context.Background(), path, localfile.MaxSmall) // limits the time too
 			if errors.Is(err, localfile.ErrNotRegular) || errors.Is(err, localfile.ErrTooLarge) ||
 				errors.Is(err, localfile.ErrSlow) {
 				return fmt.Errorf("the file of %s, from the URL of PostgreSQL or its variables, can't be read: %w", name, err)
@@ -127,7 +128,7 @@ func checkFiles(parameters url.Values) error {
 	return nil
 }
 
-// verified reports whether a connection to a host verifies it, or stays on this machine.
+// verified reports whether a connection verifies the host, or does not leave this machine.
 func verified(host string, c *tls.Config) bool {
 	if host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
 		return true
@@ -141,8 +142,8 @@ func verified(host string, c *tls.Config) bool {
 // attempts limits how often a transaction runs.
 const attempts = 6
 
-// transact runs f in a transaction, and again if the server asks for it, or if the connection breaks. So f must find
-// out what an earlier attempt wrote, whose answer may be lost.
+// transact runs f in a transaction. It runs f again if the server asks for a retry, or if the connection breaks. An
+// earlier attempt may have committed although its answer was lost, so f must look at what is already written.
 func (s *Store) transact(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.Tx) error) error {
 	for attempt := 0; ; attempt++ {
 		err := s.attempt(ctx, mode, f)

@@ -23,11 +23,11 @@ const (
 	duplicateTable        = "42P07"
 	insufficientPrivilege = "42501"
 	readOnly              = "25006"
-	notSupported          = "0A000" // by a standby: to write
+	notSupported          = "0A000" // a write to a standby
 	invalidPassword       = "28P01"
 	invalidAuthorization  = "28000"
 	invalidCatalog        = "3D000"
-	schemaMissing         = "42P01" // a table
+	schemaMissing         = "42P01" // a table is missing
 	tooManyConnections    = "53300"
 	cannotConnectNow      = "57P03"
 	adminShutdown         = "57P01"
@@ -70,7 +70,7 @@ func hasNoTLS(err error) bool {
 	return errors.As(err, &connect) && strings.Contains(connect.Error(), "server refused TLS connection")
 }
 
-// verifiesByDefault ends an error of TLS: most URLs do not name the mode that they get.
+// verifiesByDefault is the end of TLS errors. Most URLs do not set sslmode, so their authors may not know the default.
 const verifiesByDefault = "sslmode is verify-full, unless the URL or PGSSLMODE sets it"
 
 // refusal is an error of ours that a retry can't fix.
@@ -78,7 +78,7 @@ type refusal struct{ error }
 
 func (e *refusal) Unwrap() error { return e.error }
 
-// wrap names the server in an error, and what to do. It keeps no text that may contain the password.
+// wrap adds the server and advice to an error. It drops all text that may contain the password.
 func (s *Store) wrap(ctx context.Context, err error) error {
 	var sql *pgconn.PgError
 	var own *refusal

@@ -15,7 +15,7 @@ import (
 // Bounds of a connection, in bytes.
 const (
 	maxMessage     = 16 << 20
-	maxUnrequested = 1 << 20 // of the messages that a server sends at any time, and pgx keeps in part
+	maxUnrequested = 1 << 20 // of messages that a server may send at any time; pgx keeps some of them
 	maxReceived    = 1 << 30 // a million instances, also ended ones, take some 235 MB
 )
 
@@ -51,8 +51,8 @@ func (b *bounds) limit(config *pgx.ConnConfig) *pgx.ConnConfig {
 	return config
 }
 
-// boundedConn limits the bytes that arrive: also those that pgx buffers while it writes, and those that it drops while
-// it closes the connection.
+// boundedConn limits the bytes that arrive, including bytes that pgx buffers while it writes and bytes that it drops
+// while it closes the connection.
 type boundedConn struct {
 	net.Conn
 	*bounds

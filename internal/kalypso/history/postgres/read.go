@@ -38,7 +38,8 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.StoredRuns, 
 	return past, nil
 }
 
-// findEnvironment returns the environment that a query names, else the one at its place that was recorded last.
+// findEnvironment returns the environment that a query names. If the query names none, it returns the environment at
+// the query's place that was recorded last.
 func findEnvironment(ctx context.Context, tx pgx.Tx, q history.Query) (found environment, err error) {
 	const named = " WHERE observation IS NOT NULL AND ($1 = '' OR name = $1)"
 	rows, err := tx.Query(ctx, selectEnvironment+named, q.Environment)
@@ -63,8 +64,8 @@ func findEnvironment(ctx context.Context, tx pgx.Tx, q history.Query) (found env
 func filter(q history.Query) string {
 	from := "run r JOIN instance i ON i.id = r.instance_id"
 	if q.Cluster != nil || q.Target != nil {
-		// The query selects few instances. OFFSET makes the server look up their runs one by one, instead of reading
-		// all runs.
+		// The query selects few instances. OFFSET makes the server look up the runs of each instance, instead of reading all
+		// runs.
 		from = "instance i CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id OFFSET 0) r"
 	}
 	return " FROM " + from + ` LEFT JOIN version v ON v.id = r.version_id

@@ -34,7 +34,7 @@ type Store struct {
 	secrets *redact.Secrets
 }
 
-// environment is a row of the table.
+// environment is a row of the table environment.
 type environment struct {
 	id   int32
 	name string
@@ -102,7 +102,8 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 		case errors.Is(err, errSchemaMissing):
 			repair = func(tx pgx.Tx) error { return s.create(ctx, tx) }
 		case errors.Is(err, errVersionsMissing):
-			// They have a transaction of their own, which is short, since two environments may add the same ones.
+			// Versions are inserted in a short transaction of their own, since records of two environments may insert the same
+			// versions and block each other.
 			repair = func(tx pgx.Tx) error { return insertVersions(ctx, tx, missing) }
 		default:
 			return done, err
@@ -117,8 +118,8 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 	}
 }
 
-// The rows that a record needs, and another transaction creates. A record fails with these errors if they are missing
-// again.
+// A record needs the schema and rows that another transaction creates. It fails with these errors if they are still
+// missing afterwards.
 var (
 	errSchemaMissing = errors.New("the schema is missing again, though it was created. If the URL leads to several " +
 		"servers, let it name the primary server")
@@ -141,7 +142,7 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
-	_, err = tx.Conn().PgConn().Exec(ctx, schema).ReadAll() // which takes several statements
+	_, err = tx.Conn().PgConn().Exec(ctx, schema).ReadAll() // the only method that runs several statements
 	return err
 }
 
@@ -171,7 +172,7 @@ func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []ob
 		return done, nil, err
 	}
 	w.environment = e.id
-	// New versions need another attempt, so look for them before anything that takes long.
+	// New versions lead to another attempt, so look for them before the slow steps.
 	if missing, err = w.findVersions(r.Expected(e.Snapshot)); err != nil {
 		return done, missing, err
 	}
@@ -198,8 +199,8 @@ func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []ob
 	return done, nil, w.observation(o, n)
 }
 
-// checkVersion returns an error if this version of the provider must not write. Of several rows, as after a restored
-// dump, the strictest counts.
+// checkVersion returns an error if this version of the provider must not write. If there are several rows, for example
+// after a restored dump, the strictest row decides.
 func (w *writer) checkVersion() error {
 	var minWriter *int
 	if err := w.QueryRow(w.ctx, "SELECT max(min_writer) FROM schema_version").Scan(&minWriter); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// removal removes the records of an environment after a time. Without the last observation, the next record compares
-// everything.
+// removal removes the records of an environment after a time. It also removes the last observation, so that the next
+// record compares all instances.
 const removal = `BEGIN;
 DELETE FROM $schema.run r USING $schema.instance i, $schema.environment e
   WHERE i.id = r.instance_id AND e.id = i.environment_id AND e.name = $name AND r.since > $after;
@@ -32,7 +32,8 @@ func (s *Store) RemovalSteps(environment string, after time.Time) string {
 	return "run as the owner of the schema:\n\n" + strings.Join(lines, "\n")
 }
 
-// literal quotes a text for SQL. The text may come from the GitOps branch: no setting of the server lets it end early.
+// literal quotes a text for SQL. The text may come from the GitOps branch, so it must not be able to end the literal,
+// whatever the server's settings.
 func literal(text string) string {
 	quoted := "'" + strings.ReplaceAll(printable.Line(text), "'", "''") + "'"
 	if strings.Contains(quoted, `\`) {

@@ -52,7 +52,7 @@ func (w *writer) change(c history.InstanceChange) error {
 			sinces[i], messages[i] = observation.Time(m.Since), m.Message
 		}
 		if c.From.State == "" {
-			// An instance that ended has a row already.
+			// An instance that ended earlier already has a row.
 			if _, err := w.Exec(w.ctx, `INSERT INTO instance (environment_id, cluster_type, deployment_target, cluster)
 				SELECT $1, $2, $3, cluster FROM unnest($4::text[]) AS x (cluster)
 				ON CONFLICT (environment_id, deployment_target, cluster, cluster_type) DO NOTHING`,

@@ -17,8 +17,8 @@ type versionKey struct{ repo, path, content, version string }
 
 func keyOf(v observation.Version) versionKey { return versionKey{v.Repo, v.Path, v.Content, v.Version} }
 
-// findVersions looks up the versions that changes bring. If the table lacks some, or the commit of a version that is
-// named by its commit, it returns these, sorted, with [errVersionsMissing].
+// findVersions looks up the versions in changes. It returns the versions that the table lacks, sorted, with
+// [errVersionsMissing]. A version that is named by its commit is also missing if its row has no commit.
 func (w *writer) findVersions(changes []history.InstanceChange) (missing []observation.Version, err error) {
 	wanted := map[versionKey]observation.Version{}
 	for _, c := range changes {
@@ -55,8 +55,8 @@ func (w *writer) versionID(v observation.Version) *int64 {
 	return nil
 }
 
-// selectVersions returns the IDs of versions in the table. Without the commit of [observation.Version.OfCommit] a row
-// would be another version than the wanted one, so it is left out.
+// selectVersions returns the IDs of versions in the table. It leaves out rows without a commit for versions that are
+// named by their commit (see [observation.Version.OfCommit]), since such a row means another version.
 func selectVersions(
 	ctx context.Context, tx pgx.Tx, wanted map[versionKey]observation.Version,
 ) (map[versionKey]int64, error) {
@@ -89,8 +89,8 @@ func selectVersions(
 	return found, rows.Err()
 }
 
-// insertVersions inserts versions, and commits that rows lack. It goes in the order of the versions, so that two
-// transactions never wait for each other in a circle.
+// insertVersions inserts versions, and adds missing commits to rows. It inserts in the order of the versions, so that
+// two transactions never deadlock.
 func insertVersions(ctx context.Context, tx pgx.Tx, versions []observation.Version) error {
 	for part := range slices.Chunk(versions, batch) {
 		var texts [9][]string
