@@ -113,8 +113,8 @@ func (in *placeholderRendering) compare(t *fleet.DeploymentTarget, text string, 
 	return nil
 }
 
-// outline returns the kinds and namespaces in each document of a YAML text: those of the object, and those of objects
-// that it refers to.
+// outline returns the kinds and namespaces in each document of a YAML text: its object's own, and the ones that the
+// object refers to.
 func outline(text string) (documents []string, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for n := 1; ; n++ {
