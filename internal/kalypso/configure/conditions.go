@@ -9,19 +9,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// condition is a label value that a config, a schema or a key of an azure-app-config requires of an assignment.
+// condition is a label value that an assignment must have, so that a config, a schema or a key of an azure-app-config
+// applies to it.
 type condition struct{ label, value string }
 
 // conditions numbers the conditions of a fleet. The conditions that an assignment meets decide which configs and
-// schemas apply to it. Cluster types and deployment targets have one value for each label, so conditions are looked
-// up by label, once for each of them.
+// schemas apply to it. A cluster type or a deployment target has one value for each label, so its conditions are looked
+// up once, by label.
 type conditions struct {
 	numbers map[condition]int
 	labels  []string // the labels of the conditions, each once
 	known   map[string]bool
 }
 
-// numbersOf returns the numbers of the conditions that labels require. Unknown labels require none.
+// numbersOf returns the numbers of the conditions that labels express. Unknown labels express no condition.
 func (c *conditions) numbersOf(labels map[string]string) []int {
 	var needs []int
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
@@ -73,7 +74,7 @@ func (c *conditions) ofTarget(t *fleet.DeploymentTarget) matchedConditions {
 	})
 }
 
-// valueOf returns the value of a label: [unknown.Text] if it is not known.
+// valueOf returns the value of a label, or [unknown.Text] if it is not known.
 func valueOf(labels map[string]string, label string) string {
 	if _, maybe := labels[unknown.Text]; maybe {
 		return unknown.Text
@@ -103,8 +104,8 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 	return h
 }
 
-// matchedConditions contains the numbers of the conditions that a cluster type or a deployment target meets, and of
-// those that it may meet because of unknown labels.
+// matchedConditions contains the numbers of the conditions that a cluster type or a deployment target meets (met), or
+// may meet because of unknown labels (maybe).
 type matchedConditions struct{ met, maybe []int }
 
 // mapKey encodes the conditions as a map key.
@@ -148,8 +149,8 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 	return a
 }
 
-// matching returns, in order, the items whose conditions are all met by cluster or target, and those whose conditions
-// may all be met.
+// matching returns two ordered lists: the items whose conditions are all met by cluster or target, and the items whose
+// conditions may all be met.
 func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsure []int) {
 	sets := [][]int{cluster.met, target.met, cluster.maybe, target.maybe}
 	met, mayMeet := sets[:2], len(cluster.maybe)+len(target.maybe) > 0

@@ -24,8 +24,9 @@ type AssignmentConfig struct {
 	target *fleet.DeploymentTarget
 }
 
-// New configures the assignments of a valid fleet's schedule. It parses each config and schema once, and reports all
-// invalid schemas, as a warning those that apply to no assignment, and the references that an assignment can't use.
+// New configures the assignments of a valid fleet's schedule. It parses each config and schema once. It reports all
+// invalid schemas, as a warning if a schema applies to no assignment, and all references to secrets that an assignment
+// can't use.
 func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configuration, problem.Problems) {
 	f.Sort()
 	r := newResolver()
@@ -47,12 +48,12 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 	return c, problems
 }
 
-// Check reports the schemas of an object that can't be used, and its config values that are out of bounds.
+// Check reports an object's schemas that can't be used, and its config values that are too large.
 func Check(o fleet.Object) problem.Problems {
-	f := &fleet.Fleet{Environment: unknown.Text} // an unknown environment includes all targets
+	f := &fleet.Fleet{Environment: unknown.Text} // an unknown environment matches all targets
 	f.Add(o)
 	r := newResolver()
-	ctx := context.Background() // one object takes little time
+	ctx := context.Background() // checking one object is fast, so it needs no deadline
 	problems := r.addConfigs(ctx, f)
 	r.addSchemas(ctx, f)
 	return append(problems, r.schemaProblems(f, true)...)
@@ -68,7 +69,7 @@ type Violation struct {
 	Keys   []string     // the invalid keys, each with the reason
 }
 
-// Check validates the merged values by all schemas that apply. It does not validate values that are partly unknown.
+// Check validates the merged values against all schemas that apply. It skips values that are partly unknown.
 func (c AssignmentConfig) Check(m Merged) (violations []Violation) {
 	if len(m.Unknown) > 0 {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// parseValue parses the value of a config key. A text in single quotes, ignoring surrounding space, is the string
-// within. As in the operator, all quotes at both ends are removed. A text that is a map or list in YAML 1.1 is that
-// map or list. Any other text is a string.
+// parseValue parses the value of a config key. A text in single quotes, ignoring surrounding space, becomes the string
+// without them. As in the operator, all quotes at both ends are removed. A text that is a map or list in YAML 1.1
+// becomes that map or list. Any other text stays a string.
 func parseValue(text string) any {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "'") && strings.HasSuffix(t, "'") {
 		return strings.Trim(t, "'")
@@ -23,8 +23,8 @@ func parseValue(text string) any {
 	return parseYAML(text)
 }
 
-// isPlainLine reports whether a text is one line that begins with a letter and has no end of a key, such as a URL. YAML
-// reads that as a string, or not at all.
+// isPlainLine reports whether a text is one line that begins with a letter and has no colon that ends a key, such as a
+// URL. Such a line is a string in YAML, or invalid.
 func isPlainLine(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -39,7 +39,7 @@ func isPlainLine(text string) bool {
 	return text != ""
 }
 
-// parseYAML returns the map or list if a text is one in YAML 1.1, or else the text.
+// parseYAML parses a map or a list in YAML 1.1. It returns any other text unchanged.
 func parseYAML(text string) any {
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
@@ -80,8 +80,9 @@ func keyString(k any) string {
 	return fmt.Sprint(k)
 }
 
-// merge merges later onto earlier without changing either. It merges maps key by key and appends lists. A list
-// element that is a map with a name merges into the first earlier element of that name. Any other value is replaced.
+// merge merges later onto earlier without changing either. It merges maps key by key and appends lists. A list element
+// that is a map with a name is merged into the first earlier element with this name. Any other value replaces the
+// earlier value.
 func merge(earlier, later any) any {
 	switch l := later.(type) {
 	case map[string]any:

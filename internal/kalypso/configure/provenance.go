@@ -5,16 +5,16 @@ import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso
 // Contribution is a value that a config or a secret contributes to a key.
 type Contribution struct {
 	Object fleet.Object
-	Key    string // in the object's data; for an azure-app-config the whole path
+	Key    string // a key of the object's data; for an azure-app-config the whole path
 	Value  any    // as in the object, before merging
 }
 
 // Provenance is the origin of a value.
 type Provenance struct {
 	Value any // the merged value
-	// Contributions are the values merged into Value, in order. A string has exactly one.
+	// Contributions lists the values that were merged into Value, in order. For a string, it has exactly one element.
 	Contributions []Contribution
-	// Overridden are the earlier values that the first of Contributions replaced, in order.
+	// Overridden lists the earlier values that the first contribution replaced, in order.
 	Overridden []Contribution
 }
 

@@ -43,12 +43,12 @@ type sourceSet struct {
 func (s *sourceSet) set(sources []*source, needs [][]int) {
 	s.sources, s.index, s.values = sources, newConditionIndex(needs), map[string]*Values{}
 	for i, one := range sources {
-		one.order = 2 * i // the odd number after it is that of the same source where it may not apply
+		one.order = 2 * i // the odd number after it belongs to the optional variant of the same source, see unsure
 	}
 }
 
-// matching returns the values of the sources whose conditions are all met, or may all be met, by cluster or target.
-// Equal sources give the same values.
+// matching returns the values of the sources whose conditions are met, or may be met, by cluster or target. The same
+// sources always give the same *Values.
 func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
 	sure, unsure := s.index.matching(cluster, target)
 	sources := make([]*source, 0, len(sure)+len(unsure))
@@ -64,7 +64,7 @@ func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
 	return s.of(sources)
 }
 
-// of returns the values of sources in merge order. From the second time on, they are shared.
+// of returns the values of sources in merge order. It marks values that it returns again as shared.
 func (s *sourceSet) of(sources []*source) *Values {
 	numbers := make([]int, len(sources))
 	for i, one := range sources {
@@ -81,13 +81,13 @@ func (s *sourceSet) of(sources []*source) *Values {
 	return values
 }
 
-// sharePrefixes lets the values whose first sources are the same continue from the values of these, so that those are
-// merged once.
+// sharePrefixes finds values that begin with the same sources. It makes the values of these first sources their base,
+// so that the first sources are merged only once.
 func (s *sourceSet) sharePrefixes() {
 	all := slices.SortedFunc(maps.Values(s.values), func(a, b *Values) int {
 		return slices.CompareFunc(a.sources, b.sources, byMergeOrder)
 	})
-	inCommon := make([]int, len(all)+1) // of the values i-1 and i
+	inCommon := make([]int, len(all)+1) // the number of first sources that the values i-1 and i share
 	for i := 1; i < len(all); i++ {
 		inCommon[i] = commonPrefix(all[i-1].sources, all[i].sources)
 	}
@@ -100,7 +100,7 @@ func (s *sourceSet) sharePrefixes() {
 	}
 }
 
-// commonPrefix returns the number of sources with which both begin.
+// commonPrefix returns the number of sources at the start that are the same in both.
 func commonPrefix(a, b []*source) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -183,7 +183,7 @@ func (r *resolver) addSecrets(f *fleet.Fleet) {
 // labelConditions returns the conditions of a source: the labels of its object.
 func (r *resolver) labelConditions(s *source) []int {
 	m := s.object.Metadata()
-	if unknown.Is(m.Name) { // its merge order and the meaning of its keys are unknown
+	if unknown.Is(m.Name) { // the name decides the merge order and the meaning of the keys
 		s.optional = true
 		s.markUnknown(unknown.Text)
 		return nil
@@ -194,8 +194,9 @@ func (r *resolver) labelConditions(s *source) []int {
 	return r.conditions.numbersOf(m.Labels)
 }
 
-// azureAppConfig returns each key, label.value.….key, as a source of its own, sorted by length, then bytes. It
-// ignores a label without a value. It also returns the conditions of each key, and the values that are too large.
+// azureAppConfig returns each key, such as label.value.….key, as a source of its own, sorted by length, then bytes.
+// It ignores a label without a value. It also returns the conditions of each key, and a problem for each value that is
+// too large.
 func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (
 	sources []*source, needs [][]int, problems problem.Problems,
 ) {
@@ -253,15 +254,15 @@ func (r *resolver) addTeamSchemas(ctx context.Context, f *fleet.Fleet, w *fleet.
 	}
 }
 
-// compile compiles a schema of an object once. It returns nil for a schema that is not known or empty, and for one that
-// can't be used, which it adds to the invalid ones.
+// compile compiles a schema of an object. It compiles equal texts once. It returns nil for a schema that is empty or
+// not known. It also returns nil for a schema that can't be used, and adds it to the invalid schemas.
 func (r *resolver) compile(ctx context.Context, o fleet.Object, text string, path ...problem.Step) *compiledSchema {
 	defer problem.NamePanic(string(o.Kind()), o.Metadata().Name)
 	if unknown.Is(text) || ctx.Err() != nil {
 		return nil
 	}
 	if _, mayLack := o.(*fleet.ConfigSchema); mayLack && text == "" {
-		return nil // reported by the fleet's validation
+		return nil // the fleet's validation reports it
 	}
 	if schema, ok := r.compiled[text]; ok {
 		return schema
@@ -281,8 +282,8 @@ func (r *resolver) compile(ctx context.Context, o fleet.Object, text string, pat
 	return schema
 }
 
-// schemaProblems returns the schemas that can't be used. Unless all of them count, one that applies to no assignment is
-// a warning.
+// schemaProblems returns a problem for each schema that can't be used. It is only a warning if the schema applies to no
+// assignment, unless all is set.
 func (r *resolver) schemaProblems(f *fleet.Fleet, all bool) (problems problem.Problems) {
 	for _, s := range r.invalid {
 		ps := problem.Problems{s.problem}
@@ -296,7 +297,7 @@ func (r *resolver) schemaProblems(f *fleet.Fleet, all bool) (problems problem.Pr
 	return problems
 }
 
-// use marks the invalid schemas of a deployment target's team.
+// use notes that the invalid schemas of a deployment target apply to an assignment.
 func (r *resolver) use(t *fleet.DeploymentTarget) {
 	for i := range r.invalid {
 		if s := &r.invalid[i]; s.object == t.Workload && slices.Contains(t.ConfigSchemas, s.text) {

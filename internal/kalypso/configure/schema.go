@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// schemaURL is the base URL of a schema. Relative references resolve against it, and lead nowhere.
+// schemaURL is the base URL of a schema. Relative references are resolved against it, so they find nothing.
 const schemaURL = schemaRoot + "schema.json"
 
 const schemaRoot = "schema:///"
@@ -31,7 +31,7 @@ func CheckSchema(text string) error {
 type compiledSchema struct {
 	*jsonschema.Schema
 	root *part
-	// byKey means that the schema asks for the presence of keys, and validates the value of each on its own.
+	// byKey means that the schema only requires keys, and validates the value of each key on its own.
 	byKey bool
 }
 
@@ -68,7 +68,7 @@ func compileSchema(text string) (*compiledSchema, error) {
 	return &compiledSchema{schema, root, isByKey(schema, root)}, nil
 }
 
-// isByKey reports whether s asks for the presence of keys, and validates the value of each key on its own.
+// isByKey reports whether s only requires keys, and validates the value of each key on its own.
 func isByKey(s *jsonschema.Schema, root *part) bool {
 	return len(root.same) == 0 && s.Enum == nil && s.Const == nil &&
 		s.MinProperties == nil && s.MaxProperties == nil && len(s.Dependencies) == 0 && len(s.DependentRequired) == 0 &&
@@ -90,7 +90,7 @@ func jsonError(err error) error {
 func tidySchemaError(err error) error {
 	var refused *jsonschema.SchemaValidationError
 	var invalid *jsonschema.ValidationError
-	if errors.As(err, &refused) && errors.As(refused.Err, &invalid) { // it has no Unwrap
+	if errors.As(err, &refused) && errors.As(refused.Err, &invalid) { // the library's error has no method Unwrap
 		return errors.New(strings.Join(violations("the schema", invalid), "; "))
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), schemaURL, ""))
@@ -103,7 +103,7 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("nothing outside the schema is read")
 }
 
-// schemaViolations returns the sorted violations of the schema by the values of these keys, each with the reason.
+// schemaViolations returns the sorted violations of the schema in the values of these keys, each with the reason.
 func schemaViolations(schema *compiledSchema, data map[string]any, keys iter.Seq[string]) []string {
 	instance := map[string]any{}
 	for k := range keys {
@@ -140,8 +140,8 @@ func asNumber(v any) any {
 
 var english = message.NewPrinter(language.English)
 
-// violations returns the sorted violations of the parts of whole, each with the reason. It limits their number, and
-// counts the rest.
+// violations returns the sorted violations, each with its place in whole and the reason. It lists only the first ones,
+// and counts the rest.
 func violations(whole string, e *jsonschema.ValidationError) []string {
 	all := leafErrors(e)
 	more := len(all) - maxViolations

@@ -23,7 +23,7 @@ const (
 	maxSchemaDepth = 100
 	// maxSchemaParts limits the number of JSON values of a schema.
 	maxSchemaParts = 10_000
-	// maxPatterns limits the instructions of all patterns of a schema. To compile them takes time and memory.
+	// maxPatterns limits the instructions of all patterns of a schema. Compiling them takes time and memory.
 	maxPatterns = 500_000
 	// maxDigits and maxExponent limit numbers. Every IEEE 754 double fits.
 	maxDigits   = 1000
@@ -92,9 +92,8 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-// boundedPattern is a regular expression of a schema and its size. It is compiled when it first matches a text, because
-// the library also asks for patterns only to see that they are valid: each one of the schema, and each value whose
-// format is regex.
+// boundedPattern is a regular expression of a schema and its size. It is compiled when it is first matched with a text.
+// The library often asks for a pattern only to check that it is valid, such as a value whose format is regex.
 type boundedPattern struct {
 	expr     string
 	size     int64 // see [pattern.Size]

@@ -13,8 +13,8 @@ const (
 	maxEvaluations = 250_000
 	// maxNested limits the nesting depth of subschemas and values together.
 	maxNested = 2000
-	// These numbers take as long as one evaluation: bytes of the values that a subschema lists, instructions of a pattern
-	// for bytes of a text, and bytes of a text for the other keywords.
+	// This much other work takes as long as one evaluation: comparing with so many bytes of listed values, running so many
+	// instructions of a pattern on bytes of a text, and reading so many bytes of a text for other keywords.
 	listedBytes      = 32
 	instructionBytes = 32
 	textBytes        = 1024
@@ -56,7 +56,7 @@ func (p *parts) add(s *jsonschema.Schema) *part {
 	if known, ok := p.of[s]; ok {
 		return known
 	}
-	listed, _ := json.Marshal([]any{s.Required, s.Enum, s.Const}) // comes from JSON
+	listed, _ := json.Marshal([]any{s.Required, s.Enum, s.Const}) // it came from JSON, so it can be encoded
 	n := &part{own: 1 + int64(len(listed)/listedBytes), pattern: patternSize(s.Pattern), fields: map[string]*part{}}
 	p.of[s] = n
 	if s.DynamicAnchor != "" || s.RecursiveAnchor {
@@ -79,7 +79,8 @@ func (p *parts) add(s *jsonschema.Schema) *part {
 	return n
 }
 
-// addAll returns the parts of subschemas. Each of them is a schema, a collection of schemas, or neither.
+// addAll returns the parts of subschemas. An argument may be a schema or a collection of schemas; any other argument is
+// skipped.
 func (p *parts) addAll(subs ...any) (all []*part) {
 	for _, sub := range subs {
 		switch sub := sub.(type) {

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// noValues are the values of no object.
+// noValues contains no values, for assignments without secrets.
 var noValues = &Values{Shared: true}
 
 // The fields of a reference.
@@ -38,16 +38,16 @@ func newSecretSource(secret *fleet.Secret) *source {
 	return s
 }
 
-// conflict is a reference that can't be used: a config has its key too, or it would mix two stores.
+// conflict is a reference that can't be used: either a config has the same key, or the reference would mix two stores.
 type conflict struct {
 	secret *fleet.Secret
 	key    string
-	field  string // of the reference; empty: all of it
+	field  string // the field at fault; empty: the whole reference
 	detail string
 }
 
-// conflictsOf returns the conflicts of the references of an assignment, among each other and with its values. It skips
-// what is not known yet.
+// conflictsOf returns the conflicts between an assignment's references, and between its references and its values. It
+// skips unknown references and values.
 func conflictsOf(secrets, values *Values) (all []conflict) {
 	givers := map[string]*source{} // the last secret with a property, by key
 	for _, s := range secrets.sources {
@@ -81,7 +81,7 @@ func conflictsOf(secrets, values *Values) (all []conflict) {
 	return all
 }
 
-// keyConflict returns the conflict of a reference with the first config that has its key.
+// keyConflict returns the conflict of a reference with the first config that has the same key.
 func keyConflict(secret *fleet.Secret, key string, values *Values) (conflict, bool) {
 	for _, s := range values.sources {
 		if _, ok := s.values[key]; !ok || s.optional {

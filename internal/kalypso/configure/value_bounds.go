@@ -10,8 +10,8 @@ import (
 // maxValueDepth limits the nesting depth of a config value.
 const maxValueDepth = 100
 
-// parseBounded parses the value of a config key, see [parseValue]. It refuses values that have more than most bytes,
-// also once their aliases are expanded, and those that are nested too deep.
+// parseBounded parses the value of a config key, see [parseValue]. It refuses values that are nested too deep, or that
+// have more than most bytes before or after their aliases are expanded.
 func parseBounded(text string, most int64) (any, error) {
 	if int64(len(text)) > most {
 		return nil, fmt.Errorf("has %s; limits.file_size allows %s", fleet.FormatBytes(int64(len(text))),
@@ -36,8 +36,8 @@ func valueProblem(config *fleet.Config, key string, err error) problem.Problem {
 	})
 }
 
-// spendBytes takes the bytes of v with its aliases expanded from left. It returns false once none is left, or v is
-// nested too deep.
+// spendBytes subtracts the bytes of v, with its aliases expanded, from left. It returns false once nothing is left, or
+// if v is nested too deep.
 func spendBytes(v any, left *int64, depth int) bool {
 	*left--
 	if *left < 0 || depth > maxValueDepth {

@@ -15,13 +15,13 @@ import (
 // Assignments with the same objects share it, so it must not be changed.
 type Values struct {
 	Objects []fleet.Object // the configs or secrets, in merge order
-	Shared  bool           // by several assignments
+	Shared  bool           // several assignments use these values
 	Cache   sync.Map       // values that other packages derive from shared values, under keys of their own
-	// Continued is the number of values of which these are the base.
+	// Continued is the number of other values that have these values as their base.
 	Continued int
 
 	sources []*source
-	base    *Values // of the first of the sources; nil: merge from the first
+	base    *Values // the merged values of the first sources; nil: merge all sources
 	once    sync.Once
 	merged  Merged
 
@@ -36,9 +36,10 @@ type Merged struct {
 	Data map[string]any
 	// Unknown contains the keys whose values or presence are unknown. If it contains [unknown.Text], nothing is known.
 	Unknown map[string]bool
-	// Certain reports whether there is at least one key, with any values of unknown parts.
+	// Certain reports whether there is at least one key, whatever the unknown parts turn out to be.
 	Certain bool
-	// Base, if there is one, contains the values that other assignments have too. The values of all keys but Own are its.
+	// Base contains the values that are shared with other assignments, or is nil. All keys except Own have the values of
+	// Base.
 	Base *Values
 	Own  []string
 }
@@ -47,7 +48,7 @@ type Merged struct {
 type source struct {
 	object fleet.Object
 	path   string         // the whole key of an azure-app-config
-	order  int            // in which the sources of a fleet are merged
+	order  int            // position in the merge order of the fleet's sources
 	values map[string]any // the known values of a config, or the known references of a secret
 	// optional means that it is unknown whether the source applies.
 	optional bool
@@ -57,8 +58,8 @@ type source struct {
 	doubtful *source // see unsure
 }
 
-// newSource parses the values of a config. It reports those that are too large, see [parseBounded], and marks them as
-// unknown, so that later stages do not report them again.
+// newSource parses the values of a config. It reports values that are too large, see [parseBounded]. It marks these
+// values as unknown, so that later stages do not report them again.
 func newSource(config *fleet.Config, path string, data map[string]string, most int64) (*source, problem.Problems) {
 	defer problem.NamePanic(string(config.Kind()), config.Name)
 	s := &source{object: config, path: path, values: make(map[string]any, len(data))}
@@ -84,13 +85,13 @@ func (s *source) markUnknown(keys ...string) {
 	s.unknown = append(s.unknown, keys...)
 }
 
-// markOptional marks the source as one that may not apply: all its keys are unknown.
+// markOptional marks the source as one that may not apply, so the values of all its keys are unknown.
 func (s *source) markOptional() {
 	s.optional = true
 	s.markUnknown(slices.Collect(maps.Keys(s.values))...)
 }
 
-// unsure returns the source as one that may not apply, always the same.
+// unsure returns a copy of the source that is marked as optional. It always returns the same copy.
 func (s *source) unsure() *source {
 	if s.doubtful == nil {
 		s.doubtful = &source{
