@@ -14,7 +14,7 @@ import (
 
 // Limits on the clusters of a source. A hub is not trusted.
 const (
-	Max       = 10_000  // clusters, of all sources together too
+	Max       = 10_000  // clusters of a source, and of all sources together
 	maxLabels = 64      // labels of a cluster
 	maxProps  = 256     // properties of a cluster
 	maxText   = 1024    // bytes of a name, or of a key or a value of a label or property
@@ -27,7 +27,7 @@ type Cluster struct {
 	Namespace  string // empty: the source has none
 	Name       string
 	Labels     map[string]string
-	Properties map[string]string // facts that are no labels, such as the region
+	Properties map[string]string // facts that are not labels, such as the region
 	Healthy    *bool             // nil: the source does not say
 	Reason     string            // why it is not healthy
 }
@@ -38,7 +38,8 @@ func (c *Cluster) qualified() string {
 		"/")
 }
 
-// selectable returns the labels and properties of a cluster, for selectors. A label hides a property of the same name.
+// selectable returns the labels and properties of a cluster, for selectors. If a label and a property have the same
+// name, it returns the label.
 func (c *Cluster) selectable() map[string]string {
 	if len(c.Properties) == 0 {
 		return c.Labels
@@ -48,7 +49,7 @@ func (c *Cluster) selectable() map[string]string {
 	return all
 }
 
-// check returns the size of the texts of a cluster, and why it can't be used.
+// check returns the size of a cluster's texts, or the reason why the cluster can't be used.
 func (c *Cluster) check() (size int, err error) {
 	if c.Name == "" {
 		return 0, fmt.Errorf("it has no name")
@@ -79,8 +80,8 @@ type List struct {
 	size     int
 }
 
-// Add adds the cluster of an object, or leaves it out if it can't be used. If the source lists more than the limits
-// allow, Add returns an error.
+// Add adds the cluster of an object. It leaves out a cluster that can't be used. If the source lists more than the
+// limits allow, Add returns an error.
 func (l *List) Add(object string, c Cluster) error {
 	size, err := c.check()
 	if err != nil {
@@ -110,7 +111,7 @@ func (l *List) full() error {
 // Inventory contains the clusters of all sources.
 type Inventory struct {
 	Clusters     map[string]Member   // by a name that is unique over all sources
-	ClusterTypes map[string][]string // the names of their clusters, sorted; also of cluster types without a cluster
+	ClusterTypes map[string][]string // the sorted names of the clusters of each cluster type
 	Unmatched    []string            // names of clusters without a cluster type
 	Empty        []string            // cluster types without a cluster
 	Ambiguous    []string            // names that had to be qualified

@@ -22,7 +22,7 @@ const (
 	defaultDecided = "default"
 )
 
-// ErrInvalid means that the arguments give no objects that a cluster accepts.
+// ErrInvalid means that no cluster would accept objects that are made from these arguments.
 var ErrInvalid = errors.New("invalid")
 
 // DecisionOptions are settings of placement decisions. Empty values are the defaults.
@@ -75,7 +75,8 @@ func Decisions(assignments map[string][]string, clusterTypes map[string][]string
 	return all, nil
 }
 
-// checkTarget returns an error if a deployment target can't name an object, and be the value of its label.
+// checkTarget returns an error if the name of a deployment target is not valid as the name of an object and as the
+// value of its label.
 func checkTarget(name string) error {
 	if len(validation.IsValidLabelValue(name)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return fmt.Errorf("%w: the deployment target %q can't be the value of a label and the name of an object", ErrInvalid,
@@ -105,7 +106,8 @@ func profilesOf(clusterType string, clusterTypes map[string][]string, namespace 
 // profile names a ClusterProfile.
 type profile struct{ namespace, name string }
 
-// profileOf returns the ClusterProfile of a cluster: the qualified name of a cluster contains the namespace.
+// profileOf returns the ClusterProfile of a cluster. If the name of the cluster is qualified, it contains the namespace
+// of the profile.
 func profileOf(cluster, namespace string) (profile, error) {
 	p := profile{namespace, cluster}
 	if part := strings.Split(cluster, "/"); len(part) > 2 && part[0] != "" {
@@ -117,7 +119,8 @@ func profileOf(cluster, namespace string) (profile, error) {
 	return p, nil
 }
 
-// slicesOf returns the objects of a deployment target: one for each 100 clusters, and one for none.
+// slicesOf returns the objects of a deployment target: one for every 100 clusters. Without a cluster, it returns one
+// empty object.
 func slicesOf(target string, reasons map[profile]string, namespace string) (objects []map[string]any) {
 	sorted := slices.SortedFunc(maps.Keys(reasons), func(a, b profile) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))

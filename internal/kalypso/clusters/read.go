@@ -13,7 +13,7 @@ import (
 
 // Source lists clusters.
 type Source interface {
-	// Name returns the name that is [Cluster.Source] of its clusters.
+	// Name returns the name of the source, which its clusters have as [Cluster.Source].
 	Name() string
 	// Clusters lists the clusters. An error that wraps [deployment.ErrNoAnswer] means that they can't be known now.
 	Clusters(ctx context.Context) (List, error)
@@ -39,7 +39,7 @@ func (g Given) Clusters(context.Context) (l List, err error) {
 	return l, nil
 }
 
-// Unknown is a source that can't be contacted yet: its configuration is known after apply.
+// Unknown is a source that can't be contacted yet, because its configuration is known only after apply.
 type Unknown string
 
 // Name implements [Source].
@@ -51,8 +51,8 @@ func (Unknown) Clusters(context.Context) (List, error) {
 		"resource that creates the hub, so that its clusters are read during apply", deployment.ErrNoAnswer)
 }
 
-// Read asks all sources. In place of a source that does not answer, it takes the clusters of an earlier run, with a
-// warning. Without them, that is an error.
+// Read asks all sources. If a source does not answer, Read uses its clusters from an earlier run, with a warning.
+// Without an earlier run, it reports an error.
 func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, problem.Problems) {
 	lists, errs := make([]List, len(sources)), make([]error, len(sources))
 	parallel.Limited(len(sources), len(sources), func(i int) { lists[i], errs[i] = sources[i].Clusters(ctx) })

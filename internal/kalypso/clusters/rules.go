@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Rule gives the clusters that it selects a cluster type. The first rule that selects a cluster counts.
+// Rule assigns a cluster type to the clusters that it selects. If several rules select a cluster, the first one
+// decides.
 type Rule struct {
 	ClusterType string
 	Selector    fleet.Selector
@@ -82,7 +83,7 @@ func CheckRules(rules []Rule) (ps problem.Problems) {
 	return ps
 }
 
-// conflict describes the first rule before rule i that contradicts it, or leaves it no cluster.
+// conflict describes the first rule before rule i that contradicts rule i, or selects all of its clusters.
 func conflict(rules []Rule, parsed [][]requirement, i int) (summary, detail string) {
 	for j := range i {
 		switch {
@@ -154,7 +155,7 @@ func (r requirement) implies(other requirement) bool {
 	return r.operator == other.operator
 }
 
-// not returns the requirement that exactly those clusters meet that do not meet r.
+// not returns the opposite of r: the requirement that a cluster meets if and only if it does not meet r.
 func (r requirement) not() requirement {
 	opposite := map[metav1.LabelSelectorOperator]metav1.LabelSelectorOperator{
 		metav1.LabelSelectorOpIn: metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpNotIn: metav1.LabelSelectorOpIn,
@@ -171,7 +172,7 @@ func covers(first, later []requirement) bool {
 	})
 }
 
-// contradiction returns two requirements that no cluster meets together.
+// contradiction returns two requirements that no cluster can meet at the same time.
 func contradiction(all []requirement) (a, b requirement, found bool) {
 	for i, a := range all {
 		for _, b := range all[:i] {
@@ -183,7 +184,7 @@ func contradiction(all []requirement) (a, b requirement, found bool) {
 	return a, b, false
 }
 
-// complementary reports whether two rules with one requirement each select all clusters together.
+// complementary reports whether two rules with one requirement each select all clusters between them.
 func complementary(a, b []requirement) bool {
 	return len(a) == 1 && len(b) == 1 && a[0].not().implies(b[0])
 }

@@ -1,5 +1,5 @@
-// Package comparison compares what two branches contain of renderings: their targets, placements, config values and
-// other files. Package lookup reads the branches.
+// Package comparison compares renderings on two branches: their targets, placements, config values and other files.
+// Package lookup reads the branches.
 package comparison
 
 import (
@@ -11,20 +11,20 @@ import (
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
-// Pair has a value of each side.
+// Pair contains one value for each side.
 type Pair[T any] struct{ Left, Right T }
 
 // Side is a rendering on a branch.
 type Side struct {
 	Environment    string
 	PromotedCommit string // "": none
-	// Folders are the trees of the deployment targets, by cluster type and target. The target "" is the folder of the
-	// cluster type itself, without those of the targets.
+	// Folders contains the trees of the deployment targets, by cluster type and target. The target "" stands for the files
+	// directly in the folder of the cluster type.
 	Folders map[string]map[string]gitobject.Hash
 }
 
-// Folder is the folder of a deployment target on a cluster type, by its names on the left. The target "" is the folder
-// of the cluster type itself.
+// Folder is the folder of a deployment target on a cluster type, with its names on the left side. The target "" stands
+// for the folder of the cluster type itself.
 type Folder struct{ ClusterType, Target string }
 
 // String returns the path of the folder.
@@ -40,18 +40,19 @@ type FolderPair struct {
 type Comparison struct {
 	Environments Pair[string]
 	Promoted     Pair[string]
-	// Between is the number of first-parent commits between the promoted commits: positive if the left one is newer. It
-	// is nil if it is not known.
+	// Between is the number of first-parent commits between the promoted commits. It is positive if the left side's commit
+	// is newer, and nil if the number is not known.
 	Between *int
-	// Targets are the deployment targets of one side alone, sorted.
+	// Targets lists the deployment targets that only one side has, sorted.
 	Targets Pair[[]string]
-	// Placements are the cluster types of one side alone, sorted, of the targets that both sides have.
+	// Placements lists, for each target that both sides have, the cluster types that only one side has, sorted.
 	Placements map[string]Pair[[]string]
-	// Configs and Files are the differences of folders that both sides have. Those with the most folders come first.
+	// Configs and Files list the differences in folders that both sides have. The differences in most folders come first.
 	Configs []ConfigDifference
 	Files   []FileDifference
 
-	// Unlisted counts the differences of config values in single folders that are too many for Configs.
+	// Unlisted counts the differences of config values that Configs leaves out because there are too many. It counts each
+	// folder.
 	Unlisted int
 
 	ignored func(target, key string) bool
@@ -60,7 +61,7 @@ type Comparison struct {
 	read    map[fileRead]fileDifference
 }
 
-// ConfigDifference is a difference of config values, with the folders in which it is.
+// ConfigDifference is a difference of config values, with the folders in which it occurs.
 type ConfigDifference struct {
 	Key     string
 	Values  Pair[*string] // nil: the side lacks the key
@@ -73,14 +74,14 @@ type FileDifference struct {
 	Folders []Folder // sorted
 }
 
-// Equal reports whether both sides have the same targets, placements, config values and files. Their promoted commits
-// do not count.
+// Equal reports whether both sides have the same targets, placements, config values and files. It ignores their
+// promoted commits.
 func (c *Comparison) Equal() bool {
 	return len(c.Targets.Left)+len(c.Targets.Right)+len(c.Placements)+len(c.Configs)+len(c.Files) == 0
 }
 
-// New compares what the names and hashes show. It returns the folders whose files have to be compared, sorted: pass
-// their files to [Comparison.Add], and call [Comparison.Finish].
+// New compares names and hashes. It also returns the folders whose files have to be compared, sorted. Pass these files
+// to [Comparison.Add], then call [Comparison.Finish].
 func New(left, right Side, o Options) (*Comparison, []FolderPair) {
 	c := &Comparison{
 		Environments: Pair[string]{left.Environment, right.Environment},
@@ -134,7 +135,7 @@ func (s Side) placed() map[string][]string {
 	return all
 }
 
-// missing returns the targets that others lack, sorted.
+// missing returns the targets of all that are not in others, sorted.
 func missing(all, others map[string][]string) (names []string) {
 	for name := range all {
 		if _, there := others[name]; !there && name != "" {
@@ -185,8 +186,7 @@ func compareValues(a, b *string) int {
 	return cmp.Compare(*a, *b)
 }
 
-// SetHistory sets the number of commits between the promoted ones, from the first-parent history of the control plane,
-// newest first.
+// SetHistory sets Between. commits is the first-parent history of the control plane, newest first.
 func (c *Comparison) SetHistory(commits []string) {
 	left, right := slices.Index(commits, c.Promoted.Left), slices.Index(commits, c.Promoted.Right)
 	if left >= 0 && right >= 0 {

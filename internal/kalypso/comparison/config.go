@@ -11,7 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// config contains the values in a file, by key, and the rest of the file. A file that is no config has no values.
+// config contains the values in a file, by key, and the rest of the file. If the file is not a config, it has no
+// values.
 type config struct {
 	values map[string]string
 	rest   string
@@ -37,8 +38,8 @@ func readConfig(name, content string) config {
 	return c
 }
 
-// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read. It expands no aliases, so
-// that what it reads is not larger than the content.
+// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read. It does not expand
+// aliases, so that the values are not larger than the content.
 func (c *config) readConfigMaps(content string) bool {
 	var rest strings.Builder
 	for d := yaml.NewDecoder(strings.NewReader(content)); ; {

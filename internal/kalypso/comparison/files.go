@@ -6,14 +6,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
-// Hidden replaces a value that the guardrail takes for a secret.
+// Hidden replaces a value that looks like a secret to the guardrail.
 const Hidden = "(hidden)"
 
 // The limits of a comparison.
 const (
 	maxValue       = 1000   // characters of a value
 	maxDifferences = 10_000 // of config values
-	maxRead        = 2000   // pairs of files whose differences are kept, since many folders have the same ones
+	maxRead        = 2000   // pairs of files whose differences are cached, since many folders contain the same pair
 	maxReadSize    = 8192   // bytes of such a pair
 )
 
@@ -30,7 +30,7 @@ type configKey struct {
 	values Pair[value]
 }
 
-// value is a value of a config; the zero value: the config lacks the key.
+// value is a value of a config. The zero value means that the config lacks the key.
 type value struct {
 	text  string
 	there bool
@@ -47,8 +47,8 @@ func (v value) orNil() *string {
 	return &v.text
 }
 
-// Add compares the contents of a file that differ in a folder. nil means that the side lacks the file. Contents are
-// equal if only the names of the folder differ in them.
+// Add compares the two contents of a file in a folder. nil means that the side lacks the file. If the contents differ
+// only in the folder's names, they are equal.
 func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 	of := c.namesOf(f)
 	if hasMarks(left) || hasMarks(right) {
@@ -88,11 +88,11 @@ func (c *Comparison) addConfig(key configKey, f Folder) {
 
 // fileDifference is the difference of two contents of a file.
 type fileDifference struct {
-	keys  []configKey // whose values differ
-	other bool        // more differs than values
+	keys  []configKey // the keys whose values differ
+	other bool        // not only values differ
 }
 
-// compare compares two different contents. A file of one side alone differs as a whole.
+// compare compares two different contents. If only one side has the file, all of it differs.
 func (f fileRead) compare() (d fileDifference) {
 	if !f.both {
 		return fileDifference{other: true}
@@ -108,7 +108,7 @@ func (f fileRead) compare() (d fileDifference) {
 	return d
 }
 
-// show returns a value as the side has it, at most [maxValue] characters, and without secrets.
+// show returns a value with the side's own names, at most [maxValue] characters, and without secrets.
 func (n names) show(key string, v value) value {
 	if !v.there {
 		return v

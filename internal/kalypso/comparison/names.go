@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// The marks are characters for private use, which YAML allows and texts hardly contain.
+// The marks are private-use characters. YAML allows them, and texts almost never contain them.
 const (
 	namespaceMark   = "\ue000"
 	clusterTypeMark = "\ue001"
@@ -15,7 +15,7 @@ const (
 
 func hasMarks(content []byte) bool { return bytes.ContainsAny(content, namespaceMark+clusterTypeMark) }
 
-// names are the names of a folder that differ between the sides, with the marks that replace them in its files.
+// names contains the folder's names that differ between the sides, with the marks that replace them in its files.
 type names []struct{ name, mark string }
 
 // namesOf returns the names of a folder on both sides. Names that both sides share stay in the files.
@@ -51,7 +51,7 @@ func (n names) restore(text string) string {
 	return text
 }
 
-// replaceWord replaces a word that is not a part of a longer one, such as large in larger.
+// replaceWord replaces a whole word. It does not replace large in larger.
 func replaceWord(text, word, by string) string {
 	if !strings.Contains(text, word) {
 		return text

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	// Ignore lists keys of configs that are not compared, as target.KEY. A * stands for any text.
 	Ignore []string
-	// Match maps cluster types on the right to those on the left that they are compared with.
+	// Match maps a cluster type on the right to the cluster type on the left that it is compared with.
 	Match map[string]string
 }
 
@@ -50,8 +50,8 @@ func atMatch(right string, severity problem.Severity, summary, detail string) pr
 	return p
 }
 
-// Check reports matches that do not fit the sides: a cluster type that is also on the right side under the name on the
-// left is an error, and names that the sides lack are a warning.
+// Check reports matches that do not fit the sides. It is an error if the right side already has a cluster type with the
+// matched name of the left side. It is a warning if a side lacks a name.
 func (o Options) Check(left, right Side) (ps problem.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(o.Match)) {
 		as := o.Match[name]
@@ -74,7 +74,7 @@ func (o Options) Check(left, right Side) (ps problem.Problems) {
 	return ps
 }
 
-// leftName returns the name on the left of a cluster type on the right.
+// leftName returns the left side's name for a cluster type of the right side.
 func (o Options) leftName(right string) string {
 	if name, matched := o.Match[right]; matched {
 		return name

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Check returns the sorted problems of one object by itself: invalid fields, templates and schemas. [Run] finds the
-// same problems, and those between objects.
+// Check returns the sorted problems of a single object: invalid fields, templates and schemas. [Run] also finds
+// problems between objects.
 func Check(o fleet.Object) (problems problem.Problems) {
 	defer problem.ReportPanic(func(p *problem.Panic) {
 		problems = append(problems, fleet.PanicProblem([]fleet.Object{o}, p))

@@ -18,22 +18,24 @@ type Output struct {
 	// AssignmentsKnown reports whether the assignments of all cluster types are known.
 	AssignmentsKnown bool
 	// Schedule and Configuration are nil unless the assignments of a cluster type are known and the fleet is valid.
-	// Failing templates and schema violations do not count. Neither do faults of teams if the fleet leaves them out.
+	// Failing templates and schema violations do not make it invalid, nor do faults of teams, if the fleet leaves these
+	// targets out.
 	Schedule      *schedule.Schedule
 	Configuration *configure.Configuration
-	// Requires finds what satisfies the requirements of the assignments. It is nil if there are none, or Schedule is nil.
+	// Requires finds the deployment targets that satisfy the requirements of assignments. It is nil without requirements,
+	// or if Schedule is nil.
 	Requires *requires.Index
 	// Tree is nil unless the assignments of a cluster type are known and there is no error.
 	Tree *tree.Tree
-	// LeftOut lists why deployment targets are not in the tree, sorted. It is empty unless the fleet leaves them out: see
-	// [fleet.Fleet].LeaveOutFailed.
+	// LeftOut lists the reasons why deployment targets are not in the tree, sorted. It is empty unless
+	// [fleet.Fleet].LeaveOutFailed is set.
 	LeftOut problem.Problems
 }
 
 // Run sorts the fleet and runs all stages on all CPUs. It reports the problems of all stages, sorted: an error in one
-// stage does not stop the next. If no assignments are known, it only checks the objects. It calls progress, if
-// not nil, after each folder, from one goroutine at a time. Once ctx is done, it stops with an error among the
-// problems. A panic of a stage is an error too.
+// stage does not stop the next. If no assignments are known, it only checks the objects. It calls progress, if not nil,
+// after each folder, from one goroutine at a time. Once ctx is done, it stops with an error among the problems. It
+// reports a panic of a stage as an error.
 func Run(
 	ctx context.Context, f *fleet.Fleet, progress func(done, total int),
 ) (result *Output, problems problem.Problems) {
@@ -65,7 +67,7 @@ func Run(
 		ctx, f, assignments, renderer, index, ofTeams.AffectedEverywhere(), valid && !ps.HasErrors(), progress)
 
 	result = &Output{AssignmentsKnown: all}
-	if err := ctx.Err(); err != nil { // running stages fail only because of that
+	if err := ctx.Err(); err != nil { // the stages failed only because ctx is done
 		return result, append(problems, fleet.StoppedProblem(err))
 	}
 	problems = append(problems, ps...)

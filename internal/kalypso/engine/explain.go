@@ -14,7 +14,7 @@ import (
 // Explanation is the schedule of a fleet with the reasons for it, and the values of its assignments.
 type Explanation struct {
 	*explain.Explanation
-	Failed   problem.Problems // why deployment targets fail to render, by faults of teams
+	Failed   problem.Problems // the faults of teams that keep deployment targets from being rendered
 	Requires *requires.Index
 
 	configuration *configure.Configuration
@@ -22,8 +22,8 @@ type Explanation struct {
 
 // Explain explains a fleet whose assignments are known. It returns the problems of [Run]. It returns no explanation if
 // an error affects the schedule or the values. A failing template, a schema violation or another fault of a team is
-// only a warning: the explanation shows the values that cause it. [explain.Explanation.Why] may be asked about the
-// targets.
+// only a warning: the explanation shows the values that cause it. targets are the names that [explain.Explanation.Why]
+// can explain later.
 func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, problem.Problems) {
 	f.LeaveOutFailed, f.Requires = true, problem.Warn
 	made, problems := Run(ctx, f, nil)

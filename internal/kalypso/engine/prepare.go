@@ -14,7 +14,7 @@ import (
 // Prepare runs the stages before the files are rendered, on a fleet that [Run] accepted before. The tree has no
 // folders: [tree.Tree.RenderTarget] renders the files of one deployment target.
 func Prepare(ctx context.Context, f *fleet.Fleet) *tree.Tree {
-	_ = f.Validate(ctx) // which sorts the objects
+	_ = f.Validate(ctx) // Validate also sorts the objects
 	assignments, _ := schedule.New(ctx, f)
 	configuration, _ := configure.New(ctx, f, assignments)
 	renderer, _ := render.New(ctx, f, assignments, configuration, requires.New(f, assignments))

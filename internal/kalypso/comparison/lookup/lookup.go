@@ -27,7 +27,7 @@ type Request struct {
 	Client  *gitremote.Client
 	Sides   comparison.Pair[record.Destination]
 	Options comparison.Options
-	// ControlPlane is the branch of the promoted commits; zero: none is read.
+	// ControlPlane is the branch of the promoted commits. If it is empty, no branch is read.
 	ControlPlane struct{ Repo, Branch string }
 }
 
@@ -144,7 +144,7 @@ func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Des
 	}
 	var trees []plumbing.Hash
 	for _, name := range r.ClusterTypes {
-		trees = append(trees, folders[name]) // zero if people removed it
+		trees = append(trees, folders[name]) // zero if people removed the folder
 	}
 	if err := s.snapshot.LoadTrees(trees); err != nil {
 		return err
@@ -245,7 +245,7 @@ func compare(c *comparison.Comparison, pairs []comparison.FolderPair, left, righ
 	return nil
 }
 
-// file is a file that differs in a pair of folders. The zero entry means that the side lacks it.
+// file is a file that differs in a pair of folders. A zero entry means that the side lacks the file.
 type file struct {
 	pair    int
 	name    string
@@ -259,7 +259,7 @@ func (f file) compare(other file) int {
 	return strings.Compare(f.name, other.name)
 }
 
-// part is a part of a side that is in memory.
+// part is the part of a side that is in memory.
 type part struct {
 	snapshot *gitbranch.Snapshot
 	entries  []map[string]object.TreeEntry // of each folder
@@ -304,8 +304,8 @@ func (p *part) read(differing []file, entry func(file) object.TreeEntry) (err er
 
 func isBlob(e object.TreeEntry) bool { return !e.Hash.IsZero() && e.Mode != filemode.Submodule }
 
-// content returns the content of a file, the commit of a submodule, or nil if there is none. A file with another mode
-// than that of plain files differs from them.
+// content returns the content of a file, the commit of a submodule, or nil for a missing file. The content of an
+// executable file or a link includes its mode, so that it differs from a plain file.
 func (p *part) content(e object.TreeEntry) []byte {
 	switch {
 	case e.Hash.IsZero():
