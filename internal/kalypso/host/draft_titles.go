@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// DraftTitles converts titles for hosts that know a draft only by its title.
+// DraftTitles converts titles for hosts that recognize a draft only by its title.
 type DraftTitles struct {
-	Prefix string // our mark of a draft
+	Prefix string // the prefix with which we mark a draft
 	// Marks matches the start of a title that the host reads as a draft's, with the space behind it.
 	Marks *regexp.Regexp
 }
 
-// noDraft keeps a host from reading a title as a draft's.
+// noDraft is put before a title that the host would otherwise take for a draft's.
 const noDraft = "- "
 
 // Stored returns the title that the host gets. [DraftTitles.Ours] reverses it.
@@ -37,7 +37,7 @@ func (d DraftTitles) Ours(stored string, draft bool) string {
 	return stored
 }
 
-// looksDraft reports whether a title marks a draft, behind any number of noDraft.
+// looksDraft reports whether a title marks a draft after any number of noDraft.
 func (d DraftTitles) looksDraft(title string) bool {
 	for strings.HasPrefix(title, noDraft) {
 		title = title[len(noDraft):]

@@ -15,13 +15,13 @@ var (
 	ErrUnauthenticated = errors.New("the host does not accept the credential")
 	// ErrForbidden: the credential lacks permission.
 	ErrForbidden = errors.New("the host does not allow this")
-	// ErrNotVisible: the object does not exist, or the credential may not see it; hosts do not say which. Never treat
-	// it as proof of absence.
+	// ErrNotVisible: the object does not exist, or the credential may not see it. Hosts do not say which of the two it is,
+	// so never treat this error as proof of absence.
 	ErrNotVisible = errors.New("not found, or not visible to the credential")
 	// ErrCommitNotFound: the repo was read and has no such commit.
 	ErrCommitNotFound = errors.New("the repo has no such commit")
-	// ErrCommitOnNoBranch is the cause of an ErrCommitNotFound if the host only accepts statuses on commits of
-	// branches.
+	// ErrCommitOnNoBranch is the cause of an ErrCommitNotFound if the host accepts statuses only for commits that are on a
+	// branch.
 	ErrCommitOnNoBranch = errors.New("the commit is on no branch")
 	// ErrExists: an open pull request of these branches already exists.
 	ErrExists = errors.New("an open pull request of these branches already exists")
@@ -55,16 +55,17 @@ type Error struct {
 	Status  int    // HTTP status; 0: no answer
 	Message string // the host's error message
 	Cause   error  // the underlying error, such as the context's or the network's
-	Field   Field  // the part of the proposal; "": none in particular
-	// Permission is the missing permission of an [ErrForbidden], such as "pull_requests: write"; "": the host does not
-	// say.
+	Field   Field  // the rejected part of the proposal, or ""
+	// Permission is the permission that is missing after an [ErrForbidden], such as "pull_requests: write". It is empty if
+	// the host does not name it.
 	Permission string
-	// Host and Block are the name of the host for people, and of the provider's block for it; "": unknown.
+	// Host is the host's name for people, and Block the name of the provider's block that configures it. They are empty if
+	// unknown.
 	Host, Block string
-	// Grant is advice for users on how to give the missing permission, for an [ErrForbidden], or an [ErrUnauthenticated]
-	// that may have that reason; "": unknown.
+	// Grant advises users how to give the missing permission. It is set for an [ErrForbidden], and for an
+	// [ErrUnauthenticated] that a missing permission may have caused.
 	Grant string
-	// Credential names where users configure the credential that was used; "": unknown.
+	// Credential names where users configure the credential that was used. It is empty if that is unknown.
 	Credential string
 }
 

@@ -24,17 +24,18 @@ type Repo struct {
 	Traits
 	PullRequests
 	CommitStatuses
-	// Issues are nil if the provider does not use those of the host.
+	// Issues is nil if the provider does not use the host's issues.
 	Issues Issues
-	// GitCredential returns the credential for Git over HTTPS, from the credential of the API: user name and password,
-	// or a bearer token, or three empty strings. It is valid for some minutes; call it again for the next use.
+	// GitCredential returns the credential for Git over HTTPS, which it derives from the credential of the API: a user
+	// name and password, or a bearer token, or three empty strings. The credential is valid for some minutes, so call
+	// GitCredential again for each use.
 	GitCredential func(ctx context.Context) (username, password, bearer string, err error)
 }
 
 // PullRequests are the pull requests of a repo.
 type PullRequests interface {
-	// Find returns the pull request of a rendering: the open one, or the newest closed or merged one, or nil. The number
-	// of requests does not depend on the number of pull requests.
+	// Find returns the open pull request of a rendering. If none is open, it returns the newest closed or merged one, or
+	// nil. The number of requests does not depend on the number of pull requests.
 	Find(ctx context.Context, query Query) (*PullRequest, error)
 	// Read returns a pull request by number.
 	Read(ctx context.Context, number int) (*PullRequest, error)
@@ -46,13 +47,13 @@ type PullRequests interface {
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
-	// Unasked returns the reviewers who have neither reviewed an open pull request, as last read, nor been requested.
-	// Some hosts drop reviewers from the list once they have reviewed, and Edit would request them again.
+	// Unasked returns the reviewers who have neither been requested for an open pull request, as last read, nor reviewed
+	// it. Some hosts drop reviewers from the list once they have reviewed, so that Edit would request them again.
 	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
 	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
 	Close(ctx context.Context, number int) (*PullRequest, error)
-	// MergeWhenReady lets the host merge an open pull request, as last read, once its checks have passed, or at once if
-	// no check is required. The method "" disables this.
+	// MergeWhenReady lets the host merge an open pull request, as last read, once its checks have passed, or at once if no
+	// check is required. An empty method turns auto-merge off.
 	MergeWhenReady(ctx context.Context, now PullRequest, method MergeMethod) (*PullRequest, error)
 }
 
@@ -63,26 +64,27 @@ type CommitStatuses interface {
 	// Status returns the latest status of a commit in a context, or nil.
 	Status(ctx context.Context, commit, name string) (*Status, error)
 	// LatestStatuses returns the latest status of each context and the check runs of many commits, by commit, with the
-	// host's time. The number of requests does not depend on the number of commits if the host allows that. A commit
-	// that the repo lacks has no statuses. If a commit has many, only those with the given names are read.
+	// host's time. If the host allows it, the number of requests does not depend on the number of commits. A commit that
+	// the repo lacks has no statuses. If a commit has many statuses, only the statuses with the given names are read.
 	LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error)
-	// StatusHistory returns all statuses of a commit, newest first, and whether the host has more than the method reads.
-	// It returns no check runs.
+	// StatusHistory returns all statuses of a commit, newest first, up to a limit. more reports whether the host has
+	// further statuses. It returns no check runs.
 	StatusHistory(ctx context.Context, commit string) (statuses []Status, more bool, err error)
 }
 
-// SettingsChecker are [PullRequests] whose host may refuse settings for reasons that only the host knows.
+// SettingsChecker is implemented by [PullRequests] of a host that may refuse settings for reasons that only the host
+// knows.
 type SettingsChecker interface {
 	// CheckSettings returns errors for a merge method that the settings of the target branch forbid, and for reviewers
 	// that the host does not know, as far as the credential may read that.
 	CheckSettings(ctx context.Context, target string, method MergeMethod, reviewers []string) []error
 }
 
-// MergeQueues are [PullRequests] of a host with merge queues. A branch may have one: the host merges the pull requests
-// in it one after another, each once its checks have passed together with those before it. MergeWhenReady puts a pull
-// request into the queue of its target.
+// MergeQueues is implemented by [PullRequests] of a host with merge queues. If a branch has a queue, the host merges
+// its pull requests one after another. Each is merged once its checks have passed on top of the pull requests before
+// it. MergeWhenReady puts a pull request into the queue of its target.
 type MergeQueues interface {
-	// ReadQueue returns the place of an open pull request in the merge queue; nil: it is in none.
+	// ReadQueue returns the place of an open pull request in the merge queue, or nil if it is in no queue.
 	ReadQueue(ctx context.Context, now PullRequest) (*QueuePlace, error)
 	// Dequeue takes a pull request out of the merge queue.
 	Dequeue(ctx context.Context, now PullRequest) error
@@ -96,7 +98,7 @@ type QueuePlace struct {
 // PullRequestState is the state of a pull request.
 type PullRequestState string
 
-// The states of a pull request. A merged one is not Closed.
+// The states of a pull request. A merged pull request is Merged, not Closed.
 const (
 	Open   PullRequestState = "open"
 	Closed PullRequestState = "closed"
@@ -113,10 +115,10 @@ const (
 	Rebase MergeMethod = "rebase"
 )
 
-// UnknownMethod is the merge method of a [PullRequest] with auto-merge, if the host does not show which one it is.
+// UnknownMethod is the merge method of a [PullRequest] with auto-merge, if the host does not show its method.
 const UnknownMethod MergeMethod = "unknown"
 
-// MergeMethods are all merge methods.
+// MergeMethods lists all merge methods.
 var MergeMethods = []MergeMethod{Merge, Squash, Rebase}
 
 // PullRequest is a pull request as read from the host.
@@ -129,23 +131,26 @@ type PullRequest struct {
 	Body       string
 	Branch     string // branch to be merged
 	Target     string // branch to merge into
-	HeadCommit string // head of Branch; if closed or merged, the last one
-	// MergeCommit is the resulting commit on the target branch; "" before the merge.
+	HeadCommit string // head of Branch; once closed or merged, the last head
+	// MergeCommit is the resulting commit on the target branch. It is empty before the merge.
 	MergeCommit string
 	Draft       bool
-	// Merging says that the host is merging an open one, so that it can't be changed. Not all hosts show that.
+	// Merging says that the host is merging the open pull request right now, so it can't be changed. Not all hosts show
+	// this.
 	Merging   bool
 	AutoMerge MergeMethod // "": auto-merge is off; it may be [UnknownMethod]
-	// Queue is the place of an open one in a merge queue; nil: it is in none, or that was not read.
+	// Queue is the place of an open pull request in a merge queue. It is nil if the pull request is in no queue, or if the
+	// queue was not read.
 	Queue  *QueuePlace
 	Labels []string
-	// Reviewers are the requested reviewers: "user", "organisation/team". Some hosts drop those who have reviewed.
+	// Reviewers are the requested reviewers: "user", "organisation/team". Some hosts drop reviewers once they have
+	// reviewed.
 	Reviewers []string
 }
 
 // Query identifies the pull request of a rendering.
 type Query struct {
-	Branch string // the rendering's own branch; "": any, and Marker identifies the pull request
+	Branch string // the rendering's own branch; "": any branch, if Marker identifies the pull request
 	Target string // pull requests to other branches are not ours
 	Marker string // see [Marker]; "": any description
 	Open   bool   // ignore pull requests that are merged or closed
@@ -169,15 +174,15 @@ type Status struct {
 	State       StatusState
 	Description string
 	TargetURL   string // "": none
-	// Creator is the login of the user or app that set the status, such as "octocat" or "acme-ci[bot]". For a check run
-	// it is the app. It is empty in a status to set, and if the host does not report it.
+	// Creator is the login of the user or app that set the status, such as "octocat" or "acme-ci[bot]". For a check run it
+	// is the app. It is empty in a status to be set, and if the host does not report it.
 	Creator string
-	// CheckRun says that the host calls it a check run and not a status. Context is then its name, and its conclusion is
-	// in Description unless it is a success.
+	// CheckRun says that this is a check run of the host, and not a status. Context is then the name of the check run.
+	// Description contains its conclusion, unless that is a success.
 	CheckRun bool
 
-	// SetAt is the time at which the status was set, and SeenAt the time of the answer, both by the host's clock. They
-	// are zero in a status to set, and if the host does not report them.
+	// SetAt is the time at which the status was set, and SeenAt the time of the answer, both by the host's clock. They are
+	// zero in a status to be set, and if the host does not report them.
 	SetAt, SeenAt time.Time
 }
 
@@ -186,12 +191,12 @@ func EqualStatus(want, have Status) bool {
 	return want.State == have.State && want.Description == have.Description && want.TargetURL == have.TargetURL
 }
 
-// Statuses are the latest statuses of commits.
+// Statuses contains the latest statuses of commits.
 type Statuses struct {
 	ByCommit map[string][]Status
 	// Unread contains the reasons why statuses cannot be read, by commit.
 	Unread map[string]string
-	// Viewer is the login that the credential belongs to; "": the host does not say.
+	// Viewer is the login that the credential belongs to. It is empty if the host does not report it.
 	Viewer string
 	// SeenAt is the time of the answer by the host's clock.
 	SeenAt time.Time
@@ -208,5 +213,5 @@ const (
 	Errored StatusState = "error"
 )
 
-// StatusStates are all states of a status.
+// StatusStates lists all states of a status.
 var StatusStates = []StatusState{Pending, Success, Failure, Errored}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Hosts are several hosts as one. The server of a repo's URL chooses the host.
+// Hosts combines several hosts into one [Host]. The server in a repo's URL decides which host is used.
 type Hosts []Host
 
 var _ Host = Hosts(nil)
@@ -25,7 +25,7 @@ func (h Hosts) each(text func(Host) string) string {
 	return strings.Join(distinct(all), " or ")
 }
 
-// Repo implements [Host]. If no host has the repo, the error has the reason of each host.
+// Repo implements [Host]. If no host has the repo, the error contains the reason of each host.
 func (h Hosts) Repo(url string) (Repo, error) {
 	var ops, reasons []string
 	for _, host := range h {

@@ -12,12 +12,12 @@ type Issues interface {
 	List(ctx context.Context) ([]Issue, error)
 	// Read returns an issue by number.
 	Read(ctx context.Context, number int) (*Issue, error)
-	// Open opens an issue. It sends the request once: if the answer is lost, the issue may be open. If the issue was
+	// Open opens an issue. It never repeats the request, so if the answer is lost, the issue may be open. If the issue was
 	// opened but its labels could not be set, Open returns both the issue and the error.
 	Open(ctx context.Context, content IssueContent) (*Issue, error)
 	// Edit changes the title, the body and the state of an issue. It keeps all labels.
 	Edit(ctx context.Context, number int, content IssueContent) (*Issue, error)
-	// Comment adds a comment to an issue. It sends the request once.
+	// Comment adds a comment to an issue. It never repeats the request.
 	Comment(ctx context.Context, number int, text string) error
 }
 
@@ -31,18 +31,19 @@ type Issue struct {
 // IssueContent is the desired content of an issue.
 type IssueContent struct {
 	Title, Body string
-	Labels      []string // of an issue to open
-	Closed      bool     // of an issue to edit
+	Labels      []string // used when an issue is opened
+	Closed      bool     // used when an issue is edited
 }
 
-// MaxListedIssues bounds the issues of a repo that are read, and IssuesPage is the size of a page of them.
+// MaxListedIssues bounds the number of issues that are read from a repo. IssuesPage is the number of issues in one
+// answer.
 const (
 	MaxListedIssues = 1000
 	IssuesPage      = 100
 )
 
-// MaxIssueTitle and MaxIssueBody are the maximum lengths of the title and the body of an issue, in UTF-16 units: the
-// smallest of all hosts.
+// MaxIssueTitle and MaxIssueBody are the maximum lengths of the title and the body of an issue, in UTF-16 units. They
+// are the smallest maximum lengths of all hosts.
 const (
 	MaxIssueTitle = 125
 	MaxIssueBody  = 65536
@@ -62,7 +63,7 @@ func (r Repo) CheckIssues() error {
 	}
 }
 
-// HasIssueMarker reports whether the body of an issue contains the marker of a workload, of any environment.
+// HasIssueMarker reports whether the body of an issue contains a marker, whatever its workload and environment are.
 func HasIssueMarker(body string) bool { return strings.Contains(body, markerStart("issue")) }
 
 // IssueMarker returns the line that identifies the issue of a workload that an environment cannot render. key

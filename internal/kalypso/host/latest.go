@@ -7,10 +7,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
 )
 
-// readers bounds the requests at the same time.
+// readers bounds the number of concurrent requests.
 const readers = 8
 
-// Latest are the latest statuses of each context of one commit.
+// Latest contains the latest status of each context of one commit.
 type Latest struct {
 	Statuses []Status
 	Unread   string    // why statuses cannot be read; "": all are read
@@ -18,8 +18,9 @@ type Latest struct {
 	Err      error     // [ErrCommitNotFound]: the repo lacks the commit, which has no statuses
 }
 
-// ReadLatest reads the latest statuses of many commits, a few at once, from a host that needs a request for each. The
-// credential belongs to viewer, as the host said at the time seen.
+// ReadLatest reads the latest statuses of many commits from a host that needs a request for each commit. It sends a few
+// requests at once. viewer is the login that the credential belongs to, and seen the host's time when it reported the
+// login.
 func ReadLatest(commits []string, viewer string, seen time.Time, read func(commit string) Latest) (*Statuses, error) {
 	all := &Statuses{ByCommit: map[string][]Status{}, Unread: map[string]string{}, Viewer: viewer, SeenAt: seen}
 	answers := make([]Latest, len(commits))

@@ -36,7 +36,7 @@ func marker(kind, environment, target, path string) string {
 
 func markerStart(kind string) string { return "<!-- kalypso-" + kind + ": " }
 
-// HasMarker reports whether a description contains the marker as a line of its own. Quoted markers do not count.
+// HasMarker reports whether a description contains the marker as a line of its own. It ignores a marker that is quoted.
 func HasMarker(body, marker string) bool {
 	return slices.ContainsFunc(strings.Split(body, "\n"), func(line string) bool {
 		return strings.TrimRight(line, " \t\r") == marker

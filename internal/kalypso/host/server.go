@@ -13,12 +13,12 @@ import (
 // Server is the server on which a host serves repos.
 type Server struct {
 	Name, Block string   // of the host, as in [Host]
-	Web         *url.URL // of its pages and of Git over HTTPS, without a slash at its end; its path is a folder
-	SSH         []string // hosts of Git over SSH, in lower case; they have ports of their own, and no folder
+	Web         *url.URL // of its pages and of Git over HTTPS, without a slash at the end; the path is the host's folder
+	SSH         []string // hosts of Git over SSH, in lower case; they have ports of their own, but no folder
 }
 
-// Find returns the parts of a repo's path on the server, without ".git". If the repo is not there, the error is an
-// [ErrOtherHost]. valid reports whether the parts can be a repo, and form says how its path looks.
+// Find returns the parts of a repo's path on the server, without ".git". If the repo is on another server, the error is
+// an [ErrOtherHost]. valid reports whether the parts can name a repo, and form describes such a path for the error.
 func (s Server) Find(repoURL, form string, valid func(parts []string) bool) ([]string, error) {
 	loc, err := giturl.Parse(repoURL)
 	if err != nil {

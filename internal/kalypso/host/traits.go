@@ -16,25 +16,26 @@ type Traits struct {
 	Repository  string // the repo's name in errors, such as "acme/gitops"
 	// MaxTitle and MaxBody are the maximum lengths of a title and a description, in characters.
 	MaxTitle, MaxBody int
-	// MarkerFirst says that a description begins with its marker, because the host's lists cut descriptions. Else it ends
-	// with it. A marker is found in any line; see [HasMarker].
+	// MarkerFirst says that a description begins with its marker, because the host's lists cut descriptions. On other
+	// hosts, it ends with the marker. [HasMarker] finds a marker in any line.
 	MarkerFirst bool
-	// ReadyMessage returns the message of a commit of ours without what the host reads as a command: GitLab makes a pull
-	// request a draft if its branch gets a commit whose subject begins like the title of a draft. Nil: the host reads
-	// none.
+	// ReadyMessage changes the message of a commit of ours so that the host does not take it for a command. For example,
+	// GitLab turns a merge request into a draft if the subject of a commit begins like a draft's title. It is nil if the
+	// host knows no such commands.
 	ReadyMessage func(message string) string
 
 	Pages string // the address of the repo's web pages, with a slash at its end
-	// ComparePage returns the page below Pages that compares two commits; nil: "compare/from...to".
+	// ComparePage returns the page below Pages that compares two commits. If it is nil, the page is "compare/from...to".
 	ComparePage func(from, to string) string
 
-	// LooseStatus reports whether the host needs no new status although have, the last one of the commit and context, is
-	// not equal to want: the host could not change it. Nil: the host can change each part.
+	// LooseStatus reports whether to skip a new status although have, the last status of the commit and context, differs
+	// from want, because the host could not apply the difference. It is nil if the host can change every part of a status.
 	LooseStatus func(want, have Status) bool
 
-	// CheckReviewer and CheckLabel return why the host does not support a reviewer or a label. Nil: it supports any.
+	// CheckReviewer and CheckLabel return an error if the host does not support a reviewer or a label. They are nil if the
+	// host supports all.
 	CheckReviewer, CheckLabel func(name string) error
-	// Methods are the merge methods of auto-merge, and OtherMethods is advice for any other one.
+	// Methods lists the merge methods that auto-merge supports. OtherMethods is advice for all other methods.
 	Methods      []MergeMethod
 	OtherMethods string
 }
@@ -45,8 +46,8 @@ type Settings struct {
 	AutoMerge         MergeMethod // "": off
 }
 
-// Check returns an error for settings that the host does not support: for all such reviewers, or else for all such
-// labels, or else for the merge method.
+// Check returns an error for settings that the host does not support. It reports all such reviewers. If there are none,
+// it reports all such labels and, if there are none either, the merge method.
 func (t Traits) Check(s Settings) error {
 	var reviewers, labels []error
 	for _, name := range s.Reviewers {
@@ -82,7 +83,7 @@ func (t Traits) checkMethod(method string) error {
 	return fmt.Errorf("%s can't merge by %q%s", t.Host, method, t.OtherMethods)
 }
 
-// CheckTeam returns a check of reviewers for hosts whose teams belong to the owner of the repo.
+// CheckTeam returns a function that checks reviewers on hosts whose teams belong to the owner of the repo.
 func CheckTeam(owner string) func(reviewer string) error {
 	return func(name string) error {
 		if organisation, _, isTeam := strings.Cut(name, "/"); isTeam && !strings.EqualFold(organisation, owner) {
@@ -92,12 +93,12 @@ func CheckTeam(owner string) func(reviewer string) error {
 	}
 }
 
-// Op returns the name of an operation on a pull request, for errors: what is a verb, such as "close".
+// Op returns the name of an operation on a pull request, for errors. The argument what is a verb, such as "close".
 func (t Traits) Op(what string, number int) string {
 	return fmt.Sprintf("%s %s %d of %s", what, t.Noun, number, t.Repository)
 }
 
-// IssueOp returns the name of an operation on an issue, for errors: what is a verb, such as "close".
+// IssueOp returns the name of an operation on an issue, for errors. The argument what is a verb, such as "close".
 func (t Traits) IssueOp(what string, number int) string {
 	return fmt.Sprintf("%s issue %d of %s", what, number, t.Repository)
 }
@@ -115,7 +116,7 @@ func (t Traits) FindOp(branch string) string {
 	return "find the " + t.Noun + " of branch " + branch + " in " + t.Repository
 }
 
-// StatusOp returns the name of an operation on a status, for errors: what is a verb, such as "set".
+// StatusOp returns the name of an operation on a status, for errors. The argument what is a verb, such as "set".
 func (t Traits) StatusOp(what, name, commit string) string {
 	return what + " status " + name + " of commit " + commit + " in " + t.Repository
 }
@@ -149,8 +150,8 @@ func (t Traits) CommitMessage(message string) string {
 	return t.ReadyMessage(message)
 }
 
-// SameStatus reports whether the host needs no new status: have, the last one of the commit and context, equals want,
-// as far as the host can change it.
+// SameStatus reports whether no new status is needed: have, the last status of the commit and context, equals want, or
+// differs only in parts that the host can't change.
 func (t Traits) SameStatus(want, have Status) bool {
 	return EqualStatus(want, have) || t.LooseStatus != nil && t.LooseStatus(want, have)
 }

@@ -30,8 +30,8 @@ type Config struct {
 	httpapi.Access
 	// Organizations are the only ones that get the token, in any case; none: all.
 	Organizations []string
-	// Entra returns a token of Microsoft Entra that is not the refused one. An error that wraps
-	// [githost.ErrUnavailable] says that Entra did not answer. Nil: Token is the credential.
+	// Entra returns a Microsoft Entra token other than the refused one. An error that wraps [githost.ErrUnavailable] means
+	// that Entra did not answer. If Entra is nil, Token is the credential.
 	Entra func(ctx context.Context, refused string) (string, error)
 }
 
@@ -41,7 +41,7 @@ type Client struct {
 	server *httpapi.API
 	web    *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
 	http   *http.Client
-	// others is the client for organisations that must not get the token; nil: all get it.
+	// others is the client for organisations that must not get the token. It is nil if all organisations get it.
 	others *Client
 
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ const (
 	hostBlock = "azure_devops"
 )
 
-// The servers of Azure DevOps Services. Identities have one of their own.
+// The servers of Azure DevOps Services. Identities have a separate server.
 const (
 	publicServer   = "https://dev.azure.com"
 	identityServer = "https://vssps.dev.azure.com"
@@ -94,7 +94,7 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// authorization authenticates by the token, or by tokens of Entra.
+// authorization authenticates requests with the token, or with tokens from Entra.
 func (c *Client) authorization() httpapi.Authorization {
 	auth := httpapi.TokenAuthorization(c.Token)
 	switch {
@@ -128,7 +128,8 @@ func (c *Client) entraToken(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// isJWT reports whether a token is one of a pipeline, which is a bearer token. Personal access tokens are none.
+// isJWT reports whether a token is a JWT, such as a pipeline's token, which is sent as a bearer token. Personal access
+// tokens are not JWTs.
 func isJWT(token string) bool {
 	return strings.HasPrefix(token, "eyJ") && strings.Count(token, ".") == 2
 }
@@ -178,7 +179,7 @@ func (c *Client) serverRepo(repoURL string) (githost.Repo, error) {
 		return githost.Repo{}, err
 	}
 	name := parts[len(parts)-1]
-	if len(parts) == 2 { // the project's first repo has its name
+	if len(parts) == 2 { // the first repo of a project has the project's name
 		parts[0] = name
 	}
 	base := c.web.String()
@@ -204,7 +205,7 @@ func (c *Client) organization(web, identityServer string) *organization {
 	if o := c.all[web]; o != nil {
 		return o
 	}
-	connection := azuredevops.NewAnonymousConnection(web) // our transport has the credential
+	connection := azuredevops.NewAnonymousConnection(web) // our transport adds the credential
 	connection.UserAgent = c.UserAgent
 	client := func(base string) azuredevops.Client {
 		return *azuredevops.NewClientWithOptions(connection, base, azuredevops.WithHTTPClient(c.http))
@@ -242,8 +243,8 @@ func (o *organization) repo(project, name string) githost.Repo {
 		ComparePage: func(from, to string) string {
 			return "branchCompare?baseVersion=GC" + url.QueryEscape(from) + "&targetVersion=GC" + url.QueryEscape(to)
 		},
-		// The limits are in UTF-16 units. Azure accepts 4,000 for a description, and proposes title and description as the
-		// message of a merge, which may not be longer. Its lists cut descriptions.
+		// The limits are in UTF-16 units. Azure accepts 4,000 for a description. By default, title and description together
+		// become the message of a merge, which has the same limit. Azure's lists cut descriptions.
 		MaxTitle: 256, MaxBody: 3700, MarkerFirst: true,
 		CheckReviewer: checkReviewer, Methods: githost.MergeMethods,
 	}
@@ -252,7 +253,7 @@ func (o *organization) repo(project, name string) githost.Repo {
 	}
 }
 
-// gitUser is the user name with a token: Azure accepts any.
+// gitUser is the user name that is sent with a token. Azure accepts any name.
 const gitUser = "kalypso"
 
 // gitCredential implements [githost.Repo].

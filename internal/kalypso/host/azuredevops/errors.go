@@ -44,12 +44,13 @@ func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// checkLocations returns an error for a list of the API's resources with a part that is null: the library would use it.
+// checkLocations returns an error if a part of the list of the API's resources is null, since the library would
+// dereference it.
 func checkLocations(body []byte) error {
 	var list struct {
 		Value []azuredevops.ApiResourceLocation
 	}
-	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &list) // not JSON: the library says so
+	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &list) // the library reports an answer that is not JSON
 	for _, l := range list.Value {
 		if l.Id == nil || l.Area == nil || l.ResourceName == nil || l.RouteTemplate == nil || l.MinVersion == nil ||
 			l.MaxVersion == nil || l.ReleasedVersion == nil {
@@ -60,7 +61,8 @@ func checkLocations(body []byte) error {
 	return nil
 }
 
-// seenKey is the key of the time of the last answer in a context: the library hides the headers.
+// seenKey is the context key for the time of the last answer. The time is passed in the context, since the library
+// hides the headers.
 type seenKey struct{}
 
 // noting returns a context whose requests note the time of their answers, by Azure's clock.
@@ -78,7 +80,7 @@ func message(body []byte) string {
 		Message string
 		Value   struct{ Message string }
 	}
-	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &answer) // not Azure's: no message
+	_ = json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &answer) // other answers have no message
 	return strings.Join(strings.Fields(cmp.Or(answer.Message, answer.Value.Message)), " ")
 }
 
@@ -103,7 +105,7 @@ var codes = []struct {
 	{tooFast, "", githost.ErrRateLimited},
 }
 
-// kindOfCode returns the kind of error for the code in a message; nil: the message has none.
+// kindOfCode returns the kind of error for the code in a message, or nil for an unknown or missing code.
 func kindOfCode(words string) error {
 	for _, c := range codes {
 		if strings.Contains(words, c.code) && strings.Contains(words, c.text) {
@@ -126,7 +128,7 @@ func (c *Client) classify(e *githost.Error, answer *http.Response) {
 	}
 }
 
-// notEditable is the code of a change of a pull request that was completed or abandoned.
+// notEditable is the code of the error if a pull request can't be changed because it was completed or abandoned.
 const notEditable = "TF401181"
 
 // tooFast is the code of Azure's rate limit.
@@ -138,7 +140,7 @@ func limited(resp *http.Response, body []byte) (time.Time, bool) {
 		resp.StatusCode >= http.StatusBadRequest && bytes.Contains(body, []byte(tooFast))
 }
 
-// isSignIn reports whether an answer is a page to sign in.
+// isSignIn reports whether an answer is a sign-in page.
 func isSignIn(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusNonAuthoritativeInfo || strings.Contains(resp.Header.Get("Location"), "/_signin")
 }

@@ -89,7 +89,7 @@ func (i *identities) search(ctx context.Context, op, name string) (string, error
 	if err != nil {
 		return "", i.server.Error(op, err)
 	}
-	// A search finds similar names too.
+	// The search also finds similar names, so drop them.
 	same := slices.DeleteFunc(*found, func(of identity.Identity) bool {
 		account := property(of, "Account")
 		names := []string{account, property(of, "Mail"), property(of, "Domain") + `\` + account}
@@ -105,8 +105,8 @@ func (i *identities) search(ctx context.Context, op, name string) (string, error
 	return same[0].Id.String(), nil
 }
 
-// missing returns the wanted reviewers that a pull request lacks, by name, with their ids. The name of a user may
-// differ from the mail, so the ids decide. A reviewer who cannot be found is missing, without an id.
+// missing returns the wanted reviewers that a pull request lacks, by name, with their ids. It compares ids, since the
+// name of a user may differ from the mail address. A reviewer who can't be found is included without an id.
 func (r *pullRequests) missing(
 	ctx context.Context, op string, now githost.PullRequest, reviewers []string,
 ) (names []string, ids map[string]string, err error) {
@@ -165,7 +165,7 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 // Unasked implements [githost.PullRequests]. Azure keeps reviewers who voted in the list.
 func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
 	names, _, err := r.missing(ctx, r.traits.Op("read the reviewers of", now.Number), now, reviewers)
-	if errors.Is(err, githost.ErrRejected) { // a reviewer who cannot be found was not requested
+	if errors.Is(err, githost.ErrRejected) { // a reviewer who can't be found has not been requested either
 		err = nil
 	}
 	return names, err

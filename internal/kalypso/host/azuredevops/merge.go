@@ -25,14 +25,14 @@ var strategies = map[githost.MergeMethod]git.GitPullRequestMergeStrategy{
 // noIdentity is the identity that disables auto-complete.
 const noIdentity = "00000000-0000-0000-0000-000000000000"
 
-// autoMerge returns the method of auto-complete; "": it is off.
+// autoMerge returns the method of auto-complete, or "" if it is off.
 func autoMerge(p *git.GitPullRequest) githost.MergeMethod {
 	if by := deref(deref(p.AutoCompleteSetBy).Id); by == "" || by == noIdentity ||
 		deref(p.Status) != git.PullRequestStatusValues.Active {
 		return ""
 	}
 	options := deref(p.CompletionOptions)
-	if options.MergeStrategy == nil { // set by a client that only knows squashes
+	if options.MergeStrategy == nil { // set by a client that only knows the option squash
 		return map[bool]githost.MergeMethod{false: githost.Merge, true: githost.Squash}[deref(options.SquashMerge)]
 	}
 	for method, strategy := range strategies {
@@ -43,7 +43,7 @@ func autoMerge(p *git.GitPullRequest) githost.MergeMethod {
 	return githost.UnknownMethod
 }
 
-// MergeWhenReady sets auto-complete. It never completes by itself, and bypasses no policy.
+// MergeWhenReady sets auto-complete. It never completes the pull request itself, and bypasses no policy.
 func (r *pullRequests) MergeWhenReady(
 	ctx context.Context, now githost.PullRequest, method githost.MergeMethod,
 ) (*githost.PullRequest, error) {
@@ -96,7 +96,7 @@ func (c completion) start(ctx context.Context, method githost.MergeMethod) (*git
 		AutoCompleteSetBy: &webapi.IdentityRef{Id: &me.id},
 		CompletionOptions: &git.GitPullRequestCompletionOptions{
 			MergeStrategy: &strategy, DeleteSourceBranch: new(bool), AutoCompleteIgnoreConfigIds: &optional,
-			// The default is title and description, which may be too long together.
+			// By default, the message is the title and the description, which together may be too long.
 			MergeCommitMessage: new(fmt.Sprintf("Merged PR %d: %s", c.now.Number, c.now.Title)),
 		},
 	})
@@ -111,8 +111,8 @@ func (c completion) rejected(reason error) *githost.Error {
 	return c.pulls.server.Rejected(c.op, githost.FieldAutoMerge, reason)
 }
 
-// awaitHead waits until Azure shows the head of an open pull request as it was read: Azure's request to merge names no
-// commit, and Azure shows a push late. The branch shows it at once.
+// awaitHead waits until Azure shows the expected head of an open pull request. This is necessary because Azure's
+// request to merge does not name a commit, and a pull request shows a push later than the branch.
 func (c completion) awaitHead(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
 		stored, err := c.pulls.read(ctx, c.op, c.now.Number)
@@ -154,7 +154,7 @@ func (c completion) branchHead(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", r.server.Error(c.op, err)
 	}
-	for _, ref := range found.Value { // also branches whose names begin like it
+	for _, ref := range found.Value { // the list includes branches whose names only start with the same text
 		if deref(ref.Name) == branchPrefix+branch {
 			return deref(ref.ObjectId), nil
 		}

@@ -53,7 +53,7 @@ func (r *repo) policies(ctx context.Context, op, branch string) (branchPolicies,
 	return all, nil
 }
 
-// divide returns the policies that auto-complete need not wait for, and whether there are required ones.
+// divide returns the optional policies, which auto-complete need not wait for, and whether there are required policies.
 func (b branchPolicies) divide() (optional []int, blocking bool) {
 	optional = []int{}
 	for _, p := range b.enabled {
@@ -86,8 +86,8 @@ func (b branchPolicies) allow(method githost.MergeMethod) error {
 	return nil
 }
 
-// allowedMethods returns the merge methods that the settings of a policy allow. Those of old policies only choose
-// between squash and merge.
+// allowedMethods returns the merge methods that the settings of a policy allow. The settings of an old policy only
+// choose between squash and merge.
 func allowedMethods(settings any) []githost.MergeMethod {
 	of, _ := settings.(map[string]any)
 	allowed := map[githost.MergeMethod]any{
@@ -101,8 +101,8 @@ func allowedMethods(settings any) []githost.MergeMethod {
 	})
 }
 
-// CheckSettings implements [githost.SettingsChecker]: for the policies of the target branch, and for reviewers with
-// none or several identities.
+// CheckSettings implements [githost.SettingsChecker]. It checks the policies of the target branch, and that each
+// reviewer has exactly one identity.
 func (r *pullRequests) CheckSettings(
 	ctx context.Context, target string, method githost.MergeMethod, reviewers []string,
 ) (errs []error) {
@@ -124,7 +124,7 @@ func (r *pullRequests) CheckSettings(
 	return errs
 }
 
-// lookup returns the repo as Azure describes it. It is read once.
+// lookup returns the repo as Azure describes it. It reads it only once.
 func (r *repo) lookup(ctx context.Context, op string) (*git.GitRepository, error) {
 	return r.repos.Get(strings.ToLower(r.project+"/"+r.name), func() (*git.GitRepository, error) {
 		stored, err := r.git.GetRepository(ctx, git.GetRepositoryArgs{RepositoryId: &r.name, Project: &r.project})

@@ -20,13 +20,13 @@ const (
 	listed = 100
 	// listedBody is the length at which lists cut descriptions, in UTF-16 units.
 	listedBody = 400
-	// maxSingles bounds the pull requests that are read one by one, for the whole description.
+	// maxSingles limits how many pull requests are read one by one to get their whole description.
 	maxSingles = 10
 
 	branchPrefix = "refs/heads/"
 )
 
-// Find implements [githost.PullRequests]. It lists the open pull requests, then the newest of all.
+// Find implements [githost.PullRequests]. It lists the open pull requests, then the newest in any state.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	op := r.traits.FindOp(q.Branch)
 	for _, status := range []git.PullRequestStatus{git.PullRequestStatusValues.Active, git.PullRequestStatusValues.All} {
@@ -41,7 +41,8 @@ func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.Pull
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// search returns the newest pull request with a status that matches the query, or nil. Those of forks do not match.
+// search returns the newest pull request that has the status and matches the query, or nil. Pull requests from forks do
+// not match.
 func (r *pullRequests) search(
 	ctx context.Context, op string, q githost.Query, status git.PullRequestStatus,
 ) (*githost.PullRequest, error) {
@@ -67,13 +68,13 @@ func (r *pullRequests) search(
 		if !has {
 			singles++
 		}
-		// A list may lack other fields, in addition to the end of the description.
+		// Read the single pull request, since a list may lack more than the end of the description.
 		one, err := r.read(ctx, op, deref(p.PullRequestId))
 		if err != nil {
 			return nil, err
 		}
 		if has || githost.HasMarker(deref(one.Description), q.Marker) {
-			one.Labels = p.Labels // a single answer has none
+			one.Labels = p.Labels // the single answer has no labels
 			return r.convert(one), nil
 		}
 	}
@@ -93,7 +94,7 @@ func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullReque
 	return r.convert(p), nil
 }
 
-// labels reads the labels of a pull request: the answer about a single one has none.
+// labels reads the labels of a pull request, since the answer about a single pull request does not contain them.
 func (r *pullRequests) labels(ctx context.Context, op string, number int) (*[]core.WebApiTagDefinition, error) {
 	all, err := r.git.GetPullRequestLabels(ctx, git.GetPullRequestLabelsArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
@@ -141,8 +142,8 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 	return r.syncMetadata(ctx, *now, p)
 }
 
-// findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
-// equal the proposal's.
+// findOpened returns the pull request that an earlier attempt opened, although its answer was lost. It finds it by its
+// title and body, which equal the proposal's.
 func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *githost.PullRequest {
 	found, err := r.Find(ctx, githost.Query{Branch: p.Branch, Target: p.Target, Open: true})
 	if err != nil || found == nil || found.Title != p.Title || found.Body != p.Body {
@@ -179,8 +180,8 @@ func (r *pullRequests) Edit(
 	return r.syncMetadata(ctx, now, p)
 }
 
-// update changes a pull request. If people complete or abandon it meanwhile, Azure refuses the change, and update
-// returns the pull request as it is then.
+// update changes a pull request. If people completed or abandoned it in the meantime, Azure refuses the change, and
+// update returns the current pull request.
 func (r *pullRequests) update(
 	ctx context.Context, op string, number int, change git.GitPullRequest,
 ) (*git.GitPullRequest, error) {
@@ -198,7 +199,7 @@ func (r *pullRequests) update(
 	return p, err
 }
 
-// syncMetadata sets labels and reviewers. An error does not stop the rest.
+// syncMetadata sets labels and reviewers. After an error, it continues with the rest.
 func (r *pullRequests) syncMetadata(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
@@ -206,7 +207,7 @@ func (r *pullRequests) syncMetadata(
 		githost.About(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
 }
 
-// syncLabels adds and removes labels of a pull request. Azure creates those that it does not know.
+// syncLabels adds and removes labels of a pull request. Azure creates labels that it does not know.
 func (r *pullRequests) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
 	op := r.traits.Op("label", now.Number)
 	for _, name := range sets.WithoutFold(p.Labels, now.Labels) {
@@ -227,7 +228,7 @@ func (r *pullRequests) syncLabels(ctx context.Context, now *githost.PullRequest,
 	if err != nil {
 		return err
 	}
-	for _, label := range deref(stored) { // by id, since a name may have any character
+	for _, label := range deref(stored) { // remove by id, since names may contain any character
 		if label.Id == nil || len(sets.WithoutFold([]string{deref(label.Name)}, p.RemoveLabels)) > 0 {
 			continue
 		}
@@ -273,7 +274,7 @@ func (r *pullRequests) convert(p *git.GitPullRequest) *githost.PullRequest {
 	switch deref(p.Status) {
 	case git.PullRequestStatusValues.Abandoned:
 		c.State = githost.Closed
-	case git.PullRequestStatusValues.Completed: // before, the merge commit is that of a test
+	case git.PullRequestStatusValues.Completed: // until then, the merge commit is only a test merge
 		c.State, c.MergeCommit = githost.Merged, deref(deref(p.LastMergeCommit).CommitId)
 	}
 	c.Labels = labelNames(p.Labels)

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// states are Azure's names of the states. It has more, which are [githost.Errored] or [githost.Pending].
+// states are Azure's names of the states. Azure has more states, which become [githost.Errored] or [githost.Pending].
 var states = map[githost.StatusState]git.GitStatusState{
 	githost.Success: "succeeded", githost.Pending: "pending", githost.Failure: "failed", githost.Errored: "error",
 }
@@ -32,7 +32,7 @@ func stateOf(state git.GitStatusState) githost.StatusState {
 	return githost.Errored // notApplicable, partiallySucceeded
 }
 
-// contextOf returns Azure's context: the last slash divides genre and name.
+// contextOf returns Azure's context. It divides the text at the last slash into genre and name.
 func contextOf(context string) *git.GitStatusContext {
 	i := strings.LastIndex(context, "/")
 	if i < 0 || i == len(context)-1 {
@@ -70,7 +70,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 	return convertStatus(*created, *seen), nil
 }
 
-// commitError wraps an error of a request for a commit. Of a repo that is not visible, the message has a code.
+// commitError wraps an error of a request for a commit. If the repo is not visible, the message contains a code.
 func (r *statuses) commitError(op string, err error) error {
 	err = r.server.Error(op, err)
 	var e *githost.Error
@@ -105,7 +105,7 @@ func (r *statuses) list(
 			break
 		}
 	}
-	// Statuses of one moment differ by their numbers, which grow.
+	// Statuses with the same time are sorted by their numbers, which grow.
 	slices.SortStableFunc(read, func(a, b git.GitStatus) int { return deref(b.Id) - deref(a.Id) })
 	for _, s := range read {
 		all = append(all, convertStatus(s, *seen))
@@ -142,7 +142,8 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 	})
 }
 
-// latest reads the latest status of each context of a commit. A given name may be among the statuses that are not read.
+// latest reads the latest status of each context of a commit. If the commit has too many statuses, a given name may be
+// missing.
 func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.Latest) {
 	ctx, seen := noting(ctx)
 	all, more, err := r.list(ctx, op, commit, true)

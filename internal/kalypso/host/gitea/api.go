@@ -51,7 +51,7 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	if into != nil {
 		err = json.Unmarshal(answer, into)
 	}
-	// A list that is read may be null if it is empty.
+	// Gitea returns null for some empty lists.
 	isList := into != nil && reflect.ValueOf(into).Elem().Kind() != reflect.Struct
 	if err == nil && !isList && string(bytes.TrimSpace(answer)) == "null" {
 		err = errors.New("the server's answer is null")
@@ -76,7 +76,7 @@ func message(body []byte) string {
 		Message string
 		Errors  []string
 	}
-	_ = json.Unmarshal(body, &answer) // not Gitea's: no message
+	_ = json.Unmarshal(body, &answer) // an answer that is not from Gitea has no message
 	return strings.Join(strings.Fields(strings.Join(append([]string{answer.Message}, answer.Errors...), ": ")), " ")
 }
 
@@ -103,8 +103,8 @@ func classify(e *githost.Error, answer *http.Response) {
 	}
 }
 
-// as returns an error with another kind, if it is of a kind and the repo is visible: Gitea gives the same answer for an
-// absent repo and for an absent part of a repo.
+// as replaces the kind of an [githost.ErrNotVisible] by other, if the repo itself is visible. Gitea gives the same
+// answer for an absent repo and for an absent part of a repo.
 func (r *repo) as(ctx context.Context, other error, err error) error {
 	var e *githost.Error
 	if !errors.Is(err, githost.ErrNotVisible) || !errors.As(err, &e) {
@@ -137,8 +137,8 @@ type user struct{ Login string }
 type list struct {
 	op, path string
 	query    url.Values
-	pages    int // that are read
-	// uncounted says that the total in the answers is the number of entries on the page.
+	pages    int // the number of pages to read
+	// uncounted says that the total in the answers is only the number of entries on the page.
 	uncounted bool
 }
 

@@ -25,7 +25,7 @@ type Client struct {
 	http   *http.Client
 	web    *url.URL // without a slash at the end
 
-	// creating is locked while labels are created: Gitea keeps several labels of one name.
+	// creating is locked while labels are created, because Gitea would create several labels with the same name.
 	creating sync.Mutex
 	logins   httpapi.Lookups[string] // of the user that the token belongs to
 }
@@ -85,8 +85,8 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	path := r.owner + "/" + r.name
 	r.traits = githost.Traits{
 		Host: hostName, Block: hostBlock, Noun: "pull request", Repository: path, Pages: c.web.String() + "/" + path + "/",
-		// Gitea cuts a title silently at 255 columns, of which wide characters and the prefix of a draft take more; for the
-		// body it has no limit.
+		// Gitea silently cuts a title at 255 columns. Wide characters take two columns, and the prefix of a draft takes some
+		// too. The body has no limit.
 		MaxTitle: 125, MaxBody: 65536,
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
@@ -120,5 +120,5 @@ type (
 	issues       struct{ *repo }
 )
 
-// gitUser is the user name with a token: Gitea accepts any.
+// gitUser is the user name that is sent with a token. Gitea accepts any name.
 const gitUser = "kalypso"

@@ -54,7 +54,7 @@ func (l labels) add(ctx context.Context, names []string) error {
 	}
 	r.client.creating.Lock()
 	defer r.client.creating.Unlock()
-	// Another pull request may have created them while we waited.
+	// Another pull request may have created the labels while this one waited for the lock.
 	if absent, err = l.addKnown(ctx, absent); err != nil || len(absent) == 0 {
 		return err
 	}
@@ -81,7 +81,7 @@ func (l labels) addKnown(ctx context.Context, names []string) (absent []string, 
 	return names, err
 }
 
-// remove removes labels by their IDs, which the pull request's answer has.
+// remove removes labels by their IDs, which it reads from the pull request.
 func (l labels) remove(ctx context.Context, names []string) error {
 	r := l.pulls
 	p, err := r.read(ctx, r.traits.Op("read the labels of", l.number), l.number)

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// scheduled reports whether an open pull request will be merged automatically: [githost.UnknownMethod] or "". Only its
-// timeline shows that, without the method.
+// scheduled returns [githost.UnknownMethod] if an open pull request will be merged automatically, and "" otherwise.
+// Only the timeline shows that, and it does not contain the method.
 func (r *pullRequests) scheduled(ctx context.Context, op string, number int) (method githost.MergeMethod, err error) {
 	err = r.timeline(ctx, op, number, func(e event) {
 		switch e.Type {
@@ -41,7 +41,7 @@ func (r *pullRequests) MergeWhenReady(
 	if now.AutoMerge != "" {
 		op := r.traits.Op("disable auto-merge of", now.Number)
 		_, err := r.call(ctx, op, http.MethodDelete, pullPath(now.Number)+"/merge", nil, nil)
-		if err != nil && !errors.Is(err, githost.ErrNotVisible) { // which says that it is disabled
+		if err != nil && !errors.Is(err, githost.ErrNotVisible) { // not visible means that auto-merge is already off
 			return nil, githost.About(githost.FieldAutoMerge, err)
 		}
 		now.AutoMerge = ""
@@ -67,7 +67,8 @@ type merge struct {
 	method githost.MergeMethod
 }
 
-// checkAllowed returns an error if the repo's settings forbid the method: Gitea would schedule it, and not merge.
+// checkAllowed returns an error if the repo's settings forbid the method. Gitea would schedule such a merge, but never
+// merge.
 func (m merge) checkAllowed(ctx context.Context) error {
 	s, err := m.pulls.settings(ctx, m.op)
 	if err != nil {
@@ -89,7 +90,7 @@ func (m merge) request(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// Gitea compares the head only if it merges now.
+		// Gitea compares the head only if it merges at once, so compare it here.
 		if read := r.convert(p); read.State != githost.Open || read.HeadCommit != now.HeadCommit {
 			return r.server.Rejected(op, githost.FieldAutoMerge, fmt.Errorf(
 				"it is %s at %s; when it was read, it was open at %s", read.State, read.HeadCommit, now.HeadCommit))

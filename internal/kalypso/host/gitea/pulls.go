@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// titles are those of drafts, by Gitea's default settings.
+// titles marks drafts as Gitea's default settings expect it.
 var titles = githost.DraftTitles{Prefix: "WIP: ", Marks: regexp.MustCompile(`^(?i:WIP:|\[WIP\])\s*`)}
 
 // pull is a pull request in an answer.
@@ -43,8 +43,8 @@ const (
 	closedPages = 4
 )
 
-// Find lists the open pull requests to the target, then the newest closed ones that our
-// user opened. Gitea can't list those of one branch.
+// Find lists the open pull requests to the target, then the newest closed ones that our user opened. Gitea can't list
+// the pull requests of a single branch.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	l := list{
 		op: r.traits.FindOp(q.Branch), path: "/pulls", pages: openPages,
@@ -72,8 +72,8 @@ func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.Pull
 	return r.convert(*found), nil
 }
 
-// find returns the first pull request of a list that matches the query, or nil. Those of forks do not match. Gitea has
-// no list while the repo has no commit.
+// find returns the first pull request of a list that matches the query, or nil. Pull requests from forks do not match.
+// While the repo has no commit, Gitea returns no list.
 func (r *pullRequests) find(ctx context.Context, l list, q githost.Query) (*pull, error) {
 	found, err := r.search(ctx, l, q)
 	if !errors.Is(err, githost.ErrNotVisible) {
@@ -85,7 +85,7 @@ func (r *pullRequests) find(ctx context.Context, l list, q githost.Query) (*pull
 	case s.Empty:
 		return nil, nil //nolint:nilnil // nil means none
 	}
-	return r.search(ctx, l, q) // it has got its first commit meanwhile
+	return r.search(ctx, l, q) // the repo got its first commit in the meantime
 }
 
 func (r *pullRequests) search(ctx context.Context, l list, q githost.Query) (found *pull, err error) {
@@ -116,9 +116,9 @@ func (r *pullRequests) read(ctx context.Context, op string, number int) (pull, e
 	return p, err
 }
 
-// complete converts a single answer, and reads the fields that it lacks. For an open pull request that is its
-// auto-merge. For one that is not open, it is its last head, which only lists have: the single answer follows the
-// branch.
+// complete converts an answer about a single pull request, and reads what the answer lacks. For an open pull request,
+// this is its auto-merge. For a closed or merged one, this is its last head: only lists contain it, while the single
+// answer contains the current head of the branch.
 func (r *pullRequests) complete(ctx context.Context, op string, p pull) (*githost.PullRequest, error) {
 	one := r.convert(p)
 	var err error
@@ -161,8 +161,8 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 	return r.syncMetadata(ctx, opened, *r.convert(opened), p)
 }
 
-// findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
-// equal the proposal's.
+// findOpened returns the pull request that an earlier attempt opened, although its answer was lost. It finds it by its
+// title and body, which equal the proposal's.
 func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *pull {
 	found, err := r.find(ctx, list{
 		path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {p.Target}},
@@ -198,12 +198,12 @@ func (r *pullRequests) patch(ctx context.Context, op string, number int, fields 
 	return p, err
 }
 
-// syncMetadata sets labels and reviewers. An error does not stop the rest.
+// syncMetadata sets labels and reviewers. After an error, it continues with the rest.
 func (r *pullRequests) syncMetadata(
 	ctx context.Context, stored pull, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
 	var errs []error
-	if stored.Draft != p.Draft { // the server's settings have other prefixes of drafts
+	if stored.Draft != p.Draft { // the server is configured with other prefixes for drafts
 		errs = append(errs, r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
 			fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", titles.Prefix)))
 	}

@@ -48,7 +48,8 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 	return err
 }
 
-// checkTeams returns an error if Gitea ignored a request: a repo of a user has no teams.
+// checkTeams returns an error if Gitea ignored a request for a team's review. A repo that belongs to a user has no
+// teams.
 func (r *pullRequests) checkTeams(ctx context.Context, op string, number int, asked []string) error {
 	p, err := r.read(ctx, op, number)
 	if err != nil {
@@ -104,7 +105,7 @@ type event struct {
 
 // timeline calls f with the entries of a pull request's timeline, the oldest first.
 func (r *pullRequests) timeline(ctx context.Context, op string, number int, f func(event)) error {
-	// A page is shorter if it has entries that the user may not see.
+	// A page may be short before the end of the list, since Gitea hides entries that the user may not see.
 	_, err := each(ctx, r.repo, list{
 		op: op, path: fmt.Sprintf("/issues/%d/timeline", number), pages: timelinePages, uncounted: true,
 	}, func(e event, _ time.Time) bool {

@@ -39,7 +39,7 @@ func (s status) convert(seen time.Time) githost.Status {
 // SetStatus implements [githost.CommitStatuses].
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := r.traits.StatusOp("set", s.Context, commit)
-	// For a commit that it lacks, Gitea answers like a server that is out of order.
+	// If the repo lacks the commit, Gitea answers with a server error, so check first whether the commit exists.
 	_, err := r.eachStatus(ctx, op, commit, func(githost.Status) bool { return true })
 	if err != nil {
 		return githost.Status{}, err
@@ -58,7 +58,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 const statusPages = 40
 
 // eachStatus calls f with the statuses of a commit, the newest first, until f returns true. Times are whole seconds, so
-// the order is the one in which they were set.
+// the statuses are sorted by the order in which they were set.
 func (r *statuses) eachStatus(
 	ctx context.Context, op, commit string, f func(githost.Status) (done bool),
 ) (end, error) {
@@ -81,8 +81,8 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (found *gith
 	return found, err
 }
 
-// LatestStatuses makes one request for each commit. If a commit has more than a page, further
-// requests read until each given name is found.
+// LatestStatuses makes one request for each commit. If a commit has more than one page of statuses, further requests
+// read on until each given name is found.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	op := r.traits.LatestOp(len(commits))
 	login, err := r.client.login(ctx, op)

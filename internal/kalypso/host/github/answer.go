@@ -11,8 +11,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// limited reports whether an answer signals a rate limit, and returns its end if GitHub names it. It checks status and
-// headers itself: go-github reports a 429 as a generic error, and recognizes a secondary limit by an outdated address.
+// limited reports whether an answer signals a rate limit, and returns when the limit ends, if GitHub says so. It checks
+// status and headers itself: go-github reports a 429 as a generic error, and recognizes a secondary limit by an
+// outdated address.
 func limited(resp *http.Response, body []byte) (reset time.Time, limited bool) {
 	usedUp := resp.Header.Get("X-RateLimit-Remaining") == "0"
 	switch resp.StatusCode {
@@ -46,7 +47,7 @@ type errorDetail struct {
 
 func parseAnswer(data []byte) errorAnswer {
 	var a errorAnswer
-	_ = json.Unmarshal(data, &a) // not JSON: no message
+	_ = json.Unmarshal(data, &a) // an answer that is not JSON has no message
 	return a
 }
 
@@ -54,7 +55,7 @@ func parseAnswer(data []byte) errorAnswer {
 func (a errorAnswer) details() []errorDetail {
 	var all []errorDetail
 	var items []json.RawMessage
-	_ = json.Unmarshal(a.Errors, &items) // absent: none
+	_ = json.Unmarshal(a.Errors, &items) // without errors, items stays empty
 	for _, item := range items {
 		var p errorDetail
 		if json.Unmarshal(item, &p) != nil {

@@ -25,10 +25,11 @@ type App struct {
 }
 
 const (
-	// The app's own token is dated a minute back, for clock differences, and ends before the maximum of ten minutes.
+	// The app's own token is dated one minute back, since clocks may differ. It is valid for less than GitHub's maximum of
+	// ten minutes.
 	issuedBefore = time.Minute
 	validFor     = 9 * time.Minute
-	// An installation token is renewed this long before it ends, so that it lasts for a whole push.
+	// An installation token is renewed this long before it expires, so that it stays valid for a whole push.
 	renewBefore = 10 * time.Minute
 )
 

@@ -84,8 +84,8 @@ func (s server) api(auth httpapi.Authorization) *github.Client {
 
 type endpoints struct{ rest, graphql, web *url.URL }
 
-// GitHub's public server is publicHost. Enterprises with data residency have subdomains of residency. Both have the API
-// on a separate host with the prefix "api."; a GitHub Enterprise server has it below its own paths.
+// GitHub's public server is publicHost. Enterprises with data residency have subdomains of residency. Both serve the
+// API on a separate host with the prefix "api.". A GitHub Enterprise server serves it below paths of its own.
 const (
 	publicHost = "github.com"
 	residency  = ".ghe.com"
@@ -148,8 +148,9 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 // gitUser is the user name that GitHub accepts with any kind of token.
 const gitUser = "x-access-token"
 
-// gitCredential implements [githost.Repo]. An app's token may write contents, or only read them if the app has no more
-// permissions. A repo without the app may be public, and is accessed without a credential.
+// gitCredential implements [githost.Repo]. An app's token may write contents, or only read them if the app lacks the
+// permission to write. If the app is not installed for a repo, the repo may still be public, so it is accessed without
+// a credential.
 func (r *repo) gitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	var token string
 	for _, access := range []string{write, read} {

@@ -9,7 +9,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// grant returns advice on how to give a permission; "": GitHub does not say which one is missing.
+// grant returns advice on how to give a permission. permission is empty if GitHub does not name the missing one.
 func grant(permission string) string {
 	what := "this permission"
 	if permission != "" {
@@ -18,9 +18,11 @@ func grant(permission string) string {
 	return "Grant the token or app " + what + " in the repo. A classic token needs the scope repo."
 }
 
-// permissionOf returns the permission that a request needs: the one that GitHub names, or else that of an app's token.
+// permissionOf returns the permission that a request needs. GitHub may name it; otherwise it is the permission that was
+// requested for the app's token.
 func permissionOf(r *http.Response) string {
-	// Such as "contents=write; pull_requests=write,metadata=read": one of the alternatives, each a list.
+	// An example is "contents=write; pull_requests=write,metadata=read": a list of alternatives, each of which is a list
+	// of permissions.
 	if accepted, _, _ := strings.Cut(r.Header.Get("X-Accepted-Github-Permissions"), ";"); accepted != "" {
 		return strings.NewReplacer("=", ": ", ",", ", ").Replace(strings.ReplaceAll(accepted, " ", ""))
 	}
@@ -38,7 +40,7 @@ const (
 	saysNoCommit     = "No commit found for SHA"
 	saysNoLabel      = "Label does not exist"
 	saysNotGranted   = "permissions requested are not granted"
-	saysNoField      = "doesn't exist on type" // of GraphQL, on an older server
+	saysNoField      = "doesn't exist on type" // from GraphQL, on an older server
 	saysNotInstalled = "not accessible to the parent installation"
 )
 

@@ -58,8 +58,8 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 	return merged, nil
 }
 
-// merge merges the pull request at the commit that was read. GitHub may not have processed a push yet, and then rejects
-// the head as unknown or the base as moved.
+// merge merges the pull request at the commit that was read, and tries again if GitHub has not processed the last push
+// yet. GitHub then says that the head is unknown or that the base was moved.
 func (r *pullRequests) merge(ctx context.Context, now githost.PullRequest, method githost.MergeMethod) error {
 	for attempt := 1; ; attempt++ {
 		_, _, err := r.client.api.PullRequests.Merge(ctx, r.owner, r.name, now.Number, "", &github.PullRequestOptions{
@@ -87,8 +87,8 @@ func (r *pullRequests) mutate(ctx context.Context, op, query string, variables m
 	return err
 }
 
-// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200; with any, the
-// data is incomplete, and not used.
+// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200. If there is an
+// error, the data is incomplete and is ignored.
 func (r *repo) query(
 	ctx context.Context, op, query string, variables map[string]string, into any,
 ) (*github.Response, error) {

@@ -17,8 +17,8 @@ import (
 const (
 	// statusPage is the number of statuses and check runs of one commit in one answer of GitHub.
 	statusPage = 100
-	// namedCommits is the number of commits whose named statuses and check runs are read at once. Each name of each commit
-	// has up to maxSuites times maxRuns check runs, and GitHub allows 500,000 nodes a query.
+	// namedCommits is the number of commits whose statuses and check runs are read by name in one query. Each name of each
+	// commit has up to maxSuites times maxRuns check runs, and GitHub allows 500,000 nodes per query.
 	namedCommits = 100
 	maxSuites    = 20
 	maxRuns      = 10
@@ -65,8 +65,8 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// LatestStatuses makes one GraphQL query for all commits, which reads up to [statusPage]
-// statuses and check runs of each. If commits have more, further queries read only those with the given names, for
+// LatestStatuses makes one GraphQL query for all commits, which reads up to [statusPage] statuses and check runs of
+// each. If commits have more, further queries read only the statuses and check runs with the given names, for
 // [namedCommits] commits each.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	ctx = r.with(ctx, scope{contents: read, statuses: read, checks: read})
@@ -102,7 +102,7 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 	return all, nil
 }
 
-// namedStatuses are the status and the check runs of one commit with one name.
+// namedStatuses contains the status and the check runs of one commit that have the same name.
 type namedStatuses struct {
 	OID    string
 	Status *struct{ Context *rollupNode }
@@ -117,7 +117,7 @@ type namedStatuses struct {
 	}
 }
 
-// readNamed replaces the statuses of commits by those with the given names.
+// readNamed replaces the statuses of commits by the statuses with the given names.
 func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *githost.Statuses) error {
 	var fields strings.Builder
 	variables := map[string]string{}
@@ -209,7 +209,7 @@ func (n rollupNode) status(seen time.Time) githost.Status {
 		TargetURL: n.TargetURL,
 		SetAt:     n.CreatedAt, SeenAt: seen,
 	}
-	if s.State == "expected" { // a required status that is not set yet
+	if s.State == "expected" { // a required status that was not set yet
 		s.State = githost.Pending
 	}
 	if n.Creator != nil {
@@ -232,7 +232,7 @@ func checkState(status, conclusion string) (githost.StatusState, string) {
 	case conclusion == "FAILURE", conclusion == "TIMED_OUT", conclusion == "STARTUP_FAILURE":
 		return githost.Failure, text
 	}
-	return githost.Errored, text // such as cancelled, neutral or skipped: nothing was proven
+	return githost.Errored, text // such as cancelled, neutral or skipped: the check has not shown anything
 }
 
 // StatusHistory implements [githost.CommitStatuses].

@@ -24,8 +24,8 @@ const (
 }`
 )
 
-// readQueue returns the place of a pull request in the merge queue of its target, and whether the target has one. An
-// older server has no queues. A credential that may not read them does not use them.
+// readQueue returns the place of a pull request in the merge queue of its target, and whether the target has one. It
+// reports no queue on an older server, which has none, and for a credential that may not read queues.
 func (r *pullRequests) readQueue(
 	ctx context.Context, now githost.PullRequest,
 ) (place *githost.QueuePlace, enabled bool, err error) {
@@ -45,7 +45,7 @@ func (r *pullRequests) readQueue(
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
-	case answer.Node.MergeQueueEntry != nil: // an app's viewer has a suffix, and its actor does not
+	case answer.Node.MergeQueueEntry != nil: // the login of an app has a suffix as viewer, but not as actor
 		login := func(a actor) string { return strings.TrimSuffix(a.Login, "[bot]") }
 		place = &githost.QueuePlace{
 			Ours: strings.EqualFold(login(answer.Node.MergeQueueEntry.Enqueuer), login(answer.Viewer)),
@@ -67,8 +67,9 @@ func (r *pullRequests) Dequeue(ctx context.Context, now githost.PullRequest) err
 		r.mutate(r.pulls(ctx), op, mutationDequeue, map[string]string{"id": now.ID}))
 }
 
-// mergeNow merges a pull request for which GitHub refused auto-merge because it waits for no check, or puts it into the
-// merge queue of its target unless it is there. It returns the pull request as it is then, or the refusal.
+// mergeNow merges a pull request for which GitHub refused auto-merge, because no check is pending. If the target has a
+// merge queue, mergeNow puts the pull request into the queue instead. It returns the pull request afterwards, or the
+// refusal.
 func (r *pullRequests) mergeNow(
 	ctx context.Context, now githost.PullRequest, method githost.MergeMethod, refusal error,
 ) (*githost.PullRequest, error) {
@@ -80,7 +81,7 @@ func (r *pullRequests) mergeNow(
 	switch {
 	case err != nil:
 		return nil, err
-	case place != nil: // people put it in
+	case place != nil: // people put it into the queue
 	case !saysMergeable.MatchString(e.Message):
 		return nil, refusal
 	case !enabled:

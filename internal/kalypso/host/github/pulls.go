@@ -70,8 +70,8 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 	return r.syncMetadata(ctx, *r.convert(opened), p)
 }
 
-// findOpened returns the pull request that an earlier attempt opened but whose answer was lost: its title and body
-// equal the proposal's.
+// findOpened returns the pull request that an earlier attempt opened, although its answer was lost. It finds it by its
+// title and body, which equal the proposal's.
 func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *github.PullRequest {
 	list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
 		State: "open", Head: r.owner + ":" + p.Branch, Base: p.Target,
@@ -103,7 +103,7 @@ func (r *pullRequests) Edit(
 	return r.syncMetadata(ctx, now, p)
 }
 
-// syncMetadata sets labels and reviewers. An error does not stop the rest.
+// syncMetadata sets labels and reviewers. After an error, it continues with the rest.
 func (r *pullRequests) syncMetadata(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest,
@@ -160,7 +160,7 @@ func (r *pullRequests) convert(p *github.PullRequest) *githost.PullRequest {
 		AutoMerge: githost.MergeMethod(p.GetAutoMerge().GetMergeMethod()),
 	}
 	switch {
-	case p.GetMerged(), p.MergedAt != nil: // lists only have MergedAt
+	case p.GetMerged(), p.MergedAt != nil: // in lists, only MergedAt is set
 		c.State, c.MergeCommit = githost.Merged, p.GetMergeCommitSHA()
 	case p.GetState() == "closed":
 		c.State = githost.Closed

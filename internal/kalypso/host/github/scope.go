@@ -12,7 +12,7 @@ import (
 
 // scope is the repo and the permissions of an installation token. Empty permissions are not requested.
 type scope struct {
-	repo                                                      string // without the owner, which the installation implies
+	repo                                                      string // without the owner
 	contents, issues, pullRequests, statuses, members, checks string
 }
 
@@ -23,13 +23,13 @@ const (
 
 type scopeKey struct{}
 
-// with returns a context whose requests use a token of a scope, if an app makes them.
+// with returns a context. If an app makes the requests of this context, they use a token with the scope.
 func (r *repo) with(ctx context.Context, s scope) context.Context {
 	s.repo = r.name
 	return context.WithValue(ctx, scopeKey{}, s)
 }
 
-// pulls requests the permissions for pull requests; a merge writes contents.
+// pulls requests the permissions for pull requests. They include writing contents, which a merge needs.
 func (r *repo) pulls(ctx context.Context) context.Context {
 	return r.with(ctx, scope{contents: write, pullRequests: write})
 }
@@ -72,7 +72,7 @@ func (s scope) permissions() string {
 	return strings.Join(all, ", ")
 }
 
-// withKind sets the kind of the error if GitHub issues no token of this scope.
+// withKind sets the kind of the error if GitHub refuses a token with this scope.
 func (s scope) withKind(err error) error {
 	var e *githost.Error
 	switch {

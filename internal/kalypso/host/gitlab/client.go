@@ -71,7 +71,7 @@ func New(c Config) (*Client, error) {
 	return &Client{server: server, api: api, web: web, token: c.Token}, nil
 }
 
-// unlimited replaces the library's limiter: package httpapi waits as GitLab asks.
+// unlimited replaces the library's limiter, since package httpapi already waits as long as GitLab asks.
 type unlimited struct{}
 
 func (unlimited) Wait(context.Context) error { return nil }
@@ -92,7 +92,7 @@ func (*Client) Name() string { return hostName }
 // Block implements [githost.Host].
 func (*Client) Block() string { return hostBlock }
 
-// segment matches a valid name of a group or a project. A "-" by itself separates a project from its pages.
+// segment matches a valid name of a group or a project. A path segment "-" separates a project from its pages.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]*$`)
 
 // Repo implements [githost.Host].
@@ -111,13 +111,13 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	r := &repo{client: c, server: c.server, path: strings.Join(parts, "/")}
 	r.traits = githost.Traits{
 		Host: hostName, Block: hostBlock, Noun: "merge request", Repository: r.path,
-		// GitLab accepts 255 characters for a title with a draft's mark, and 1,048,576 for a description. The rest is room
-		// for the escapes that [escape] adds.
+		// GitLab accepts 255 characters for a title with a draft's mark, and 1,048,576 for a description. The difference to
+		// MaxBody is room for the backslashes that [escape] adds.
 		MaxTitle: 255 - len(draftPrefix), MaxBody: 1_000_000, ReadyMessage: readyMessage,
-		// The URL of a page needs no request: GitLab redirects from the old path of a moved project.
+		// If the project was moved, GitLab redirects from the old path, so no request is needed to find the current path.
 		Pages: c.web.String() + "/" + r.path + "/-/", LooseStatus: staysPending,
 		CheckReviewer: checkReviewer, CheckLabel: checkLabel,
-		// A project chooses whether GitLab merges, rebases or fast-forwards. A request only chooses the squash.
+		// The project's settings decide whether GitLab merges, rebases or fast-forwards. A request can only ask for a squash.
 		Methods:      []githost.MergeMethod{githost.Merge, githost.Squash},
 		OtherMethods: " on request. Its projects choose a merge method: set merge, which uses it, or squash",
 	}
@@ -142,7 +142,7 @@ type (
 	issues        struct{ *repo }
 )
 
-// id returns the number of the project, which stays when the project moves. The client looks it up once.
+// id returns the number of the project, which does not change if the project is moved. The client looks it up once.
 func (r *repo) id(ctx context.Context) (int64, error) {
 	return r.client.projects.Get(r.path, func() (int64, error) {
 		p, _, err := r.client.api.Projects.GetProject(r.path, nil, gitlab.WithContext(ctx))

@@ -65,7 +65,7 @@ func says(err error, text string) bool {
 	return errors.As(err, &e) && strings.Contains(e.Message, text)
 }
 
-// status returns the HTTP status of an error; 0: there was no answer.
+// status returns the HTTP status of an error, or 0 without an answer.
 func status(err error) int {
 	var e *githost.Error
 	if errors.As(err, &e) {
@@ -74,8 +74,8 @@ func status(err error) int {
 	return 0
 }
 
-// message returns the error message in an answer, on one line. GitLab gives a text, a list or texts by field, as
-// "message" or as "error".
+// message returns the error message in an answer, on one line. GitLab returns it as "message" or "error", which is a
+// text, a list of texts, or a map from fields to texts.
 func message(body []byte) string {
 	var answer struct {
 		Message     any    `json:"message"`
@@ -108,7 +108,7 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// limited reports whether an answer signals a rate limit, and returns its end if GitLab names it.
+// limited reports whether an answer signals a rate limit, and returns when the limit ends, if GitLab says so.
 func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		return time.Time{}, false
@@ -119,7 +119,7 @@ func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {
 	return reset, true
 }
 
-// isSignIn reports whether the server redirects to its page to sign in, as it does outside the API.
+// isSignIn reports whether the server redirects to its sign-in page, which it does for addresses outside the API.
 func isSignIn(resp *http.Response) bool {
 	return strings.Contains(resp.Header.Get("Location"), "/users/sign_in")
 }

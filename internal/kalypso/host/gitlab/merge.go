@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// autoMerge returns the method of auto-merge; "": it is off.
+// autoMerge returns the method of auto-merge, or "" if it is off.
 func autoMerge(m *gitlab.BasicMergeRequest) githost.MergeMethod {
 	switch {
 	case !m.MergeWhenPipelineSucceeds:
@@ -23,8 +23,8 @@ func autoMerge(m *gitlab.BasicMergeRequest) githost.MergeMethod {
 	return githost.Merge
 }
 
-// MergeWhenReady sends the request even if auto-merge is on: GitLab disables it some time after a push, but not if it
-// was requested for the pushed commit.
+// MergeWhenReady sends the request even if auto-merge is already on, because GitLab turns auto-merge off some time
+// after a push. It stays on if it was requested for the pushed commit.
 func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequest,
 	method githost.MergeMethod) (*githost.PullRequest, error) {
 	if method == "" {
@@ -39,7 +39,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 		return nil, r.server.Error(op, err)
 	}
 	squash := method == githost.Squash
-	// The request can ask for a squash, but never for none.
+	// The request to merge can turn squash on, but not off.
 	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number),
 		&gitlab.UpdateMergeRequestOptions{Squash: &squash}, gitlab.WithContext(ctx))
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 		if state, err = r.readAgain(ctx, op, now.Number, attempt, refusal); err != nil {
 			return nil, err
 		}
-		// Without a pipeline, many versions refuse auto-merge. Others merge at once then.
+		// Without a pipeline, many versions of GitLab refuse auto-merge. Other versions merge at once.
 		auto = status(refusal) != http.StatusMethodNotAllowed || state.DetailedMergeStatus != statusMergeable ||
 			state.HeadPipeline != nil
 	}
@@ -73,7 +73,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 // statusMergeable is GitLab's detailed merge status of a merge request that can be merged now.
 const statusMergeable = "mergeable"
 
-// mayPass reports whether GitLab may accept a refused merge a little later.
+// mayPass reports whether GitLab may accept the refused merge a little later.
 func mayPass(err error) bool {
 	switch status(err) {
 	case http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity:
@@ -103,7 +103,8 @@ func (r *mergeRequests) readAgain(ctx context.Context, op string, number, attemp
 	return nil, refusal
 }
 
-// merge requests once to merge the commit that was read: once its pipeline has passed if auto is set, else at once.
+// merge sends one request to merge the commit that was read. If auto is set, GitLab merges once the pipeline has
+// passed. Otherwise it merges at once.
 func (r *mergeRequests) merge(
 	ctx context.Context, op string, now githost.PullRequest, squash, auto bool,
 ) (*githost.PullRequest, error) {
@@ -114,7 +115,7 @@ func (r *mergeRequests) merge(
 	options := &gitlab.AcceptMergeRequestOptions{SHA: &now.HeadCommit}
 	if auto {
 		options.AutoMerge = &auto
-		options.MergeWhenPipelineSucceeds = &auto //nolint:staticcheck // servers before 17.11 know this name alone
+		options.MergeWhenPipelineSucceeds = &auto //nolint:staticcheck // servers before 17.11 only know this name
 	}
 	if squash {
 		options.Squash = &squash
@@ -127,7 +128,7 @@ func (r *mergeRequests) merge(
 	return nil, githost.About(githost.FieldAutoMerge, r.mergeError(op, err))
 }
 
-// mergeError wraps an error of a merge. There, 401 is a missing right.
+// mergeError wraps an error of a merge. The status 401 means a missing permission in this case.
 func (r *mergeRequests) mergeError(op string, err error) error {
 	err = r.server.Error(op, err)
 	var e *githost.Error
@@ -138,8 +139,8 @@ func (r *mergeRequests) mergeError(op string, err error) error {
 	return err
 }
 
-// cancel disables auto-merge. If it is off already, some versions of GitLab answer with an error. Only the state of the
-// merge request counts.
+// cancel disables auto-merge. If it is already off, some versions of GitLab answer with an error, so only the state of
+// the merge request decides.
 func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*githost.PullRequest, error) {
 	if now.AutoMerge == "" {
 		return &now, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// GitLab's states of a merge request. A locked one is being merged.
+// GitLab's states of a merge request. Locked means that GitLab is merging it.
 const (
 	stateOpened = "opened"
 	stateLocked = "locked"
@@ -25,7 +25,7 @@ const (
 	stateAll    = "all" // in lists
 )
 
-// Find lists the merge requests from our branch to the target: the open ones, then the newest of all.
+// Find lists the merge requests from our branch to the target: the open ones, then the newest in any state.
 func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	op := r.traits.FindOp(q.Branch)
 	states := []string{stateOpened, stateAll}
@@ -69,7 +69,8 @@ func (r *mergeRequests) list(
 	return slices.DeleteFunc(all, func(m *gitlab.BasicMergeRequest) bool { return m.SourceProjectID != id }), nil
 }
 
-// lockedFor bounds the time in which a merge request that GitLab merges is read again. A known bug leaves some locked.
+// lockedFor limits how long a locked merge request is read again and again. Because of a known bug in GitLab, some stay
+// locked.
 const lockedFor = time.Minute
 
 // Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
@@ -135,8 +136,8 @@ func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) 
 	return now, errors.Join(unknown, r.checkAsked(*now, p.Reviewers, unknown == nil))
 }
 
-// findOpened returns the merge request that an earlier attempt opened but whose answer was lost: its title and body
-// equal the proposal's.
+// findOpened returns the merge request that an earlier attempt opened, although its answer was lost. It finds it by its
+// title and body, which equal the proposal's.
 func (r *mergeRequests) findOpened(ctx context.Context, op string, p githost.PullRequestContent) *githost.PullRequest {
 	list, err := r.list(ctx, op, stateOpened, p.Branch, p.Target)
 	if err != nil || len(list) != 1 {
@@ -222,7 +223,8 @@ func convert(m *gitlab.BasicMergeRequest) *githost.PullRequest {
 	switch m.State {
 	case stateMerged:
 		c.State = githost.Merged
-		// A squash has no merge commit in a project that fast-forwards, and there a merge has neither.
+		// In a project that fast-forwards, a squash has no merge commit, and a merge has neither a merge commit nor a squash
+		// commit.
 		for _, commit := range []string{m.SHA, m.SquashCommitSHA, m.MergeCommitSHA} {
 			if commit != "" {
 				c.MergeCommit = commit

@@ -27,8 +27,8 @@ func (r *mergeRequests) Unasked(_ context.Context, now githost.PullRequest, revi
 	return sets.WithoutFold(reviewers, now.Reviewers), nil
 }
 
-// userIDs returns the numbers of users. The error names the users that GitLab does not know. The numbers of all others
-// are returned.
+// userIDs returns the numbers of users. It returns the numbers of all users that GitLab knows. The error names the
+// other users.
 func (r *mergeRequests) userIDs(ctx context.Context, names []string) (ids []int64, err error) {
 	errs := []error{r.traits.Check(githost.Settings{Reviewers: names})}
 	for _, name := range names {
@@ -64,7 +64,7 @@ func (r *mergeRequests) reviewerIDs(ctx context.Context, number int) (ids []int6
 		return nil, err
 	}
 	for _, u := range m.Reviewers {
-		if u == nil { // which an edit would drop
+		if u == nil { // an edit would drop this reviewer
 			return nil, r.server.Rejected(askOp+r.path, githost.FieldReviewers,
 				errors.New("the server's answer has null as a reviewer"))
 		}
@@ -73,8 +73,8 @@ func (r *mergeRequests) reviewerIDs(ctx context.Context, number int) (ids []int6
 	return ids, nil
 }
 
-// checkAsked returns an error for reviewers that GitLab dropped without an error: its Free plan keeps one, and users
-// who cannot see the project do not review. allKnown is false if another error names some of them.
+// checkAsked returns an error for reviewers that GitLab dropped without an error: its Free plan keeps only one
+// reviewer, and users who can't see the project can't review. allKnown is false if another error names some of them.
 func (r *mergeRequests) checkAsked(now githost.PullRequest, reviewers []string, allKnown bool) error {
 	dropped := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(dropped) == 0 || !allKnown {

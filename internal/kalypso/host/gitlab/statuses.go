@@ -18,8 +18,8 @@ var states = map[githost.StatusState]gitlab.BuildStateValue{
 	githost.Errored: gitlab.Canceled,
 }
 
-// stateOf returns our state for one of GitLab's. Jobs of CI have more states than statuses: a job that has not ended is
-// pending.
+// stateOf returns our state for one of GitLab's. CI jobs have more states than our statuses. A job that has not ended
+// is pending.
 func stateOf(state string) githost.StatusState {
 	switch state {
 	case "success":
@@ -32,8 +32,8 @@ func stateOf(state string) githost.StatusState {
 	return githost.Pending
 }
 
-// SetStatus sets a status. GitLab updates a pending one only with texts that are not empty, so removing a text takes a
-// second request.
+// SetStatus sets a status. GitLab ignores empty texts when it updates a pending status, so it takes a second request to
+// remove a text.
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := r.traits.StatusOp("set", s.Context, commit)
 	id, err := r.id(ctx)
@@ -58,7 +58,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 	}
 }
 
-// postStatus posts a status, and tries again while GitLab processes another one of the commit.
+// postStatus posts a status, and tries again while GitLab is busy with another status of the commit.
 func (r *statuses) postStatus(
 	ctx context.Context, op string, id int64, commit string, options *gitlab.SetCommitStatusOptions,
 ) (githost.Status, error) {
@@ -123,7 +123,7 @@ func (r *statuses) list(ctx context.Context, op, commit string, options gitlab.G
 	if err != nil {
 		return nil, false, r.server.Error(op, err)
 	}
-	// The host's times are those of jobs, which may start and end in any order. Its numbers grow.
+	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
 	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
 	list, resp, err := r.client.api.Commits.GetCommitStatuses(id, commit, &options, gitlab.WithContext(ctx))
 	if err != nil {
@@ -168,8 +168,8 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 	})
 }
 
-// latest reads the latest status of each context of a commit. If there are many, it reads only those with the given
-// names.
+// latest reads the latest status of each context of a commit. If a commit has many statuses, it reads only the statuses
+// with the given names.
 func (r *statuses) latest(ctx context.Context, op, commit string, names []string) ([]githost.Status, error) {
 	all, more, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *statuses) latest(ctx context.Context, op, commit string, names []string
 			all = append(all, named...)
 		}
 	}
-	// Each pipeline of a commit has its own latest.
+	// GitLab returns the latest status for each pipeline of the commit, so there may be several.
 	var latest []githost.Status
 	for _, s := range all {
 		if !slices.ContainsFunc(latest, func(o githost.Status) bool { return strings.EqualFold(o.Context, s.Context) }) {

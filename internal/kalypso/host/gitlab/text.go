@@ -7,10 +7,10 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// draftPrefix is our mark of a draft in its title. GitLab has no other mark.
+// draftPrefix marks a draft in its title. GitLab has no other way to mark a draft.
 const draftPrefix = "Draft: "
 
-// marksDraft matches the start of a title that GitLab reads as a draft's, older versions included.
+// marksDraft matches the start of a title that GitLab, or an older version of it, takes for a draft's.
 var marksDraft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s|draft$)\s*`)
 
 // hostTitle returns the title that GitLab gets, and ownTitle reverses it.
@@ -20,11 +20,11 @@ var (
 	ownTitle  = titles.Ours
 )
 
-// autosquash matches the words in the subject of a commit, anywhere in it, by which GitLab makes a merge request a
-// draft.
+// autosquash matches the words by which GitLab turns a merge request into a draft, if they occur anywhere in the
+// subject of a commit.
 var autosquash = regexp.MustCompile(`(fixup|squash)!(\s)`)
 
-// readyMessage returns the message of a commit that does not make a merge request a draft.
+// readyMessage changes the message of a commit so that it does not turn a merge request into a draft.
 func readyMessage(message string) string {
 	message = strings.TrimSpace(message)
 	subject, _, _ := strings.Cut(message, "\n")

@@ -11,7 +11,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// Failure is the outcome of a request that is not retried any more, if there is no answer to show.
+// Failure is the outcome of a request that failed for good without an answer that can be shown.
 type Failure struct {
 	Host    string
 	Kind    error  // a sentinel of package hosting
@@ -41,7 +41,8 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s (HTTP %d)", r.Message, r.Response.StatusCode)
 }
 
-// refusing is a transport that returns error answers as a *[Refusal]: libraries drop the text of some.
+// refusing is a transport that returns error answers as a *[Refusal], since libraries drop the text of some error
+// answers.
 type refusing struct {
 	*API
 	http.RoundTripper
@@ -60,7 +61,7 @@ func (a *API) Error(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	// By default, the answer is not the host's, for example a proxy's page.
+	// If no case below matches, the answer is not from the host, but for example a proxy's page.
 	e := a.Rejected(op, "", a.Secrets.Error(err))
 	var own *githost.Error
 	var failed *Failure
@@ -101,7 +102,7 @@ func kindOf(status int) error {
 	return githost.ErrRejected
 }
 
-// Rejected returns an error of our own about a field of a proposal.
+// Rejected returns an error about a field of a proposal that we reject ourselves.
 func (a *API) Rejected(op string, field githost.Field, cause error) *githost.Error {
 	return &githost.Error{
 		Op: op, Kind: githost.ErrRejected, Field: field, Cause: cause, Host: a.Host, Block: a.Block, Credential: a.Credential,

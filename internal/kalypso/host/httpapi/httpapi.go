@@ -28,18 +28,19 @@ type Config struct {
 	Roots []*url.URL
 	// Message returns the host's error message in the body of an answer, or "".
 	Message func(body []byte) string
-	// Limited reports whether an answer signals a rate limit, and returns its end; zero: the answer does not name it.
+	// Limited reports whether an answer signals a rate limit. reset is the end of the limit, or zero if the answer does
+	// not name it.
 	Limited func(*http.Response, []byte) (reset time.Time, limited bool)
 	// Classify refines an error of [API.Error] by the host's message: its kind, its cause, and advice on permissions. The
-	// answer is nil if the host did not refuse the request. Nil: the kind follows from the status.
+	// answer is nil if the host did not refuse the request. If Classify is nil, only the status decides the kind.
 	Classify func(e *githost.Error, answer *http.Response)
-	// IsSignIn reports whether an answer is a page to sign in, which means that the credential is not accepted. Nil:
-	// the host sends no such page.
+	// IsSignIn reports whether an answer is a sign-in page, which means that the credential was not accepted. It is nil if
+	// the host has no such page.
 	IsSignIn func(*http.Response) bool
 	// NullIsEmpty says that the host answers null in place of an empty list.
 	NullIsEmpty bool
-	// MayContainErrors reports whether a successful answer of an address may contain errors, which are then redacted.
-	// Nil: no.
+	// MayContainErrors reports whether a successful answer from an address may contain errors, so that it must be
+	// redacted. If it is nil, no such answer contains errors.
 	MayContainErrors func(*url.URL) bool
 }
 
@@ -83,22 +84,23 @@ func (MachineClock) Sleep(ctx context.Context, d time.Duration) error { return c
 
 // Authorization authenticates requests.
 type Authorization struct {
-	// Credential returns the credential of a request; "": none. It can return a *[githost.Error], which ends the
-	// request.
+	// Credential returns the credential for a request, or "" to send none. If it returns a *[githost.Error], the request
+	// fails with it.
 	Credential func(context.Context) (string, error)
-	// Renew drops a credential that the host did not accept; the request is then sent once more. Nil: it can't be
-	// renewed.
+	// Renew drops a credential that the host did not accept. The request is then sent once more. It is nil if credentials
+	// can't be renewed.
 	Renew func(rejected string)
 	// Set adds a credential to the headers of a request, as [Bearer] does.
 	Set func(h http.Header, credential string)
 }
 
-// TokenAuthorization authenticates requests by a bearer token; "": none.
+// TokenAuthorization authenticates requests with a bearer token. An empty token means no authentication.
 func TokenAuthorization(token string) Authorization {
 	return Authorization{Credential: func(context.Context) (string, error) { return token, nil }, Set: Bearer}
 }
 
-// GitLogin returns a [githost.Repo.GitCredential]: the token with a user name, or nothing without a token.
+// GitLogin returns a function for [githost.Repo.GitCredential]. The function returns the user name and the token, or
+// nothing without a token.
 func GitLogin(user, token string) func(context.Context) (username, password, bearer string, err error) {
 	if token == "" {
 		user = ""
@@ -134,7 +136,7 @@ func New(c Config) *API {
 }
 
 // Client returns a client for requests with an authorization. Its errors wrap a *[Failure] or a *[githost.Error],
-// except for answers that Go's HTTP client can't use. Bodies are complete in memory.
+// except for answers that Go's HTTP client can't use. The bodies of answers are in memory completely.
 func (a *API) Client(auth Authorization) *http.Client {
 	return &http.Client{
 		Transport:     &transport{a, auth},
@@ -142,7 +144,8 @@ func (a *API) Client(auth Authorization) *http.Client {
 	}
 }
 
-// RefusingClient returns a client as [API.Client] does, to which an error answer of the host is an error: a *[Refusal].
+// RefusingClient returns a client like [API.Client]. This client returns an error answer of the host as an error: a
+// *[Refusal].
 func (a *API) RefusingClient(auth Authorization) *http.Client {
 	client := a.Client(auth)
 	client.Transport = refusing{a, client.Transport}
@@ -170,7 +173,8 @@ func ParseBase(base, example string) (*url.URL, error) {
 // headerTimeout is the default of [Config.HeaderTimeout].
 const headerTimeout = time.Minute
 
-// network returns a transport with Go's defaults, which have no timeout for an answer to begin.
+// network returns a transport with Go's defaults and headerTimeout. By default, Go would wait forever for an answer to
+// begin.
 func network(headerTimeout time.Duration, certificates *servertls.Config) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -2,8 +2,8 @@ package httpapi
 
 import "sync"
 
-// Lookups keep values by name. Each is looked up once, and again after an error or if it was not found. The zero value
-// is empty.
+// Lookups caches values by name. A value is looked up once; after an error, or if it was not found, it is looked up
+// again. The zero value is empty.
 type Lookups[V comparable] struct {
 	mu  sync.Mutex
 	all map[string]*lookup[V]

@@ -10,7 +10,7 @@ import (
 // redacted returns the body of an error answer with secrets redacted: the host or a proxy may repeat a credential.
 func (a *API) redacted(data []byte) *bufferedBody {
 	var answer any
-	if json.Unmarshal(data, &answer) == nil { // strings may be escaped
+	if json.Unmarshal(data, &answer) == nil { // JSON may escape characters of a secret
 		if clean, err := json.Marshal(a.redactTexts(answer)); err == nil {
 			return newBody(clean)
 		}
@@ -18,7 +18,8 @@ func (a *API) redacted(data []byte) *bufferedBody {
 	return newBody([]byte(a.Secrets.Redact(string(data))))
 }
 
-// redactHeaders redacts the headers of an error answer: GitHub's name the missing permission.
+// redactHeaders redacts the headers of an error answer. They are kept, since GitHub names the missing permission in a
+// header.
 func (a *API) redactHeaders(h http.Header) {
 	for _, values := range h {
 		for i := range values {
@@ -39,7 +40,7 @@ func (a *API) redactTexts(value any) any {
 	case map[string]any:
 		for _, name := range slices.Collect(maps.Keys(value)) {
 			text := a.redactTexts(value[name])
-			delete(value, name) // GitLab names the field of an error
+			delete(value, name) // GitLab uses the names of fields as keys
 			value[a.Secrets.Redact(name)] = text
 		}
 	}

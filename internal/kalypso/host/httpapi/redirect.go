@@ -12,7 +12,7 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// maxRedirects bounds the redirects within the API. A renamed repo has one.
+// maxRedirects bounds the redirects within the API. A renamed repo causes one redirect.
 const maxRedirects = 3
 
 // Redirects that are not followed. Their body is never shown.

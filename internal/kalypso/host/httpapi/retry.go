@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 )
 
-// The waits if the host gives none. GitHub's documentation asks for at least a minute after a secondary rate limit, and
-// for longer each time.
+// The waits if the host does not say how long to wait. GitHub's documentation asks for at least a minute after a
+// secondary rate limit, and for longer each time.
 const (
 	limitWait, maxLimitWait   = time.Minute, 16 * time.Minute
 	serverWait, maxServerWait = time.Second, 30 * time.Second
@@ -47,7 +47,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 		v.kind, v.message = githost.ErrRateLimited, a.Message(bodyOf(resp))
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if !reset.IsZero() {
-			// Hosts give whole seconds.
+			// Hosts name whole seconds, so wait one second longer.
 			v.wait = max(reset.Sub(now), 0) + time.Second
 		}
 	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
@@ -64,8 +64,8 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 	return v
 }
 
-// maxDials bounds the connection attempts to a server not reached yet: it may be restarting, or its name may be
-// wrong.
+// maxDials bounds the connection attempts to a server that was never reached. It may be restarting, but its name may
+// also be wrong.
 const maxDials = 5
 
 // maxAttempts returns the number of attempts after a network error; 0 means until the deadline.
@@ -128,8 +128,8 @@ func (a *API) readAll(resp *http.Response) error {
 	return err
 }
 
-// errNull means that an answer has nothing where an object must be. Libraries would return a nil object, or a zero one
-// without an error.
+// errNull means that an answer contains null where an object must be. Libraries would return a nil object, or a zero
+// object without an error.
 var errNull = errors.New("the server's answer is null, or a list with null")
 
 // hasNull reports whether an answer is null, or a list that contains null.
@@ -141,9 +141,9 @@ func hasNull(body []byte) bool {
 	case isNull(body):
 		return true
 	case bytes.HasPrefix(body, []byte("[")):
-		_ = json.Unmarshal(body, &list) // not JSON: the caller notices
+		_ = json.Unmarshal(body, &list) // the caller reports an answer that is not JSON
 	case bytes.HasPrefix(body, []byte("{")):
-		var of struct{ Value json.RawMessage } // of Azure DevOps
+		var of struct{ Value json.RawMessage } // Azure DevOps wraps its lists in an object
 		if json.Unmarshal(body, &of) == nil {
 			_ = json.Unmarshal(of.Value, &list)
 		}

@@ -23,8 +23,8 @@ const attempts = 10
 
 type onceKey struct{}
 
-// Once returns a context whose requests are not repeated if they may have taken effect: after a network error, or an
-// error of the server. Repeated, they would open a second issue.
+// Once returns a context for requests that must not be repeated after a network error or a server error, because they
+// may have taken effect. For example, a repeated request would open a second issue.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -34,7 +34,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		var own *githost.Error
 		var failed *Failure
 		switch {
-		case errors.As(err, &own), errors.As(err, &failed): // from a credential, which has its own retries; or final
+		case errors.As(err, &own), errors.As(err, &failed): // final, or from Credential, which retries itself
 			return nil, err
 		case req.Context().Err() != nil:
 			discard(resp)
@@ -98,7 +98,7 @@ func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
 }
 
 // delayNext notes the time from which the next request may be sent to the server of an address. Some hosts answer a
-// request and ask to slow down.
+// request, but ask to slow down.
 func (a *API) delayNext(to *url.URL, h http.Header) {
 	now := a.Clock.Now()
 	asked, says := RetryAfter(h, now)
@@ -202,8 +202,8 @@ func hideHeaders(h http.Header) {
 	}
 }
 
-// MaxRefusals bounds the attempts at a request that a host refuses for a moment: it has not processed a push yet, not
-// checked whether branches can be merged, or is busy with another request.
+// MaxRefusals bounds the attempts at a request that a host refuses for a moment: for example because it has not
+// processed a push yet, has not checked whether branches can be merged, or is busy with another request.
 const MaxRefusals = 5
 
 // NextAttempt waits after an attempt that the host refused for a moment, and reports whether there is another attempt.
@@ -211,7 +211,8 @@ func (a *API) NextAttempt(ctx context.Context, attempt int) bool {
 	return attempt < MaxRefusals && a.Clock.Sleep(ctx, Backoff(attempt)) == nil
 }
 
-// Backoff returns the wait after an attempt that a server failed: a second, doubled with each, at most half a minute.
+// Backoff returns the wait after an attempt that failed with a server error. It starts with one second, doubles with
+// each attempt, and is at most half a minute.
 func Backoff(attempt int) time.Duration { return backoff(serverWait, maxServerWait, attempt) }
 
 // backoff returns first, doubled with each attempt, up to most.
