@@ -9,13 +9,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// NamesKnown reports whether the names of all cluster types and deployment targets are known. Targets of other
-// environments do not count.
+// NamesKnown reports whether the names of all cluster types and deployment targets are known. It ignores targets of
+// other environments.
 func NamesKnown(f *fleet.Fleet) bool { return len(unknownNames(f)) == 0 }
 
-// UnknownInputs returns the unknown attributes that assignments depend on, sorted: names, labels, workspaces and
-// selectors that policies select by, and values that placement reads. It ignores targets of other environments, and
-// policies if there are no targets.
+// UnknownInputs returns the unknown attributes that assignments depend on, sorted: names, selectors, the labels and
+// workspaces that they select by, and the values that placement reads. It ignores targets of other environments.
+// Without targets, it also ignores policies.
 func UnknownInputs(f *fleet.Fleet) []string {
 	inputs := unknownNames(f)
 	var ofClusterTypes, ofTargets selectedKeys

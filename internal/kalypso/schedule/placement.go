@@ -12,13 +12,13 @@ import (
 )
 
 // Places reports whether any placement or taint in the fleet may keep a policy from placing on all cluster types that
-// it selects. Otherwise earlier decisions do not matter.
+// it selects. If not, earlier decisions have no effect.
 func Places(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool { return len(ct.Taints) > 0 }) ||
 		slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement != nil })
 }
 
-// placementResult is the result of placement for the policies' selections.
+// placementResult says where policies place the targets that they select.
 type placementResult struct {
 	// undecided says, for each policy and cluster type, whether it is not known yet which targets the policy places there.
 	undecided [][]bool
@@ -26,8 +26,8 @@ type placementResult struct {
 	targets [][][]int
 }
 
-// on returns the targets that a policy places on a cluster type, and those that it may place there, out of those that
-// its selectors select.
+// on returns which of the selected targets a policy places on a cluster type, and which ones it may place there. sure
+// and maybe are the targets that its selectors select, or may select.
 func (p *placementResult) on(policy, clusterType int, sure, maybe []int) (placed, mayBePlaced []int) {
 	switch {
 	case p == nil:
@@ -40,8 +40,8 @@ func (p *placementResult) on(policy, clusterType int, sure, maybe []int) (placed
 	return p.targets[policy][clusterType], maybe
 }
 
-// place decides on which of the selected cluster types a policy places each target. Nil: each policy places on all that
-// it selects.
+// place decides on which of the selected cluster types each policy places its targets. It returns nil if each policy
+// places on all cluster types that it selects.
 func (s *Schedule) place(
 	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
 ) *placementResult {
@@ -115,9 +115,9 @@ func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 	return all
 }
 
-// unsurePlacements reports, for each policy and cluster type, whether values that are not known yet decide what the
-// policy places there: policy → cluster type. A policy that chooses among the cluster types looks at all that it may
-// select. If a policy balances, one policy with a number that is unsure makes all of them unsure.
+// unsurePlacements reports, for each policy and cluster type, whether the placement there depends on values that are
+// not known yet: policy → cluster type. A policy that chooses among cluster types depends on all cluster types that
+// it may select. If any policy balances, one unsure policy with a number makes all policies with a number unsure.
 func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
 	unsure := make([][]bool, len(f.Policies))
 	keepersUnknown := slices.ContainsFunc(f.Policies, keepsUnknown)
@@ -152,8 +152,8 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 	return unsure
 }
 
-// keepsUnknown reports whether it is not known yet whether the policy keeps earlier decisions: its name is not known,
-// or the arguments by which it chooses among the cluster types are not.
+// keepsUnknown reports whether it is still unknown if the policy keeps earlier decisions, because its name is not
+// known, or the arguments by which it chooses among cluster types.
 func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 	s := p.Placement
 	if !s.Decides() {
@@ -166,8 +166,9 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 	return unknown.Is(p.Name) || !surely
 }
 
-// adoptsPlacement reports whether the policy has no earlier decision for a deployment target that a cluster type has.
-// Then it adopts the cluster types that no other policy's decisions explain.
+// adoptsPlacement reports whether the policy selects a deployment target that is on a cluster type already, although
+// the policy has no earlier decision about it. The policy then adopts the cluster types that no other policy's
+// decisions explain.
 func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
 		name := s.Targets[target].Name
@@ -180,7 +181,7 @@ func hasNumber(p *fleet.SchedulingPolicy) bool {
 	return p.Placement != nil && p.Placement.Number != nil
 }
 
-// hasBalance reports whether the policy chooses by how many deployment targets the cluster types have.
+// hasBalance reports whether the policy prefers cluster types by their number of deployment targets.
 func hasBalance(p *fleet.SchedulingPolicy) bool {
 	return p.Placement.Decides() &&
 		slices.ContainsFunc(p.Placement.Prefer, func(p placement.Preference) bool { return p.Balance })
@@ -195,10 +196,10 @@ func markSelected(marks []bool, f *fleet.Fleet, policy int, s *selection, cluste
 	}
 }
 
-// names are the names of a placement.
+// names contains the cluster types that a placement names.
 type names struct {
-	all     bool // there is no restriction
-	unknown bool // some are not known yet
+	all     bool // the placement names no cluster types, so all are allowed
+	unknown bool // some names are not known yet
 	known   sets.Set[string]
 }
 
@@ -209,13 +210,14 @@ func newNames(s *placement.Spec) names {
 	return names{unknown: slices.ContainsFunc(s.Names, unknown.Is), known: sets.New(s.Names...)}
 }
 
-// surely reports whether the names allow a cluster type.
+// surely reports whether the names certainly allow a cluster type.
 func (n names) surely(name string) bool { return n.all || n.known.Has(name) }
 
 // may reports whether the names allow a cluster type, or may allow it once they are known.
 func (n names) may(name string) bool { return n.unknown || n.surely(name) }
 
-// fitUnknown reports whether values that are not known yet decide whether a cluster type fits that the placement names.
+// fitUnknown reports whether it depends on unknown values if a cluster type fits. It looks only at cluster types that
+// the placement names.
 func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	return slices.ContainsFunc(ct.Taints, func(taint placement.Taint) bool {
 		switch {
@@ -228,15 +230,15 @@ func fitUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	})
 }
 
-// surelyTolerates reports whether the placement tolerates a taint with any values of unknown parts. An unknown value of
-// a toleration may differ from the taint's.
+// surelyTolerates reports whether the placement tolerates a taint, whatever the unknown parts of both turn out to be.
+// An unknown value of a toleration may differ from the taint's value.
 func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
 	return s != nil && slices.ContainsFunc(s.Tolerations, func(t placement.Toleration) bool {
 		return t.Tolerates(taint) && (!fleet.TaintUnknown(taint) || !fleet.TolerationUnknown(t))
 	})
 }
 
-// scoreUnknown reports whether a property or label of a cluster type that the placement reads is not known yet.
+// scoreUnknown reports whether the placement reads a property or label of the cluster type that is not known yet.
 func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 	unknown := func(m map[string]string, key string) bool {
 		_, whole := m[unknown.Text]
@@ -249,8 +251,8 @@ func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
 		slices.ContainsFunc(s.Spread, func(s placement.Spread) bool { return unknown(ct.Labels, s.Key) })
 }
 
-// Decisions returns the decisions of the policies that choose among the cluster types, for the next run to keep. It
-// returns none if there is no such policy.
+// Decisions returns the decisions that the next run should keep: the decisions of all policies that choose among
+// cluster types.
 func (s *Schedule) Decisions() placement.Decisions {
 	if s.outcome == nil {
 		return placement.Decisions{}
@@ -258,8 +260,8 @@ func (s *Schedule) Decisions() placement.Decisions {
 	return s.outcome.Decisions()
 }
 
-// DecisionsKnown reports whether [Schedule.Decisions] returns decisions that do not depend on values that are not known
-// yet. A policy may select no cluster type, so they may depend on such values even if all placements are decided.
+// DecisionsKnown reports whether the result of [Schedule.Decisions] is independent of unknown values. It may depend on
+// them even if all placements are decided, since a policy may select no cluster type.
 func (s *Schedule) DecisionsKnown() bool { return !s.decisionsUnknown }
 
 func decisionsUnknown(f *fleet.Fleet, selections []selection, unsure [][]bool) bool {
@@ -272,8 +274,8 @@ func decisionsUnknown(f *fleet.Fleet, selections []selection, unsure [][]bool) b
 	return false
 }
 
-// KeepsEarlier reports whether earlier decisions affect this run: a policy chooses among the cluster types, or a taint
-// only repels new deployment targets.
+// KeepsEarlier reports whether earlier decisions affect this run, because a policy chooses among cluster types, or a
+// taint repels only new deployment targets.
 func KeepsEarlier(f *fleet.Fleet) bool {
 	return slices.ContainsFunc(f.Policies, func(p *fleet.SchedulingPolicy) bool { return p.Placement.Decides() }) ||
 		slices.ContainsFunc(f.ClusterTypes, func(ct *fleet.ClusterType) bool {
@@ -281,7 +283,8 @@ func KeepsEarlier(f *fleet.Fleet) bool {
 		})
 }
 
-// Placed explains why a policy places a deployment target on a cluster type, or why not, if its selectors select both.
+// Placed explains why a policy that selects both a deployment target and a cluster type places the target there, or why
+// not.
 type Placed struct {
 	Policy      *fleet.SchedulingPolicy
 	Target      *fleet.DeploymentTarget
@@ -289,8 +292,8 @@ type Placed struct {
 	placement.Reason
 }
 
-// Reasons returns, policy by policy, the reasons of placement for each wanted deployment target and cluster type. It
-// returns none if every policy places on all cluster types that it selects.
+// Reasons returns, policy by policy, why placement chose or rejected each cluster type for each wanted deployment
+// target. It returns nothing if every policy places on all cluster types that it selects.
 func (s *Schedule) Reasons(
 	ctx context.Context, f *fleet.Fleet, wanted func(*fleet.DeploymentTarget) bool,
 ) (all []Placed) {

@@ -22,13 +22,14 @@ type Schedule struct {
 	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
 	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may contain
 	AssignmentCount int                       // of all placements
-	// Unknown says that nothing is known about the assignments, since names are not known yet.
+	// Unknown says that the assignments are not known at all, because names are not known yet.
 	Unknown bool
 
-	// placement is the input of the decision, and outcome its result. Nil: each policy places on all that it selects.
+	// placement is the input of the placement decisions, and outcome their result. Both are nil if each policy places on
+	// all cluster types that it selects.
 	placement *placement.Fleet
 	outcome   *placement.Outcome
-	// decisionsUnknown says that decisions of the outcome depend on values that are not known yet.
+	// decisionsUnknown says that some decisions in outcome depend on unknown values.
 	decisionsUnknown bool
 }
 
@@ -36,7 +37,7 @@ type Schedule struct {
 type Placement struct {
 	ClusterType *fleet.ClusterType
 	Assignments []Assignment
-	// Undecided means that the assignments depend on values that are not known yet. Then there are none here.
+	// Undecided means that the assignments depend on unknown values. The list of assignments is then empty.
 	Undecided bool
 }
 
@@ -45,14 +46,14 @@ type Assignment struct {
 	ClusterType *fleet.ClusterType
 	Target      *fleet.DeploymentTarget
 	Namespace   string
-	Policies    []*fleet.SchedulingPolicy // the policies that made it, by name
+	Policies    []*fleet.SchedulingPolicy // the policies that made the assignment, by name
 }
 
-// New sorts and schedules a fleet whose names are known; see [NamesKnown]. Placements that depend on values that are
-// not known yet stay undecided: on a label, a selector, or what placement reads. New reports deployment targets with
-// the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with an
-// invalid selector assigns nothing, and an object with an invalid name is not assigned. If the assignments exceed the
-// fleet's limit, New makes none. It stops once ctx is done.
+// New sorts and schedules a fleet whose names are known; see [NamesKnown]. A placement stays undecided if it depends on
+// an unknown value, such as a label, a selector, or a property that placement reads. New reports deployment targets
+// with the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with
+// an invalid selector assigns nothing, and an object with an invalid name is not assigned. If the assignments exceed
+// the fleet's limit, New makes none. It stops once ctx is done.
 func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
@@ -123,7 +124,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	return s, problems
 }
 
-// appendPolicy appends policy i of all. A first one takes no memory: most targets have one.
+// appendPolicy appends policy i of all. The first policy takes no new memory, since most targets have only one.
 func appendPolicy(to, all []*fleet.SchedulingPolicy, i int) []*fleet.SchedulingPolicy {
 	if to == nil {
 		return all[i : i+1 : i+1]
@@ -139,14 +140,14 @@ func (s *Schedule) Assigned(ct *fleet.ClusterType) bool {
 	)
 }
 
-// MayUse reports whether a cluster type has assignments, or may have some.
+// MayUse reports whether a cluster type has assignments, or may have some once all values are known.
 func (s *Schedule) MayUse(ct *fleet.ClusterType) bool {
 	return s.Unknown || slices.ContainsFunc(s.Placements, func(p Placement) bool {
 		return p.ClusterType == ct && (p.Undecided || len(p.Assignments) > 0)
 	})
 }
 
-// Known reports whether any and whether all placements are decided. If there are none, all are.
+// Known reports whether any placement is decided, and whether all are. Without placements, it returns false and true.
 func (s *Schedule) Known() (some, all bool) {
 	if s.Unknown {
 		return false, false
@@ -163,7 +164,7 @@ func (s *Schedule) Known() (some, all bool) {
 // quota counts assignments.
 type quota struct {
 	most, all int
-	by        []int // by policy, including those that other policies choose too
+	by        []int // by policy, including assignments that other policies make too
 }
 
 // take counts the assignments of a cluster type, and reports whether they are still within the limit.
@@ -220,7 +221,7 @@ func assign(
 		}
 		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
 		if err != nil {
-			if namesAreValid(environment, ct.Name, targets[i].Name) { // otherwise the invalid name is reported by itself
+			if namesAreValid(environment, ct.Name, targets[i].Name) { // an invalid name is reported on its own
 				problems = append(problems, fleet.ProblemOf(ct, problem.Problem{
 					Summary: "Invalid namespace", Detail: problem.Sentence(err), Err: err,
 				}))

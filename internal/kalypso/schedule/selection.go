@@ -16,7 +16,7 @@ import (
 type selection struct {
 	clusterTypes selector
 	targets      []int // indexes of the deployment targets
-	maybe        []int // of targets that depend on values that are not known yet
+	maybe        []int // indexes of targets whose selection depends on unknown values
 }
 
 func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget, labels []labelSet) selection {
@@ -41,7 +41,7 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget,
 	return sel
 }
 
-// on returns the targets that the policy assigns to a cluster type, and those that it may assign.
+// on returns the targets that the policy assigns to a cluster type, and the targets that it may assign.
 func (s *selection) on(clusterType labelSet) (sure, unsure []int) {
 	if len(s.targets)+len(s.maybe) == 0 {
 		return nil, nil
@@ -55,7 +55,7 @@ func (s *selection) on(clusterType labelSet) (sure, unsure []int) {
 	return nil, nil
 }
 
-// certainty says whether a selector matches. If two conditions must be met, the lesser one counts.
+// certainty says whether a selector matches. If two conditions must be met, the result is the smaller certainty.
 type certainty int
 
 const (
@@ -106,7 +106,7 @@ func (l labelSet) unknown(key string) bool {
 	return whole || unknown.Is(l.Set[key])
 }
 
-// match reports whether the selector matches labels. It ignores labels that it does not select by.
+// match reports whether the selector matches labels. It ignores labels that the selector does not use.
 func (s selector) match(l labelSet) certainty {
 	if !s.partial && !l.partial {
 		if s.known.Matches(l.Set) {

@@ -12,9 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number. Targets that were
-// placed before and fit no cluster type any more are an error, unless the guardrail ignores them: a taint that was set
-// by mistake must not empty a fleet.
+// CheckUnsatisfied reports deployment targets that got fewer cluster types than a policy's number. It is an error if
+// targets were placed before and no cluster type fits any more, unless the guardrail ignores them. Otherwise, a taint
+// that was set by mistake could empty a fleet.
 func (s *Schedule) CheckUnsatisfied(
 	ctx context.Context, f *fleet.Fleet, reaction problem.Reaction,
 ) (ps problem.Problems) {
@@ -49,7 +49,8 @@ func (s *Schedule) CheckUnsatisfied(
 	return ps
 }
 
-// advice returns the changes with which the lost targets fit again, for the reasons that exclude cluster types.
+// advice returns the changes that would let the lost targets fit again, one for each reason that excludes cluster
+// types.
 func (s *Schedule) advice(f *fleet.Fleet, lost []placement.Shortfall) string {
 	var selected, named, tainted, others bool
 	for _, short := range lost {
@@ -99,7 +100,7 @@ func (s *Schedule) lost() (all []placement.Shortfall) {
 	}
 	unscheduled := map[int]bool{}
 	n := 0
-	for i, t := range s.Targets { // both have the same order
+	for i, t := range s.Targets { // both lists have the same order
 		if n < len(s.Unscheduled) && s.Unscheduled[n] == t {
 			unscheduled[i] = len(s.placement.Prior.Placed[t.Name]) > 0
 			n++
@@ -147,7 +148,7 @@ func (s *Schedule) lines(ctx context.Context, shortfalls []placement.Shortfall) 
 	return problem.IndentedList(all, problem.MaxListed)
 }
 
-// reasonsOff lists each reason once, with the cluster types that it excludes.
+// reasonsOff lists each reason that excludes cluster types once, with these cluster types.
 func (s *Schedule) reasonsOff(reasons []placement.Reason) string {
 	const named = 5
 	var order []string

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// Explanation is the schedule of a fleet with the reasons for it.
+// Explanation is the schedule of a fleet together with its reasons.
 type Explanation struct {
 	Schedule     *schedule.Schedule
 	Unscheduled  []UnscheduledTarget // in the order of the schedule
@@ -16,10 +16,11 @@ type Explanation struct {
 
 	policies     []policy
 	clusterTypes []*fleet.ClusterType
-	off          map[triple]string // the reasons of placement against the targets of interest
+	off          map[triple]string // why placement keeps the targets of interest off cluster types
 }
 
-// New explains the schedule of a fleet whose assignments are known. [Explanation.Why] may be asked about the targets.
+// New explains the schedule of a fleet whose assignments are known. targets are the names that [Explanation.Why] can
+// explain later.
 func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, targets ...string) *Explanation {
 	for _, t := range s.Unscheduled[:min(len(s.Unscheduled), mostUnscheduled)] {
 		targets = append(targets, t.Name)
@@ -35,12 +36,12 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, targets ...s
 	return e
 }
 
-// About returns an explanation for [Explanation.Why] about the targets alone.
+// About returns an explanation that only serves [Explanation.Why], for the given targets.
 func About(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, targets ...string) *Explanation {
 	e := &Explanation{Schedule: s, clusterTypes: f.ClusterTypes, policies: policiesOf(f)}
 	e.recordKeptOff(ctx, f, targets)
 	return e
 }
 
-// mostUnscheduled limits the unscheduled targets that get the reasons of placement.
+// mostUnscheduled limits the number of unscheduled targets that are explained with the reasons of placement.
 const mostUnscheduled = 1000

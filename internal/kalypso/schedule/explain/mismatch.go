@@ -71,7 +71,7 @@ func requirementsOf(workspace string, s *fleet.Selector) requirements {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&with)
 	if err != nil {
-		return nil // reported by the fleet's validation
+		return nil // the fleet's validation reports it
 	}
 	rs, _ := selector.Requirements()
 	rank := func(r labels.Requirement) int {

@@ -13,7 +13,7 @@ import (
 type triple struct{ policy, target, clusterType string }
 
 // Placements returns the reasons of placement for the deployment targets, or for all targets if none is given. It
-// returns none if every policy places on all cluster types that it selects.
+// returns nothing if every policy places on all cluster types that it selects.
 func (e *Explanation) Placements(ctx context.Context, f *fleet.Fleet, targets []string) []schedule.Placed {
 	return e.Schedule.Reasons(ctx, f, func(t *fleet.DeploymentTarget) bool {
 		return len(targets) == 0 || slices.Contains(targets, t.Name)
@@ -33,7 +33,8 @@ func (e *Explanation) recordKeptOff(ctx context.Context, f *fleet.Fleet, targets
 	}
 }
 
-// keptOff returns why a policy does not place a target on a cluster type although it selects both, or "" if it does.
+// keptOff returns why a policy does not place a target on a cluster type although it selects both, or "" if it places
+// the target there.
 func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarget, ct *fleet.ClusterType) string {
 	off := e.off[triple{p.Name, t.Name, ct.Name}]
 	if off == "" {

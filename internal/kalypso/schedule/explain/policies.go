@@ -14,13 +14,14 @@ import (
 // UnscheduledTarget is a deployment target that no policy assigns.
 type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Rejections has one entry for each policy, fewest mismatches first, see [compareDistance], then by name. If all
-	// targets together exceed [MaxRejections], only the first entries remain.
+	// Rejections has one entry for each policy: the policies with the fewest mismatches first (see [compareDistance]),
+	// then by name. If all targets together have more than [MaxRejections] entries, only the first entries of each target
+	// are kept.
 	Rejections []Rejection
 }
 
-// MaxRejections limits the rejections of an explanation, but each unscheduled target has at least one. A fleet with
-// few assignments would otherwise have millions.
+// MaxRejections limits the number of rejections in an explanation. Each unscheduled target has at least one. Without
+// the limit, a large fleet with few assignments would have millions.
 const MaxRejections = 20_000
 
 // Rejection is the reason why a policy does not assign a deployment target.
@@ -36,7 +37,7 @@ type IdlePolicy struct {
 	Policy              *fleet.SchedulingPolicy
 	NoDeploymentTargets bool
 	NoClusterTypes      bool
-	// The object with the fewest mismatches, if none is selected; empty if there are no objects.
+	// If no object is selected, these name the object with the fewest mismatches. They are empty if there are no objects.
 	NearestDeploymentTarget string
 	NearestClusterType      string
 	Reason                  string // in sentences
@@ -51,8 +52,8 @@ type policy struct {
 	noClusterTypes string // why the policy selects no cluster type, or ""
 }
 
-// Brief explains at most most unscheduled targets, each by the policy that comes nearest, and at most most policies
-// that assign nothing, of a schedule whose placements are all decided. The numbers of both can be greater.
+// Brief explains at most most unscheduled targets, each by the nearest policy, and at most most policies that assign
+// nothing. It also returns the total numbers of both. All placements of the schedule must be decided.
 func Brief(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, most int,
 ) (targets []UnscheduledTarget, idle []IdlePolicy) {
@@ -107,7 +108,7 @@ func policiesOf(f *fleet.Fleet) []policy {
 	return policies
 }
 
-// addIfIdle adds a policy to the idle ones if it selects no deployment targets or no cluster types.
+// addIfIdle adds a policy to the idle policies if it selects no deployment targets or no cluster types.
 func (e *Explanation) addIfIdle(p policy, environment string) {
 	targets := p.ofTargets.find(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
 		return e.Schedule.Targets[n].Name, e.Schedule.Targets[n].Labels
@@ -156,7 +157,7 @@ func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, policies []policy,
 }
 
 // compareDistance compares how far two policies are from placing a deployment target. A policy that selects the target
-// comes first, however many labels its cluster types lack: it is the policy that should place the target.
+// comes first, even if its cluster types lack many labels, since it is the policy that should place the target.
 func compareDistance(target, clusterType, otherTarget, otherClusterType []Mismatch) int {
 	return cmp.Or(cmp.Compare(len(target), len(otherTarget)), cmp.Compare(len(clusterType), len(otherClusterType)))
 }
@@ -172,12 +173,12 @@ func notSelected(kind string, mismatches []Mismatch) string {
 // selectorResult is the result of a selector.
 type selectorResult struct {
 	found bool
-	// If nothing is found: the first object with the fewest mismatches, and these mismatches.
+	// If nothing is found, nearest is the first object with the fewest mismatches, and mismatches are its mismatches.
 	nearest    string
 	mismatches []Mismatch
 }
 
-// find searches count objects for one that meets the requirements.
+// find searches the objects for one that meets the requirements. count is their number.
 func (rs requirements) find(count int, at func(int) (name string, labels map[string]string)) selectorResult {
 	var s selectorResult
 	for i := range count {

@@ -18,8 +18,8 @@ func UnplacedNames(s *schedule.Schedule) []string {
 	return names
 }
 
-// Unplaced explains the deployment targets that no policy assigns, and the policies that assign nothing. A text
-// is empty if there are none, and lists at most most of them.
+// Unplaced explains the deployment targets that no policy assigns, and the policies that assign nothing. Each text
+// lists at most most of them, and is empty if there are none.
 func Unplaced(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, most int,
 ) (targets, policies string) {

@@ -15,8 +15,8 @@ type Answer struct {
 	ClusterType *fleet.ClusterType
 	// Policies lists the policies that place the target there, sorted by name.
 	Policies []*fleet.SchedulingPolicy
-	// Nearest lists the policies with the fewest mismatches, first of the target and then of the cluster type, at most
-	// [MaxNearest], then sorted by name. It is empty if a policy places the target there.
+	// Nearest lists the policies with the fewest mismatches of the target, then of the cluster type, then by name. It has
+	// at most [MaxNearest] policies. It is empty if a policy places the target there.
 	Nearest []PairRejection
 	Reason  string // the policies that place it, or the mismatches of the nearest ones, as sentences
 }
@@ -24,7 +24,7 @@ type Answer struct {
 // PairRejection contains the reasons why a policy does not place a deployment target on a cluster type.
 type PairRejection struct {
 	Policy                                  *fleet.SchedulingPolicy
-	TargetMismatches, ClusterTypeMismatches []Mismatch // what either does not meet
+	TargetMismatches, ClusterTypeMismatches []Mismatch // the requirements that the target and the cluster type do not meet
 	Reason                                  string     // both, in sentences
 }
 

@@ -12,14 +12,15 @@ import (
 type chooser struct {
 	pass   *pass
 	policy *Policy
-	names  sets.Set[string] // the names of the policy; nil: no restriction
-	// selected lists the cluster types that the selector and the names allow. fit lists those without a taint that counts.
-	// onlyEarlier lists those that fit only targets that are already there.
+	names  sets.Set[string] // the cluster types that the policy names; nil: all
+	// selected lists the cluster types that the selector and the names allow. fit lists the selected cluster types without
+	// an effective taint. onlyEarlier lists the selected cluster types that fit only for targets that are already there.
 	selected, fit, onlyEarlier []int32
 	spreads                    []*domains
-	// order is fit sorted by score, as far as the score does not depend on the deployment target; nil: not computed yet.
+	// order is fit sorted by score. It is used only if the score does not depend on the deployment target, and is nil
+	// until it is computed.
 	order  []int32
-	scores []int // by cluster type, of the last call of score
+	scores []int // by cluster type, from the last call of score
 }
 
 func (p *pass) newChooser(policy *Policy) *chooser {
@@ -54,7 +55,8 @@ func (c *chooser) named(i int) bool {
 	return c.names == nil || c.names.Has(c.pass.fleet.ClusterTypes[i].Name)
 }
 
-// fits reports whether a cluster type fits for a new deployment target, and for a target that it already has.
+// fits reports whether a cluster type fits for a new deployment target (asNew), and for a target that is already there
+// (asHeld).
 func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	if slices.ContainsFunc(c.spreads, func(d *domains) bool { return d.spread.hard() && d.of[i] < 0 }) {
 		return false, false
@@ -70,8 +72,8 @@ func (c *chooser) fits(i int32) (asNew, asHeld bool) {
 	return asNew, asHeld
 }
 
-// choice is the decision on one deployment target: the cluster types that fit, and those of them that it keeps, up to
-// the number.
+// choice is the decision on one deployment target: the cluster types that fit, and which of them the target keeps, up
+// to the policy's number.
 type choice struct {
 	chooser   *chooser
 	target    int
@@ -96,8 +98,8 @@ func (c *chooser) choose(ctx context.Context, target int, prior []int32) []int32
 	return chosen
 }
 
-// keepAndFill keeps the cluster types that fit, and fills up to the number. It never moves a target that fits for a
-// better score.
+// keepAndFill keeps earlier cluster types that still fit, and adds others until the number is reached. It never moves a
+// target from a cluster type that fits to one with a better score.
 func (d *choice) keepAndFill(ctx context.Context, kept []int32) []int32 {
 	number := d.chooser.policy.Spec.number()
 	if len(kept) > number {
@@ -119,7 +121,7 @@ func (d *choice) keepAndFill(ctx context.Context, kept []int32) []int32 {
 	}
 }
 
-// fillBest adds the best by score, then by name.
+// fillBest adds the missing cluster types: the highest score first, then by name.
 func (d *choice) fillBest(missing int) []int32 {
 	chosen := make([]int32, 0, len(d.kept)+missing)
 	chosen = append(chosen, d.kept...)
@@ -159,7 +161,7 @@ func contains(list []int32, i int32) bool {
 	return found
 }
 
-// intersection returns the elements of both ascending lists. The result shares no memory with them.
+// intersection returns the elements that are in both ascending lists, as a new list.
 func intersection(a, b []int32) []int32 {
 	var both []int32
 	for i, j := 0, 0; i < len(a) && j < len(b); {

@@ -15,7 +15,7 @@ import (
 type Decisions map[string]PolicyDecisions
 
 // PolicyDecisions maps deployment targets to the cluster types that a policy chose, sorted. A target for which the
-// policy found none has an entry without cluster types.
+// policy found no cluster type has an empty entry.
 type PolicyDecisions struct {
 	Generation string
 	Targets    map[string][]string
@@ -24,7 +24,7 @@ type PolicyDecisions struct {
 // PriorResults contains the results of earlier passes.
 type PriorResults struct {
 	Decisions Decisions
-	// Placed maps each deployment target to the cluster types that have it, sorted, whichever policy placed it there.
+	// Placed maps each deployment target to the cluster types on which any policy placed it, sorted.
 	Placed map[string][]string
 }
 
@@ -60,7 +60,7 @@ func (p PolicyDecisions) MarshalJSON() ([]byte, error) {
 
 var errTwice = errors.New("a deployment target is listed twice")
 
-// UnmarshalJSON implements json.Unmarshaler. It rejects what [PolicyDecisions.MarshalJSON] does not write.
+// UnmarshalJSON implements json.Unmarshaler. It rejects JSON that [PolicyDecisions.MarshalJSON] would never write.
 func (p *PolicyDecisions) UnmarshalJSON(data []byte) error {
 	var compact compactDecisions
 	if err := json.Unmarshal(data, &compact); err != nil {

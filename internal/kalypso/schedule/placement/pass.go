@@ -15,7 +15,7 @@ type ClusterType struct {
 	Name       string
 	Labels     map[string]string
 	Taints     []Taint
-	Properties map[string]string // Kubernetes quantities; others are left out
+	Properties map[string]string // Kubernetes quantities; other values are left out
 }
 
 // Policy is a policy with the objects that its selectors select, as ascending indexes of [Fleet].
@@ -42,13 +42,14 @@ type Outcome struct {
 	// chosen contains the cluster types for each policy and each of its deployment targets, ascending. It is empty for a
 	// policy that the pass did not reach.
 	chosen [][][]int32
-	// Exceeds is the first policy that chose more than [Fleet.Most], and Chosen how many it chose by then; -1: none.
+	// Exceeds is the first policy that chose more than [Fleet.Most] cluster types, or -1. Chosen is the number that it had
+	// chosen by then.
 	Exceeds, Chosen int
 }
 
-// Decide decides for each policy and deployment target, both in their order: the balance score depends on earlier
-// decisions. A second pass that gets the decisions of the first as [Earlier] decides the same. Decide stops once ctx is
-// done, or a policy exceeds [Fleet.Most].
+// Decide decides for each policy and deployment target, in the order of the lists, since the balance score depends on
+// earlier decisions. A second pass that gets the first pass's decisions as [Earlier] makes the same decisions. Decide
+// stops once ctx is done, or a policy exceeds [Fleet.Most].
 func Decide(ctx context.Context, f *Fleet) *Outcome {
 	p := newPass(f)
 	for i := range f.Policies {
@@ -66,7 +67,7 @@ func (o *Outcome) Each(policy int, visit func(target int, clusterTypes []int32))
 	}
 }
 
-// Decisions returns the decisions to pass to the next pass. It skips policies that decide nothing.
+// Decisions returns the decisions to pass to the next pass. It skips policies that do not choose among cluster types.
 func (o *Outcome) Decisions() Decisions {
 	all := Decisions{}
 	for i := range o.fleet.Policies {
@@ -78,7 +79,7 @@ func (o *Outcome) Decisions() Decisions {
 		var last []int32
 		names := []string{}
 		o.Each(i, func(target int, clusterTypes []int32) {
-			if !slices.Equal(clusterTypes, last) { // otherwise they share the names
+			if !slices.Equal(clusterTypes, last) { // equal lists share the names
 				names = make([]string, len(clusterTypes))
 				for n, c := range clusterTypes {
 					names[n] = o.fleet.ClusterTypes[c].Name
@@ -99,10 +100,11 @@ type pass struct {
 	index      map[string]int32 // cluster type → index
 	properties []map[string]float64
 	explained  explained // nil: not computed yet
-	// load counts, for each cluster type, the deployment targets of policies with a number: at first as they were before
-	// the pass, then as decided. Nil: no policy balances.
+	// load counts, for each cluster type, the deployment targets of policies with a number. It starts with the counts
+	// before the pass, and changes with each decision. It is nil if no policy balances.
 	load []int
-	// indexed caches the last names passed to indexes, and their indexes: most deployment targets share them.
+	// indexed caches the last names that were passed to indexes, and their indexes, since most deployment targets share
+	// them.
 	indexed struct {
 		names   []string
 		indexes []int32
@@ -117,7 +119,7 @@ func newPass(f *Fleet) *pass {
 		fleet:   f, index: make(map[string]int32, len(f.ClusterTypes)),
 		properties: make([]map[string]float64, len(f.ClusterTypes)),
 	}
-	for i := len(f.ClusterTypes) - 1; i >= 0; i-- { // if two share a name, the first counts; validation reports that
+	for i := len(f.ClusterTypes) - 1; i >= 0; i-- { // if two share a name, which validation reports, use the first
 		p.index[f.ClusterTypes[i].Name] = int32(i) //nolint:gosec // there are no 2^31 cluster types
 		p.properties[i] = quantities(f.ClusterTypes[i].Properties)
 	}
@@ -147,7 +149,7 @@ func quantities(properties map[string]string) map[string]float64 {
 	return all
 }
 
-// counts reports whether the decisions of a policy count for balance.
+// counts reports whether the decisions of a policy are included in load.
 func (p *pass) counts(policy int) bool {
 	spec := p.fleet.Policies[policy].Spec
 	return spec != nil && spec.Number != nil
@@ -160,8 +162,9 @@ func (p *pass) addLoad(clusterTypes []int32, n int) {
 }
 
 // prior returns the cluster types that the policy chose for a deployment target before, ascending. If the policy has no
-// decision for it, prior returns those that have it and that no other policy's decisions explain. If the generation
-// changed, it returns none. A policy that places on all that fit has no decisions: all that have the target count.
+// decision about the target, prior returns the cluster types that have the target and that no other policy's decisions
+// explain. If the generation changed, it returns none. A policy that places on all fitting cluster types stores no
+// decisions, so prior returns all cluster types that have the target.
 func (p *pass) prior(policy, target int) []int32 {
 	name := p.fleet.Targets[target]
 	spec := p.fleet.Policies[policy].Spec
@@ -189,7 +192,7 @@ func (p *pass) prior(policy, target int) []int32 {
 	return hosts
 }
 
-// indexes returns the indexes of cluster types, ascending. It skips those that no longer exist.
+// indexes returns the indexes of cluster types, ascending. It skips cluster types that no longer exist.
 func (p *pass) indexes(names []string) []int32 {
 	if len(names) == 0 {
 		return nil
@@ -238,8 +241,8 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 	return true
 }
 
-// explained maps each deployment target to the earlier decisions about it, by the policies that still decide, policy by
-// policy. A policy without a decision about the target looks it up, so the decisions are other policies'.
+// explained maps each deployment target to the earlier decisions about it, one for each policy that still decides. Only
+// a policy without a decision about the target looks it up, so all decisions that it finds are other policies'.
 type explained map[string][][]string
 
 func newExplained(f *Fleet) explained {
@@ -255,7 +258,7 @@ func newExplained(f *Fleet) explained {
 	return e
 }
 
-// number returns the number of cluster types that a deployment target gets: none if the number is invalid.
+// number returns the number of cluster types that a deployment target gets. It is 0 for an invalid number.
 func (s *Spec) number() int {
 	if s == nil || s.Number == nil {
 		return math.MaxInt

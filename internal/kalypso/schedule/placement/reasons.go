@@ -10,16 +10,16 @@ type Reason struct {
 	ClusterType int
 	Placed      bool
 	Kept        bool // placed because it was there before
-	// Fits says that no taint, name or label excludes it. Then Score is the sum of Scores, which lists each
-	// preference's score times its weight.
+	// Fits says that no taint, name or label excludes the cluster type. Scores then lists each preference's score times
+	// its weight, and Score is their sum.
 	Fits   bool
 	Score  int
 	Scores []int  // empty without preferences
-	Off    string // why it was not selected, as a clause without a subject; empty: it is placed
+	Off    string // why the target is not placed there, as a clause; empty: it is placed
 }
 
-// Reasons decides again. For each decision that wanted selects, it calls visit with a reason for each cluster type that
-// the policy's selector selects.
+// Reasons repeats the decisions. For each decision that wanted accepts, it calls visit with a reason for each cluster
+// type that the policy's selector selects.
 func Reasons(
 	ctx context.Context, f *Fleet, wanted func(policy, target int) bool, visit func(policy, target int, reasons []Reason),
 ) {
@@ -91,7 +91,7 @@ func (d *choice) off(c int32, fits bool, chosen int) string {
 	return "the policy does not decide on it"
 }
 
-// Shortfall is a deployment target for which a policy with a number found fewer cluster types.
+// Shortfall is a deployment target for which a policy found fewer cluster types than its number.
 type Shortfall struct {
 	Policy, Target int
 	Found          int

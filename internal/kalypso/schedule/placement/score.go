@@ -3,8 +3,8 @@ package placement
 // The best score of one preference; the worst is its negative.
 const bestScore = 100
 
-// score sets the scores of cluster types that fit, as the prioritizers of Open Cluster Management: each preference
-// scores from -100 to 100, times its weight.
+// score sets the scores of cluster types that fit, like the prioritizers of Open Cluster Management. Each preference
+// gives a score from -100 to 100, which is multiplied by its weight.
 func (c *chooser) score(fit []int32) {
 	if c.scores == nil {
 		c.scores = make([]int, len(c.pass.fleet.ClusterTypes))
@@ -32,8 +32,8 @@ func (c *chooser) preferences(fit []int32) []func(int32) int {
 	return all
 }
 
-// property scores by the position of a property between its least and its greatest value among the cluster types that
-// fit and have it. A cluster type without it scores 0.
+// property scores a cluster type by where its value of a property lies between the least and the greatest value of all
+// fitting cluster types. A cluster type without the property scores 0.
 func (c *chooser) property(name string, fit []int32) func(int32) int {
 	least, most, found := 0.0, 0.0, false
 	for _, i := range fit {

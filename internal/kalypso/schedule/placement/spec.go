@@ -1,5 +1,5 @@
-// Package placement decides on which of the fitting cluster types a policy places a deployment target. It is the part
-// of Open Cluster Management's Placement that is a pure function of facts that a plan has. Its spread follows
+// Package placement decides on which of the fitting cluster types a policy places a deployment target. It implements
+// the part of Open Cluster Management's Placement that is a pure function of facts known at plan. Its spread follows
 // KubeFleet's topology spread constraints. It does no I/O.
 package placement
 
@@ -11,7 +11,7 @@ import (
 const (
 	// NoSelect repels every deployment target that does not tolerate the taint.
 	NoSelect = "NoSelect"
-	// NoSelectIfNew repels only those that the cluster type does not have yet.
+	// NoSelectIfNew repels only deployment targets that the cluster type does not have yet.
 	NoSelectIfNew = "NoSelectIfNew"
 )
 
@@ -66,7 +66,7 @@ const (
 	DefaultWeight = 1
 )
 
-// Preference prefers cluster types by a property, or by how few deployment targets they have.
+// Preference prefers cluster types by the value of a property, or with few deployment targets.
 type Preference struct {
 	Property string // empty: Balance
 	Balance  bool
@@ -103,12 +103,12 @@ type Spec struct {
 	Tolerations []Toleration
 	Prefer      []Preference
 	Spread      []Spread
-	// Generation differs from the one of earlier decisions if the policy is to forget them.
+	// Generation is stored with decisions. If it changes, the policy forgets its earlier decisions.
 	Generation string
 }
 
 // Decides reports whether the policy may choose only some of the cluster types that fit, so that its decisions are
-// kept: it has a number, or a spread that skips cluster types. A nil spec places on all.
+// kept: it has a number, or a spread that skips cluster types. A nil spec places on all cluster types.
 func (s *Spec) Decides() bool {
 	return s != nil && (s.Number != nil || slices.ContainsFunc(s.Spread, Spread.hard))
 }

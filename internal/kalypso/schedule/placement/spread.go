@@ -11,9 +11,10 @@ type domains struct {
 	spread Spread
 	of     []int // cluster type → domain; -1: it has no such label
 	count  []int // of the cluster types chosen, by domain
-	// cost is the change of the skew by one more cluster type, or the penalty if it exceeds the maximum, by domain.
+	// cost is, by domain, how much one more cluster type changes the skew, or the penalty if the skew then exceeds the
+	// maximum.
 	cost []int
-	// with is the number of domains by their count. least and most are the least and the greatest count.
+	// with counts the domains that have a given count. least and most are the least and the greatest count.
 	with        []int
 	least, most int
 }
@@ -43,7 +44,7 @@ func newDomains(s Spread, clusterTypes []ClusterType, selected []int32) *domains
 	return d
 }
 
-// start counts the cluster types that are kept.
+// start counts the cluster types that the target keeps.
 func (d *domains) start(kept []int32) {
 	clear(d.count)
 	for _, i := range kept {
@@ -113,8 +114,9 @@ func (d *domains) skewChange(domain int) (change int, violated bool) {
 	return change, d.most-d.least+change > d.spread.MaxSkew
 }
 
-// The costs of a cluster type that exceeds the maximum skew of a spread. That of a soft spread exceeds any change of
-// the skew. That of a hard one exceeds all others together, and rules the cluster type out.
+// The costs of a cluster type that would exceed the maximum skew of a spread. The cost for a soft spread is greater
+// than any change of the skew. The cost for a hard spread is greater than all other costs together, and rules the
+// cluster type out.
 const (
 	softPenalty = 1000
 	hardPenalty = 1 << 30
@@ -164,17 +166,18 @@ func (d *choice) fillSpread(ctx context.Context, missing int) []int32 {
 	return chosen
 }
 
-// candidates contains the cluster types to fill up with. Those that lie in the same domains of all spreads form a
-// group: they always cost the same, so that only the best of a group is compared with other groups.
+// candidates contains the cluster types that can be added. Cluster types in the same domains of all spreads form a
+// group. They always have the same cost, so only the best one of each group is compared with other groups.
 type candidates struct {
 	ordered []int32 // best first
 	groups  [][]int // positions in ordered
-	// keys orders the groups: the cost of their cluster types times the length of ordered, plus the first position.
+	// keys orders the groups. A key is the cost of the group's cluster types times the length of ordered, plus the group's
+	// first position.
 	keys []int64   // beyond 32 bits
 	in   [][][]int // spread → domain → groups
 }
 
-// ruledOut is a cost that only groups reach that a hard spread rules out, or that are empty.
+// ruledOut is a cost that is reached only by empty groups and by groups that a hard spread rules out.
 const ruledOut = hardPenalty / 2
 
 func (d *choice) candidates() *candidates {
@@ -214,7 +217,7 @@ func (c *candidates) add(spread, domain, cost int) {
 	}
 }
 
-// take removes the best candidate, and returns it unless a hard spread rules all out.
+// take removes the best candidate and returns it. ok is false if hard spreads rule out all candidates.
 func (c *candidates) take() (best int32, ok bool) {
 	least := slices.Min(c.keys)
 	if least >= ruledOut*int64(len(c.ordered)) {

@@ -9,15 +9,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// cycle are deployment targets that require each other, directly or through each other, on some cluster types.
+// cycle lists deployment targets that require each other, directly or through other targets, on some cluster types.
 type cycle struct {
 	targets    []int32 // all of them
 	path       []int32 // the shortest cycle through the first
 	placements []int
 }
 
-// findCycles finds the cycles on each cluster type. Most fleets have none at all, so it looks at all targets together
-// first.
+// findCycles finds the cycles on each cluster type. Most fleets have no cycle, so it first searches once for a cycle
+// among all targets, whatever cluster type they are on.
 func (x *Index) findCycles() {
 	scheduled := int32(x.graph.scheduled) //nolint:gosec // bounded by the size of the fleet
 	suspects := newSet(len(x.graph.targets))
@@ -50,9 +50,10 @@ func (x *Index) findCycles() {
 	slices.SortStableFunc(x.cycles, func(a, b *cycle) int { return slices.Compare(a.targets, b.targets) })
 }
 
-// components returns the targets that require each other, by Tarjan's algorithm. The nodes of its graph are the targets
-// that are there, and the requirements: many targets may have the same. So a target may reach itself through a
-// requirement that it satisfies itself, which is no cycle; but two targets in one component are on one.
+// components returns the groups of targets that require each other, by Tarjan's algorithm. The nodes of its graph are
+// the targets that are there and the requirements, since many targets may have the same requirement. A target may reach
+// itself through a requirement that it satisfies itself. That is not a cycle, but two targets in one component are
+// always on a cycle.
 func (g *graph) components(there func(int32) bool) [][]int32 {
 	f := &componentFinder{graph: g, there: there, order: make([]int32, len(g.targets)+len(g.requirements)),
 		low: make([]int32, len(g.targets)+len(g.requirements))}
@@ -67,7 +68,7 @@ func (g *graph) components(there func(int32) bool) [][]int32 {
 type componentFinder struct {
 	graph *graph
 	there func(int32) bool
-	order []int32 // in which the nodes were visited, from 1; a finished one is done
+	order []int32 // the order in which the nodes were visited, from 1; done for finished nodes
 	low   []int32
 	next  int32
 	stack []int32
@@ -120,7 +121,8 @@ func (f *componentFinder) follow(from, to int32) {
 	}
 }
 
-// shortestCycle returns the shortest cycle through the first of the targets of a component. It begins and ends with it.
+// shortestCycle returns the shortest cycle through the first of the targets of a component. The path begins and ends
+// with this target.
 func (g *graph) shortestCycle(all []int32) []int32 {
 	first := all[0]
 	within := newSet(len(g.targets))
@@ -134,7 +136,7 @@ func (g *graph) shortestCycle(all []int32) []int32 {
 			if seen[r] {
 				continue
 			}
-			seen[r] = at != first // the first one does not require itself
+			seen[r] = at != first // the first target does not count as requiring itself
 			for _, t := range g.requirements[r].sure {
 				if _, reached := from[t]; t == at || reached || !within.contains(t) {
 					continue

@@ -8,8 +8,8 @@ import (
 // label is a label with its value.
 type label struct{ key, value string }
 
-// match finds the targets that satisfy each requirement. It looks only at the targets of the required workload, or with
-// the rarest of the required labels, and at targets with labels that are not known yet.
+// match finds the targets that satisfy each requirement. It looks only at targets of the required workload, or at
+// targets with the rarest of the required labels. It also looks at targets with unknown labels.
 func (g *graph) match() {
 	byWorkload, byLabel := map[string][]int32{}, map[label][]int32{}
 	for _, r := range g.requirements {
@@ -56,7 +56,7 @@ func (g *graph) match() {
 	}
 }
 
-// merge merges two sorted lists that have nothing in common.
+// merge merges two sorted lists without common elements.
 func merge(a, b []int32) []int32 {
 	if len(b) == 0 {
 		return a
@@ -84,7 +84,8 @@ func (g *graph) add(r *requirement, candidates []int32) {
 	}
 }
 
-// The answers to whether a target satisfies a requirement. The lesser of two counts.
+// The answers to the question whether a target satisfies a requirement. The answer about several parts is the smallest
+// answer.
 const (
 	no = iota
 	maybe

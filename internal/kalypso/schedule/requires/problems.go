@@ -40,8 +40,9 @@ func (x *Index) gaps() (all []gap) {
 	return all
 }
 
-// Faults returns the cycles, and the targets that require too many, as faults of teams. If the fleet's reaction is
-// [problem.Fail], it also returns the requirements that are not met, once it is known which targets are left out.
+// Faults returns the cycles, and the targets that require too many other targets, as faults of teams. If the fleet's
+// reaction is [problem.Fail], it also returns the requirements that are not met. Call it once it is known which targets
+// are left out.
 func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 	if x == nil {
 		return nil
@@ -93,7 +94,7 @@ const (
 	advice  = "Have a scheduling policy place what is required on the same cluster types, or remove the requirement."
 )
 
-// Warning returns one warning about all requirements that are not met, if that is the fleet's reaction.
+// Warning returns one warning about all requirements that are not met, if the fleet's reaction is [problem.Warn].
 func (x *Index) Warning(ctx context.Context) problem.Problems {
 	if x == nil || x.fleet.Requires != problem.Warn {
 		return nil
@@ -110,7 +111,7 @@ func (x *Index) Warning(ctx context.Context) problem.Problems {
 type Reason struct {
 	Requirement fleet.Requirement
 	SatisfiedBy []string // the targets on the cluster type that satisfy it, by name
-	Missing     string   // why it is not met; empty if it is met, or may be
+	Missing     string   // why it is not met; empty if it is met or may be met
 }
 
 // Reasons returns, for the assignments of each placement, whether their requirements are met. It calls yield for the
@@ -135,7 +136,7 @@ func (x *Index) Reasons(ctx context.Context, yield func(i, n int, all []Reason))
 						reason.SatisfiedBy = append(reason.SatisfiedBy, x.graph.targets[t].Name)
 					}
 				}
-				slices.Sort(reason.SatisfiedBy) // those that the fleet refused are last
+				slices.Sort(reason.SatisfiedBy) // before sorting, targets that the fleet refused are last
 				switch {
 				case missing[[2]int{n, k}]:
 					reason.Missing = why.why(self, k, i)

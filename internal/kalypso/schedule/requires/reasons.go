@@ -24,7 +24,7 @@ type reasons struct {
 	about       map[string]bool
 }
 
-// reasons returns the reasons for the gaps. Those of the first ones name the nearest policy.
+// reasons returns the reasons for the gaps. For the first gaps, the reasons name the nearest policy.
 func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 	r := &reasons{index: x, about: map[string]bool{}}
 	for _, g := range all {
@@ -41,7 +41,7 @@ func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 	return r
 }
 
-// path is the path to the requirements of a target in its Workload.
+// path returns the path to the requirements of a target in its Workload.
 func (r *reasons) path(t int32) []problem.Step {
 	target := r.index.graph.targets[t]
 	n := slices.IndexFunc(target.Workload.Targets, func(w fleet.Target) bool {
@@ -50,7 +50,7 @@ func (r *reasons) path(t int32) []problem.Step {
 	return []problem.Step{problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr("requires")}
 }
 
-// problem returns a fault of the team of a Workload, which affects the gaps.
+// problem returns a fault of the Workload's team, which affects the targets in the gaps.
 func (r *reasons) problem(w *fleet.Workload, all []gap, summary, detail string) problem.Problem {
 	p := problem.Problem{
 		Fault: problem.TeamFault, Path: r.path(all[0].target), Summary: summary, Detail: detail, Cause: detail,
@@ -116,8 +116,8 @@ func requirementsAre(n int) string {
 	return fmt.Sprintf("%d requirements are", n)
 }
 
-// candidate returns the target that could satisfy a requirement: of those that are of the same workspace, one on the
-// cluster type, else one that the team of the requirement knows of.
+// candidate returns a target of the same workspace that could satisfy a requirement. It prefers a target on the cluster
+// type.
 func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
 	for _, c := range r.index.graph.requirements[r.index.graph.of[target][k]].sure {
 		if c == target || !r.sameWorkspace(c, target) {
@@ -133,8 +133,8 @@ func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
 	return t, ok
 }
 
-// sameWorkspace reports whether two targets are of the same workspace. A team does not hear why another team's target
-// is not there.
+// sameWorkspace reports whether two targets are of the same workspace. A team is not told why another team's target is
+// not there.
 func (r *reasons) sameWorkspace(a, b int32) bool {
 	of := r.index.graph.targets[a].Workspace
 	return of == r.index.graph.targets[b].Workspace && !unknown.Is(of)
@@ -168,7 +168,7 @@ func (r *reasons) why(target int32, k, i int) string {
 	return text
 }
 
-// whyNone returns why a requirement is not met that no target of the same workspace satisfies.
+// whyNone returns the reason why a requirement is not met if no target of the same workspace satisfies it.
 func (r *reasons) whyNone(target int32, k int) string {
 	wanted := r.index.graph.requirements[r.index.graph.of[target][k]]
 	where := fmt.Sprintf("environment %q", r.index.fleet.Environment)
@@ -187,7 +187,7 @@ func (r *reasons) whyNone(target int32, k int) string {
 	return fmt.Sprintf("the workload has no such deployment target in %s.", where)
 }
 
-// whyRefused returns why a target fails on a cluster type whatever is there.
+// whyRefused returns why a target fails on a cluster type, whatever other targets are there.
 func (r *reasons) whyRefused(t int32, i int) string {
 	for _, c := range r.index.cycles {
 		if slices.Contains(c.targets, t) && slices.Contains(c.placements, i) {

@@ -1,5 +1,5 @@
 // Package requires finds, for each assignment, the deployment targets on the same cluster type that satisfy its
-// requirements, the requirements that none satisfies, and cycles.
+// requirements. It also finds requirements that no target satisfies, and cycles.
 package requires
 
 import (
@@ -15,40 +15,40 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Index finds the deployment targets that satisfy requirements. A nil Index is of a fleet without requirements.
+// Index finds the deployment targets that satisfy requirements. A nil Index belongs to a fleet without requirements.
 //
-// It says for each placement which targets are there: the assigned ones, without those that are left out of the tree.
-// Different placements can be changed at the same time.
+// For each placement, it knows which targets are there: the assigned targets except those that are left out of the
+// tree. Goroutines can change different placements at the same time.
 type Index struct {
 	graph      *graph
 	fleet      *fleet.Fleet
 	schedule   *schedule.Schedule
 	placements []placement
 	cycles     []*cycle
-	tooMany    []gap // targets that require too many
+	tooMany    []gap // targets that require too many other targets
 }
 
 // graph contains the deployment targets with their requirements.
 type graph struct {
-	targets      []*fleet.DeploymentTarget // of the schedule, then those that the fleet refused
-	scheduled    int                       // how many are of the schedule
-	requirements []requirement             // each different one
-	of           [][]int32                 // target → its requirements, in its order
+	targets      []*fleet.DeploymentTarget // the targets of the schedule, then the targets that the fleet refused
+	scheduled    int                       // the number of targets of the schedule
+	requirements []requirement             // without duplicates
+	of           [][]int32                 // target → its requirements, in the order of the target
 }
 
-// requirement is a requirement with the targets that satisfy it in the environment, and those that may satisfy it once
-// all values are known.
+// requirement is a requirement with the targets of the environment that satisfy it, and the targets that may satisfy it
+// once all values are known.
 type requirement struct {
 	fleet.Requirement
-	unknown     bool // is some part of it
+	unknown     bool // a part of it is not known yet
 	sure, maybe []int32
 }
 
-// placement is the part of a cluster type.
+// placement contains what the index knows about one cluster type.
 type placement struct {
 	targets []int32 // of its assignments
 	present set
-	refused set // the targets on a cycle, and those that require too many; nil: none
+	refused set // the targets that are on a cycle or require too many targets; may be nil
 	waves   func() []int32
 }
 
@@ -73,7 +73,7 @@ func (s set) all() iter.Seq[int32] {
 	}
 }
 
-// New returns the index of a schedule, or nil if no deployment target requires any. If the fleet has a reaction to
+// New returns the index of a schedule, or nil if no deployment target has a requirement. If the fleet has a reaction to
 // requirements that are not met, it also finds cycles.
 func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
 	if !slices.ContainsFunc(s.Targets, func(t *fleet.DeploymentTarget) bool { return len(t.Requires) > 0 }) {
@@ -112,8 +112,8 @@ func (g *graph) addRequirements() {
 	}
 }
 
-// place sets which targets are on which cluster type. A target that the fleet refused is there if the branch keeps it;
-// if failing targets stop the apply, all count as there.
+// place sets which targets are on which cluster type. A target that the fleet refused is there if the branch keeps it.
+// If failing targets stop the apply, all refused targets are treated as if they were there.
 func (x *Index) place() {
 	x.placements = make([]placement, len(x.schedule.Placements))
 	for i, p := range x.schedule.Placements {
@@ -151,25 +151,25 @@ type Target struct {
 	wave int
 }
 
-// Wave returns the number of the wave in which the target can be synced, if all targets that it requires on the cluster
-// type are synced in earlier ones: 0 if it requires none.
+// Wave returns the number of the wave in which the target can be synced, after all targets that it requires on the
+// cluster type were synced in earlier waves. It is 0 for a target without requirements.
 func (t Target) Wave() int { return t.wave }
 
-// InWave returns t in another wave.
+// InWave returns a copy of t with another wave.
 func (t Target) InWave(n int) Target {
 	t.wave = n
 	return t
 }
 
 // Satisfying returns the targets that satisfy the requirements of assignment n of placement i, sorted by name. It
-// returns false if some are not known yet.
+// returns false if some of them are not known yet.
 func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	if x == nil {
 		return nil, true
 	}
 	p := &x.placements[i]
 	self := p.targets[n]
-	if x.Refuses(i, n) { // nothing is rendered of it
+	if x.Refuses(i, n) { // the target is not rendered
 		return nil, true
 	}
 	found := newSet(len(x.graph.targets))
@@ -187,21 +187,21 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	for t := range found.all() {
 		target := x.graph.targets[t]
 		namespace, err := schedule.Namespace(x.fleet.Environment, x.clusterType(i), target.Name)
-		if err == nil { // else it is not assigned, and reported
+		if err == nil { // with an error, it is not assigned, which is reported elsewhere
 			all = append(all, Target{target.Name, target.Workload.Name, namespace, int(p.waves()[t])})
 		}
 	}
-	slices.SortFunc(all, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) }) // those that the fleet refused
+	slices.SortFunc(all, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) }) // targets that the fleet refused are not in order yet
 	return all, true
 }
 
-// Unsure reports whether values that are not known yet decide who satisfies some requirement.
+// Unsure reports whether it depends on unknown values which targets satisfy a requirement.
 func (x *Index) Unsure() bool {
 	return x != nil && slices.ContainsFunc(x.graph.requirements, func(r requirement) bool { return len(r.maybe) > 0 })
 }
 
-// unmet yields the requirements that no target on a cluster type satisfies: the number of the assignment, and of the
-// requirement in its target's. It passes over targets that are refused, and over requirements that are not known yet.
+// unmet yields the requirements that no target on a cluster type satisfies: the number of the assignment, and the
+// number of the requirement among its target's requirements. It skips refused targets and unknown requirements.
 func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	return func(yield func(n, k int) bool) {
 		p := &x.placements[i]
@@ -229,7 +229,7 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	}
 }
 
-// countIn returns how many targets of a set satisfy the requirement, or may satisfy it, at most most.
+// countIn returns how many targets of a set satisfy the requirement or may satisfy it. It stops counting at most.
 func (r *requirement) countIn(there set, most int) (count int) {
 	for _, all := range [][]int32{r.sure, r.maybe} {
 		for _, t := range all {
@@ -250,9 +250,9 @@ func (r *requirement) mayBe(t int32) bool {
 	return sure || maybe
 }
 
-// LeaveOut says which assignments of placement i fail. Their targets are not there any more, unless the branch keeps
-// them. It returns the assignments whose satisfying targets change by that. If failing targets stop the apply, nothing
-// changes.
+// LeaveOut removes the targets of assignments that fail from placement i, unless the branch keeps them. It returns the
+// assignments that lose a target which satisfied their requirements. If failing targets stop the apply, it does
+// nothing.
 func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	if x == nil || !x.fleet.LeaveOutFailed {
 		return nil
@@ -278,7 +278,8 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	return changed
 }
 
-// Fails yields the assignments of placement i that the fleet's reaction lets fail because a required target is missing.
+// Fails yields the assignments of placement i that fail because a required target is missing, if the fleet's reaction
+// is [problem.Fail].
 func (x *Index) Fails(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if x == nil || x.fleet.Requires != problem.Fail {
@@ -292,8 +293,8 @@ func (x *Index) Fails(i int) iter.Seq[int] {
 	}
 }
 
-// Refuses reports whether the target of assignment n of placement i fails whatever is there: it is on a cycle, or
-// requires too many targets.
+// Refuses reports whether the target of assignment n of placement i fails, whatever other targets are there, because it
+// is on a cycle or requires too many targets.
 func (x *Index) Refuses(i, n int) bool {
 	return x != nil && x.placements[i].refused != nil && x.placements[i].refused.contains(x.placements[i].targets[n])
 }
@@ -305,10 +306,11 @@ func (x *Index) refuse(i int, t int32) {
 	x.placements[i].refused.add(t)
 }
 
-// mostBeside limits the targets on a cluster type that satisfy the requirements of one, since templates loop over them.
+// mostBeside limits the number of targets on a cluster type that satisfy the requirements of one target, since
+// templates loop over them.
 const mostBeside = 128
 
-// findTooMany refuses the targets on cluster types where too many others satisfy their requirements.
+// findTooMany refuses a target on a cluster type if too many other targets there satisfy its requirements.
 func (x *Index) findTooMany() {
 	suspects := make([]bool, len(x.graph.targets))
 	for t, of := range x.graph.of {
@@ -351,8 +353,8 @@ func (x *Index) findTooMany() {
 	}
 }
 
-// waves returns the waves of the targets that are assigned to a cluster type, see [Target.Wave]. What is left out
-// counts too, so that it changes no wave.
+// waves returns the waves of the targets that are assigned to a cluster type, see [Target.Wave]. Targets that are left
+// out are included, so that leaving out a target does not change the waves of others.
 func (g *graph) waves(assigned []int32, refused set) []int32 {
 	here := newSet(len(g.targets))
 	for _, t := range assigned {
@@ -362,7 +364,7 @@ func (g *graph) waves(assigned []int32, refused set) []int32 {
 	var visit func(t int32) int32
 	visit = func(t int32) int32 {
 		if visited.contains(t) {
-			return waves[t] // on a cycle, it has no wave yet
+			return waves[t] // a target on a cycle has no wave yet
 		}
 		visited.add(t)
 		if refused != nil && refused.contains(t) {
