@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Sleep waits for d or until ctx is done. If ctx is done first, Sleep returns its error.
+// Sleep waits for d or until ctx is done. If ctx is done first, Sleep returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,5 +1,5 @@
-// Package localfile reads files of this machine that people name: regular files alone, bounded in size and time. A
-// device or a pipe has no end, and may never have a beginning.
+// Package localfile reads local files that people name. It reads only regular files, bounded in size and time, since a
+// device or a pipe may be endless, or never send anything.
 package localfile
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Errors of [Read], beside those of the file system.
+// Errors of [Read], in addition to the errors of the file system.
 var (
 	ErrNotRegular = errors.New("it is not a regular file")
 	ErrTooLarge   = errors.New("it is too large")
@@ -22,11 +22,11 @@ var (
 // MaxSmall is a bound for files that a person writes, or that contain a token, a key or certificates.
 const MaxSmall = 4 << 20
 
-// patience is the time in which a disk answers. One on the network may never do so.
+// patience limits the wait for a disk. A network disk may never answer.
 const patience = 30 * time.Second
 
-// Read reads a regular file of at most limit bytes, or what a link to one leads to. Its errors don't contain the path,
-// which may be a secret that was put in the wrong place.
+// Read reads a regular file of at most limit bytes. It follows links. Its errors don't contain the path, which may be a
+// secret that was put in the wrong place.
 func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -10,10 +10,10 @@ import (
 )
 
 // Do calls work for 0 to n-1, in any order, on all CPUs, and returns when all calls have returned. If calls panic, Do
-// panics with the panic of the first of them.
+// panics with the panic of the call with the lowest index.
 func Do(n int, work func(i int)) { Limited(n, runtime.GOMAXPROCS(0), work) }
 
-// Limited is [Do] with at most limit calls at a time, for work that waits.
+// Limited is like [Do], but runs at most limit calls at a time. Use it for work that mostly waits.
 func Limited(n, limit int, work func(i int)) {
 	panics := make([]*problem.Panic, n)
 	guarded := func(i int) {

@@ -1,5 +1,5 @@
-// Package servertls reads the certificates with which the provider connects to one server over TLS: the authorities
-// that it trusts there, and the client certificate that it presents.
+// Package servertls reads the certificates for TLS connections to one server: the authorities that the provider trusts
+// there, and the client certificate that it presents.
 package servertls
 
 import (
@@ -14,7 +14,7 @@ import (
 // Certificates are the texts of a configuration, in PEM format. Empty fields are not set.
 type Certificates struct {
 	Authorities string // trusted in addition to the system's roots
-	Client      string // the client certificate, and the intermediate ones behind it
+	Client      string // the client certificate, followed by intermediate certificates
 	ClientKey   string // the private key of Client
 }
 
@@ -44,14 +44,14 @@ func (c Certificates) Given() (fields []Field) {
 	return fields
 }
 
-// Config is how to connect to one server. A nil one trusts the system's roots and presents no certificate.
+// Config configures TLS connections to one server. A nil Config trusts the system's roots and presents no certificate.
 type Config struct {
 	roots     *x509.CertPool // nil: the system's
 	client    *tls.Certificate
-	anonymous *Config // without client
+	anonymous *Config // the same without the client certificate
 }
 
-// Parse parses certificates. It reports errors, whose reasons contain nothing of the texts, and returns nil after an
+// Parse parses certificates. It reports errors; their reasons contain no part of the texts. It returns nil after an
 // error, or if nothing is set.
 func (c Certificates) Parse(report func(field Field, reason string)) *Config {
 	if c.IsZero() {
@@ -88,7 +88,7 @@ func (c Certificates) Parse(report func(field Field, reason string)) *Config {
 	}
 	if c.Client != "" && !failed {
 		pair, err := tls.X509KeyPair([]byte(c.Client), []byte(c.ClientKey))
-		if err != nil { // its text is about the key
+		if err != nil { // the error's text is left out, since it may describe the key
 			fail(FieldClientKey, errors.New("is not the private key of the first certificate in client_certificate"))
 		}
 		config.client, config.anonymous = &pair, &Config{roots: config.roots}
@@ -107,7 +107,7 @@ var (
 	errEncrypted     = errors.New("is encrypted; decrypt it, such as with openssl pkey")
 )
 
-// parseCertificates parses a bundle of certificates. Text around them, as comments of a bundle, is ignored.
+// parseCertificates parses a bundle of certificates. It ignores text around them, such as the comments of a bundle.
 func parseCertificates(text string) (all []*x509.Certificate, err error) {
 	rest := []byte(text)
 	for {
@@ -164,8 +164,8 @@ func (c *Config) Anonymous() *Config {
 	return c.anonymous
 }
 
-// ForClient returns the settings of Go's TLS client. The server gets the client certificate whatever authorities it
-// asks for, as from curl.
+// ForClient returns the settings of Go's TLS client. As with curl, the server gets the client certificate even if it
+// asks for certificates of other authorities.
 func (c *Config) ForClient() *tls.Config {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c == nil {
@@ -178,7 +178,8 @@ func (c *Config) ForClient() *tls.Config {
 	return t
 }
 
-// Refused reports whether the server ended a connection by a TLS alert, such as for a missing client certificate.
+// Refused reports whether the server ended a connection with a TLS alert, for example because of a missing client
+// certificate.
 func Refused(err error) bool {
 	var remote *net.OpError
 	return errors.As(err, &remote) && remote.Op == "remote error"

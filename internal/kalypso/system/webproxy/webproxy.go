@@ -47,17 +47,18 @@ func refused(by *url.URL, status int) *Refused {
 	return &Refused{Proxy: by.Scheme + "://" + by.Host, Status: status}
 }
 
-// errAddress means that a variable has no address of a proxy. The variable may contain a password.
+// errAddress means that a variable does not contain the address of a proxy. It does not quote the variable, which may
+// contain a password.
 var errAddress = errors.New("HTTPS_PROXY or HTTP_PROXY is not the address of a proxy, such as " +
 	"http://proxy.acme.io:3128; the schemes are http, https, socks5 and socks5h")
 
 // schemes are the schemes of proxies for HTTP.
 var schemes = []string{"http", "https", "socks5", "socks5h"}
 
-// unusable takes the place of a variable that is no address: the library would connect without a proxy.
+// unusable replaces a variable that is not an address. Otherwise the library would connect without a proxy.
 const unusable = "http://unusable.invalid"
 
-// fromEnvironment returns the function that returns the proxy for a URL, or nil for none.
+// fromEnvironment returns a function that returns the proxy for a URL, or nil if the URL needs no proxy.
 func fromEnvironment() func(*url.URL) (*url.URL, error) {
 	config := httpproxy.FromEnvironment()
 	for _, value := range []*string{&config.HTTPProxy, &config.HTTPSProxy} {
@@ -75,7 +76,7 @@ func fromEnvironment() func(*url.URL) (*url.URL, error) {
 	}
 }
 
-// isAddress reports whether a text is the address of a proxy. The scheme may be missing, and is then http.
+// isAddress reports whether a text is the address of a proxy. If the scheme is missing, it is http.
 func isAddress(text string) bool {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -85,15 +86,15 @@ func isAddress(text string) bool {
 }
 
 // Configure makes a transport use HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as they are now. If a proxy refuses to connect
-// to a server, the error is [Refused]. The transport's certificates are for the server: the system must trust a proxy
-// over TLS, and the proxy gets no client certificate.
+// to a server, the error is [Refused]. The transport's certificates apply only to the server. A proxy over TLS must
+// have a certificate that the system trusts, and gets no client certificate.
 func Configure(t *http.Transport) {
 	of := fromEnvironment()
 	t.Proxy = func(req *http.Request) (*url.URL, error) { return of(req.URL) }
 	if proxies := overTLS(); len(proxies) > 0 {
 		t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			config := &tls.Config{MinVersion: tls.VersionTLS12}
-			if !slices.Contains(proxies, address) && t.TLSClientConfig != nil { // a server, without a proxy
+			if !slices.Contains(proxies, address) && t.TLSClientConfig != nil { // a direct connection to a server
 				config = t.TLSClientConfig
 			}
 			return (&tls.Dialer{NetDialer: &net.Dialer{Timeout: tlsTimeout}, Config: config}).DialContext(ctx, network, address)
@@ -127,7 +128,7 @@ func overTLS() (addresses []string) {
 	return addresses
 }
 
-// Failed is the error of a request that goes over a proxy.
+// Failed is the error of a request that went over a proxy.
 type Failed struct {
 	Proxy string // scheme, host and port
 	Err   error
@@ -137,8 +138,8 @@ func (f *Failed) Error() string { return fmt.Sprintf("over the proxy %s: %s", f.
 
 func (f *Failed) Unwrap() error { return f.Err }
 
-// Name returns the error of a request, as [Failed] if proxyOf returns a proxy for it. It is for a transport that others
-// share, which [Configure] must not change. A nil proxyOf means the variables that Go read first.
+// Name returns the error of a request. If proxyOf returns a proxy for the request, the error is a [Failed]. Use it for
+// a shared transport, which [Configure] must not change. A nil proxyOf means the variables as Go first read them.
 func Name(proxyOf func(*http.Request) (*url.URL, error), req *http.Request, err error) error {
 	if proxyOf == nil {
 		proxyOf = http.ProxyFromEnvironment
@@ -149,8 +150,8 @@ func Name(proxyOf func(*http.Request) (*url.URL, error), req *http.Request, err 
 	return err
 }
 
-// Answered returns [Refused] if an answer is that of a proxy: it asks for the proxy's password. Over plain HTTP a proxy
-// answers in place of the server.
+// Answered returns [Refused] if an answer comes from a proxy that asks for a password. Over plain HTTP, a proxy answers
+// in place of the server.
 func Answered(resp *http.Response) error {
 	if resp.StatusCode != http.StatusProxyAuthRequired || resp.Request.URL.Scheme != "http" {
 		return nil
@@ -161,7 +162,8 @@ func Answered(resp *http.Response) error {
 	return nil // from the server
 }
 
-// Dial connects over ALL_PROXY, unless NO_PROXY names the server. Its schemes are socks5 and socks5h.
+// Dial connects over ALL_PROXY, unless NO_PROXY names the server. The supported schemes of ALL_PROXY are socks5 and
+// socks5h.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	text, without := environment("ALL_PROXY"), environment("NO_PROXY")
 	if text == "" {
@@ -178,12 +180,12 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return perHost.DialContext(ctx, network, address)
 }
 
-// environment returns a variable in upper or lower case.
+// environment returns the value of a variable whose name is in upper or lower case.
 func environment(name string) string {
 	return cmp.Or(os.Getenv(name), os.Getenv(strings.ToLower(name)))
 }
 
-// errAllProxy means that SSH can't use ALL_PROXY, which may contain a password.
+// errAllProxy means that SSH can't use ALL_PROXY. It does not quote the variable, which may contain a password.
 var errAllProxy = errors.New("SSH can't use the proxy in ALL_PROXY: it must look like " +
 	"socks5://proxy.acme.io:1080, and the schemes are socks5 and socks5h. Change ALL_PROXY, or add the server to NO_PROXY")
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Limit is a number, or a percentage of a total. The zero value allows none.
+// Limit is a number, or a percentage of a total. The zero value allows nothing.
 type Limit struct {
 	Number     int
 	Percentage bool

@@ -17,8 +17,8 @@ func Text(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), 
 // Line escapes like [Text], and also escapes line breaks and tabs.
 func Line(s string) string { return escape(s, "") }
 
-// plainWord matches words that mean themselves in every shell. A leading dash would make an option of a word, and a
-// tilde a home folder.
+// plainWord matches words that need no quotes in any shell. A leading dash would turn a word into an option, and a
+// leading tilde into a home folder.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9/._][A-Za-z0-9/._:@%+,-]*$`)
 
 // ShellWord quotes an untrusted text as one word of a command that a person may paste into a POSIX shell. It escapes

@@ -4,10 +4,10 @@ package problem
 type Fault int
 
 const (
-	// PlatformFault is the zero value: a fault of a platform object, or one that affects more than a few deployment
+	// PlatformFault is the zero value. It is a fault in a platform object, or a fault that can affect many deployment
 	// targets, such as colliding names.
 	PlatformFault Fault = iota
-	// TeamFault is a fault in a team's data, or in the result of a template for that data. It only affects some deployment
+	// TeamFault is a fault in a team's data, or in the result of a template for that data. It affects only some deployment
 	// targets.
 	TeamFault
 )

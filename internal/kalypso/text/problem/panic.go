@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// issues is where people report bugs of the provider.
+// issues is the page where people report bugs of the provider.
 const issues = "https://github.com/terraform-kalypso/terraform-provider-kalypso/issues"
 
 // Panic is a panic of this program: a bug. It implements error.
@@ -37,8 +37,8 @@ func (p *Panic) Problem() Problem {
 	}
 }
 
-// Recovered returns what recover returned as a panic, or nil if there is none. Call it in the deferred function that
-// calls recover, while the stack is still there.
+// Recovered converts the result of recover to a [Panic], or nil if there was no panic. Call it in the deferred function
+// that calls recover, while the stack is still there.
 func Recovered(value any) *Panic {
 	if value == nil {
 		return nil
@@ -46,7 +46,7 @@ func Recovered(value any) *Panic {
 	if p, ok := value.(*Panic); ok {
 		return p
 	}
-	p := &Panic{cause: fmt.Sprintf("a panic with a %T", value)} // other values may contain secrets
+	p := &Panic{cause: fmt.Sprintf("a panic with a %T", value)} // the value itself may contain secrets
 	if err, ok := value.(runtime.Error); ok {
 		p.cause = err.Error()
 	}
@@ -64,7 +64,8 @@ func Recovered(value any) *Panic {
 	}
 }
 
-// NamePanic names the object that a function works on if it panics. Defer it. The innermost object counts.
+// NamePanic adds the object that a function works on to its panic. Defer it. If several calls are deferred, the
+// innermost one names the object.
 func NamePanic(kind, name string) {
 	if p := Recovered(recover()); p != nil {
 		if p.Kind == "" {
@@ -74,7 +75,7 @@ func NamePanic(kind, name string) {
 	}
 }
 
-// ReportPanic passes a panic to report, which ends it. Defer it.
+// ReportPanic recovers from a panic and passes it to report. Defer it.
 func ReportPanic(report func(*Panic)) {
 	if p := Recovered(recover()); p != nil {
 		report(p)

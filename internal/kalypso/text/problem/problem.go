@@ -30,14 +30,14 @@ type Problem struct {
 	Summary  string // one line, such as "Invalid label value"
 	Detail   string // what is wrong and what to do
 	Err      error  // the cause, for errors.Is; may be nil
-	// Fault says who can cause the problem. A [TeamFault] only affects the listed deployment targets; Cause is then the
-	// Detail without that list.
+	// Fault says who can cause the problem. A [TeamFault] affects only the deployment targets in Affects. Cause is then
+	// the Detail without the list of these targets.
 	Fault   Fault
 	Affects []AffectedTarget
 	Cause   string
 }
 
-// At returns an error at an argument, which attributes name from the outside in.
+// At returns an error at an argument. attributes name the path to it, from the outside in.
 func At(summary, detail string, attributes ...string) Problem {
 	p := Problem{Summary: summary, Detail: detail}
 	for _, name := range attributes {
@@ -46,14 +46,15 @@ func At(summary, detail string, attributes ...string) Problem {
 	return p
 }
 
-// WarningAt is [At] with the severity of a warning.
+// WarningAt is like [At], but returns a warning.
 func WarningAt(summary, detail string, attributes ...string) Problem {
 	p := At(summary, detail, attributes...)
 	p.Severity = Warning
 	return p
 }
 
-// Unused makes warnings of the errors of an object that nothing uses: it has no effect, so it stops no plan.
+// Unused turns the errors of an object that nothing uses into warnings. Such an object has no effect, so it must not
+// stop a plan.
 func Unused(ps Problems, why string) {
 	for i := range ps {
 		if ps[i].Severity == Error {
@@ -107,7 +108,7 @@ func (ps Problems) AsWarnings() Problems {
 	return ps
 }
 
-// Err returns the problems as an error if any of them is an error, else nil.
+// Err returns the problems as an error, or nil if all of them are warnings.
 func (ps Problems) Err() error {
 	if !ps.HasErrors() {
 		return nil

@@ -3,7 +3,7 @@ package problem
 // Reaction is the reaction of a guardrail to its findings.
 type Reaction string
 
-// The reactions. [unknown.Text] reports nothing, as [Ignore].
+// The reactions. Like [Ignore], [unknown.Text] reports nothing.
 const (
 	Warn   Reaction = "warn"
 	Ignore Reaction = "ignore"

@@ -23,7 +23,8 @@ func Sentence(err error) string {
 	return text + "."
 }
 
-// EndSentence returns a text that a person wrote, on one line and with the end of a sentence, so that ours can follow.
+// EndSentence returns a text that a person wrote as one line that ends like a sentence, so that our own sentence can
+// follow.
 func EndSentence(text string) string {
 	text = printable.Line(strings.TrimSpace(text))
 	if text == "" || slices.ContainsFunc([]string{".", "!", "?", "…"}, func(end string) bool {
@@ -54,7 +55,7 @@ func IndentedList(lines []string, most int) string {
 	return "  " + strings.Join(lines, "\n  ")
 }
 
-// Count is a number with its noun: 1 assignment, 2 assignments.
+// Count returns a number with its noun: 1 assignment, 2 assignments.
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -62,7 +63,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// First returns the first names of a list, and how many more there are.
+// First returns the first names of a list, and the number of further names.
 func First(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -35,13 +35,13 @@ func (f *finder) redactBase64(text string) string {
 	return b.String() + text[done:]
 }
 
-// isBase64 reports whether a character is of one of the two alphabets of Base64.
+// isBase64 reports whether a character belongs to one of the two alphabets of Base64.
 func isBase64(c byte) bool {
 	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_", c) >= 0
 }
 
-// minContent is the minimum length of a secret that counts in content that is no text. A hash, decoded, could contain a
-// shorter one by chance.
+// minContent is the minimum length of a secret that is searched for in decoded content that is not text. A decoded hash
+// could contain a shorter secret by chance.
 const minContent = 4
 
 var standardAlphabet = strings.NewReplacer("-", "+", "_", "/")
@@ -52,7 +52,7 @@ func (f *finder) inBase64(run string) bool {
 	run = standardAlphabet.Replace(run)
 	for offset := range min(4, len(run)) {
 		part := run[offset:]
-		if len(part)%4 == 1 { // no length of Base64
+		if len(part)%4 == 1 { // Base64 never has this length
 			part = part[:len(part)-1]
 		}
 		content, err := base64.RawStdEncoding.DecodeString(part)
@@ -88,8 +88,8 @@ func (f *finder) contains(content string) bool {
 	return false
 }
 
-// unescape returns the text with its escapes replaced in each of the ways in which a server may have escaped it, and
-// in pairs of them, such as a URL in JSON.
+// unescape yields the text unescaped in each way in which a server may have escaped it, and in each pair of ways, such
+// as a URL in JSON.
 func unescape(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, first := range unescapers {
@@ -118,7 +118,7 @@ var (
 )
 
 var unescapers = []func(string) string{
-	remove(fold), // of a header in several lines
+	remove(fold), // a header that continues on further lines
 	replaceAll(backslash, func(escapes string) string {
 		var text string
 		if json.Unmarshal([]byte(`"`+escapes+`"`), &text) != nil {
@@ -127,10 +127,10 @@ var unescapers = []func(string) string{
 		return text
 	}),
 	replaceAll(percent, unhex),
-	func(text string) string { // of a form
+	func(text string) string { // an HTML form
 		return replaceAll(percent, unhex)(strings.ReplaceAll(text, "+", " "))
 	},
-	func(text string) string { // of a mail: quoted-printable
+	func(text string) string { // a mail in quoted-printable
 		return replaceAll(printed, unhex)(remove(softBreak)(text))
 	},
 	html.UnescapeString,
@@ -139,7 +139,7 @@ var unescapers = []func(string) string{
 // remove returns a function that removes each match of a pattern with a line break.
 func remove(pattern *regexp.Regexp) func(string) string {
 	return func(text string) string {
-		if !strings.Contains(text, "\n") { // the usual case, and many times faster
+		if !strings.Contains(text, "\n") { // the usual case; this check is many times faster
 			return text
 		}
 		return pattern.ReplaceAllString(text, "")

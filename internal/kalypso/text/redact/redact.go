@@ -1,4 +1,5 @@
-// Package redact removes secrets from text from elsewhere: a server can repeat the credential that it received.
+// Package redact removes secrets from text that the provider did not write, since a server can repeat the credential
+// that it received.
 package redact
 
 import (
@@ -14,8 +15,8 @@ import (
 // Redacted replaces a secret.
 const Redacted = "(secret)"
 
-// Secrets are the secrets of one provider: those of its Git credentials and hosts. The zero value has none. It is
-// safe for concurrent use.
+// Secrets contains the secrets of one provider, from its Git credentials and hosts. The zero value is empty. It is safe
+// for concurrent use.
 type Secrets struct {
 	mu     sync.Mutex
 	known  map[string]bool
@@ -25,8 +26,8 @@ type Secrets struct {
 // minLine is the minimum length of a line of a key that is redacted by itself. Shorter lines could be any word.
 const minLine = 16
 
-// Add adds secrets. Each line of a multi-line secret, such as a key, is a secret too. Add ignores empty values. The
-// encoded forms of a secret need no call of Add: [Secrets.Redact] finds them.
+// Add adds secrets. Each line of a multi-line secret, such as a key, is a secret too. Add ignores empty values. There
+// is no need to add encoded forms of a secret, since [Secrets.Redact] finds them.
 func (s *Secrets) Add(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,9 +52,9 @@ func (s *Secrets) Add(values ...string) {
 // maxText bounds the text that is searched. Messages of servers are far shorter.
 const maxText = 1 << 20
 
-// Redact replaces every secret in a text with [Redacted]: as it is, in Base64, as the header of a request has the
-// password, and escaped for a URL, JSON, HTML or a mail. If an escaped text contains a secret, the rest of the text is
-// returned without the escapes too. Of a text of more than 1 MiB, it only returns the length.
+// Redact replaces every secret in a text with [Redacted]: as it is, in Base64 (as in the Authorization header), and
+// escaped for a URL, JSON, HTML or a mail. If an escaped text contains a secret, the whole result is unescaped. For a
+// text of more than 1 MiB, it returns only the length.
 func (s *Secrets) Redact(text string) string {
 	f := s.current()
 	if f == nil {
@@ -65,7 +66,7 @@ func (s *Secrets) Redact(text string) string {
 	text = f.redact(text)
 	for unescaped := range unescape(text) {
 		if clean := f.redact(unescaped); clean != unescaped {
-			return s.Redact(clean) // it may contain others, with other escapes
+			return s.Redact(clean) // it may contain other secrets with other escapes
 		}
 	}
 	return text
@@ -74,8 +75,8 @@ func (s *Secrets) Redact(text string) string {
 // userInfo matches the user name and password of a URL, which ends at its last @ before the path.
 var userInfo = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*)://([^/?#\s]*)@`)
 
-// UserInfo replaces the passwords of all URLs in a text that a person wrote with [Redacted], and over HTTP the user
-// names too: they may be tokens.
+// UserInfo replaces the passwords of all URLs in a text that a person wrote with [Redacted]. In HTTP URLs it also
+// replaces the user names, which may be tokens.
 func UserInfo(text string) string {
 	return userInfo.ReplaceAllStringFunc(text, func(found string) string {
 		parts := userInfo.FindStringSubmatch(found)
@@ -101,7 +102,7 @@ func (s *Secrets) current() *finder {
 	return s.finder
 }
 
-// Error returns err, or if its text contains a secret, an error with the redacted text that wraps err.
+// Error returns err. If its text contains a secret, Error returns an error that wraps err and has the redacted text.
 func (s *Secrets) Error(err error) error {
 	if err == nil {
 		return nil
@@ -127,8 +128,8 @@ type finder struct {
 	replacer *strings.Replacer
 }
 
-// newFinder sorts the longest secrets first: if one secret is a prefix of another, the shorter one would leave the rest
-// of the longer one.
+// newFinder sorts the longest secrets first. If one secret is a prefix of another, replacing the shorter one first
+// would leave the rest of the longer one.
 func newFinder(secrets map[string]bool) *finder {
 	longest := slices.SortedFunc(maps.Keys(secrets), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))

@@ -11,14 +11,14 @@ var anchors = newAnchorIndex(slices.Concat(rules, tokens, assignments))
 // anchorIndex finds the anchors of rules in one pass over a text. Most values contain no secret, so they only cost this
 // pass.
 type anchorIndex struct {
-	// endings has the place in by of each two bytes that an anchor ends with, which are rarer than those at the start,
-	// and 0 for all others.
+	// endings maps the last two bytes of each anchor to their place in by, and all other pairs of bytes to 0. The last
+	// bytes of anchors are rarer than the first.
 	endings [1 << 16]uint8
 	by      [][]anchor
 	rules   []rule // at most 64
 }
 
-// anchor is an anchor of the rule with a number.
+// anchor is an anchor and the number of its rule.
 type anchor struct {
 	text string
 	rule int
@@ -39,7 +39,7 @@ func newAnchorIndex(rules []rule) *anchorIndex {
 	return x
 }
 
-// rulesIn returns the rules that may match the text, a bit for each.
+// rulesIn returns the rules that may match the text, as a bit set.
 func (x *anchorIndex) rulesIn(text string) (found uint64) {
 	var end uint16 // the last two bytes
 	for i := range len(text) {

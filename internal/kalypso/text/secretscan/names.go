@@ -12,8 +12,8 @@ const (
 	keyByName      = "a key or token by its name"
 )
 
-// passwordNames and keyNames are the ends of names, in lower case and without the separators of words. The names of
-// keyNames that end in key have a word before it.
+// passwordNames and keyNames are the ends of names, in lower case and without the separators of words. The names in
+// keyNames that end in "key" have a word before it.
 var (
 	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "pass", "pw"}
 	keyNames      = []string{"secret", "token", "credential", "credentials", "secretkeybase"}
@@ -21,7 +21,8 @@ var (
 		"api", "access", "secret", "private", "signing", "encryption", "account", "auth", "master", "shared", "storage",
 		"subscription", "license", "deploy", "admin", "function", "host", "app",
 	}
-	// otherNames are parts of names that end like the names of secrets, and name something else. otherEnds are such ends.
+	// otherNames lists parts of names that look like the names of secrets, but name something else. otherEnds lists ends
+	// of such names.
 	otherNames = []string{"public", "csrf", "xsrf"}
 	otherEnds  = []string{"nexttoken", "pagetoken", "cursortoken", "resumetoken", "continuationtoken", "bypass", "compass"}
 )
@@ -43,7 +44,7 @@ func kindOf(name string) string {
 		isKey && slices.ContainsFunc(keyWords, func(word string) bool { return strings.HasSuffix(before, word) }):
 		kind = keyByName
 	default:
-		return "" // at the least cost, for most names
+		return "" // most names end here, at the least cost
 	}
 	if slices.ContainsFunc(otherNames, has) || slices.ContainsFunc(otherEnds, ends) {
 		return ""
@@ -84,7 +85,7 @@ func isNamed(_ string, match []string) bool {
 	return ofName(match[1], match[2]) != "" && !noValue.MatchString(match[0])
 }
 
-// hasValue reports whether the end of a name, and a value follow an anchor.
+// hasValue reports whether the rest of a name and a value follow an anchor.
 func hasValue(after string) bool {
 	after = strings.TrimLeft(strings.TrimPrefix(after, "s"), "\"' \t")
 	value := strings.TrimLeft(after, ":=> \t\"'")
@@ -92,12 +93,12 @@ func hasValue(after string) bool {
 		!strings.ContainsAny(value[:1], ";,&\r\n<")
 }
 
-// ofName returns the kind of secret that a value is by its name, or "". The value must not be a word, number, reference
-// or placeholder.
+// ofName returns the kind of secret that the name of a value promises. It returns "" if the name promises none, or if
+// the value is a word, a number, a reference or a placeholder.
 func ofName(name, value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) < shortestPassword || hasSpace(value) || strings.Contains(value, "://") {
-		return "" // at the least cost, for most values
+		return "" // most values end here, at the least cost
 	}
 	kind := kindOf(name)
 	if kind == "" || refersTo(value) || isWords(value) {
@@ -119,7 +120,8 @@ func hasSpace(text string) bool {
 // shortestPassword is the length in characters of the shortest password that is recognized by its name.
 const shortestPassword = 5
 
-// refersTo reports whether a value only says where a secret is, or is public or encrypted.
+// refersTo reports whether a value is not a secret itself, because it says where a secret is, is public, or is
+// encrypted.
 func refersTo(value string) bool {
 	return strings.Contains(value, "://") || strings.ContainsAny(value, "()`") || where.MatchString(value) ||
 		isReference(value)
@@ -151,7 +153,7 @@ func isNumber(value string) bool { return strings.Trim(value, "0123456789.") == 
 // shortestKey is the length in characters of the shortest key or token that is recognized without a prefix.
 const shortestKey = 16
 
-// isRandom reports whether a value is as long and as mixed as a key or token.
+// isRandom reports whether a value is as long and as mixed as a key or token is.
 func isRandom(value string) bool {
 	return len(value) >= shortestKey && strings.ContainsAny(value, "0123456789") && !isNumber(value)
 }

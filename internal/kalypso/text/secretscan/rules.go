@@ -160,7 +160,7 @@ func isAssigned(after string) bool {
 // hasUserInfo reports whether user information with a password or a token follows ://.
 func hasUserInfo(after string) bool {
 	if strings.IndexByte(after, '@') < 0 {
-		return false // at the least cost, for most URLs
+		return false // most URLs end here, at the least cost
 	}
 	end := strings.IndexAny(after, "/ \t\r\n\"'<>")
 	if end < 0 {
@@ -170,7 +170,7 @@ func hasUserInfo(after string) bool {
 	return at >= shortestKey || at > 0 && strings.Contains(after[:at], ":")
 }
 
-// isToken reports whether the user of a URL is a token rather than a name: letters and digits take turns.
+// isToken reports whether the user of a URL is a token rather than a name, because letters and digits alternate.
 func isToken(user string) bool {
 	turns := 0
 	for i := 1; i < len(user); i++ {
@@ -193,7 +193,8 @@ var (
 	// may follow the first line.
 	keyStart   = regexp.MustCompile(`^(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):|M[C-I][A-Za-z0-9+/]{4})`)
 	encodedKey = regexp.MustCompile(`^[A-Za-z0-9+/]{16}`)
-	// takesToken matches the schemes of URLs whose user may be a token. For others it is a name, or the ID of a key.
+	// takesToken matches the schemes of URLs whose user may be a token. In other schemes, the user is a name, or the ID of
+	// a key.
 	takesToken = regexp.MustCompile(`(?i)^(?:(?:git\+)?https?|nats|tls|wss?)$`)
 	uuid       = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	publicKey  = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -210,7 +211,7 @@ var (
 	)
 )
 
-// awsSecret is the kind of an AWS secret access key, which only its name tells from other texts.
+// awsSecret is the kind of an AWS secret access key. Only the name of a value shows that it is one.
 const awsSecret = "an AWS secret access key"
 
 var (

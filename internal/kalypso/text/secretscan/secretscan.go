@@ -14,21 +14,22 @@ import (
 
 // rule describes one shape of secrets.
 type rule struct {
-	name string // with its article
-	// anchors lists texts of two bytes or more; every match contains one of them. may reports whether the text after an
-	// anchor can be part of a match; nil: it can. They spare most texts the pattern, which takes much longer.
+	name string // with an article, such as "a GitHub token"
+	// anchors lists texts of two bytes or more. Every match contains one of them. may reports whether the text after an
+	// anchor can be part of a match; nil means that it always can. With both, the slow pattern is needed only for few
+	// texts.
 	anchors []string
 	may     func(after string) bool
 	pattern *regexp.Regexp
-	// is decides whether a match is a secret, from its groups and the text around it; nil: each is.
+	// is decides whether a match is a secret, from its groups and the text around it. If it is nil, every match is one.
 	is func(text string, match []string) bool
 }
 
 // shortest is the length in bytes of the shortest text that may contain a secret: a URL with a password.
 const shortest = len("a://:b@c")
 
-// Find returns the kind of secret in a text, such as "a GitHub token", or "" if it recognizes none. key is the name of
-// the text.
+// Find returns the kind of secret in a text, such as "a GitHub token", or "" if it recognizes no secret. key is the
+// name of the text.
 func Find(key, text string) string {
 	if is := find(text); is != "" {
 		return is
@@ -58,7 +59,7 @@ func Find(key, text string) string {
 	return ""
 }
 
-// Lines describes the secrets in single lines of a text, such as "app.yaml, line 2: a GitHub token".
+// Lines describes the secrets that it finds in single lines of a text, such as "app.yaml, line 2: a GitHub token".
 func Lines(key, text string) (found []string) {
 	line := 0
 	for content := range strings.Lines(text) {
@@ -72,8 +73,8 @@ func Lines(key, text string) (found []string) {
 
 const azureDevOps = "an Azure DevOps token"
 
-// isOldAzureDevOps reports whether a text is a token of Azure DevOps as it was until 2024: 52 letters and digits of
-// base32 without a mark.
+// isOldAzureDevOps reports whether a text looks like an Azure DevOps token from before 2024: 52 letters and digits of
+// base32 without a prefix.
 func isOldAzureDevOps(text string) bool {
 	const length = 52
 	return len(text) == length && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == "" && isRandom(text) &&
@@ -119,7 +120,7 @@ func base64Runs(text string) iter.Seq[string] {
 	}
 }
 
-// isBase64 has the bytes that occur in base64.
+// isBase64 contains the bytes that occur in base64.
 var isBase64 = func() (is [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
 		is[c] = true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tokens lists the tokens that have a prefix, or another part, of their issuer, and the credentials of formats.
+// tokens lists tokens that contain a prefix or another text of their issuer, and credentials in known file formats.
 var tokens = []rule{
 	{name: "a Google key", anchors: []string{"AIza", "GOCSPX-", "ya29.", ":APA91"},
 		pattern: regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}|\bGOCSPX-[A-Za-z0-9_-]{28}|\bya29\.[A-Za-z0-9_-]{20}` +

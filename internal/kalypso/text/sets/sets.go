@@ -1,4 +1,4 @@
-// Package sets takes lists of names as sets.
+// Package sets treats lists of names as sets.
 package sets
 
 import (
@@ -18,7 +18,7 @@ func Union(a, b []string) []string {
 	return slices.Compact(both)
 }
 
-// WithoutFold returns the names that are not among others if case does not count, in their order.
+// WithoutFold returns the names that are not among others, ignoring case, in their order.
 func WithoutFold(names, others []string) (left []string) {
 	for _, name := range names {
 		if !slices.ContainsFunc(others, func(other string) bool { return strings.EqualFold(name, other) }) {

@@ -13,7 +13,7 @@ const Text = "\x00kalypso:unknown:1f0c1a52-6f2d-4f6b-9d6c-4a3b9a1a7c55\x00"
 // Number stands for an unknown whole number.
 const Number = math.MinInt
 
-// CheckNumber returns an error for a number that someone wrote and that is [Number].
+// CheckNumber returns an error if a number from a user equals [Number].
 func CheckNumber(n int) error {
 	if n == Number {
 		return fmt.Errorf("%d is out of range", n)
@@ -34,7 +34,7 @@ func Any(m map[string]string) bool {
 	return false
 }
 
-// Display returns s for people, who see Terraform's words in place of [Text].
+// Display returns s for people. It replaces [Text] by Terraform's words.
 func Display(s string) string {
 	if Is(s) {
 		return "(known after apply)"
