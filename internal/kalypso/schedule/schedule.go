@@ -147,7 +147,7 @@ func (s *Schedule) MayUse(ct *fleet.ClusterType) bool {
 	})
 }
 
-// Known reports whether any placement is decided, and whether all are. Without placements, it returns false and true.
+// Known reports whether any placement is decided, and whether all are. Without placements, both are true.
 func (s *Schedule) Known() (some, all bool) {
 	if s.Unknown {
 		return false, false

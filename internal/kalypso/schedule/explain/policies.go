@@ -53,7 +53,7 @@ type policy struct {
 }
 
 // Brief explains at most most unscheduled targets, each by the nearest policy, and at most most policies that assign
-// nothing. It also returns the total numbers of both. All placements of the schedule must be decided.
+// nothing. There may be more of both. All placements of the schedule must be decided.
 func Brief(
 	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, most int,
 ) (targets []UnscheduledTarget, idle []IdlePolicy) {

@@ -191,7 +191,7 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 			all = append(all, Target{target.Name, target.Workload.Name, namespace, int(p.waves()[t])})
 		}
 	}
-	slices.SortFunc(all, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) }) // targets that the fleet refused are not in order yet
+	slices.SortFunc(all, func(a, b Target) int { return cmp.Compare(a.Name, b.Name) }) // refused targets are not in order
 	return all, true
 }
 
