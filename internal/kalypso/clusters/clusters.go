@@ -66,7 +66,7 @@ func (c *Cluster) check() (size int, err error) {
 	}
 	for _, text := range texts {
 		if len(text) > maxText {
-			return 0, fmt.Errorf("a name, label or property of it has more than %d bytes", maxText)
+			return 0, fmt.Errorf("one of its names, labels or properties has more than %d bytes", maxText)
 		}
 		size += len(text)
 	}
@@ -245,8 +245,8 @@ func (all *Inventory) Problems() (ps problem.Problems) {
 			Detail: detail + "\n\n" + problem.IndentedList(lines, problem.MaxListed),
 			Path:   []problem.Step{problem.Attr(attribute)}})
 	}
-	warn("match", "Clusters without a cluster type", "No rule of match selects these clusters, so no cluster type counts "+
-		"them. Add a rule, or correct their labels.", all.Unmatched)
+	warn("match", "Clusters without a cluster type", "No rule of match selects these clusters, so they have no cluster "+
+		"type. Add a rule, or correct their labels.", all.Unmatched)
 	warn("match", "Cluster types without a cluster", "The rules of these cluster types get no cluster. Correct them, or "+
 		"remove them once no cluster of the type is left.", all.Empty)
 	warn("source", "Ambiguous cluster names", "Several clusters have the same name and differ in their labels, source or "+

@@ -41,7 +41,7 @@ func Decisions(assignments map[string][]string, clusterTypes map[string][]string
 	o.ProfilesNamespace = cmp.Or(o.ProfilesNamespace, o.Namespace)
 	for _, namespace := range []string{o.Namespace, o.ProfilesNamespace} {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
-			return nil, fmt.Errorf("%w: %q is no name of a namespace", ErrInvalid, namespace)
+			return nil, fmt.Errorf("%w: %q is not a valid namespace", ErrInvalid, namespace)
 		}
 	}
 	var wrong []error

@@ -157,7 +157,7 @@ func TestDecisions(t *testing.T) {
 		{in{"large": {strings.Repeat("a", 64)}}, nil, clusters.DecisionOptions{},
 			`error: invalid: the deployment target "aaa`},
 		{in{"large": {"a"}}, nil, clusters.DecisionOptions{Namespace: "a.b"},
-			`error: invalid: "a.b" is no name of a namespace`},
+			`error: invalid: "a.b" is not a valid namespace`},
 	} {
 		var got string
 		if made, err := clusters.Decisions(test.assignments, test.types, test.options); err != nil {

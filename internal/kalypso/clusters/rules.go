@@ -64,8 +64,8 @@ func CheckRules(rules []Rule) (ps problem.Problems) {
 				"selects.", problem.Attr("cluster_type"))
 		case unknown.Is(r.ClusterType):
 		case len(validation.IsDNS1123Subdomain(r.ClusterType)) > 0:
-			report("Invalid cluster type", fmt.Sprintf("%q is no name of a cluster type: it has lower-case letters, digits, "+
-				"\"-\" and \".\".", r.ClusterType), problem.Attr("cluster_type"))
+			report("Invalid cluster type", fmt.Sprintf("%q is no valid name of a cluster type: use lower-case letters, "+
+				"digits, \"-\" and \".\".", r.ClusterType), problem.Attr("cluster_type"))
 		}
 		ps = append(ps, fleet.ValidateSelector(&r.Selector, at...)...)
 		if len(ps) > before {

@@ -119,8 +119,8 @@ func (f *Fleet) CheckEnvironment() problem.Problems {
 		Severity: problem.Warning,
 		Path:     []problem.Step{problem.Attr("environment")},
 		Summary:  "Environment that no workload names",
-		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Those that are named:\n%s\nCheck the "+
-			"spelling, or add targets.",
+		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Workloads name these "+
+			"environments:\n%s\nCheck the spelling, or add targets.",
 			f.Environment, problem.IndentedList(slices.Sorted(maps.Keys(named)), problem.MaxListed)),
 	}}
 }

@@ -120,7 +120,7 @@ func TestCheckEnvironment(t *testing.T) {
 		{Targets: []fleet.Target{{Name: "c", Environment: "dev"}}},
 	}}
 	want := `Environment that no workload names: No workload has a deployment target for environment "dve". ` +
-		`Those that are named:
+		`Workloads name these environments:
   dev
   stage
 Check the spelling, or add targets.`

@@ -71,7 +71,7 @@ func (w *Workload) validateRequirements() (ps objectProblems) {
 		}
 		if len(t.Requires) > mostRequirements {
 			ps.add("Too many requirements", fmt.Sprintf("Deployment target %q has %d requirements; at most %d are allowed. "+
-				"Give the targets that it requires a label in common, and require that.",
+				"Give the required targets a common label, and require that label.",
 				t.Name, len(t.Requires), mostRequirements), at()...)
 			continue
 		}

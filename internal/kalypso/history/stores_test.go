@@ -200,7 +200,7 @@ func TestPlaces(t *testing.T) {
 		moved := observed(200, map[string]int{"c1 web b current": 50})
 		moved.Path = "elsewhere"
 		_, err := s.Record(t.Context(), history.Write{Previous: now, Observation: moved})
-		if err == nil || !strings.Contains(err.Error(), `environment "prod" in the store is of branch "prod", path "."`) {
+		if err == nil || !strings.Contains(err.Error(), `"prod" in the store belongs to branch "prod", path "."`) {
 			t.Errorf("%v", err)
 		}
 		moved.Environment = "prod-elsewhere"

@@ -48,7 +48,7 @@ func externalSecretSpec(references map[string]any) (string, error) {
 		key, _ := reference["key"].(string)
 		property, _ := reference["property"].(string)
 		if !ok || store == "" || key == "" {
-			return "", fmt.Errorf("externalSecretSpec: %q is not a reference with store and key", k)
+			return "", fmt.Errorf("externalSecretSpec: the reference %q lacks its store or its key", k)
 		}
 		uses[store]++
 		of := &sourceRef{clusterSecretStore(store)}

@@ -86,17 +86,17 @@ data:
 		{
 			name:       "a text",
 			references: map[string]any{"A": "text"},
-			err:        `"A" is not a reference with store and key`,
+			err:        `the reference "A" lacks its store or its key`,
 		},
 		{
 			name:       "no store",
 			references: map[string]any{"A": map[string]any{"key": "a"}},
-			err:        `"A" is not a reference with store and key`,
+			err:        `the reference "A" lacks its store or its key`,
 		},
 		{
 			name:       "no key",
 			references: map[string]any{"A": map[string]any{"store": "vault"}},
-			err:        `"A" is not a reference with store and key`,
+			err:        `the reference "A" lacks its store or its key`,
 		},
 	}
 	for _, tt := range tests {

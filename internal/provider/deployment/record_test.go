@@ -295,7 +295,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 
 		// At another store, the record has another name.
 		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) { o.Path = "elsewhere" })
-		r.ExpectError([]string{"The record can't be stored", `"prod" in the store is of branch "prod"`,
+		r.ExpectError([]string{"The record can't be stored", `"prod" in the store belongs to branch "prod"`,
 			"set environment to another name"}, "apply", "-no-color", "-auto-approve")
 		r.argument("environment", "prod-elsewhere")
 		r.Apply()

@@ -111,7 +111,7 @@ func TestAccFleetPageFunction(t *testing.T) {
 		{call(`[` + history + ` }], [` + history + ` }]`), says("states[0] has no attribute folders")},
 		{call(`"prod"`), says("histories is neither a list nor a map of objects")},
 		{call(`[null]`), says("histories[0] has no attribute deployments")},
-		{call(`[` + history + ` }, ` + history + ` }]`), says(`two histories are of the environment "prod"`)},
+		{call(`[` + history + ` }, ` + history + ` }]`), says(`two histories belong to the environment "prod"`)},
 		{call(`[` + history + `, truncated = "many" }]`), says("histories[0].truncated: a string is not possible here")},
 		{has("["+history+" }], [], "+promotion, `window: waits until 2027-01-04T00:00:00Z: holidays`), true},
 		{has("{ dev = "+history+" } }, {}, { dev = "+promotion+" }", `window: waits until`), true},

@@ -34,7 +34,7 @@ func TestAccPlacementDecisionsFunction(t *testing.T) {
 		{call(assignments + `, { large = { clusters = ["A"] }, small = {} }`), says(`the name of the cluster "A"`)},
 		{call(assignments + `, ` + types + `, { name = "a" }`), says(`"name" is not one of`)},
 		{call(assignments + `, ` + types + `, {}, {}`), says("at most cluster_types and one object of options")},
-		{call(assignments + `, ` + types + `, { namespace = "A" }`), says(`"A" is no name of a namespace`)},
+		{call(assignments + `, ` + types + `, { namespace = "A" }`), says(`"A" is not a valid namespace`)},
 	})
 	if !acc.IsOpenTofu(t) { // OpenTofu does not call a function with a null among its further arguments
 		testFunction(t, []functionCall{{references(assignments + ", null"),

@@ -151,7 +151,7 @@ func TestAccGitLabRefused(t *testing.T) {
 		said  []string
 	}{
 		"labels": {[]string{"a,b"}, []string{
-			`label "a,b" has a comma, which divides labels on GitLab`, "Attribute: delivery.labels"}},
+			`label "a,b" contains a comma, which separates labels on GitLab`, "Attribute: delivery.labels"}},
 		"reviewers": {[]string{"acme/platform"}, []string{"GitLab asks users for reviews, not groups"}},
 		"auto_merge": {"rebase", []string{
 			`GitLab can't merge by "rebase" on request`, "Attribute: delivery.auto_merge"}},

@@ -74,7 +74,7 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 	}
 	out := r.Succeed("plan", "-no-color", "-var", "environment=dve").Text()
 	for _, said := range append(missing, "Environment that no workload names",
-		`No workload has a deployment target for environment "dve". Those that are named: dev stage`,
+		`No workload has a deployment target for environment "dve". Workloads name these environments: dev stage`,
 		"Nothing is assigned to these cluster types") {
 		if !strings.Contains(out, said) {
 			t.Errorf("the plan does not say %q:\n%s", said, out)

@@ -44,7 +44,7 @@ func (w *GitLabWorld) AddRepo(t testing.TB) hostingtest.Repo {
 // Traits implements [hostingtest.World].
 func (w *GitLabWorld) Traits() hostingtest.Traits {
 	return hostingtest.Traits{
-		Login: "kalypso-bot", NoTeam: "acme/platform is no user name", NoLabel: `label "a,b" has a comma`,
+		Login: "kalypso-bot", NoTeam: "acme/platform is not a user name", NoLabel: `label "a,b" contains a comma`,
 		NoMethod:   map[githost.MergeMethod]string{githost.Rebase: `GitLab can't merge by "rebase" on request`},
 		OpensEmpty: true, StopsOnPush: true, AsksAgain: true, UpdatesPending: true, Grant: "the role Developer",
 	}

@@ -18,7 +18,7 @@ func CheckGlob(text string) error {
 		return fmt.Errorf("%q matches no branch; write a branch name, or a glob such as \"*\" or \"env/*\"", text)
 	}
 	if _, err := matchBranch(text, ""); err != nil {
-		return fmt.Errorf("%q is not a glob: a bracket or a backslash in it does not end", text)
+		return fmt.Errorf("%q is not a glob: a bracket is not closed, or it ends with a backslash", text)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func CheckTrailer(key, value string) error {
 	case !trailerKey.MatchString(key):
 		return errors.New("the key of a trailer consists of letters, digits and hyphens, such as Signed-off-by")
 	case strings.HasPrefix(strings.ToLower(key), ownTrailers):
-		return errors.New("keys that start with Kalypso- are the provider's own")
+		return errors.New("keys that start with Kalypso- are reserved for the provider")
 	case strings.TrimSpace(value) == "":
 		return errors.New("the trailer has no value")
 	case printable.Line(value) != value:
@@ -69,7 +69,7 @@ func CheckTrailerKeys(trailers map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(trailers)) {
 		folded := strings.ToLower(key)
 		if other, ok := seen[folded]; ok {
-			return fmt.Errorf("the keys %q and %q are one for Git", other, key)
+			return fmt.Errorf("Git ignores case, so the keys %q and %q are the same", other, key)
 		}
 		seen[folded] = key
 	}

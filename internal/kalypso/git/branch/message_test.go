@@ -51,7 +51,7 @@ func TestCheckTrailer(t *testing.T) {
 		"Signed off: A":                key,
 		"Ö: A":                         key,
 		": A":                          key,
-		"kalypso-rendering: A":         "keys that start with Kalypso- are the provider's own",
+		"kalypso-rendering: A":         "keys that start with Kalypso- are reserved for the provider",
 		"Ticket:  ":                    "the trailer has no value",
 		"Ticket: a\nSigned-off-by: b":  "the value of a trailer is one line without control characters",
 		"Ticket: \x1b[0m":              "the value of a trailer is one line without control characters",
@@ -67,7 +67,7 @@ func TestCheckTrailer(t *testing.T) {
 		t.Error(err)
 	}
 	err := gitbranch.CheckTrailerKeys(map[string]string{"ticket": "1", "Ticket": "2"})
-	if want := `the keys "Ticket" and "ticket" are one for Git`; err == nil || err.Error() != want {
+	if want := `Git ignores case, so the keys "Ticket" and "ticket" are the same`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -104,11 +104,11 @@ func (p *packDecoder) apply(d delta) error {
 func resultSize(edits []byte) (int64, error) {
 	_, n := binary.Uvarint(edits)
 	if n <= 0 {
-		return 0, fmt.Errorf("%w: a delta without a size", errPack)
+		return 0, fmt.Errorf("%w: a delta has no valid size", errPack)
 	}
 	size, n := binary.Uvarint(edits[n:])
 	if n <= 0 || size > 1<<53 {
-		return 0, fmt.Errorf("%w: a delta without a size", errPack)
+		return 0, fmt.Errorf("%w: a delta has no valid size", errPack)
 	}
 	return int64(size), nil
 }

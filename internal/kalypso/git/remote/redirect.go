@@ -21,7 +21,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	asked, to := requestedRepo(via[0].URL), requestedRepo(next.URL)
 	switch before := via[len(via)-1]; {
 	case via[0].Method != http.MethodGet:
-		return fmt.Errorf("%w: the server redirects a later request; use the URL that it redirects to",
+		return fmt.Errorf("%w: the server redirects only some requests; use the URL that it redirects to",
 			ErrRedirected)
 	case next.URL.Scheme != giturl.SchemeHTTP && next.URL.Scheme != giturl.SchemeHTTPS:
 		return fmt.Errorf("%w: the server redirects from %s to another protocol", ErrRedirected, before.URL.Scheme)

@@ -93,8 +93,8 @@ func formatOf(key string) (Format, error) {
 	case strings.HasPrefix(first, "-----BEGIN ") && strings.Contains(first, "PRIVATE KEY-----"):
 		return SSH, nil
 	}
-	return "", &FieldError{FieldPrivateKey, "is no private key in OpenSSH's format, in PEM or in OpenPGP's armour. Pass " +
-		"the content of the key's file, which starts with -----BEGIN"}
+	return "", &FieldError{FieldPrivateKey, "is not a private key in OpenSSH's format, in PEM or in OpenPGP's armour. " +
+		"Pass the content of the key's file, which starts with -----BEGIN"}
 }
 
 // sshSigner signs for the namespace of Git.

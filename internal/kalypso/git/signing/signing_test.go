@@ -237,7 +237,7 @@ func TestNewErrors(t *testing.T) {
 		format          signing.Format
 		want            string
 	}{
-		"a path": {key: "~/.ssh/id_ed25519", want: "private_key is no private key in OpenSSH's format, in PEM or in " +
+		"a path": {key: "~/.ssh/id_ed25519", want: "private_key is not a private key in OpenSSH's format, in PEM or in " +
 			"OpenPGP's armour. Pass the content"},
 		"a public key of SSH": {key: authorized, want: "private_key is a public key"},
 		"a public key in PEM": {key: encode("PUBLIC KEY", must(x509.MarshalPKIXPublicKey(public))),

@@ -382,7 +382,7 @@ func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneR
 	if why := req.Promotion.Unverified; why != "" && len(cp.Layers) > 1 {
 		cp.Problems = append(cp.Problems, Problem{
 			Severity: problem.Warning, Location: cp.Layers[1], Summary: "Promoted commit not verified",
-			Detail: fmt.Sprintf("The promotion takes it although %s.", why),
+			Detail: fmt.Sprintf("The promotion uses this commit, although %s.", why),
 		})
 	}
 }

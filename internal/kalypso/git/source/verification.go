@@ -23,7 +23,7 @@ type Verification struct {
 }
 
 // errUnverified means that a commit has no signature that is accepted.
-var errUnverified = errors.New("its signature does not count")
+var errUnverified = errors.New("its signature is not accepted")
 
 // commit checks the signature of a commit, and returns its signer.
 func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (signer string, err error) {

@@ -65,7 +65,7 @@ func TestWorkloadsVerify(t *testing.T) {
 	follow := source.FollowOptions{Verify: verification(t, "head", ann, pgp)}
 	got := reader(t).Workloads(t.Context(), registrations, follow)
 	wants(t, got.Problems, []string{"error back" + notVerified, "error eve" + notVerified, "error never" + notVerified},
-		"its signature does not count: it is signed by a key that is not in the list: SHA256:", "it is not signed")
+		"its signature is not accepted: it is signed by a key that is not in the list: SHA256:", "it is not signed")
 	want := map[string]string{
 		gitserver.Rev(t, s.dir("fine"), "main"): signingkey.Email,
 		gitserver.Rev(t, s.dir("pgp"), "main"):  "Kalypso <" + signingkey.Email + ">",
@@ -214,7 +214,7 @@ func TestControlPlaneVerify(t *testing.T) {
 	ann.SignHead(t, s.dir("cp"), "prod")
 	wants(t, read("head", promotion.Promotion{Commit: promoted}).Problems, nil)
 	wants(t, read("history", promotion.Promotion{Commit: promoted}).Problems, []string{"error" + notVerified},
-		"Commit "+bad+" is not verified: its signature does not count: it is not signed")
+		"Commit "+bad+" is not verified: its signature is not accepted: it is not signed")
 
 	s.commit("bare", "prod", map[string]string{"t.yaml": document("ClusterType", "large",
 		"{reconciler: r, namespaceService: ns}")})

@@ -23,8 +23,8 @@ const publicKeyBlock = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
 func (v *Verifier) addOpenPGP(text string) error {
 	blocks := strings.Split(text, publicKeyBlock)
 	if len(blocks) == 1 {
-		return fmt.Errorf("it is no public key in OpenPGP's armour. Pass the output of gpg --armor --export, which starts "+
-			"with %s", publicKeyBlock)
+		return fmt.Errorf("it is not a public key in OpenPGP's armour. Pass the output of gpg --armor --export, which "+
+			"starts with %s", publicKeyBlock)
 	}
 	for _, block := range blocks[1:] {
 		keys, err := openpgp.ReadArmoredKeyRing(strings.NewReader(publicKeyBlock + block))

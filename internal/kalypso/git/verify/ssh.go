@@ -162,7 +162,7 @@ func (v *Verifier) ssh(payload, armoured []byte, when time.Time) (signer string,
 	name := v.signers[i].principals // from the list, since the certificate's own names are not verified yet
 	switch {
 	case len(principals) == 0:
-		return "", errors.New("it is signed with a certificate without a principal of the list")
+		return "", errors.New("it is signed with a certificate that has no principal of the list")
 	case signature.Namespace != namespace:
 		return "", fmt.Errorf("it is signed by %s for another purpose than Git", name)
 	case sshsig.Verify(bytes.NewReader(payload), signature, key, signature.HashAlgorithm, namespace) != nil:

@@ -70,7 +70,7 @@ func New(a Arguments) (*Verifier, []*KeyError) {
 	each("openpgp", a.OpenPGP, v.addOpenPGP)
 	each("revoked", a.Revoked, func(text string) error { return eachLine(text, v.addRevoked) })
 	if len(a.SSH)+len(a.OpenPGP) == 0 {
-		errs = append(errs, &KeyError{Reason: "verify lists no key, so no commit would count. Set ssh or openpgp"})
+		errs = append(errs, &KeyError{Reason: "verify lists no key, so it would accept no commit. Set ssh or openpgp"})
 	}
 	return v, errs
 }

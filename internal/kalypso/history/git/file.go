@@ -109,14 +109,14 @@ func parse(r reference, text []byte) (*file, error) {
 	f := &file{}
 	lines := json.NewDecoder(bytes.NewReader(text))
 	if err := lines.Decode(&f.header); err != nil {
-		return nil, brokenFile("file %s is no record, %s: %w", r.path, repair, err)
+		return nil, brokenFile("file %s is not a record, %s: %w", r.path, repair, err)
 	}
 	if f.Format != format {
 		return nil, brokenFile("file %s has the format %d, and this version of the provider reads format %d; use a newer one",
 			r.path, f.Format, format)
 	}
 	if !f.ObservedAt.Truncate(time.Second).Equal(r.at) {
-		return nil, brokenFile("file %s has a record of another time, %s, %s", r.path, f.ObservedAt.Format(time.RFC3339),
+		return nil, brokenFile("file %s contains a record of another time, %s, %s", r.path, f.ObservedAt.Format(time.RFC3339),
 			repair)
 	}
 	for line := 2; ; line++ {

@@ -138,7 +138,7 @@ func open(snapshot *gitbranch.Snapshot, folder string) (*log, error) {
 		case ok && isFile(e):
 			l.files = append(l.files, r)
 		case foreign == nil && (ok || reserved.MatchString(strings.TrimPrefix(name, folder+"/"))):
-			foreign = brokenFile("%s is among the records but is none, move or remove it", name)
+			foreign = brokenFile("%s is in the records' folder, but is not a record; move or remove it", name)
 		}
 		return nil
 	})
@@ -149,7 +149,7 @@ func open(snapshot *gitbranch.Snapshot, folder string) (*log, error) {
 func checkFolder(snapshot *gitbranch.Snapshot, folder string) error {
 	for at := folder; at != "."; at = path.Dir(at) {
 		if e, ok, err := snapshot.Entry(at); err != nil || ok && e.Mode != filemode.Dir {
-			return cmp.Or(err, brokenFile("%s is not a folder, so it can't have the records, move or remove it", at))
+			return cmp.Or(err, brokenFile("%s is not a folder, so it can't contain the records; move or remove it", at))
 		}
 	}
 	return nil

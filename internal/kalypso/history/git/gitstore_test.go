@@ -209,7 +209,7 @@ func TestErrors(t *testing.T) {
 	names, contents := files(t, repo)
 	header, _, _ := strings.Cut(contents[names[0]], "\n")
 	for text, says := range map[string]string{
-		"<<<<<<< HEAD\n" + contents[names[0]]:        "file " + names[0] + " is no record, restore it",
+		"<<<<<<< HEAD\n" + contents[names[0]]:        "file " + names[0] + " is not a record, restore it",
 		header + "\n{\"clusters\":":                  "line 2 of file " + names[0] + " can't be parsed",
 		strings.Replace(header, `"v":1`, `"v":2`, 1): "file " + names[0] + " has the format 2",
 	} {

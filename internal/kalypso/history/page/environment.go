@@ -96,7 +96,7 @@ func newEnvironments(
 }
 
 func twice(argument string, environment Text) error {
-	return fmt.Errorf("two %s are of the environment %q. Pass a map whose keys name the environments",
+	return fmt.Errorf("two %s belong to the environment %q. Pass a map whose keys name the environments",
 		argument, environment)
 }
 
@@ -320,10 +320,10 @@ func notes(all []*environment) []string {
 	list("%s: the branch has more commits than were read, so older deliveries are missing.", func(e *environment) bool {
 		return e.History != nil && !e.History.Complete
 	})
-	list("%s: limit cut the older deliveries, so the trends begin later than the metrics.", func(e *environment) bool {
+	list("%s: limit cut off older deliveries, so the trends begin later than the metrics.", func(e *environment) bool {
 		return e.History != nil && e.History.cut()
 	})
-	list("%s: older runs of clusters are missing, limit cut them.", func(e *environment) bool {
+	list("%s: limit cut off older runs of clusters.", func(e *environment) bool {
 		return e.History != nil && e.History.Truncated
 	})
 	return lines

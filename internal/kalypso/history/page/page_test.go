@@ -533,9 +533,9 @@ func TestEnvironments(t *testing.T) {
 		})
 	}
 	for want, err := range map[string]error{
-		`two histories are of the environment "prod"`: second(htmlOf([]page.History{history("", "prod", "b"),
+		`two histories belong to the environment "prod"`: second(htmlOf([]page.History{history("", "prod", "b"),
 			history("prod", "", "c")}, nil)),
-		`two states are of the environment "b"`: second(
+		`two states belong to the environment "b"`: second(
 			htmlOf(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -550,8 +550,8 @@ func TestEnvironments(t *testing.T) {
 		"old: no data on what clusters run, only on deliveries. " +
 		"c: no history, so deliveries are not known. " +
 		"old: the branch has more commits than were read, so older deliveries are missing. " +
-		"old: limit cut the older deliveries, so the trends begin later than the metrics. " +
-		"old: older runs of clusters are missing, limit cut them."
+		"old: limit cut off older deliveries, so the trends begin later than the metrics. " +
+		"old: limit cut off older runs of clusters."
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notes (-want +got)\n%s", diff)
 	}

@@ -45,7 +45,7 @@ var advice = map[string]string{
 	invalidPassword:       "Check the user and the password: of the URL, PGPASSWORD or ~/.pgpass.",
 	invalidAuthorization:  "Check the user and the password, and which users the server lets in (pg_hba.conf).",
 	invalidCatalog:        "Create the database, or correct its name in the URL.",
-	schemaMissing:         "Run what is missing of " + SchemaFile + ".",
+	schemaMissing:         "Run the missing statements of " + SchemaFile + ".",
 }
 
 // mayRetry reports whether another attempt may succeed.

@@ -67,8 +67,8 @@ func TestErrors(t *testing.T) {
 		kind   error
 		said   string
 	}{
-		{azuredevopsfake.SignIn(), githost.ErrUnauthenticated, "a page to sign in"},
-		{moved("https://acme.visualstudio.com/_signin?realm=x"), githost.ErrUnauthenticated, "a page to sign in"},
+		{azuredevopsfake.SignIn(), githost.ErrUnauthenticated, "a sign-in page"},
+		{moved("https://acme.visualstudio.com/_signin?realm=x"), githost.ErrUnauthenticated, "a sign-in page"},
 		{moved("https://evil.io/acme/_apis/git"), githost.ErrRejected, "outside its API"},
 		{azuredevopsfake.Error(401, "UnauthorizedRequestException", "TF400813: The user is not authorized."),
 			githost.ErrUnauthenticated, "TF400813"},

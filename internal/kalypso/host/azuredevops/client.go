@@ -80,7 +80,7 @@ func New(c Config) (*Client, error) {
 	if c.BaseURL != "" {
 		u, err := httpapi.ParseBase(c.BaseURL, "")
 		if err != nil || strings.Trim(u.Path, "/") == "" {
-			return nil, errors.New("the base URL is not that of a collection, such as https://tfs.acme.io/tfs/Main")
+			return nil, errors.New("the base URL is not the URL of a collection, such as https://tfs.acme.io/tfs/Main")
 		}
 		client.web = &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: u.Path}
 		roots = []*url.URL{{Scheme: u.Scheme, Host: u.Host, Path: u.Path + "/"}}

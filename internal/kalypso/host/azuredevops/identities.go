@@ -39,7 +39,7 @@ func (i *identities) myself(ctx context.Context, op string) (person, error) {
 		}
 		user := deref(data.AuthenticatedUser)
 		if user.Id == nil {
-			return person{}, i.server.Rejected(op, "", errors.New("the server does not say whose the credential is"))
+			return person{}, i.server.Rejected(op, "", errors.New("the server does not report the user of the credential"))
 		}
 		return person{user.Id.String(), property(user, "Account")}, nil
 	})

@@ -79,7 +79,7 @@ func (b branchPolicies) allow(method githost.MergeMethod) error {
 			continue
 		}
 		if allowed := allowedMethods(p.Settings); !slices.Contains(allowed, method) {
-			return fmt.Errorf("a policy of branch %s does not allow the merge method %q; of ours, it allows %q", b.branch,
+			return fmt.Errorf("a policy of branch %s does not allow the merge method %q; it allows %q", b.branch,
 				method, allowed)
 		}
 	}

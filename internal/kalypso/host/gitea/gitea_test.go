@@ -474,7 +474,7 @@ func TestConflict(t *testing.T) {
 	opened := p.open()
 	p.waited()
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
-	e := p.refused(err, githost.ErrRejected, "it conflicts with main, or Gitea's check for conflicts lasts too long")
+	e := p.refused(err, githost.ErrRejected, "it conflicts with main, or Gitea's check for conflicts takes too long")
 	if diff := cmp.Diff([]float64{1, 2, 4, 8}, p.waited()); diff != "" || e.Field != githost.FieldAutoMerge {
 		t.Errorf("it is at %q; waits (-want +got):\n%s", e.Field, diff)
 	}

@@ -105,7 +105,7 @@ func (m merge) request(ctx context.Context) error {
 		case !strings.Contains(e.Message, saysLater) && !strings.Contains(e.Message, saysOutOfDate):
 			return err
 		case attempt == httpapi.MaxRefusals:
-			e.Cause = fmt.Errorf("it conflicts with %s, or Gitea's check for conflicts lasts too long", now.Target)
+			e.Cause = fmt.Errorf("it conflicts with %s, or Gitea's check for conflicts takes too long", now.Target)
 			return err
 		case !r.server.NextAttempt(ctx, attempt):
 			return err

@@ -205,7 +205,7 @@ func (r *pullRequests) syncMetadata(
 	var errs []error
 	if stored.Draft != p.Draft { // the server is configured with other prefixes for drafts
 		errs = append(errs, r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
-			fmt.Errorf("the server does not take a title with %q as a draft's, and another one as none", titles.Prefix)))
+			fmt.Errorf("the server does not recognize drafts by the prefix %q of their titles", titles.Prefix)))
 	}
 	errs = append(errs, githost.About(githost.FieldLabels, labels{r, now.Number}.sync(ctx, &now, p)),
 		githost.About(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))

@@ -119,7 +119,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: checkReviewer, CheckLabel: checkLabel,
 		// The project's settings decide whether GitLab merges, rebases or fast-forwards. A request can only ask for a squash.
 		Methods:      []githost.MergeMethod{githost.Merge, githost.Squash},
-		OtherMethods: " on request. Its projects choose a merge method: set merge, which uses it, or squash",
+		OtherMethods: " on request, since its projects choose the merge method. Set merge, which uses that method, or squash",
 	}
 	return githost.Repo{
 		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},

@@ -221,7 +221,7 @@ func TestErrors(t *testing.T) {
 		{gitlabfake.Failure{Status: 429, Header: map[string]string{
 			"RateLimit-Reset": fmt.Sprint(p.Clock.Now().Add(time.Hour).Unix())}}, githost.ErrRateLimited, ""},
 		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "/users/sign_in"}},
-			githost.ErrUnauthenticated, "a page to sign in"},
+			githost.ErrUnauthenticated, "a sign-in page"},
 		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/api/v4/x"}},
 			githost.ErrRejected, "outside its API"},
 		{gitlabfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},

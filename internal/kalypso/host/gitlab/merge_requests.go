@@ -246,7 +246,7 @@ func convert(m *gitlab.BasicMergeRequest) *githost.PullRequest {
 // checkLabel refuses a comma, which separates labels.
 func checkLabel(label string) error {
 	if strings.Contains(label, ",") {
-		return fmt.Errorf("label %q has a comma, which divides labels on %s", label, hostName)
+		return fmt.Errorf("label %q contains a comma, which separates labels on %s", label, hostName)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // checkReviewer refuses teams: only users can review on GitLab.
 func checkReviewer(name string) error {
 	if strings.Contains(name, "/") {
-		return fmt.Errorf("%s is no user name: %s asks users for reviews, not groups", name, hostName)
+		return fmt.Errorf("%s is not a user name: %s asks users for reviews, not groups", name, hostName)
 	}
 	return nil
 }

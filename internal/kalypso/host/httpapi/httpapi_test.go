@@ -180,7 +180,7 @@ func TestFaults(t *testing.T) {
 		"401":     {[]answer{status(401, "who?")}, nil, again(1, "POST /api/x canary2 text"), 401, nil, "who?"},
 		"sign-in page": {[]answer{status(203, "<html>")}, nil, again(1, "POST /api/x canary2 text"), 0,
 			githost.ErrUnauthenticated,
-			"ask Forge: the host does not accept the credential (HTTP 203): the server answers with a page to sign in"},
+			"ask Forge: the host does not accept the credential (HTTP 203): the server answers with a sign-in page"},
 		"renewed after a sign-in page": {[]answer{status(203, "<html>"), ok}, nil, again(1, "POST /api/x canary2 text"), 200,
 			nil, "fine"},
 		"redirect to sign in": {[]answer{status(302, "", "Location", "https://login.acme.io/_signin")}, nil,

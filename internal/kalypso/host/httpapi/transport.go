@@ -66,7 +66,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-var errSignIn = errors.New("the server answers with a page to sign in")
+var errSignIn = errors.New("the server answers with a sign-in page")
 
 func (a *API) isSignIn(resp *http.Response) bool { return a.IsSignIn != nil && a.IsSignIn(resp) }
 
