@@ -10,8 +10,8 @@ import (
 
 type diagnostics = []*tfprotov6.Diagnostic
 
-// reportPanic passes a panic to answer as diagnostics. Defer it. Terraform adds the address. Without it, the provider's
-// process ends, and all other resources fail too.
+// reportPanic passes a panic to answer as diagnostics. Call it with defer. Without it, a panic ends the provider's
+// process, and all other resources fail too. Terraform adds the resource's address.
 func reportPanic(answer func(diagnostics)) {
 	if p := problem.Recovered(recover()); p != nil {
 		found := p.Problem()

@@ -67,9 +67,9 @@ func (s server) ApplyResourceChange(
 		})
 }
 
-// passPrivate takes the bulk data out of the private state of a request, calls the framework, and joins them to the
-// private state of its response. If that panics, or can't read the private state, it returns failed with diagnostics.
-// parts returns the private state and the diagnostics of a response.
+// passPrivate takes the bulk data out of the private state of a request, calls the framework, and adds them to the
+// private state of its response. If the framework panics, or can't read the private state, it returns failed with
+// diagnostics. parts returns the private state and the diagnostics of a response.
 func passPrivate[Req, Resp any](
 	ctx context.Context, call func(context.Context, *Req) (*Resp, error), req *Req, private *[]byte,
 	failed *Resp, parts func(*Resp) (*[]byte, *diagnostics),
@@ -127,8 +127,9 @@ func encodeKeys(keys map[string][]byte) []byte {
 	return private
 }
 
-// explain returns why the private state of a failed call can't be read, or nil: it is not a JSON object with JSON
-// values. The framework rejects it, but reports a bug in the provider without a way out.
+// explain returns why the private state of a failed call can't be read, because it is not a JSON object with JSON
+// values. It returns nil if the call failed for another reason. The framework reports such a private state as a bug in
+// the provider, and does not say what to do.
 func explain(failed diagnostics, private []byte) diagnostics {
 	isError := func(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
 	if len(private) == 0 || !slices.ContainsFunc(failed, isError) {
@@ -140,7 +141,7 @@ func explain(failed diagnostics, private []byte) diagnostics {
 		why = "is damaged: " + err.Error()
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !json.Valid(keys[key]) { // a version may keep a value in another form, as this one keeps its bulk data
+		if !json.Valid(keys[key]) { // another version may store a value in a form other than JSON
 			why = fmt.Sprintf("was written by another version of the provider: this one can't read the private key %q", key)
 			todo = "Use the version that wrote it, or a newer one"
 		}

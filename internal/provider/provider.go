@@ -79,8 +79,8 @@ func (p *kalypsoProvider) Configure(
 	data.Version = p.version
 	if !data.Known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
-			"The configuration of provider kalypso depends on values that are known after apply. Everything that needs no "+
-				"repo is planned. No repo is contacted, so errors of a repo, such as a missing branch, appear only during apply.")
+			"The configuration of provider kalypso depends on values that are known after apply. The plan contacts no repo "+
+				"and contains everything that needs none. So errors of a repo, such as a missing branch, appear only during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = data, data, data
 }
@@ -126,8 +126,8 @@ func (p *kalypsoProvider) DataSources(context.Context) []func() datasource.DataS
 	}
 }
 
-// ListResources implements provider.ProviderWithListResources. Gates and commit statuses have no list: they exist in
-// Terraform alone.
+// ListResources implements provider.ProviderWithListResources. Gates and commit statuses have no list, because they
+// exist only in Terraform.
 func (p *kalypsoProvider) ListResources(context.Context) []func() list.ListResource {
 	all := []func() list.ListResource{rendering.NewList, source.NewBaseRepoList}
 	for _, m := range model.All {

@@ -26,7 +26,7 @@ func computedFailed() schema.ListNestedAttribute {
 		"The deployment targets that fail to render by faults of their teams, by object. With "+
 			"`on_assignment_error = \"keep\"`, a rendering keeps what the branch contains of them.",
 		map[string]schema.Attribute{
-			"cluster_type":      schemas.ComputedText("The cluster type. Null if the deployment target fails on all."),
+			"cluster_type":      schemas.ComputedText("The cluster type. Null if the target fails on all cluster types."),
 			"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),
 			"kind": schemas.ComputedText(
 				"The kind of the object that shows the fault, such as `Workload` or `Template`.",
@@ -37,8 +37,8 @@ func computedFailed() schema.ListNestedAttribute {
 			),
 			"reason": schemas.ComputedText("The problem, and how to solve it."),
 			"since": schemas.ComputedText(
-				"The time of the commit whose `record` listed it first. Null without a `record`, and if that " +
-					"does not list it.",
+				"The time of the commit whose record first listed the failure. Null without `record`, and if the record does " +
+					"not list it.",
 			),
 		},
 	)
@@ -76,7 +76,7 @@ type assignmentsOutcome struct {
 func (o *assignmentsOutcome) checkTargets() (ps problem.Problems) {
 	for i, name := range o.only {
 		there := slices.ContainsFunc(o.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == name })
-		if !there && !unknown.Is(name) { // null is reported already
+		if !there && !unknown.Is(name) { // a null element has been reported already
 			ps = append(ps, problem.Problem{
 				Path:    []problem.Step{problem.Attr("explain_targets"), problem.Index(i)},
 				Summary: "No such deployment target",
@@ -178,7 +178,7 @@ var (
 	referencesType = assignmentTypes["references"]
 )
 
-// explainer converts values with their provenance. It converts those that assignments share once.
+// explainer converts values with their provenance. A value that several assignments share is converted once.
 type explainer struct {
 	to        attr.Type
 	convert   func(map[string]*configure.Provenance) (map[string]tfvalue.Values, error)
@@ -195,7 +195,7 @@ func newExplainer(
 		map[*configure.Values]int{}}
 }
 
-// names returns the names of the objects that the values are from.
+// names returns the names of the objects that set the values.
 func (e *explainer) names(v *configure.Values) attr.Value {
 	if _, ok := e.named[v]; !ok {
 		e.named[v] = tfvalue.StringListOf(namesOf(v.Objects))

@@ -19,8 +19,8 @@ func recordArgument() schema.StringAttribute {
 	return schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: "The text of `" + record.File +
-			"` on the branch, whose decisions placement keeps. Without it, placement " +
-			"decides as for a fleet that was never rendered.",
+			"` on the branch, whose decisions placement keeps. Without it, placement decides as if the fleet had never been " +
+			"rendered.",
 	}
 }
 
@@ -36,7 +36,7 @@ func computedPlacements() schema.ListNestedAttribute {
 			"deployment_target": schemas.ComputedText("The deployment target."),
 			"cluster_type":      schemas.ComputedText("The cluster type."),
 			"placed":            truth("Whether the policy places the deployment target there."),
-			"kept":              truth("Whether it stays because it was there before."),
+			"kept":              truth("Whether an earlier decision keeps it there."),
 			"score":             schemas.ComputedNumber("The sum of `scores`. Null if the cluster type does not fit."),
 			"scores": schema.ListAttribute{
 				Computed: true, ElementType: types.Int64Type,
@@ -44,7 +44,7 @@ func computedPlacements() schema.ListNestedAttribute {
 					"type does not fit.",
 			},
 			"reason": schemas.ComputedText(
-				"Why it is not placed: the taint, the names, the spread or the number. Null if it is placed.",
+				"Why it is not placed there: the taint, the names, the spread or the number. Null if it is placed.",
 			),
 		},
 	)
@@ -67,7 +67,7 @@ func readRecord(d tfvalue.Decoder) record.Record {
 // targetsInWhy returns the deployment targets in why.
 func targetsInWhy(d tfvalue.Decoder) (names []string) {
 	quiet := d
-	quiet.Problems = new(problem.Problems) // the answers report them
+	quiet.Problems = new(problem.Problems) // the answers report targets that do not exist
 	for _, asked := range quiet.Objects("why") {
 		if !asked.Unknown {
 			names = append(names, asked.String("target"))

@@ -15,14 +15,14 @@ func computedRequirements() schema.ListNestedAttribute {
 	return schemas.ComputedObjects(
 		"The requirements of the deployment target, with the targets that satisfy them on the cluster type.",
 		map[string]schema.Attribute{
-			"workload":          schemas.ComputedText("The required workload. Null if it may be any."),
-			"deployment_target": schemas.ComputedText("The required target of that workload. Null if it may be any."),
+			"workload":          schemas.ComputedText("The required workload. Null means any."),
+			"deployment_target": schemas.ComputedText("The required target of that workload. Null means any."),
 			"match_labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "The required labels. Null if it may have any."},
+				MarkdownDescription: "The required labels. Null means any."},
 			"satisfied_by": schemas.ComputedTexts("The deployment targets on the cluster type that satisfy it, by name."),
 			"missing": schemas.ComputedText(
-				"Why it is not met, with the nearest policy. Of a target of another workspace, it only says that it is not " +
-					"there. Null if it is met."),
+				"Why it is not met, with the nearest policy. For a target of another workspace, only that it is not there. Null " +
+					"if it is met."),
 		},
 	)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-// The values of empty: what an idle policy does not select.
+// The values of the attribute empty of an idle policy: the selectors that select nothing.
 const (
 	emptyTargets      = "deployment_targets"
 	emptyClusterTypes = "cluster_types"
@@ -60,7 +60,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 					"The namespace of the assignment, `<environment>-<cluster type>-<deployment " +
 						"target>`.",
 				),
-				"policies": schemas.ComputedTexts("The policies that chose it."),
+				"policies": schemas.ComputedTexts("The policies that place the target there."),
 				"requires": computedRequirements(),
 				"configs":  schemas.ComputedTexts("The configs that apply to it, in the order in which they merge."),
 				"secrets": schemas.ComputedTexts(
@@ -69,7 +69,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 				),
 				"references": schema.MapNestedAttribute{
 					Computed:            true,
-					MarkdownDescription: "The references to secrets: each by its key, with its source. Null without `explain`.",
+					MarkdownDescription: "The references to secrets by key, each with its source. Null without `explain`.",
 					NestedObject: schema.NestedAttributeObject{Attributes: computedReference(map[string]schema.Attribute{
 						"merged": schemas.ComputedObjects("The earlier references that this one was merged onto, in order.",
 							computedReference(nil)),
@@ -77,12 +77,12 @@ func assignmentsComputed() map[string]schema.Attribute {
 				},
 				"values": schema.MapNestedAttribute{
 					Computed:            true,
-					MarkdownDescription: "The platform configuration: each value by its key, with its source. Null without `explain`.",
+					MarkdownDescription: "The platform configuration values by key, each with its source. Null without `explain`.",
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-						"value":  schemas.ComputedText("The merged value: text unchanged, an object or a list as YAML."),
+						"value":  schemas.ComputedText("The merged value: a string as it is, an object or a list as YAML."),
 						"config": schemas.ComputedText("The config that set the value, or its last part."),
 						"origin": schemas.ComputedText("Source of that config: its key in `configs` or `manifests`."),
-						"key":    schemas.ComputedText("Its key in that config; in an `azure-app-config`, the whole path."),
+						"key":    schemas.ComputedText("Its key in that config; in an `azure-app-config`, the whole key with its labels."),
 						"merged": computedContributions(
 							"The earlier parts of an object or a list that this value was merged onto, " +
 								"in order.",
@@ -98,7 +98,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"workload":          schemas.ComputedText("The workload that it is a target of."),
 				"workspace":         schemas.ComputedText("The workspace of the workload. Null if it has none."),
 				"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-					MarkdownDescription: "The labels that policies select it by, with `workload` and `workspace`."},
+					MarkdownDescription: "The labels by which policies select the target, with `workload` and `workspace`."},
 				"reasons": schemas.ComputedObjects(
 					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first. If all deployment "+
 						"targets together had more than %d reasons, only the policies with the fewest mismatches are listed.",
@@ -160,7 +160,7 @@ func computedReference(more map[string]schema.Attribute) map[string]schema.Attri
 	all := map[string]schema.Attribute{
 		"store":    schemas.ComputedText("The `ClusterSecretStore`."),
 		"key":      schemas.ComputedText("The key of the secret in the store."),
-		"property": schemas.ComputedText("The value of a secret that contains several. Null if there is none."),
+		"property": schemas.ComputedText("The value to take from a secret that contains several. Null if it is not set."),
 		"secret":   schemas.ComputedText("The object that set the reference, or its last part."),
 		"origin":   schemas.ComputedText("Where that object came from: its key in `secrets`, or in `manifests`."),
 	}

@@ -44,7 +44,7 @@ var azureAttribute = schema.SingleNestedAttribute{
 		},
 		"endpoint": schema.SingleNestedAttribute{
 			Optional:            true,
-			MarkdownDescription: "URLs that differ from the cloud's, as in a private cloud.",
+			MarkdownDescription: "URLs to use instead of the cloud's own URLs, as for a private cloud.",
 			Attributes: map[string]schema.Attribute{
 				"active_directory_authority_host": azureText(
 					"URL of the authority, such as `https://login.microsoftonline.com/`.",
@@ -53,14 +53,15 @@ var azureAttribute = schema.SingleNestedAttribute{
 					"URL of the resource manager, such as `https://management.azure.com/`.",
 				),
 				"resource_manager_audience": azureText(
-					"Audience of its tokens. The default is `resource_manager_endpoint`, else the cloud's audience.",
+					"Audience of the resource manager's tokens. The default is `resource_manager_endpoint`, else the cloud's " +
+						"audience.",
 				),
 			},
 		},
 		"disable_instance_discovery": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether to skip asking Microsoft about the authority, as private clouds need. The default " +
-				"is `false`.",
+			MarkdownDescription: "Whether not to ask Microsoft whether the authority is valid, because Microsoft does not " +
+				"know the authority of a private cloud. The default is `false`.",
 		},
 	},
 }

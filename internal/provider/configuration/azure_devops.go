@@ -20,9 +20,9 @@ import (
 var azureDevOpsAttribute = schema.SingleNestedAttribute{
 	Optional: true,
 	MarkdownDescription: "Access to the API of Azure DevOps, and to its repos over HTTPS. Without `token`, `entra` and " +
-		"`base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else `SYSTEM_ACCESSTOKEN`, is the token for " +
-		"Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or `SYSTEM_COLLECTIONURI` " +
-		"names an organisation, only that one gets it.",
+		"`base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else `SYSTEM_ACCESSTOKEN`, is the token " +
+		"for Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or " +
+		"`SYSTEM_COLLECTIONURI` names an organisation, the token is sent only to that organisation.",
 	Attributes: withCertificates(map[string]schema.Attribute{
 		"token": schema.StringAttribute{
 			Optional:  true,
@@ -37,9 +37,9 @@ var azureDevOpsAttribute = schema.SingleNestedAttribute{
 		},
 		"entra": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether to sign in with a token of Microsoft Entra, for which the credential of `azure` " +
-				"asks: a client with a secret, the pipeline's token, a managed identity, or `az login`. Over Git, only repos " +
-				"that no `git_credentials` serve get it. `token` may not be set too. The default is `false`.",
+			MarkdownDescription: "Whether to sign in with a token of Microsoft Entra. The credential of `azure` requests it: " +
+				"a client with a secret, the pipeline's token, a managed identity, or `az login`. Git uses it for repos that no " +
+				"`git_credentials` serve. It conflicts with `token`. The default is `false`.",
 		},
 	}),
 }

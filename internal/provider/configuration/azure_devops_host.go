@@ -18,11 +18,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// azureDevOpsBlock is the argument's name.
+// azureDevOpsBlock is the name of the argument azure_devops.
 const azureDevOpsBlock = "azure_devops"
 
-// The environment variables with the token for Azure DevOps Services if none is configured, in their order, and those
-// that name the organisation that it is for.
+// The environment variables with the token for Azure DevOps Services, in order of precedence, if none is configured;
+// and the variables with the URL of the only organisation that may get it.
 var (
 	azureDevOpsTokenVariables  = []string{"AZDO_PERSONAL_ACCESS_TOKEN", "SYSTEM_ACCESSTOKEN"}
 	azureDevOpsServerVariables = []string{"AZDO_ORG_SERVICE_URL", "SYSTEM_COLLECTIONURI"}
@@ -32,7 +32,7 @@ var (
 type azureDevOpsSettings struct {
 	Token   string
 	BaseURL string // empty: Azure DevOps Services
-	// Organizations are the only ones that get the token; none: all.
+	// Organizations are the organisations that get the token; empty: all.
 	Organizations []string
 	entra         *entraLogins // nil: Token is the credential
 	certificates
@@ -73,7 +73,7 @@ func readAzureDevOps(d tfvalue.Decoder, logins *entraLogins) azureDevOpsSettings
 	return a
 }
 
-// azureDevOpsEnvironment returns the token of the environment, and the organisations that it is for; none: all. If a
+// azureDevOpsEnvironment returns the token in the environment, and the organisations that may get it; none: all. If a
 // variable names another server, there is no token.
 func azureDevOpsEnvironment(variable func(string) string) (token string, organizations []string) {
 	for _, name := range azureDevOpsServerVariables {
@@ -134,7 +134,7 @@ func (a azureDevOpsSettings) withheld(repo string) string {
 		a.Organizations[0], of.Organization)
 }
 
-// token returns a token for the API that is not the refused one.
+// token returns a token for the API. If the server refused a token, it returns another one.
 func (e *entraLogins) token(ctx context.Context, refused string) (string, error) {
 	token, err := e.tokens.Token(ctx, refused)
 	if errors.Is(err, deployment.ErrNoAnswer) {

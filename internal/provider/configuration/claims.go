@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// configClaims records what the resources of one run manage outside of renderings. It finds two that manage the same.
-// The zero value has no claims.
+// configClaims records which commit statuses and BaseRepos the resources of one run manage, to find two resources that
+// manage the same one. The zero value has no claims.
 type configClaims struct {
 	mu    sync.Mutex
 	taken map[string]configClaim
@@ -25,8 +25,9 @@ type configClaim struct {
 	create bool
 }
 
-// take claims what a key identifies for a resource, and reports whether no other resource has claimed it. A resource
-// that is replaced is planned twice with the same configuration: as an update, and as a create.
+// take claims a key for a resource, and reports whether no other resource has claimed it. The same resource may claim
+// it again: Terraform plans a resource that is replaced twice with the same configuration, as an update and as a
+// create.
 func (c *configClaims) take(key string, config tftypes.Value, create bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

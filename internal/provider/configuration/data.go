@@ -155,7 +155,7 @@ func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
 	mirrors, err := gitremote.ParseMirrors(urls)
 	var all gitremote.MirrorErrors
 	if errors.As(err, &all) {
-		for _, e := range all { // the path has no key, which may be a URL with a password
+		for _, e := range all { // the path of the error leaves out the key, which may be a URL with a password
 			d.Report("Invalid mirror", problem.Sentence(e), problem.Attr("git_mirrors"))
 		}
 	}
@@ -213,7 +213,8 @@ func DataOf(given any, diags *diag.Diagnostics) *Data {
 	}
 	data, ok := given.(*Data)
 	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("It is a %T. This is a bug in the provider.", given))
+		diags.AddError("Unexpected provider data", fmt.Sprintf("Expected the provider's data, got a %T. This is a bug in "+
+			"the provider.", given))
 	}
 	return data
 }

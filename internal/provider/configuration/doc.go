@@ -1,3 +1,3 @@
-// Package configuration is the configuration of the provider: credentials, hosts, clusters, stores, and what the
-// resources of one run share.
+// Package configuration is the configuration of the provider: credentials, hosts, clusters and stores. It also keeps
+// the data that the resources of one run share, such as the last plans.
 package configuration

@@ -15,7 +15,7 @@ import (
 var giteaAttribute = schema.SingleNestedAttribute{
 	Optional: true,
 	MarkdownDescription: "Access to the API of a Gitea server, and to the repos on it over HTTPS. Forgejo has the same " +
-		"API: it is meant to work, and is not tested.",
+		"API, so it should work, but it is not tested.",
 	Attributes: withCertificates(map[string]schema.Attribute{
 		"token": schema.StringAttribute{
 			Optional:  true,
@@ -31,7 +31,7 @@ var giteaAttribute = schema.SingleNestedAttribute{
 	}),
 }
 
-// giteaBlock is the argument's name.
+// giteaBlock is the name of the argument gitea.
 const giteaBlock = "gitea"
 
 // readGitea reads the argument gitea, as one of the hosts if it is set.

@@ -104,7 +104,7 @@ func (g githubSettings) settings() hostSettings {
 	}
 }
 
-// checkBaseURL reports a URL that must not receive a token. example is a valid one.
+// checkBaseURL reports a URL that must not receive a token. example is a valid URL, for the error.
 func checkBaseURL(d tfvalue.Decoder, text, example string) {
 	if text == "" || unknown.Is(text) {
 		return

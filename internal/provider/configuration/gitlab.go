@@ -38,7 +38,7 @@ var gitlabAttribute = schema.SingleNestedAttribute{
 // gitlabTokenVariable names the environment variable with the token for gitlab.com if none is configured.
 const gitlabTokenVariable = "GITLAB_TOKEN"
 
-// gitlabServerVariables name the server that gitlabTokenVariable is for.
+// gitlabServerVariables are the environment variables with the server of the token in gitlabTokenVariable.
 var gitlabServerVariables = []string{"GITLAB_BASE_URL", "GITLAB_HOST", "CI_SERVER_URL"}
 
 // gitlabSettings configures the GitLab API.
@@ -71,7 +71,7 @@ func readGitLab(d tfvalue.Decoder) gitlabSettings {
 	return g
 }
 
-// forPublicGitLab reports whether the environment's token is for gitlab.com: no variable names another server.
+// forPublicGitLab reports whether the environment's token is for gitlab.com, because no variable names another server.
 func forPublicGitLab(variable func(string) string) bool {
 	for _, name := range gitlabServerVariables {
 		text := variable(name)

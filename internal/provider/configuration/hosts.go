@@ -60,7 +60,8 @@ type hostSettings struct {
 	credential    string // names where users configure the credential
 	source        string // names the argument of the credential
 	hasCredential bool
-	// withheld returns why a repo of the host does not get the credential; "": it gets it. Nil: each repo gets it.
+	// withheld returns why the credential is not used for a repo of the host, or "" if it is. If withheld is nil, all
+	// repos get it.
 	withheld      func(repo string) string
 	unknown       bool // a value in the block is not known yet
 	serverUnknown bool // base_url is not known yet
@@ -111,7 +112,7 @@ func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	return hosts
 }
 
-// address returns what the URLs of one server have in common.
+// address returns the server's address in a form that is equal for all URLs of the server, with or without its API.
 func (h hostSettings) address() string {
 	server := strings.TrimRight(cmp.Or(h.server, h.public), "/")
 	for _, api := range []string{"/api/v1", "/api/v3", "/api/v4"} {
@@ -127,7 +128,7 @@ type hostOnce struct {
 	err  error
 }
 
-// hostSettingsError says that a host can't be created from its block.
+// hostSettingsError means that the settings in a block are not enough to create the host.
 type hostSettingsError struct {
 	name, block string
 	err         error
@@ -193,7 +194,7 @@ func (d *Data) HasCredential(repos ...string) bool {
 	})
 }
 
-// whyWithheld returns why a repo of the host does not get the credential; "": it gets it.
+// whyWithheld returns why the credential is not used for a repo of the host, or "" if it is.
 func (h *hostSettings) whyWithheld(repo string) string {
 	if h.withheld == nil {
 		return ""
@@ -201,8 +202,8 @@ func (h *hostSettings) whyWithheld(repo string) string {
 	return h.withheld(repo)
 }
 
-// Review returns how a change of a repo is described: with links to the configured hosts. It contacts no server. d is
-// nil before the provider is configured.
+// Review returns the settings for the description of a change: the links to the configured hosts. It contacts no
+// server. d is nil before the provider is configured.
 func (d *Data) Review(repo string, detail wish.Detail) wish.Review {
 	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return h.serverUnknown }) {
 		return wish.Review{Detail: detail, Known: inventory.Partial}
@@ -245,8 +246,8 @@ func (d *Data) gitLogin(ctx context.Context, repo string, refused gitremote.Logi
 	return login, err
 }
 
-// gitCertificates returns the certificates in the block of a repo's host, for Git without certificates of
-// git_credentials.
+// gitCertificates returns the certificates in the block of a repo's host. Git uses them if git_credentials has none for
+// the repo.
 func (d *Data) gitCertificates(repo string) *servertls.Config {
 	if settings := d.hostOf(repo); settings != nil {
 		return settings.certificates.config
@@ -283,8 +284,8 @@ func (d *Data) HostedRepo(url string, at path.Path, diags *diag.Diagnostics) *gi
 	return &repo
 }
 
-// CheckCredential reports a missing credential for a repo's host: without one, no host opens a pull request. A repo on
-// no host is another error.
+// CheckCredential reports a missing credential for a repo's host: without a credential, no host opens a pull request.
+// If the repo is on no host, another check reports it.
 func (d *Data) CheckCredential(repo string, diags *diag.Diagnostics) {
 	host := d.hostOf(repo)
 	if host == nil {
@@ -305,7 +306,7 @@ type attributes interface {
 	GetAttribute(ctx context.Context, at path.Path, target any) diag.Diagnostics
 }
 
-// Either returns the state if there is no plan, as for a destroy.
+// Either returns the plan, or the state if there is no plan, as in a destroy.
 func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
 	if plan.Raw.IsNull() {
 		return state
@@ -316,7 +317,7 @@ func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
 // GitopsRepoURL is the argument of a rendering that names its repo.
 var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
 
-// InWords makes the diagnostics of a resource use its host's word for a pull request.
+// InWords replaces "pull request" in the diagnostics of a resource by its host's word, such as "merge request".
 func (d *Data) InWords(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
 	var url types.String
 	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
@@ -341,11 +342,11 @@ func (d *Data) InWords(ctx context.Context, of attributes, repo path.Path, diags
 	}
 }
 
-// pullRequestNoun is the word that most hosts use.
+// pullRequestNoun is the word of most hosts. Diagnostics are written with it.
 const pullRequestNoun = "pull request"
 
-// AppendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message.
-// It is shown on the argument that the host refuses, else on that of the repo.
+// AppendHostError turns an error of a host into a diagnostic: what happened, how to fix it, and the host's message. It
+// has the path of the argument that the host refuses, else of the argument with the repo.
 func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	var e githost.Error
 	if as := (*githost.Error)(nil); errors.As(err, &as) {
@@ -370,12 +371,12 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		say(name+" denies the request", printable.Line(cmp.Or(e.Grant, "Grant the credential the permission in the repo.")))
 	case errors.Is(err, githost.ErrNotVisible):
 		say("Repo not found, or not visible",
-			name+" gives the same answer for both. Check the repo's URL, and that the token or app may use the "+
-				"repo. "+credential)
+			name+" gives the same answer for both. Check the repo's URL, and whether the token or app may use the repo. "+
+				""+credential)
 	case errors.Is(err, githost.ErrCommitOnNoBranch):
-		say("Commit not found, or on no branch", "Check the hash, and that the commit was pushed to a branch.")
+		say("Commit not found, or on no branch", "Check the hash, and whether the commit was pushed to a branch.")
 	case errors.Is(err, githost.ErrCommitNotFound):
-		say("Commit not found", "Check the hash, and that the commit was pushed.")
+		say("Commit not found", "Check the hash, and whether the commit was pushed.")
 	case errors.Is(err, githost.ErrBranchNotFound), errors.Is(err, githost.ErrNothingToMerge):
 		say(name+" has not seen the push yet", "Apply again: the next apply continues from what was pushed.")
 	case errors.Is(err, githost.ErrExists): // the error names the owner, and what to do
@@ -389,7 +390,8 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		}
 		say(name+" can't be reached", advice)
 	case errors.Is(err, githost.ErrRejected):
-		say(name+" refused", "Fix what "+name+" names, and apply again: the next apply continues from what is done.")
+		say(name+" refused", "Fix the problem that "+name+" reports, and apply again: the next apply continues where this "+
+			"one stopped.")
 	default:
 		say("Repo can't be used", "Check the repo's URL.")
 	}

@@ -29,7 +29,7 @@ func TestHostDiagnostics(t *testing.T) {
 		{githost.ErrBranchNotFound, "Forge has not seen the push yet", "Apply again"},
 		{githost.ErrRateLimited, "Forge's rate limit", "raise timeouts"},
 		{githost.ErrUnavailable, "Forge can't be reached", "base_url in forge of the provider"},
-		{githost.ErrRejected, "Forge refused", "Fix what Forge names"},
+		{githost.ErrRejected, "Forge refused", "Fix the problem that Forge reports"},
 	} {
 		var diags diag.Diagnostics
 		AppendHostError(&diags, path.Root("repo"), &githost.Error{

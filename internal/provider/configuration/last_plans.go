@@ -10,8 +10,8 @@ import (
 )
 
 // LastPlans contains the last plan of each rendering, and its decision. Terraform plans a resource again right before
-// it applies it, in the same process, so the apply does what this plan decided, and renders nothing again. Terraform
-// plans several resources before it applies the first of them.
+// it applies it, in the same process. So the apply takes the decision of this plan, and need not render again.
+// Terraform may plan several resources before it applies the first of them, so the plans of all are kept.
 type LastPlans struct {
 	mu   sync.Mutex
 	last map[renderingKey]lastPlan
@@ -29,8 +29,8 @@ type lastPlan struct {
 	found    problem.Problems
 }
 
-// Keep stores the values of a plan, which must not change any more, its decision, and the problems of its arguments and
-// its fleet.
+// Keep stores the values of a plan, its decision, and the problems of its arguments and its fleet. The caller must not
+// change the values afterwards.
 func (l *LastPlans) Keep(environment string, at record.Destination, plan any, decision *delivery.Decision,
 	found problem.Problems,
 ) {

@@ -17,9 +17,10 @@ var Schema = schema.Schema{
 			MarkdownDescription: "Credentials for Git repos. A credential serves a repo if scheme, host and port of its `url` " +
 				"equal the repo's, and its path equals the repo's path or is a prefix of it in whole segments; the longest path " +
 				"wins. No credential is sent over plain http, except to this machine, and none to a URL that only a redirect " +
-				"names. If none serves a repo over HTTPS, `github`, `gitlab`, `gitea` and `azure_devops` do for the repos on " +
-				"their servers, and the environment variable `GITHUB_TOKEN` for those on github.com. The guide " +
-				"[Git servers](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/git-servers) " +
+				"names. Over HTTPS, a repo that no credential serves gets the credential of `github`, `gitlab`, `gitea` or " +
+				"`azure_devops` if it is on their server, or of the environment variable `GITHUB_TOKEN` if it is on github.com. " +
+				"The guide [Git " +
+				"servers](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/git-servers) " +
 				"shows what each server needs.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
@@ -86,9 +87,9 @@ var Schema = schema.Schema{
 		"allow_local_repos": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a " +
-				"`file://` URL or a path. The author of a registration would choose what is read there, so by default such a " +
-				"registration is rejected. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. " +
-				"Repos in the configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
+				"`file://` URL or a path. By default such a registration is rejected, because its author could choose any repo " +
+				"on that machine. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. Repos in the " +
+				"configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
 		},
 	},
 }

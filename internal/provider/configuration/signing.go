@@ -29,8 +29,7 @@ var signingAttribute = schema.SingleNestedAttribute{
 	Optional: true,
 	MarkdownDescription: "Signs all commits with a key, as `git commit -S` does. The environment variables `" +
 		signingKeyVariable + "` and `" + signingPassphraseVariable + "` are the defaults of these attributes, and also " +
-		"work without this block. The key is used for commits only: a plan needs none, and another key alone makes no " +
-		"commit.",
+		"work without this block. Only an apply needs the key, and a new key alone makes no commit.",
 	Attributes: map[string]schema.Attribute{
 		"private_key": schema.StringAttribute{
 			Optional:  true,
@@ -61,7 +60,7 @@ func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 		Passphrase: given.String(string(signing.FieldPassphrase)),
 		Format:     signing.Format(given.String(string(signing.FieldFormat))),
 	}
-	from := map[signing.Field]string{} // the variable that a field is from
+	from := map[signing.Field]string{} // the environment variable that a field was read from
 	for field, v := range map[signing.Field]struct {
 		value    *string
 		variable string

@@ -52,7 +52,8 @@ func readPostgres(d tfvalue.Decoder) string {
 	return url
 }
 
-// StoreKnown reports whether a store can be opened: what of the provider's configuration it needs is known.
+// StoreKnown reports whether a store can be opened, because the part of the provider's configuration that it needs is
+// known.
 func (d *Data) StoreKnown(store types.Object) bool {
 	if tfvalue.IsNull(store.Attributes()["postgres"]) {
 		return d.Known

@@ -78,7 +78,7 @@ func readInventories(p *configuration.Data, d tfvalue.Decoder) (sources []cluste
 	return sources
 }
 
-// readHub reads an element of the argument kubernetes. It returns none with errors, or with unknown values.
+// readHub reads an element of the argument kubernetes. It returns no hub if there are errors or unknown values.
 func readHub(p *configuration.Data, d tfvalue.Decoder) []clusters.Source {
 	hub := kubernetes.Inventory{Hub: d.String("cluster"), Kind: d.String("kind"), Namespaces: d.Strings("namespaces")}
 	if d.Unknown {
@@ -109,7 +109,7 @@ func readInline(source, d tfvalue.Decoder) clusters.Source {
 	all := source.ObjectMap("clusters")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "" {
-			d.Report("Missing name", "The key of a cluster is its name. It is empty.")
+			d.Report("Missing name", "A key in clusters is empty. It must be the cluster's name.")
 		}
 		given.All = append(given.All, clusters.Cluster{Name: name, Labels: all[name].StringMap("labels")})
 	}
@@ -124,7 +124,7 @@ func readRules(d tfvalue.Decoder) (rules []clusters.Rule) {
 		delete(selector.Arguments, "cluster_type")
 		before := len(*d.Problems)
 		rule := clusters.Rule{ClusterType: r.String("cluster_type"), Selector: schemas.DecodeSelector(selector, false).Labels}
-		if len(*d.Problems) > before { // without a selector, it would cover all later rules
+		if len(*d.Problems) > before { // a rule without a selector would match every cluster, so no later rule would apply
 			rule.Selector.MatchLabels = map[string]string{unknown.Text: unknown.Text}
 		}
 		rules = append(rules, rule)

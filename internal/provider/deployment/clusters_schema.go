@@ -21,7 +21,7 @@ func clustersSchema(ctx context.Context) schema.Schema {
 	maps.Copy(attributes, inventoryComputed)
 	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
 		ReadDescription: "How long the sources may take to answer, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
-			"such as `30s` or `10m`. The default is `5m`. A hub has at most 30 seconds of it.",
+			"such as `30s` or `10m`. The default is `5m`. Each hub has at most 30 seconds.",
 	})
 	return schema.Schema{
 		MarkdownDescription: "Lists the clusters that exist, from hubs, Azure and the configuration, and finds the cluster " +
@@ -35,7 +35,8 @@ func clustersSchema(ctx context.Context) schema.Schema {
 func inventoryArguments() map[string]resource.Attribute {
 	labels := resource.MapAttribute{Optional: true, ElementType: types.StringType,
 		MarkdownDescription: "Labels of the cluster."}
-	kind := schemas.OptionalString("Objects that stand for clusters: " + schemas.Alternatives(kubernetes.InventoryKinds) +
+	kind := schemas.OptionalString("The objects that represent clusters: " +
+		"" + schemas.Alternatives(kubernetes.InventoryKinds) +
 		". Required.")
 	kind.Validators = []validator.String{stringvalidator.OneOf(kubernetes.InventoryKinds...)}
 	return map[string]resource.Attribute{
@@ -50,15 +51,15 @@ func inventoryArguments() map[string]resource.Attribute {
 					NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
 						"cluster": schemas.OptionalString("Name of the hub, from `clusters` of the provider. Required."),
 						"kind":    kind,
-						"namespaces": schemas.OptionalTexts("Namespaces of the objects, such as `argocd`. The default is all; a " +
-							"`managed_cluster` is in none."),
+						"namespaces": schemas.OptionalTexts("Namespaces of the objects, such as `argocd`. The default is all. Not for " +
+							"`managed_cluster`, which has no namespace."),
 					}},
 				},
 				"azure_resource_graph": schemas.AzureScope("Asks Azure Resource Graph for AKS and Arc clusters. A cluster's " +
 					"name is its ARM ID, its labels are the tags. Set at least one of these."),
 				"clusters": resource.MapNestedAttribute{
 					Optional:            true,
-					MarkdownDescription: "Clusters by name, such as those that this configuration creates.",
+					MarkdownDescription: "Clusters by name, such as the clusters that this configuration creates.",
 					NestedObject: resource.NestedAttributeObject{
 						Attributes: map[string]resource.Attribute{"labels": labels},
 					},
@@ -78,13 +79,14 @@ func inventoryArguments() map[string]resource.Attribute {
 		// Nested attributes of 10,000 clusters would take the framework twice as long.
 		"last": resource.DynamicAttribute{
 			Optional: true,
-			MarkdownDescription: "`clusters` of an earlier run, such as an output that was kept. If a source does not answer, " +
-				"its clusters in here are used, with a warning. Without them, that is an error.",
+			MarkdownDescription: "`clusters` of an earlier run, such as a stored output. If a source does not answer, its " +
+				"clusters are taken from here, with a warning. Otherwise a source that does not answer is an error.",
 		},
 	}
 }
 
-// memberTypes lists the attributes of a cluster. The framework takes long for nested attributes of many clusters.
+// memberTypes lists the attributes of a cluster. They are no nested attributes, because the framework is slow with
+// nested attributes of many clusters.
 var memberTypes = map[string]attr.Type{
 	"source": types.StringType, "namespace": types.StringType, "name": types.StringType,
 	"labels": types.MapType{ElemType: types.StringType}, "properties": types.MapType{ElemType: types.StringType},
@@ -98,20 +100,20 @@ var inventoryComputed = map[string]schema.Attribute{
 		MarkdownDescription: "The clusters, by a name that is unique over all sources. `source` is `<hub>/<kind>`, " +
 			"`azure_resource_graph` or `clusters`. `properties` are `status.properties` of a `cluster_profile`, the cluster " +
 			"claims of a `managed_cluster`, and of Azure `kind` (`aks` or `arc`), `location`, `name`, `resourceGroup`, " +
-			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not say, and `reason` says why a " +
-			"cluster is not healthy. `cluster_type` is null if no rule matches.",
+			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not report it, and `reason` " +
+			"explains why a cluster is not healthy. `cluster_type` is null if no rule matches.",
 	},
 	"cluster_types": schema.MapNestedAttribute{
 		Computed: true,
-		MarkdownDescription: "The cluster types of `match`, by name, also those without a cluster. It fits `expected` of " +
-			"`kalypso_deployment_state`.",
+		MarkdownDescription: "The cluster types of `match`, by name, also cluster types without a cluster. Pass it to " +
+			"`expected` of `kalypso_deployment_state`.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"clusters": schemas.ComputedTexts("Names of the clusters, sorted."),
 		}},
 	},
 	"unmatched": schemas.ComputedTexts("Names of the clusters that no rule matches."),
 	"empty":     schemas.ComputedTexts("Cluster types of `match` without a cluster."),
-	"ambiguous": schemas.ComputedTexts("Clusters that share their name with another one whose labels, source or " +
-		"namespace differ, as `<source>/<namespace>/<name>`. `clusters` has them under these names."),
+	"ambiguous": schemas.ComputedTexts("Clusters that have the same name as another cluster, but other labels, sources " +
+		"or namespaces, as `<source>/<namespace>/<name>`. `clusters` lists them under these names."),
 	"summary": schemas.ComputedText("The inventory in one line, for people."),
 }

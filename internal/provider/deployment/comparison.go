@@ -74,7 +74,7 @@ func readComparisonRequest(d tfvalue.Decoder) lookup.Request {
 	left, right := request.Sides.Left, request.Sides.Right
 	known := left.Repo != "" && !unknown.Is(left.Repo) && !unknown.Is(left.Branch) && !unknown.Is(left.Path)
 	if known && left.Same(right) {
-		d.Report("Comparison of one place with itself", "left and right are the same: "+left.String()+". Name the repo, "+
+		d.Report("Both sides are the same rendering", "left and right are both "+left.String()+". Name the repo, "+
 			"branch and path of another environment.", problem.Attr("right"))
 	}
 	*d.Problems = append(*d.Problems, request.Options.Validate()...)
@@ -116,7 +116,8 @@ func appendComparisonError(diags *diag.Diagnostics, err error) {
 	}
 }
 
-// maxComparisonEntries limits the entries of configs, and of files: Terraform handles each of them several times.
+// maxComparisonEntries limits the entries of configs, and of files, because Terraform processes each value several
+// times.
 const maxComparisonEntries = 10_000
 
 // comparisonValues returns the computed attributes.

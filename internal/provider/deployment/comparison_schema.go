@@ -23,8 +23,8 @@ func comparisonSchema(ctx context.Context) schema.Schema {
 	})
 	return schema.Schema{
 		MarkdownDescription: "Shows how two environments differ: their deployment targets, placements, config values and " +
-			"files, as both GitOps branches contain them. Only files whose hashes differ are read. Files and values that are " +
-			"equal but for the namespace or the cluster type of their folder are equal.\n\nPass the whole object to " +
+			"files, as both GitOps branches contain them. Only files whose hashes differ are read. Files and values that " +
+			"differ only by the namespace or the cluster type of their folder count as equal.\n\nPass the whole object to " +
 			"`provider::kalypso::fleet_page` for a table of the differences.",
 		Attributes: attributes,
 	}
@@ -67,37 +67,37 @@ var valuesType = types.ObjectType{AttrTypes: map[string]attr.Type{"left": types.
 
 func comparisonComputed() map[string]schema.Attribute {
 	sides := map[string]schema.Attribute{
-		"left":  schemas.ComputedTexts("Of the left side alone, sorted."),
-		"right": schemas.ComputedTexts("Of the right side alone, sorted."),
+		"left":  schemas.ComputedTexts("Only on the left side, sorted."),
+		"right": schemas.ComputedTexts("Only on the right side, sorted."),
 	}
 	return map[string]schema.Attribute{
 		"promoted": schema.SingleNestedAttribute{
-			Computed: true, MarkdownDescription: "The promoted commits. They do not count for `equal`.",
+			Computed: true, MarkdownDescription: "The promoted commits. `equal` ignores them.",
 			Attributes: map[string]schema.Attribute{
 				"left":  schemas.ComputedText("The promoted commit of the left side. Null if it has none."),
 				"right": schemas.ComputedText("The promoted commit of the right side. Null if it has none."),
-				"commits": schemas.ComputedNumber("The number of first-parent commits between them. Null without " +
-					"`control_plane`, and if its branch lacks one of the two."),
+				"commits": schemas.ComputedNumber("The number of first-parent commits between the two. Null without " +
+					"`control_plane`, and if one of the two is not on its branch."),
 			},
 		},
 		"targets": schema.SingleNestedAttribute{
-			Computed: true, MarkdownDescription: "The deployment targets of one side alone.", Attributes: sides,
+			Computed: true, MarkdownDescription: "The deployment targets that only one side has.", Attributes: sides,
 		},
 		"placements": schema.MapNestedAttribute{
-			Computed: true, MarkdownDescription: "The cluster types of one side alone, by deployment target, for the " +
-				"deployment targets that both sides have.",
+			Computed: true, MarkdownDescription: "For each deployment target that both sides have: the cluster types that it " +
+				"has on only one side.",
 			NestedObject: schema.NestedAttributeObject{Attributes: sides},
 		},
 		"configs": schema.MapAttribute{
 			Computed: true, ElementType: types.MapType{ElemType: types.MapType{ElemType: valuesType}},
 			MarkdownDescription: fmt.Sprintf("The config values that differ, by deployment target, cluster type (its name on "+
-				"the left) and key, as `{ left, right }`. A side that lacks the key is null, and a value that "+
+				"the left) and key, as `{ left, right }`. If a side lacks the key, it is null. A value that "+
 				"`guardrails.secrets` takes for a secret is `(hidden)`. At most %d; `summary` counts all.", maxComparisonEntries),
 		},
 		"files": schema.MapAttribute{
 			Computed: true, ElementType: types.ListType{ElemType: types.StringType},
-			MarkdownDescription: fmt.Sprintf("The folders in which other files differ, as `cluster type/deployment target`, by "+
-				"the name of the file. At most %d; `summary` counts all.", maxComparisonEntries),
+			MarkdownDescription: fmt.Sprintf("For each file name other than that of a config: the folders in which the file "+
+				"differs, as `cluster type/deployment target`. At most %d; `summary` counts all.", maxComparisonEntries),
 		},
 		"equal": schema.BoolAttribute{
 			Computed: true, MarkdownDescription: "Whether targets, placements, config values and files are equal.",

@@ -87,7 +87,7 @@ func TestAccComparison(t *testing.T) {
 		arguments map[string]any
 		want      []string
 	}{
-		{map[string]any{"right": "stage"}, []string{"Comparison of one place with itself", "right = "}},
+		{map[string]any{"right": "stage"}, []string{"Both sides are the same rendering", "right = "}},
 		{map[string]any{"right": "nowhere"}, []string{"Branch not found", "right = "}},
 		{map[string]any{"right": "foreign"}, []string{"No rendering on the branch", "right = "}},
 		{map[string]any{"right": "newer"},

@@ -24,13 +24,12 @@ func deploymentHistorySchema(ctx context.Context) schema.Schema {
 	})
 	return schema.Schema{
 		MarkdownDescription: "Shows the deliveries to an environment, from the history of its GitOps branch: each commit " +
-			"there contains the record of the rendering. This needs no store, and includes the time before you added the data " +
-			"source. With the `store` of a `kalypso_deployment_record` it also shows what the clusters ran.\n\nA " +
-			"deployment is a commit that changes the tree of the rendering or the promoted commit, or " +
-			"all commits of one rollout. Times are those of the committers. A deployment counts as failed if the next one " +
-			"rolls it back, or with a store if it was observed to fail.\n\n" +
-			"`metrics` has the four metrics of [DORA](https://dora.dev/guides/dora-metrics-four-keys/), and `summary` a table " +
-			"for the job summary of a pipeline.",
+			"there contains the record of the rendering. This needs no store, and also shows deliveries from before you " +
+			"added the data source. With the `store` of a `kalypso_deployment_record` it also shows what the clusters " +
+			"ran.\n\nA deployment is a commit that changes the tree of the rendering or the promoted commit, or all commits " +
+			"of one rollout. Times are the times of the commits. A deployment counts as failed if the next one rolls it " +
+			"back, or with a store if it was observed to fail.\n\n`metrics` has the four metrics of " +
+			"[DORA](https://dora.dev/guides/dora-metrics-four-keys/), and `summary` a table for the job summary of a pipeline.",
 		Attributes: attributes,
 	}
 }
@@ -68,8 +67,8 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 		"limit": resource.Int64Attribute{
 			Optional: true, Validators: []validator.Int64{int64validator.Between(1, 1000)},
 			MarkdownDescription: fmt.Sprintf(
-				"Most entries of `deployments` and of `runs`, 1 to 1000. The default is %d. The "+
-					"metrics count all deployments.",
+				"The maximum number of entries of `deployments` and of `runs`, 1 to 1000. The default is %d. The metrics count "+
+					"all deployments.",
 				historyLimit,
 			),
 		},
@@ -92,30 +91,30 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 				"delivered_at": schemas.ComputedText("Time of the last commit. Null if the rollout never completed."),
 				"author":       schemas.ComputedText("Author of the last commit: `Name <mail>`."),
 				"kind": schemas.ComputedText(
-					"`first`; `rollback` if it brings back what was there before the last deployment; " +
-						"`promotion` if the promoted commit changes; else `change`.",
+					"`first`; `rollback` if it restores the state before the previous deployment; `promotion` if the promoted " +
+						"commit changes; else `change`.",
 				),
 				"promoted_commit": schemas.ComputedText("The promoted commit. Null if there is none."),
-				"previous_commit": schemas.ComputedText("The promoted commit of the deployment before. Null if there is none."),
+				"previous_commit": schemas.ComputedText("The promoted commit of the previous deployment. Null if there is none."),
 				"compare_url": schemas.ComputedText(
-					"Web page that compares both. Null if they are equal, and without a host that " +
-						"the provider knows.",
+					"Web page that compares the two commits. Null if they are equal, and without a host that the provider knows.",
 				),
 				"commits": schemas.ComputedNumber(
-					"The number of commits of the control plane that this deployment is the first to " +
-						"bring. Null without `control_plane`, and if its branch lost one of the two commits.",
+					"The number of commits of the control plane that this deployment is the first to contain. Null without " +
+						"`control_plane`, and if one of the two commits is no longer on its branch.",
 				),
 				"folders": schemas.ComputedTexts("The cluster types whose folders changed, sorted."),
 				"changes": schemas.ComputedTexts("The objects that changed, such as `config region-eastus: DATABASE_URL` and " +
 					"`template flux (new)`, in at most ten lines. Empty if the message of the commit does not name them."),
-				"reason":     schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
-				"decided_by": schemas.ComputedText("`rollback` if it went back by itself. Null if gates or people decided."),
+				"reason": schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
+				"decided_by": schemas.ComputedText("`rollback` if the environment went back by itself. Null if gates or people " +
+					"decided."),
 				"lead_time_seconds": schemas.ComputedNumber(
 					"Median time from these commits to `delivered_at`, in seconds. Null if " +
 						"there is none.",
 				),
 				"running_at": schemas.ComputedText(
-					"When it was first observed to succeed. Null without a store, and if it was not.",
+					"When it was first observed to succeed. Null without a store, and if it was never observed to succeed.",
 				),
 				"failed": schema.BoolAttribute{Computed: true,
 					MarkdownDescription: "The next deployment is a rollback, or this one was observed to fail."},
@@ -124,18 +123,19 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 						"it did not fail.",
 				),
 				"restored_at": schemas.ComputedText(
-					"Of the first later deployment that is complete and did not fail: `running_at`, " +
-						"else `delivered_at`. Null if there is none.",
+					"`running_at`, else `delivered_at`, of the first later deployment that is complete and did not fail. Null if " +
+						"there is none.",
 				),
 			}),
 		"metrics": schema.SingleNestedAttribute{
 			Computed: true, MarkdownDescription: "The metrics of the deployments that started in the window. A value is null " +
 				"if there is nothing to count.",
 			Attributes: map[string]schema.Attribute{
-				"deployments":             schemas.ComputedNumber("The number of complete deployments."),
-				"deployments_per_day":     number("The same per day of the window."),
-				"lead_time_seconds":       schemas.ComputedNumber("Median lead time of all their commits, in seconds."),
-				"change_failure_rate":     number("The part of the deployments that failed, 0 to 1."),
+				"deployments":         schemas.ComputedNumber("The number of complete deployments."),
+				"deployments_per_day": number("The same per day of the window."),
+				"lead_time_seconds": schemas.ComputedNumber("Median lead time of all commits of the deployments, in " +
+					"seconds."),
+				"change_failure_rate":     number("The proportion of deployments that failed, 0 to 1."),
 				"time_to_restore_seconds": schemas.ComputedNumber("Median time from `failed_at` to `restored_at`, in seconds."),
 			},
 		},
@@ -151,7 +151,7 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 				"version":   schemas.ComputedText("The version. Null if none was reported."),
 				"state":     schemas.ComputedText("State of the deployment target on these clusters."),
 				"clusters":  schemas.ComputedNumber("The number of clusters."),
-				"since":     schemas.ComputedText("Since when the first of them ran it in this state."),
+				"since":     schemas.ComputedText("When the first of these clusters began to run it in this state."),
 				"workload":  schemas.ComputedText(historyWorkload),
 				"workspace": schemas.ComputedText(historyWorkspace),
 			},
@@ -177,11 +177,11 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 			MarkdownDescription: "Whether there are more runs than `limit`. " +
 				"Null without a store.",
 		},
-		"recorded_until": schemas.ComputedText("Time of the last record in the store. Null without one."),
+		"recorded_until": schemas.ComputedText("Time of the last record in the store. Null without a record."),
 	}
 }
 
-// Descriptions of attributes that both a version and a run have.
+// Descriptions of attributes that versions and runs share.
 const (
 	historyWorkload  = "The workload, as its `DeploymentDescriptor` names it. Null if none does."
 	historyWorkspace = "The workspace, as its `DeploymentDescriptor` names it. Null if none does."

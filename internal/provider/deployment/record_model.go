@@ -41,12 +41,12 @@ var recordedDeploymentTypes = map[string]attr.Type{
 
 // recordMemory is the content of the private state.
 type recordMemory struct {
-	// Lost says that the store had none of the state's records when it was read.
+	// Lost means that the store had none of the state's records when it was read.
 	Lost bool `json:"lost,omitempty"`
-	// Skipped says that the state's observation was not recorded, since the store had a newer one with other content.
+	// Skipped means that the state's observation was not recorded, because the store had a newer observation with other
+	// content.
 	Skipped bool `json:"skipped,omitempty"`
-	// Present are the current instances as far as the store knows, if these are more than those of the state's
-	// observation.
+	// Present are the current instances in the store, if the store has more than the state's observation.
 	Present string `json:"present,omitempty"`
 }
 
@@ -75,13 +75,13 @@ type recordDecision struct {
 	recording history.Write
 }
 
-// changes returns what a due record adds, as far as the state shows.
+// changes returns the changes that a due record adds, according to the state.
 func (d recordDecision) changes() []history.InstanceChange {
 	return history.Compare(d.recording.Previous, history.Carry(d.recording.Previous, d.recording.Observation))
 }
 
-// decide compares the arguments with those of the last apply; nil: there was none. It is a function of these and of the
-// memory alone.
+// decide decides whether a record is due. It compares the arguments with the arguments of the last apply (nil: there
+// was none), and uses nothing else but the memory.
 func (m *deploymentRecordModel) decide(
 	last *deploymentRecordModel, memory recordMemory, diags *diag.Diagnostics,
 ) (d recordDecision) {
@@ -89,7 +89,8 @@ func (m *deploymentRecordModel) decide(
 	store, _ := arguments.Object("store")
 	if _, git := store.Argument("git"); git && !m.History.IsNull() {
 		diags.AddAttributeError(path.Root("history"), "Conflicting arguments",
-			"history goes to a table of store.postgres. With store.git, Git has the deployments: remove history.")
+			"history goes to a table of store.postgres. store.git needs no history, because the Git branch already contains "+
+				"the deployments: remove history.")
 	}
 	if !arguments.Known("deployment", "history", "environment", "store", "renew_after") {
 		d.unknown = true
@@ -104,7 +105,8 @@ func (m *deploymentRecordModel) decide(
 		diags.AddAttributeError(
 			path.Root("deployment"),
 			"No observation",
-			"deployment does not say what the clusters run. Set versions = true in the data source kalypso_deployment_state.",
+			"deployment does not contain the versions that the clusters run. Set versions = true in the data source "+
+				"kalypso_deployment_state.",
 		)
 		return d
 	}
@@ -154,7 +156,7 @@ func (m *deploymentRecordModel) recorded(memory recordMemory, store types.Object
 	return was
 }
 
-// rows returns the deployments for the store. It reports times that can't be parsed.
+// rows converts the deployments for the store. It reports times that can't be parsed.
 func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.DeliveryRow {
 	if m.History.IsNull() {
 		return nil
@@ -190,7 +192,7 @@ func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.Delivery
 	return rows
 }
 
-// keep keeps the last record: its observation, and what it changed. Without a last record there is none.
+// keep plans the attributes of the last record: its observation and its changes. If there was no record, they are null.
 func (m *deploymentRecordModel) keep(last *deploymentRecordModel) {
 	if last == nil {
 		m.RecordedAt, m.Changes, m.Summary = types.StringNull(), types.Int64Value(0), types.StringNull()

@@ -164,11 +164,12 @@ func (r *deploymentRecord) record(
 		return memory
 	}
 	if now := d.recording.Observation; !done.StoredAt.IsZero() {
-		text := fmt.Sprintf("The observation of %s was not recorded: the store has one of %s, of another run.",
+		text := fmt.Sprintf("The observation of %s was not recorded, because the store has an observation of %s from "+
+			"another run.",
 			now.ObservedAt.UTC().Format(time.RFC3339Nano), done.StoredAt.UTC().Format(time.RFC3339Nano))
 		if done.StoredAt.After(r.Data.Now()) {
-			text += " That time is in the future: the clock of that run was ahead, or this one is behind. Nothing is " +
-				"recorded until then. To go on before, correct the clock, and " +
+			text += " That time is in the future: the clock of that run was ahead, or this clock is behind. Nothing is " +
+				"recorded until then. To record earlier, correct the clock, and " +
 				store.RemovalSteps(now.Environment, now.ObservedAt)
 		}
 		diags.AddAttributeWarning(path.Root("deployment"), "A newer observation is recorded already", text)
@@ -184,8 +185,8 @@ func (r *deploymentRecord) record(
 	return memory
 }
 
-// Read asks the store for its last record. If it has none, or an older one than the state, the next apply compares
-// everything. A store that does not answer changes nothing.
+// Read asks the store for its last record. If the store has no record, or an older one than the state, the next apply
+// compares everything. If the store does not answer, the state stays the same.
 func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state deploymentRecordModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -208,7 +209,7 @@ func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, r
 	last, err := store.Snapshot(limited, recorded.Environment)
 	if err != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("store"), "The store can't be read", problem.Sentence(err)+
-			" The plan is made without it.")
+			" The plan uses the last state instead.")
 		return
 	}
 	memory.Lost = last.ObservedAt.Before(recorded.ObservedAt)

@@ -42,8 +42,8 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			},
 			"history": schema.SingleNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "A whole `kalypso_deployment_history`. Its deployments go to the table `delivery`, so that " +
-					"SQL has them too. Not with `store.git`: Git has them.",
+				MarkdownDescription: "A whole `kalypso_deployment_history`. Its deployments are written to the table " +
+					"`delivery`, for SQL. Not with `store.git`, because the Git branch already contains them.",
 				Attributes: map[string]schema.Attribute{
 					"deployments": schema.ListNestedAttribute{
 						Optional: true, MarkdownDescription: "The deployments.",
@@ -54,20 +54,21 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"environment": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 				MarkdownDescription: "Name of the environment in the store. The default is the one in the record on the branch. " +
-					"An environment in a store is of one repo, branch and path.",
+					"All records of an environment must have the same repo, branch and path.",
 			},
 			"store": storeArgument(true),
 			"renew_after": schemas.OptionalDuration(
-				"Record again without a change when the last record is this old, such as `24h`. Readers " +
-					"of the store then see that observation still runs."),
+				"Record again, even without a change, when the last record is this old, such as `24h`. Readers of the store " +
+					"then see that the environment is still observed."),
 			"recorded_at": schemas.ComputedString(
-				"When the last observation that was recorded was made. Null if there is none."),
+				"Time of the last recorded observation. Null if there is none."),
 			"changes": schema.Int64Attribute{
 				Computed: true, MarkdownDescription: "The number of changes in the last record.",
 			},
 			"summary": schemas.ComputedString(
 				"The changes in the last record, for people: their number, then at most 50 lines by cluster " +
-					"type and deployment target. Known in the plan. After a lost state it may list more than the store lacks."),
+					"type and deployment target. Known in the plan. After the state was lost, it may list changes that the store " +
+					"already has."),
 			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true},
 				recordTimeout, recordTimeout),
 		}),
@@ -81,7 +82,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 	}
 	return schema.SingleNestedAttribute{
 		Required: required, Optional: !required,
-		MarkdownDescription: "The store of the record. Exactly one of `git` and `postgres`.",
+		MarkdownDescription: "The store of the record. Set exactly one of `git` and `postgres`.",
 		Attributes: map[string]schema.Attribute{
 			"git": schema.SingleNestedAttribute{
 				Optional: true, Validators: other("postgres"),

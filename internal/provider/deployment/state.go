@@ -81,10 +81,10 @@ func observeDeployment(
 	return seen
 }
 
-// shownPlaces limits how many places a warning lists.
+// shownPlaces limits how many locations a warning lists.
 const shownPlaces = 5
 
-// appendUnreadVersions warns of the places whose versions can't be read.
+// appendUnreadVersions warns of the locations whose versions can't be read.
 func appendUnreadVersions(diags *diag.Diagnostics, versions *observe.Versions) {
 	if versions == nil || len(versions.Unread) == 0 {
 		return
@@ -98,7 +98,7 @@ func appendUnreadVersions(diags *diag.Diagnostics, versions *observe.Versions) {
 		lines = append(lines, fmt.Sprintf("- and %d more", more))
 	}
 	diags.AddAttributeWarning(path.Root("versions"), "Versions can't be read",
-		"The clusters run commits of these repos, and their versions can't be read. The commits stand in their place. The "+
-			"verdict does not depend on it. Check the repos, and git_credentials of the provider.\n\n"+
+		"The clusters run commits of these repos, and their versions can't be read. The commits are shown instead. The "+
+			"verdict does not change. Check the repos, and git_credentials of the provider.\n\n"+
 			strings.Join(lines, "\n"))
 }

@@ -30,14 +30,14 @@ var details = schemas.Enumeration{detailFolders, detailTargets, detailClusters}
 func deploymentStateSchema(ctx context.Context) schema.Schema {
 	arguments := schemas.ObservedArguments()
 	arguments["detail"] = details.Attribute(
-		"How much to return: the folders of cluster types; with `targets` also deployment targets; with `clusters` also " +
-			"targets and clusters.",
+		"How much to return: by default the folders of cluster types; with `targets` also the deployment targets; with " +
+			"`clusters` the clusters too.",
 	)
 	arguments["versions"] = resource.BoolAttribute{
 		Optional: true,
 		MarkdownDescription: "Whether to read which version of each deployment target runs. The default is `false`. The " +
-			"repos that the targets take their manifests from are read with the provider's `git_credentials`. One that can't " +
-			"be read is a warning, and costs its versions alone.",
+			"repos that the targets take their manifests from are read with the provider's `git_credentials`. If a repo " +
+			"can't be read, only its versions are missing, with a warning.",
 	}
 	attributes := schemas.DataSourceArguments(arguments)
 	maps.Copy(attributes, deploymentStateComputed())
@@ -46,11 +46,12 @@ func deploymentStateSchema(ctx context.Context) schema.Schema {
 			"such as `30s` or `10m`. The default is `5m`. If a source does not answer in time, the verdict is `pending`.",
 	})
 	return schema.Schema{
-		MarkdownDescription: "Tells whether the clusters run what a branch of the GitOps repo contains. It checks once per " +
-			"run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
+		MarkdownDescription: "Shows whether the clusters run the contents of a branch of the GitOps repo. It checks once " +
+			"per run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
 			"true. It reports that everything it synced is healthy. And its folder has not changed from the commit that it " +
-			"reports up to the branch's head. So a commit that does not change a folder makes no cluster wait. An unclear " +
-			"state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the full table.",
+			"reports up to the branch's head. So no cluster has to catch up with a commit that does not change its folder. " +
+			"An unclear state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the " +
+			"full table.",
 		Attributes: attributes,
 	}
 }
@@ -84,19 +85,19 @@ func deploymentStateComputed() map[string]schema.Attribute {
 					"Hash of the folder's tree at head. Null if the record lists the folder but the branch does not contain it.",
 				),
 				"total":       schemas.ComputedNumber("Number of clusters that follow the folder or are expected to."),
-				"current":     schemas.ComputedNumber("Number that run the folder as at head and are healthy."),
-				"progressing": schemas.ComputedNumber("Number that are in progress or unclear."),
+				"current":     schemas.ComputedNumber("Number of clusters that run the folder as at head and are healthy."),
+				"progressing": schemas.ComputedNumber("Number of clusters that are in progress or unclear."),
 				"failing": schemas.ComputedNumber(
-					"Number of those in `progressing` that report a failure. They count as failed after `progress_deadline`.",
+					"Number of clusters in `progressing` that report a failure. They count as failed after `progress_deadline`.",
 				),
 				"failed": schemas.ComputedNumber(
-					"Number that run an older tree or are unhealthy for longer than `progress_deadline`.",
+					"Number of clusters that run an older tree, or are unhealthy, for longer than `progress_deadline`.",
 				),
-				"suspended": schemas.ComputedNumber("Number that are suspended."),
-				"stale":     schemas.ComputedNumber("Number whose reports are all older than `stale_after`."),
-				"offline":   schemas.ComputedNumber("Number that are disconnected or do not answer."),
+				"suspended": schemas.ComputedNumber("Number of suspended clusters."),
+				"stale":     schemas.ComputedNumber("Number of clusters whose reports are all older than `stale_after`."),
+				"offline":   schemas.ComputedNumber("Number of clusters that are disconnected or do not answer."),
 				"missing": schemas.ComputedNumber(
-					"Number that are expected but don't report, or that are missing from `minimum`.",
+					"Number of clusters that are expected but don't report, or that `minimum` requires in addition.",
 				),
 				"verdict": schemas.ComputedText("`success`, `pending` or `failure`."),
 				"since": schemas.ComputedText(

@@ -29,10 +29,10 @@ func (clusterSyncFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = function.Definition{
-		Summary: "The objects with which a cluster syncs its folder",
-		MarkdownDescription: "Returns the Kubernetes objects that have a cluster sync the folder of its cluster type, as a " +
+		Summary: "The objects that make a cluster sync its folder",
+		MarkdownDescription: "Returns the Kubernetes objects that make a cluster sync the folder of its cluster type, as a " +
 			"list: for `flux` a GitRepository and a Kustomization, for `flux-oci` an OCIRepository and a Kustomization, for " +
-			"`argocd` an Application, for `fleet` a GitRepo of Rancher Fleet. Hand them to `kubernetes_manifest`, or write " +
+			"`argocd` an Application, for `fleet` a GitRepo of Rancher Fleet. Pass them to `kubernetes_manifest`, or write " +
 			"them to a file with `yamlencode`. See the guide " +
 			"[Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
 			"clusters).",
@@ -56,8 +56,8 @@ func (clusterSyncFunction) Definition(
 			MarkdownDescription: "An object with any of `name` (of the objects; the default is the last element of the " +
 				"folder), `namespace` (of the objects; the defaults are `flux-system`, `argocd` and `fleet-default`), `interval` " +
 				"(how often Flux reads the branch or the registry; the default is `1m`), `secret` (the Secret with the " +
-				"credential of a private repo or registry; Argo CD finds its own by the repo's URL), `decryption` (the Secret with the keys " +
-				"for SOPS; Flux alone), `tag` (of the artifact; the default is `latest`), `verify` (the Secret with cosign's " +
+				"credential of a private repo or registry; Argo CD finds its own by the repo's URL), `decryption` (the Secret with " +
+				"the keys for SOPS; Flux alone), `tag` (of the artifact; the default is `latest`), `verify` (the Secret with cosign's " +
 				"public keys, without which Flux checks no signature; both for `flux-oci` alone) and `cluster_labels` (the " +
 				"clusters that Rancher Fleet deploys to; the default is `{ cluster-type = <name> }`, and in the namespace " +
 				"`fleet-local` the cluster itself).",
@@ -74,7 +74,7 @@ func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, res
 		return
 	}
 	if len(more) > 1 {
-		resp.Error = function.NewArgumentFuncError(3, "There is at most one object of options.")
+		resp.Error = function.NewArgumentFuncError(3, "cluster_sync takes at most one object of options.")
 		return
 	}
 	var ps problem.Problems

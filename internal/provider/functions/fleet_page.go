@@ -22,31 +22,30 @@ func NewFleetPage() function.Function { return pure{"fleet_page", fleetPageDefin
 
 var fleetPageDefinition = function.Definition{
 	Summary: "One HTML page with running versions and deliveries",
-	MarkdownDescription: "Returns one HTML file for people without Terraform: what is wrong now, what each environment " +
-		"runs of each deployment target and cluster type, and the deliveries with their metrics. A pipeline publishes it " +
-		"as a page, a file of a bucket, or an artifact; it also opens from disk.\n\n" +
-		"The file makes no request to anywhere. It reads without JavaScript, which adds filters, the reader's time zone " +
-		"and arrow keys. It has names of authors, but not their mail addresses. Commits are links if their repo's URL " +
-		"begins with `https://`. The page depends on its arguments alone: its times are those of the data. With 2,000 " +
-		"deployment targets, 5 environments and the default `limit`, it has at most 2 MiB.\n\n" +
-		"The versions of deployment targets come from `versions` and `runs` of a history, or `targets` of a state. " +
-		"Without them, the page shows the cluster types: their clusters, and the promoted commit that reached them. " +
-		"The page filters by `workspace` and `workload` where these have them. A version is ahead of another " +
-		"if its numbers are higher, or if an environment that ran both ran it later for the first time.\n\n" +
-		"If an argument is sensitive, so is the page. Mark an output of the page as `sensitive`, so that no plan prints " +
-		"it; `terraform output -raw` writes it.",
+	MarkdownDescription: "Returns one HTML file for people without Terraform: current problems, the version of each " +
+		"deployment target in each environment, and the deliveries with their metrics. A pipeline publishes it as a page, " +
+		"as a file in a bucket, or as an artifact; you can also open it from disk.\n\nThe page makes no requests. It can " +
+		"be read without JavaScript; with it, the page has filters, the reader's time zone and arrow keys. It has names " +
+		"of authors, but not their mail addresses. Commits are links if their repo's URL begins with `https://`. The page " +
+		"depends only on its arguments: all times come from the data. With 2,000 deployment targets, 5 environments and " +
+		"the default `limit`, it has at most 2 MiB.\n\nThe versions of deployment targets come from `versions` and `runs` " +
+		"of a history, or `targets` of a state. Without them, the page shows the clusters of each cluster type, and the " +
+		"promoted commit that they run. If versions have `workspace` and `workload`, the page has filters for these. A " +
+		"version is ahead of another version if its numbers are higher, or if an environment that ran both started it " +
+		"later.\n\nIf an argument is sensitive, so is the page. Mark an output of the page as `sensitive`, so that no " +
+		"plan prints it; `terraform output -raw` writes it.",
 	Parameters: []function.Parameter{
 		function.DynamicParameter{
 			Name: "histories",
-			MarkdownDescription: "Objects of `data.kalypso_deployment_history`, whole, as a list or a map; or a single one. " +
+			MarkdownDescription: "Whole objects of `data.kalypso_deployment_history` in a list or a map, or a single object. " +
 				"The columns have the order of the list. The keys of a map name the environments, and sort the columns.",
 		},
 	},
 	VariadicParameter: function.DynamicParameter{
 		Name: "states",
-		MarkdownDescription: "A list or map of objects of `data.kalypso_deployment_state`, whole, or a single object. " +
-			"They add what the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of a map " +
-			"name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
+		MarkdownDescription: "A list or map of whole objects of `data.kalypso_deployment_state`, or a single object. They " +
+			"add the versions that the clusters run. A state belongs to the history of the same `gitops_repo`; the keys of a " +
+			"map name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
 			"objects of `data.kalypso_promotion` in the same way. They add the commits that wait, with the reason, such as " +
 			"the time at which a window opens. Another one can have the objects of `data.kalypso_comparison`: the page shows " +
 			"their differences as tables.",
@@ -61,8 +60,8 @@ func runFleetPage(ctx context.Context, arguments function.ArgumentsData) (any, *
 		return nil, err
 	}
 	if len(more) > 3 {
-		return nil, function.NewArgumentFuncError(4, "There is at most one list of states, one of promotions, and one of "+
-			"comparisons. Join several with concat")
+		return nil, function.NewArgumentFuncError(4, "fleet_page takes at most one list of states, one of promotions, and "+
+			"one of comparisons. Join several lists with concat")
 	}
 	all := append([]types.Dynamic{first}, more...)
 	if slices.ContainsFunc(all, func(v types.Dynamic) bool { return !tfvalue.WhollyKnown(v) }) {
@@ -102,8 +101,8 @@ func pageArgument[T any](
 	return all, nil
 }
 
-// pageData reads the objects of a data source: of a list, of a map whose keys name them, or a single one. wanted is an
-// attribute that all objects of the data source have.
+// pageData reads the objects of a data source: a list, a map whose keys name the objects, or a single object. wanted is
+// an attribute that all objects of the data source have.
 func pageData[T any](argument, wanted string, v attr.Value, name func(*T, page.Text)) ([]T, error) {
 	v = tfvalue.Underlying(v)
 	set, named := tfvalue.Members(v)
@@ -145,7 +144,7 @@ func pageData[T any](argument, wanted string, v attr.Value, name func(*T, page.T
 	return all, nil
 }
 
-// recode reads data of Terraform into a structure with JSON tags. The error begins with the path of what is wrong.
+// recode reads data of Terraform into a structure with JSON tags. The error begins with the path of the wrong value.
 func recode(data, to any) error {
 	text, err := json.Marshal(data)
 	if err != nil {

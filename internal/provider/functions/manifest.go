@@ -17,8 +17,8 @@ func NewManifest() function.Function { return pure{"manifest", manifestDefinitio
 var manifestDefinition = function.Definition{
 	Summary: "Writes an object as a Kalypso document",
 	MarkdownDescription: "Writes a model resource, such as a `kalypso_cluster_type`, as a Kalypso document in YAML: " +
-		"for a file of a control plane, or for `manifests` of a rendering. The document is known at plan when the " +
-		"arguments of the resource are. If an argument is sensitive, the whole document is.",
+		"for a file of a control plane, or for `manifests` of a rendering. The document is known at plan if the arguments " +
+		"of the resource are known. If an argument is sensitive, so is the whole document.",
 	Parameters: []function.Parameter{
 		function.DynamicParameter{
 			Name: "object",

@@ -24,7 +24,7 @@ var placementDecisionsDefinition = function.Definition{
 	Summary: "Placement decisions in the standard format, for other tools",
 	MarkdownDescription: "Returns PlacementDecision objects (`multicluster.x-k8s.io/v1alpha1`, " +
 		"[KEP-5313](https://kep.k8s.io/5313)) as a list: for each deployment target the clusters that run it. Argo CD, " +
-		"Kueue and other tools that follow this standard then follow Kalypso's decisions. An object has at most 100 " +
+		"Kueue and other tools that support this standard can then use Kalypso's decisions. An object has at most 100 " +
 		"decisions. The objects of a deployment target share the label `multicluster.x-k8s.io/decision-key`, which is the " +
 		"name of the target, and are numbered by `multicluster.x-k8s.io/decision-index`.",
 	Parameters: []function.Parameter{
@@ -36,8 +36,8 @@ var placementDecisionsDefinition = function.Definition{
 	},
 	VariadicParameter: function.DynamicParameter{
 		Name: "cluster_types", AllowUnknownValues: true, AllowNullValue: true,
-		MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: the decisions then name clusters, else " +
-			"the cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
+		MarkdownDescription: "The attribute `cluster_types` of `kalypso_clusters`: with it, the decisions name clusters, " +
+			"otherwise cluster types. One more argument can be an object with `namespace` (of the objects; the default is " +
 			"`default`) and `profiles_namespace` (of the ClusterProfiles; the default is `namespace`). With Terraform, " +
 			"`cluster_types` can be null; OpenTofu then returns null.",
 	},
@@ -51,12 +51,13 @@ func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData
 		return nil, err
 	}
 	if len(more) > 2 {
-		return nil, function.NewArgumentFuncError(3, "There are at most cluster_types and one object of options.")
+		return nil, function.NewArgumentFuncError(3, "placement_decisions takes at most cluster_types and one object of "+
+			"options.")
 	}
 	assignments, known := keysOf(given)
 	if tfvalue.IsNull(tfvalue.Underlying(given)) || known && assignments == nil {
-		return nil, function.NewArgumentFuncError(0, "assignments is not the attribute of that name of a "+
-			"kalypso_environment_rendering: a map of deployment targets for each cluster type. With preview = \"none\" it is "+
+		return nil, function.NewArgumentFuncError(0, "assignments must be the attribute assignments of a "+
+			"kalypso_environment_rendering, a map of deployment targets for each cluster type. With preview = \"none\" it is "+
 			"null")
 	}
 	var ps problem.Problems

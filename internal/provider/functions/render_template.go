@@ -25,8 +25,8 @@ func NewRenderTemplate() function.Function {
 
 var renderTemplateDefinition = function.Definition{
 	Summary: "Renders a template for an assignment",
-	MarkdownDescription: "Renders a template with your own data, as a rendering does with those of an assignment. Use " +
-		"it to try out templates, and to test them with `check` blocks and `terraform test`.",
+	MarkdownDescription: "Renders a template with your own data, in the same way as a rendering does with the data of " +
+		"an assignment. Use it to try out templates, and to test them with `check` blocks and `terraform test`.",
 	Parameters: []function.Parameter{
 		function.DynamicParameter{
 			Name: "template",

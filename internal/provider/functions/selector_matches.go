@@ -85,5 +85,5 @@ func argumentError(argument int64, ps problem.Problems) *function.FuncError {
 	return function.NewArgumentFuncError(argument, sentence(strings.Join(texts, "\n")))
 }
 
-// sentence removes the full stop, which Terraform adds to the error of a function.
+// sentence removes the full stop, because Terraform adds one to the error of a function.
 func sentence(text string) string { return printable.Text(strings.TrimSuffix(text, ".")) }

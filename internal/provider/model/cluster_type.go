@@ -13,10 +13,10 @@ var clusterTypeModel = &model{
 	name:      "cluster_type",
 	attribute: "cluster_types",
 	description: "A cluster type: a set of similar clusters that host the same workloads with the same platform " +
-		"configuration. Scheduling policies assign deployment targets to it; its templates render what is assigned.",
+		"configuration. Scheduling policies assign deployment targets to it, and its templates render their files.",
 	nameDescription: "Name of the cluster type: a DNS-1123 subdomain. It is the name of the folder in the GitOps repo " +
 		"that the clusters of this type follow.",
-	labelsDescription: "Labels that scheduling policies and configs select the cluster type by, such as `{ region = " +
+	labelsDescription: "Labels by which scheduling policies and configs select the cluster type, such as `{ region = " +
 		"\"west-us\" }`. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
 		"reconciler": schema.StringAttribute{

@@ -24,21 +24,21 @@ var configModel = &model{
 		"labels of the config. Configs apply in the order of their names. A later value merges onto an earlier value of " +
 		"the same key.\n\n~> The values are committed to the GitOps repo in plain text. Don't use secrets or sensitive " +
 		"values here: use `kalypso_secret`. A rendering refuses values that are plainly secrets; see the guide Secrets.",
-	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. One " +
-		"that starts with `" + fleet.AzureAppConfigPrefix +
-		"` has keys that contain what they apply to, `<label>.<value>.….<key>`, and applies last.",
+	nameDescription: "Name of the config: a DNS-1123 subdomain. Configs apply in the byte order of their names. A " +
+		"config whose name starts with `" + fleet.AzureAppConfigPrefix +
+		"` applies last, and each of its keys contains the labels that it applies to: `<label>.<value>.….<key>`.",
 	labelsDescription: "The assignments that the config applies to: those for which all labels match. `cluster-type`, " +
-		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
-		"and of the deployment target. Without labels it applies to all. The label `" + fleet.PlatformConfigLabel +
+		"`deployment-target` and `workload` are compared with the names, any other label with the labels of the cluster " +
+		"type and of the deployment target. Without labels it applies to all. The label `" + fleet.PlatformConfigLabel +
 		"` is added, unless it is set or the name starts with `" +
 		fleet.AzureAppConfigPrefix + "`.",
 	arguments: map[string]schema.Attribute{
 		"data": schema.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
-			MarkdownDescription: "The values. A value that parses as a YAML or JSON object or list becomes one, such as the " +
-				"results of `yamlencode` and `jsonencode`; any other value is a string. A value in single quotes is always the " +
-				"string between them.",
+			MarkdownDescription: "The values. If a value parses as a YAML or JSON object or list, such as the result of " +
+				"`yamlencode` or `jsonencode`, it becomes that object or list; any other value is a string. A value in single " +
+				"quotes is always the string between them.",
 		},
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {

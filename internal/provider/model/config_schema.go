@@ -11,12 +11,12 @@ var configSchemaModel = &model{
 	Kind:      fleet.KindConfigSchema,
 	name:      "config_schema",
 	attribute: "config_schemas",
-	description: "A JSON Schema for the platform configuration of the assignments that its labels match. The merged " +
-		"configs are validated by every schema that applies; strings that look like a number count as one.",
+	description: "A JSON Schema for the platform configuration of the assignments that its labels match. Every schema " +
+		"that applies validates the merged configs; a string that looks like a number counts as a number.",
 	nameDescription: "Name of the schema: a DNS-1123 subdomain.",
 	labelsDescription: "The assignments that the schema applies to: those for which all labels match. `cluster-type`, " +
-		"`deployment-target` and `workload` are compared with the names, any other label with those of the cluster type " +
-		"and of the deployment target. Without labels it applies to all.",
+		"`deployment-target` and `workload` are compared with the names, any other label with the labels of the cluster " +
+		"type and of the deployment target. Without labels it applies to all.",
 	arguments: map[string]schema.Attribute{
 		"schema": schema.StringAttribute{
 			Required: true,

@@ -1,2 +1,2 @@
-// Package model is a resource and a list of each of the Kalypso objects that make up a fleet.
+// Package model has a resource and a list for each kind of Kalypso object in a fleet.
 package model

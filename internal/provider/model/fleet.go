@@ -26,14 +26,14 @@ func FleetArguments() map[string]schema.Attribute {
 				"environments are ignored.",
 		},
 		"cluster_types": nestedAttributes("cluster_types", "The cluster types, by keys of your choice: "+
-			"`kalypso_cluster_type.all` if that has `for_each`, or a map of single resources or of objects written inline."),
-		"templates": nestedAttributes("templates", "The templates that the cluster types name, in the same form."),
+			"`kalypso_cluster_type.all` if it has `for_each`, or a map of single resources or of objects written inline."),
+		"templates": nestedAttributes("templates", "The templates that the cluster types use, in the same form."),
 		"configs": nestedAttributes("configs", "The platform configuration, in the same form. Config values "+
 			"are committed in plain text, even if marked sensitive."),
 		"config_schemas": nestedAttributes("config_schemas",
 			"The JSON Schemas that the configuration must satisfy, in the same form."),
 		"secrets": nestedAttributes("secrets", "The references to secrets in external stores, in the same "+
-			"form. A secret and a config that apply to the same assignment share no key."),
+			"form. A secret and a config of one assignment must not share a key."),
 		"scheduling_policies": nestedAttributes("scheduling_policies",
 			"The policies that place deployment targets on cluster types, in the same form."),
 		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
@@ -55,8 +55,8 @@ type parsedText struct {
 }
 
 // ReadFleet reads the [FleetArguments]. It reports values of a wrong type; it does not validate the fleet. origins
-// lists the keys of manifests that refer to Git. Once ctx is done, it leaves the rest out, and the run reports that it
-// was stopped.
+// lists the keys of manifests that refer to Git. Once ctx is done, it skips the remaining texts, and the caller reports
+// that the run was stopped.
 func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
 	f = &fleet.Fleet{Environment: d.String("environment"), Limits: limits}
 	for _, m := range All {

@@ -72,7 +72,7 @@ func (m *model) state(found fleet.Object, diags *diag.Diagnostics) types.Object 
 // findInRepo reads the object of the kind that an identity with a repo names.
 func (r *modelResource) findInRepo(ctx context.Context, identity map[string]string) (fleet.Object, error) {
 	if identity["branch"] == "" && identity["commit"] == "" {
-		return nil, errors.New("the identity names a repo, and neither a branch nor a commit. Add one of them")
+		return nil, errors.New("the identity has a repo, but neither a branch nor a commit. Add one of them")
 	}
 	if r.Data == nil || !r.Data.Known {
 		return nil, errors.New("this import reads a repo, and the provider's credentials are known after apply")
@@ -97,8 +97,8 @@ func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
 	return m.choose(ctx, file, name, text)
 }
 
-// choose returns the object of the kind in the text of a file. It must be the only one with the name, or if name is
-// empty, the only one.
+// choose returns the object of the kind in the text of a file. Only one object may have the name; if name is empty, the
+// file may contain only one object of the kind.
 func (m *model) choose(ctx context.Context, file, name, text string) (fleet.Object, error) {
 	// Errors in other documents of the file don't matter if the object is found.
 	objects, _, ps := fleetyaml.Parse(ctx, problem.Origin{Key: file}, text)
@@ -139,7 +139,7 @@ func readImport(ctx context.Context, id string) (file, name, text string, err er
 		data, err = localfile.Read(ctx, file, source.DefaultLimits.File)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		file = redact.UserInfo(file) // Abs would make a path of a URL
+		file = redact.UserInfo(file) // Abs would turn a URL into a path
 		at, absErr := filepath.Abs(file)
 		if absErr != nil {
 			at = file

@@ -64,7 +64,7 @@ type imported struct {
 	address string
 }
 
-// importable returns the objects that become resources, and the reasons why others stay in YAML.
+// importable returns the objects that become resources, and for the other objects the reasons why they stay in YAML.
 func importable(found *source.ControlPlane) (all []imported, staying []string) {
 	taken := addresses{}
 	for _, m := range All {
@@ -118,8 +118,8 @@ func (o imported) templates(addresses map[string]string) map[string]string {
 	return references
 }
 
-// renderingText returns a rendering that takes the resources. It passes registrations through a local: Terraform defers
-// reading a data source while resources that it refers to directly have changes.
+// renderingText returns a rendering that takes the resources. It passes registrations through a local, because
+// Terraform would not read the data source at plan while resources that it refers to directly have changes.
 func renderingText(found *source.ControlPlane, all []imported) string {
 	arguments := map[*model][]string{}
 	for _, o := range all {
@@ -164,8 +164,8 @@ func renderingText(found *source.ControlPlane, all []imported) string {
 	return string(hclwrite.Format([]byte(b.String())))
 }
 
-// environmentText returns the environment of a control plane as an expression. In Kalypso, its branch and that of its
-// GitOpsRepo have the name of the environment.
+// environmentText returns the environment of a control plane as an expression. In Kalypso, the branches of the control
+// plane and of its GitOpsRepo have the name of the environment.
 func environmentText(found *source.ControlPlane) string {
 	switch {
 	case len(found.Layers) > 0 && found.Layers[0].Branch != "":
@@ -204,8 +204,8 @@ var notOfIdentifier = regexp.MustCompile(`[^a-z0-9_]+`)
 // addresses contains the addresses of resources that are taken.
 type addresses map[string]bool
 
-// importable returns an object as a resource of the model, with an address that nothing else has. An error says why it
-// stays in YAML.
+// importable returns an object as a resource of the model, with a unique address. An error says why the object stays in
+// YAML.
 func (taken addresses) importable(m *model, o source.FoundObject) (imported, error) {
 	if m.importable != nil {
 		if err := m.importable(o.Object); err != nil {

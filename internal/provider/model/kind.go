@@ -32,7 +32,7 @@ func ObjectOf(v attr.Value) (fleet.Object, problem.Problems) {
 	return m.checked(v)
 }
 
-// kindOf returns the only model that an object of the type fits. Otherwise it returns the reason.
+// kindOf returns the model that an object of the type fits. If it fits no model or several, it returns the reason.
 func kindOf(given attr.Type, attributes []string) (*model, problem.Problems) {
 	var nearest []*model
 	var fewest problem.Problems
@@ -43,7 +43,7 @@ func kindOf(given attr.Type, attributes []string) (*model, problem.Problems) {
 		distance := len(ps)
 		for _, name := range attributes {
 			if arguments[name] == nil {
-				distance += math.MaxInt16 // another kind is likelier than a misspelled argument
+				distance += math.MaxInt16 // the object is more likely of another kind than of this kind with a misspelled argument
 			}
 		}
 		switch {
@@ -64,7 +64,7 @@ func kindOf(given attr.Type, attributes []string) (*model, problem.Problems) {
 		return nil, fewest
 	case closest == 0:
 		return nil, problem.Problems{{Summary: "Ambiguous object", Detail: fmt.Sprintf(
-			"An object with the attributes %s may be each of %s. Add an attribute that only one of them has, or pass the "+
+			"An object with the attributes %s may be any of %s. Add an attribute that only one of these has, or pass the "+
 				"resource.", list, resourceNames(nearest))}}
 	}
 	return nil, problem.Problems{{Summary: "Unknown kind of object", Detail: fmt.Sprintf(
@@ -133,7 +133,7 @@ func mismatches(want, given attr.Type, at []problem.Step) (ps problem.Problems) 
 	return ps
 }
 
-// attributeMismatches compares an attribute of an object with the argument of its name.
+// attributeMismatches compares an attribute of an object with the argument of the same name.
 func attributeMismatches(want types.ObjectType, name string, given attr.Type, at []problem.Step) problem.Problems {
 	at = below(at, problem.Attr(name))
 	if argument, ok := want.AttrTypes[name]; ok {

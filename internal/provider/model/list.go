@@ -53,8 +53,8 @@ func (l *modelList) ListResourceConfigSchema(
 			tfvalue.ManifestsAttribute: schema.MapAttribute{
 				ElementType: types.StringType, Optional: true,
 				MarkdownDescription: "Kalypso YAML by its origin: the path of a file, relative to Terraform's working directory, " +
-					"or a key of `manifests` of `kalypso_control_plane`. This or `repo` is required. An import reads the origin " +
-					"again: for a key with a branch, the branch's head.",
+					"or a key of `manifests` of `kalypso_control_plane`. This or `repo` is required. An import reads the file " +
+					"again; if the key names a branch, at the branch's head.",
 			},
 			"repo": text("URL of the control plane's repo. The objects of the base that its BaseRepo names are listed too. " +
 				"Workloads behind registrations are not: they belong to the teams."),
@@ -167,7 +167,7 @@ func (f *foundObjects) addControlPlane(ctx context.Context, data *configuration.
 	var diags diag.Diagnostics
 	schemas.AppendSourceProblems(&diags, found.Problems)
 	pass := f.results.Warn
-	if len(found.Objects) == 0 { // so no result is lost by an error
+	if len(found.Objects) == 0 { // an error would discard the results
 		pass = f.results.Fail
 	}
 	if !pass(diags) {
@@ -189,7 +189,7 @@ func (f *foundObjects) add(ctx context.Context, o source.FoundObject, at origin.
 	}
 	var diags diag.Diagnostics
 	name := o.Metadata().Name
-	at.Name = name // distinguishes the objects of a file
+	at.Name = name // the name distinguishes objects in the same file
 	if f.listed[at] {
 		diags.AddWarning("Duplicate object", printable.Text(fmt.Sprintf(
 			"%s contains several objects of kind %s named %q. One is listed. Rename or remove the others.", at.Path,

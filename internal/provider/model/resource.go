@@ -43,7 +43,8 @@ func newModelResource(m *model) *modelResource {
 	return &modelResource{m, schemas.NewResource(m.name, all, modelIdentity)}
 }
 
-// modelIdentity identifies an object by its name. Like an import ID, an import names the file that contains it.
+// modelIdentity identifies an object by its name. For an import, it also names the file that contains the object, like
+// an import ID.
 var modelIdentity = schemas.Identity{
 	{Name: "name", State: path.Root("name"),
 		Description: "Name of the object. An import needs it only if the file contains several objects of the kind."},
@@ -52,8 +53,8 @@ var modelIdentity = schemas.Identity{
 			"or to the root of repo. The state does not keep it."},
 	{Name: "repo", Description: "URL of the repo with the file. Null for a file on this machine."},
 	{Name: "branch", Description: "Branch of the repo, whose head is read unless commit is set."},
-	{Name: "commit", Description: "Full hash of the commit to read. With branch, servers that serve no commit by its " +
-		"hash can be read too."},
+	{Name: "commit", Description: "Full hash of the commit to read. Set branch too if the server does not serve " +
+		"commits by their hash."},
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. Terraform calls it for every plan too, with what is
@@ -108,7 +109,7 @@ func (r *modelResource) Update(ctx context.Context, req resource.UpdateRequest, 
 // Delete implements resource.Resource: the framework removes the state.
 func (r *modelResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// apply stores the plan, in which everything is known now.
+// apply stores the plan, in which all values are known by now.
 func (r *modelResource) apply(
 	ctx context.Context, plan tfsdk.Plan, state *tfsdk.State, identity *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
 ) {

@@ -14,8 +14,8 @@ var schedulingPolicyModel = &model{
 	attribute: "scheduling_policies",
 	description: "A scheduling policy assigns every deployment target that it selects to every cluster type that it " +
 		"selects, or with `placement` to some of them. If several policies choose the same pair, it is one assignment.\n\n" +
-		"To select everything, a selector needs `match_all = true`, so that a variable that happens to be null or empty " +
-		"never does.",
+		"To select everything, a selector needs `match_all = true`. Otherwise, a variable that happens to be null or " +
+		"empty would select everything.",
 	nameDescription:   "Name of the policy: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the policy. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{

@@ -17,10 +17,10 @@ var templateModel = &model{
 		"types refer to the templates they use.\n\nThe manifests are Go templates with the Sprig functions that use " +
 		"neither clock nor network, and with `toYaml`, `stringify`, `hash` and `unquote`. The data are " +
 		"`.DeploymentTargetName`, `.Namespace`, `.Environment`, `.Workspace`, `.Workload`, `.ClusterType`, " +
-		"`.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (where the team's manifests lie: " +
+		"`.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (the location of the team's manifests: " +
 		"`.Manifests.repo`, `.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and " +
 		"`.SecretData` (the references to secrets by key, each with `store`, `key` and, if it has one, `property`). " +
-		"Printing a missing value is an error. They are parsed at plan. To try one out, use the function " +
+		"Printing a missing value is an error. Templates are parsed at plan. To try one out, use the function " +
 		"`provider::kalypso::render_template`.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",

@@ -21,8 +21,7 @@ var workloadModel = &model{
 	attribute: "workloads",
 	description: "A workload: an application with its deployment targets. A target is rendered only in its own " +
 		"environment, where it is called `<workload>-<target>`.",
-	nameDescription: "Name of the workload: a DNS-1123 subdomain. The name of a deployment target consists of the " +
-		"workload's and the target's.",
+	nameDescription: "Name of the workload: a DNS-1123 subdomain. A deployment target's name is `<workload>-<target>`.",
 	labelsDescription: "Labels of the workload. They override those of its targets. Keys and values follow the " +
 		"Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
@@ -62,14 +61,14 @@ var targetArguments = map[string]schema.Attribute{
 	"labels": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Labels of the target, which scheduling policies and configs select it by. The workload's " +
+		MarkdownDescription: "Labels of the target, by which scheduling policies and configs select it. The workload's " +
 			"labels override them, and then `workload` and `workspace`, which always exist.",
 	},
 	"manifests": schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`. Usually `repo`, " +
-			"`branch` and `path`, or any other keys that the templates read.",
+		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`: usually `repo`, " +
+			"`branch` and `path`, but any keys that the templates use.",
 	},
 	"config_schemas": schema.ListAttribute{
 		ElementType: types.StringType,
@@ -80,9 +79,9 @@ var targetArguments = map[string]schema.Attribute{
 	"requires": schema.ListNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "The deployment targets that this one needs beside it: each cluster type that gets it must " +
-			"get a target that satisfies each element. A target satisfies an element if it has all that is set there. " +
-			"`guardrails.requires` of the rendering says what happens if there is none. Templates read the targets as " +
-			"`.Requires`. In YAML, it is the annotation `" + fleet.RequiresAnnotation + "`. At most 32.",
+			"get a target that satisfies each element. A target satisfies an element if it matches all attributes that are " +
+			"set there. `guardrails.requires` of the rendering decides what happens if no target does. Templates read the " +
+			"targets as `.Requires`. In YAML, it is the annotation `" + fleet.RequiresAnnotation + "`. At most 32.",
 		NestedObject: schema.NestedAttributeObject{Attributes: requirementArguments},
 	},
 }
@@ -94,8 +93,8 @@ var requirementArguments = map[string]schema.Attribute{
 	},
 	"deployment_target": schema.StringAttribute{
 		Optional: true,
-		MarkdownDescription: "Name of the required target as its workload writes it. Needs `workload`. The default is any " +
-			"target of the workload.",
+		MarkdownDescription: "Name of the required target in its workload. Needs `workload`. The default is any target of " +
+			"the workload.",
 	},
 	"match_labels": schema.MapAttribute{
 		ElementType:         types.StringType,

@@ -49,7 +49,7 @@ var commitStatusIdentity = schemas.Identity{
 	{Name: "context", State: path.Root("context"), Required: true, Description: "Context of the status."},
 }
 
-// identify sets the identity by a state. The commit may be the deployment's.
+// identify sets the identity from a state. The commit may come from the deployment.
 func (r *commitStatus) identify(
 	ctx context.Context,
 	state *tfsdk.State,
@@ -219,7 +219,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	}
 }
 
-// Delete does nothing, because GitHub does not let statuses be deleted.
+// Delete does nothing, because statuses can't be deleted.
 func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
 	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
 }

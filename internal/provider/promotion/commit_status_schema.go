@@ -27,15 +27,14 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab, Gitea or Azure DevOps in one context, " +
 			"such as `kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\n" +
-			"The last status of a context counts. So a " +
-			"change of the resource adds a status, and so does an apply after the state, the description or the URL for the " +
-			"context was changed outside Terraform. **Destroying the resource leaves the commit's status unchanged:** " +
-			"statuses can't be deleted. GitHub removes old ones by its retention settings, and allows 1,000 statuses per " +
-			"commit and context. `kalypso_deployment_history` needs none of them.\n\nOn GitLab, a status is a job of an " +
-			"external pipeline, with the context as its name: `failure` can block merge requests of the commit. `error` is " +
-			"`canceled` there. A `pending` status stays as it is until the next state: neither its text nor its age " +
-			"changes.\n\nThe credential needs permission to write commit statuses in the repo; on GitLab the role Developer, " +
-			"on Gitea the scope `write:repository`.",
+			"Only the last status of a context counts. So a change of the resource adds a status. An apply also adds one if " +
+			"the state, the description or the URL in the context was changed outside Terraform. **Destroying the resource " +
+			"leaves the commit's status unchanged:** statuses can't be deleted. GitHub removes old statuses by its retention " +
+			"settings, and allows 1,000 statuses per commit and context. `kalypso_deployment_history` does not need " +
+			"them.\n\nOn GitLab, a status is a job of an external pipeline, with the context as its name: `failure` can " +
+			"block merge requests of the commit. `error` is `canceled` there. A `pending` status keeps its text and its time " +
+			"until the next state.\n\nThe credential needs permission to write commit statuses in the repo; on GitLab the " +
+			"role Developer, on Gitea the scope `write:repository`.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true,
@@ -84,8 +83,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"deployment": schema.SingleNestedAttribute{
 				Optional: true,
 				MarkdownDescription: "A whole `kalypso_deployment_state`, instead of `commit`, `state` and `description`. Its " +
-					"verdict becomes the state of its `promoted_commit`. Another verdict or another commit sets a new status; new " +
-					"counts alone don't. Without a promoted commit, no status is set.",
+					"verdict becomes the state of its `promoted_commit`. A new verdict or commit sets a new status; new counts " +
+					"alone don't. Without a promoted commit, no status is set.",
 				Attributes: map[string]schema.Attribute{
 					"promoted_commit": schemas.OptionalString("The commit."),
 					"verdict":         schemas.OptionalString("The state."),
@@ -93,9 +92,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				},
 			},
 			"renew_after": schemas.OptionalDuration(
-				"Set the status again if the last one was older than this when refresh read it, such as " +
-					"`1h`. A rule that requires a fresh status then sees that the check still runs. GitHub allows " +
-					"1,000 statuses per commit and context."),
+				"Set the status again if the last status was older than this at refresh, such as `1h`. Rules that require a " +
+					"fresh status then know that the check still runs. GitHub allows 1,000 statuses per commit and context."),
 			"set_at": schemas.ComputedString(
 				"When the host received the last status, by its clock. Null if no status was set."),
 			"timeouts": times,

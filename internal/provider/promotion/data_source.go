@@ -69,8 +69,8 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 	switch {
 	case errors.Is(err, promotion.ErrNotOnBranch):
 		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch",
-			problem.Sentence(err)+" Name the full hash of a commit that "+
-				"was merged to the branch, and not one of a pull request or a fork.")
+			problem.Sentence(err)+" Set the full hash of a commit that was merged to the branch. Commits of pull requests "+
+				"and forks are not on it.")
 	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, githost.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
 			"after, statuses, soak and dwell read commit statuses, and %s is on no configured host. Pass the state of the "+
@@ -82,11 +82,11 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 		configuration.AppendDeliveryError(diags, request.GitOps, err)
 	case errors.As(err, &current):
 		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", problem.Sentence(err)+
-			" Nothing is promoted from there: restore it from the branch's history.")
+			" Restore the file from the branch's history.")
 	case errors.As(err, &remote):
 		diags.AddAttributeError(controlPlane, "The control plane can't be read", problem.Sentence(err))
 	default:
-		diags.AddAttributeError(controlPlane, "No promotion can be decided", problem.Sentence(err))
+		diags.AddAttributeError(controlPlane, "Cannot choose a commit to promote", problem.Sentence(err))
 	}
 }
 
@@ -99,13 +99,12 @@ func promotionSchema(ctx context.Context) schema.Schema {
 	})
 	return schema.Schema{
 		MarkdownDescription: "Chooses the commit of a control plane that an environment renders: the newest commit after " +
-			"the current one whose gates are open. A gate never raises an error. While it is closed, the " +
-			"environment keeps its " +
-			"commit, and its own changes go out. Every run looks once and waits for nothing.\n\nThe gates are commit statuses " +
-			"on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or states of " +
-			"environments that you pass. An unclear state never promotes a commit; `waiting` and `summary` contain the " +
-			"reason. The guide *From dev to prod* has a whole chain.\n\nAnyone who may write commit statuses in the control " +
-			"plane's repo can open a gate. Set `by` to accept only one app or user.",
+			"the current one whose gates are open. A closed gate is not an error: the environment keeps its commit, and its " +
+			"own changes are still delivered. A run checks the gates once and does not wait.\n\nThe gates are commit " +
+			"statuses on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or " +
+			"states of environments that you pass. An unclear state never promotes a commit; `waiting` and `summary` contain " +
+			"the reason. The guide *From dev to prod* shows a chain of environments.\n\nAnyone who may write commit statuses " +
+			"in the control plane's repo can open a gate. Set `by` to accept only one app or user.",
 		Attributes: attributes,
 	}
 }

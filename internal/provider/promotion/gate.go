@@ -67,7 +67,7 @@ func (g *deploymentGate) ValidateConfig(
 	g.read(ctx, req.Config, &resp.Diagnostics)
 }
 
-// ModifyPlan checks the arguments against the provider's configuration. It contacts nothing.
+// ModifyPlan checks the arguments and the provider's configuration together. It contacts nothing.
 func (g *deploymentGate) ModifyPlan(
 	ctx context.Context,
 	req resource.ModifyPlanRequest,
@@ -78,7 +78,7 @@ func (g *deploymentGate) ModifyPlan(
 	}
 }
 
-// gateRequest configures what to wait for, and how often to check.
+// gateRequest contains the deployment to wait for, and how often to check it.
 type gateRequest struct {
 	schemas.ObservedRequest
 	interval time.Duration
@@ -99,7 +99,7 @@ func (g *deploymentGate) read(
 		d.Report(
 			"Nothing to wait for",
 			"Both tree_hash and commit are null. The rendering's commit_sha is null until its pull request is "+
-				"merged: create the gate after that, such as with count.",
+				"merged: create the gate after that, for example with count.",
 			problem.Attr("commit"),
 		)
 	}
@@ -195,7 +195,7 @@ func (g *deploymentGate) wait(
 	case err != nil:
 		schemas.AppendDeploymentError(diags, request.At, err)
 	case seen.Verdict != deployment.Success:
-		diags.AddError("The deployment failed", describeState(seen)+" Fix this; the next apply waits again.")
+		diags.AddError("The deployment failed", describeState(seen)+" Fix the deployment and apply again.")
 	default:
 		tflog.Info(ctx, "the deployment is complete", map[string]any{"head": seen.Head, "summary": seen.Summary})
 		arguments["head"], arguments["summary"] = types.StringValue(seen.Head), types.StringValue(seen.Summary)

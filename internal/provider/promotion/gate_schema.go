@@ -49,11 +49,12 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 		attributes[name] = schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return schema.Schema{
-		MarkdownDescription: "Waits until the clusters run a rendering, so that apply ends when the rendering runs, not " +
-			"when it is committed. It takes the arguments of `kalypso_deployment_state` and checks until the verdict is " +
+		MarkdownDescription: "Waits until the clusters run a rendering. So apply ends when the rendering runs, not when " +
+			"it is committed. It takes the arguments of `kalypso_deployment_state` and checks until the verdict is " +
 			"`success`. A `failure` or a timeout is an error that lists the problems; the next apply waits again.\n\nRefresh " +
-			"contacts nothing, and destroy only removes the gate from state. Put the gate into its own root module, with the " +
-			"status that it allows: while the gate waits, it keeps the state lock, and no hotfix should wait for that.",
+			"contacts nothing, and destroy only removes the gate from state. Put the gate into its own root module, together " +
+			"with the status that depends on it: a waiting gate keeps the state locked, and a hotfix should not have to wait " +
+			"for the lock.",
 		Attributes: attributes,
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// rendering is the tree that an apply leaves at its destination, and how much of it the plan shows.
+// rendering is the tree that an apply leaves at its destination, and the setting for how much of it the plan shows.
 type rendering struct {
 	Next    *next.Next
 	preview string
@@ -163,7 +163,7 @@ func paused(d tfvalue.Decoder) bool {
 	return r != nil && r.Paused() != ""
 }
 
-// prior converts what a state says about the last delivery.
+// prior converts the attributes of a state that describe the last delivery.
 func (m *environmentRenderingModel) prior() *past.Prior {
 	if m == nil {
 		return nil

@@ -15,11 +15,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// explainErrors ends every error of a rendering with what the promotion does, and with the state of the waves: an error
-// hides the plan that would show them. step is the step of the rollout, or nil if it is not known.
-//
-// A refresh and a destroy do not know the promotion of this run. The promotion of the state is older than the waves: it
-// chose the commit for the last wave when the rollout was still under way.
+// explainErrors ends every error of a rendering with the decision of the promotion, and with the state of the waves. An
+// error hides the plan, which would show both. step is the step of the rollout, or nil if it is not known.
+// A refresh and a destroy know only the promotion in the state, which is older than the waves: it chose the commit for
+// the last wave when the rollout was still under way.
 func (m *environmentRenderingModel) explainErrors(
 	diags *diag.Diagnostics, verbs verbs, before *past.State, step *rollout.Step,
 ) {

@@ -20,7 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// feedbackKey is the key in private state of the feedback that was given: a [feedback.Said].
+// feedbackKey is the key in private state of the feedback of earlier applies: a [feedback.Said].
 const feedbackKey = "feedback"
 
 func feedbackArgument() schema.SingleNestedAttribute {
@@ -80,7 +80,7 @@ type feedbackGiver struct {
 	diags   *diag.Diagnostics
 }
 
-// last returns the attribute feedback_status before the operation.
+// last returns the value of feedback_status before the operation.
 func (g feedbackGiver) last() types.String {
 	if g.state == nil {
 		return types.StringNull()
@@ -101,8 +101,8 @@ func (g feedbackGiver) said(ctx context.Context) (said feedback.Said) {
 	return said
 }
 
-// plan plans the attribute feedback_status: the feedback that the apply gives, or else the last one. If it gives any,
-// the arguments that say where objects were read do not stay as they were: the apply needs their commits.
+// plan plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If the apply
+// gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the like.
 func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) types.String {
 	last, said, settings := g.last(), g.said(ctx), decision.Applied.Wish.Feedback
 	if settings == nil && len(said.Issues) == 0 {
@@ -161,7 +161,7 @@ func (g feedbackGiver) set(m *environmentRenderingModel, status types.String) {
 }
 
 // send gives the feedback of an apply. It never fails: problems are warnings, and the next apply tries again. planned
-// contains the planned results. It reports whether the next plan has none to give.
+// contains the planned results. It reports whether all feedback was given, so that the next plan has none.
 func (g feedbackGiver) send(
 	ctx context.Context, m *environmentRenderingModel, result *remote.Result, planned deliveryResults,
 ) (settled bool) {
@@ -217,7 +217,8 @@ func (g feedbackGiver) end(ctx context.Context, environment string) {
 
 // warn warns of the feedback that was not given.
 func (g feedbackGiver) warn(errs []error, left *feedback.Plan) {
-	const summary, next = "Teams did not hear everything", "The delivery is complete, and the next apply tries again."
+	const summary, next = "Some feedback to teams was not given", "The delivery is complete, and the next apply tries " +
+		"again."
 	at := path.Root("feedback")
 	for _, err := range errs {
 		var failed diag.Diagnostics

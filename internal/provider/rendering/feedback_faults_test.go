@@ -187,7 +187,7 @@ func TestFeedbackHostFails(t *testing.T) {
 
 	w.fake.Fail("", "/issues", -1, githubfake.Forbidden("Resource not accessible by personal access token"))
 	warned := w.applies("feedback: 1 status, 1 issue opened again")
-	if strings.Count(warned, "Teams did not hear") != 1 || !strings.Contains(warned, "GitHub denies the request") ||
+	if strings.Count(warned, "Some feedback to teams") != 1 || !strings.Contains(warned, "GitHub denies the request") ||
 		!strings.Contains(warned, "the permission issues: read") {
 		t.Errorf("the warnings are:\n%s", warned)
 	}

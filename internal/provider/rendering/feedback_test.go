@@ -209,7 +209,7 @@ func TestAccFeedbackOfMany(t *testing.T) {
 	for run := range 3 {
 		reads(200, fmt.Sprintf("Run %d\n", run))
 		out := dev.Succeed("apply", "-auto-approve", "-no-color")
-		for _, want := range []string{"Teams did not hear", "GitHub can't be reached", "the next apply tries again"} {
+		for _, want := range []string{"Some feedback to teams", "GitHub can't be reached", "the next apply tries again"} {
 			if !strings.Contains(out.Text(), want) {
 				t.Errorf("run %d does not warn %q:\n%s", run, want, out.Text())
 			}

@@ -42,8 +42,9 @@ var renderingIdentity = schemas.Identity{
 		Description: "Path of the rendering in the repo. Null for the root."},
 }
 
-// previewOfID separates the preview in an import ID. An import does not see the configuration, and without the preview
-// the next plan would show all attributes that the preview of the configuration leaves out as removed.
+// previewOfID separates the preview in an import ID. An import does not see the configuration. Without the preview in
+// the ID, it would set all attributes, and if the configuration has preview = "none", the next plan would show them as
+// removed.
 const previewOfID = "&preview="
 
 // ImportState reads a rendering's record from its branch.
@@ -76,7 +77,7 @@ func (r *environmentRendering) ImportState(
 	if errors.Is(err, gitbranch.ErrBranchNotFound) {
 		resp.Diagnostics.AddError("Branch not found",
 			fmt.Sprintf(
-				"The repo %s has no branch %q. Check ref in the ID: an import reads a rendering that is there.",
+				"The repo %s has no branch %q. Check ref in the ID: an import needs a branch that contains the rendering.",
 				at.Repo, at.Branch))
 		return
 	}

@@ -29,7 +29,7 @@ func limitsAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Limits the size of the fleet, so that one team can't block the other teams. A larger fleet " +
-			"is an error of the plan. The defaults are far above the size of any real fleet.",
+			"fails the plan. The defaults are far above the size of any real fleet.",
 		Attributes: map[string]schema.Attribute{
 			"assignments": count("The number of assignments in the environment.", most.Assignments),
 			"targets_per_workload": count(
@@ -49,15 +49,15 @@ func readLimits(d tfvalue.Decoder) fleet.Limits {
 	return limits
 }
 
-// maxMessage is gRPC's limit for a message between Terraform and a provider, in bytes. copies is how often a message
-// contains an argument: as configured, as planned, and in the state.
+// maxMessage is gRPC's limit for a message between Terraform and a provider, in bytes. A message contains an argument
+// up to copies times: as configured, as planned, and in the state.
 const (
 	maxMessage = 256 << 20
 	copies     = 3
 )
 
-// ValidateConfig reports YAML that is too large for Terraform's messages. Terraform's own error, at a later plan, says
-// neither what is too large nor what to do, and blocks an apply that removes it.
+// ValidateConfig reports YAML that is too large for Terraform's messages. Otherwise Terraform reports it at a later
+// plan, without saying which argument is too large or what to do, and even blocks the apply that would remove the YAML.
 func (r *environmentRendering) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
@@ -75,8 +75,9 @@ func (r *environmentRendering) ValidateConfig(
 			"Too much YAML for Terraform",
 			fmt.Sprintf(
 				"The texts in manifests have %d MB. Terraform passes them to the provider %d times in one message: as "+
-					"configured, planned, and in the state. A message has at most 256 MiB (gRPC's limit), which leaves %d MB. Leave "+
-					"out what this environment does not use, or split the fleet into several renderings, each with its own path.",
+					"configured, planned, and in the state. A message has at most 256 MiB (gRPC's limit), which leaves %d MB. "+
+					"Leave out objects that this environment does not use, or split the fleet into several renderings, each with "+
+					"its own path.",
 				size/1_000_000, copies, maxMessage/copies/1_000_000),
 		)
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// environmentRenderingModel is a plan or a state of the resource. Large collections keep the framework's own types. So
-// do nested objects, because they may be unknown.
+// environmentRenderingModel is a plan or a state of the resource. Large collections keep the framework's own types,
+// which saves a conversion; nested objects keep them because they may be unknown.
 type environmentRenderingModel struct {
 	Environment        types.String   `tfsdk:"environment"`
 	ClusterTypes       types.Map      `tfsdk:"cluster_types"`
@@ -83,7 +83,7 @@ type deliveryResults struct {
 	FeedbackStatus types.String `tfsdk:"feedback_status"`
 }
 
-// sameAs reports whether both have the same values.
+// sameAs reports whether two models have the same values.
 func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) bool {
 	return reflect.DeepEqual(m, other)
 }
@@ -139,7 +139,7 @@ func (m *environmentRenderingModel) planResults(
 	}
 }
 
-// keepPart is [keepValue] for a part of an object.
+// keepPart is [keepValue] for an attribute in an object.
 func keepPart(ctx context.Context, planned *types.Object, prior types.Object, name string) bool {
 	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
 		return false
@@ -154,7 +154,8 @@ func keepPart(ctx context.Context, planned *types.Object, prior types.Object, na
 	return true
 }
 
-// keepIfOnly plans the prior value of an object from which only some parts differ. These may be null.
+// keepIfOnly plans the prior value of an object if only the given attributes of it differ. These attributes may be
+// null.
 func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, names ...string) bool {
 	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
 		return false
@@ -170,7 +171,7 @@ func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, 
 	return true
 }
 
-// stay plans the arguments that stay as the last apply had them, where Terraform accepts that.
+// stay plans the values of the last apply for the arguments that keep them, if Terraform accepts that.
 func (m *environmentRenderingModel) stay(
 	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
 ) {
@@ -183,7 +184,8 @@ func (m *environmentRenderingModel) stay(
 	}
 }
 
-// keepArgument plans the prior value of an argument, or of a part of one. It reports whether Terraform accepts that.
+// keepArgument plans the prior value of an argument, or of an attribute in it. It reports whether Terraform accepts
+// that.
 func (m *environmentRenderingModel) keepArgument(
 	ctx context.Context, name string, state *environmentRenderingModel,
 ) bool {
@@ -202,8 +204,8 @@ func (m *environmentRenderingModel) keepArgument(
 	return false
 }
 
-// keepValue plans a prior value where Terraform accepts that: if neither is null, and the configured one is known. It
-// reports whether it stays.
+// keepValue plans a prior value in place of the configured value, and reports whether it did. Terraform accepts that
+// only if neither is null, and the configured value is known.
 func keepValue(planned, prior reflect.Value) bool {
 	given, _ := planned.Interface().(attr.Value)
 	before, _ := prior.Interface().(attr.Value)
@@ -294,8 +296,8 @@ func (m *environmentRenderingModel) setResult(
 	}
 }
 
-// setRefreshed sets the results of a refresh, and reports whether anything changed. files are those of the branch after
-// a revert; nil: they stay.
+// setRefreshed sets the results of a refresh, and reports whether anything changed. files are the files on the branch
+// after a revert; nil keeps the files of the state.
 func (m *environmentRenderingModel) setRefreshed(
 	ctx context.Context, found *remote.Refreshed, files map[string][]byte,
 ) bool {
@@ -311,8 +313,8 @@ func (m *environmentRenderingModel) setRefreshed(
 	return !m.sameAs(&before)
 }
 
-// setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet renders that
-// again, there is nothing to change.
+// setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet now renders the
+// same tree, the next plan is empty.
 func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.State) {
 	ours, record := s.Ours(), s.Seen.Record
 	m.TreeHash = types.StringValue(ours.TreeHash().String())

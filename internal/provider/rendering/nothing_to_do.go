@@ -23,8 +23,8 @@ import (
 // nothingToDoKey is the key of a [nothingToDo] in private state.
 const nothingToDoKey = "nothing_to_do"
 
-// nothingToDo contains the result of a plan with nothing to do. An apply makes it at its end, while it has the rendered
-// fleet. A later plan with the same inputs takes this result, and does not render the fleet.
+// nothingToDo contains the result of a plan with nothing to do. An apply computes it at its end, because it has just
+// rendered the fleet. A later plan with the same inputs uses this result, and need not render the fleet again.
 type nothingToDo struct {
 	Inputs   []byte    `json:"inputs"` // hash of all inputs of the plan, see [environmentRendering.hashInputs]
 	Tree     string    `json:"tree"`   // hash of the fleet's tree
@@ -38,9 +38,9 @@ type warning struct {
 	Detail  string   `json:"detail"`
 }
 
-// keepNothingToDo keeps the result of the next plan if that has nothing to do, see [delivery.Settled]. state and s are
-// what the apply left. decision and found are those of the apply, see [environmentRendering.render]. A development
-// build keeps nothing, since the next build may render something else.
+// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Settled]. state and
+// s are the state and the delivery after the apply; decision and found come from the apply, see
+// [environmentRendering.render]. A development build stores nothing, since the next build may render other files.
 func (r *environmentRendering) keepNothingToDo(
 	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
 	found problem.Problems, s *past.State, diags *diag.Diagnostics,
@@ -75,8 +75,9 @@ func (r *environmentRendering) keepNothingToDo(
 	diags.Append(private.SetKey(ctx, nothingToDoKey, data)...)
 }
 
-// planNothing reports whether an apply kept that the plan has nothing to do. Then it also reports the warnings. If
-// something that is not kept fails, it returns false, and the whole plan reports all errors. state is nil for a create.
+// planNothing reports whether an apply has stored that this plan has nothing to do. Then it also reports the stored
+// warnings. If a check that is not stored fails, it returns false, so that a whole plan reports all errors. state is
+// nil for a create.
 func (r *environmentRendering) planNothing(
 	ctx context.Context, private schemas.PrivateState, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) bool {
@@ -98,8 +99,8 @@ func (r *environmentRendering) planNothing(
 	return true
 }
 
-// hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and what
-// the private state says about the delivery.
+// hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and the
+// delivery in the private state.
 func (r *environmentRendering) hashInputs(ctx context.Context, state *environmentRenderingModel) []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %s\n", r.Data.Version, *schemas.Bulk(ctx))
@@ -110,8 +111,8 @@ func (r *environmentRendering) hashInputs(ctx context.Context, state *environmen
 	return h.Sum(nil)
 }
 
-// encodeWarnings returns the diagnostics as warnings. ok is false if one of them is an error, or is at anything but an
-// attribute or an element of a map.
+// encodeWarnings returns the diagnostics as warnings. ok is false if one of them is an error, or has a path other than
+// an attribute or an element of a map.
 func encodeWarnings(diags diag.Diagnostics) (warnings []warning, ok bool) {
 	for _, d := range diags {
 		w := warning{Summary: d.Summary(), Detail: d.Detail()}

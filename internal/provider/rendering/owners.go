@@ -11,13 +11,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// deliveryAttributes returns the arguments of delivery: those of each pull request, and those about folders.
+// deliveryAttributes returns the arguments of delivery: the settings of pull requests, and the owners of folders.
 func deliveryAttributes() map[string]schema.Attribute {
 	all := maps.Clone(schemas.DeliveryAttributes())
 	all["owners"] = schema.ListNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Owners of folders, whose review a change of one of their folders requests too, unless it " +
-			"needs more than 15 reviewers.",
+		MarkdownDescription: "Owners of folders. They are asked to review a change of their folders, unless it needs more " +
+			"than 15 reviewers.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"workspace": schemas.OptionalString(
 				"The workspace of the folders' workloads. With `cluster_types`, both must match."),

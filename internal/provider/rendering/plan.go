@@ -88,12 +88,12 @@ func (r *environmentRendering) ModifyPlan(
 	}
 }
 
-// destroyPlannedKey is the key in private state that says that a plan destroys the rendering. Terraform passes it to
-// the destroy. If Terraform replaces a resource, the key is missing: the plan shows a create, and the destroy runs
-// first.
+// destroyPlannedKey is a key in private state. A plan that destroys the rendering sets it, and Terraform passes it to
+// the destroy. If Terraform replaces the resource, its plan shows a create, so the destroy finds no key.
 const destroyPlannedKey = "destroy_planned"
 
-// planDestroy reports what a destroy removes, or why it must not. state may be nil after an error.
+// planDestroy reports the folders that a destroy removes, or why the rendering must not be destroyed. state may be nil
+// after an error.
 func (r *environmentRendering) planDestroy(
 	ctx context.Context, state *environmentRenderingModel, private schemas.PrivateState, diags *diag.Diagnostics,
 ) {
@@ -123,7 +123,7 @@ func (r *environmentRendering) render(
 		var found problem.Problems
 		rendered, found = delivery.Render(ctx, arguments, prior, before, logProgress(ctx, logEvery))
 		if arguments.Rests(prior) {
-			found = found.AsWarnings() // nothing of it is written now
+			found = found.AsWarnings() // none of the tree is written now
 		}
 		ps = append(ps, found...)
 	}
@@ -143,7 +143,7 @@ func decide(
 	return decision, slices.Concat(found, decision.ClearSecrets(before))
 }
 
-// plan plans every computed attribute, and reports what a reviewer of the plan has to know.
+// plan plans every computed attribute, and warns of what a reviewer of the plan must know.
 func (m *environmentRenderingModel) plan(
 	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel, diags *diag.Diagnostics,
 ) {
@@ -170,8 +170,8 @@ func (m *environmentRenderingModel) plan(
 	}
 }
 
-// check reports what the state does not know about the apply: other renderings, missing credentials, and the contents
-// of the branch.
+// check reports problems of the apply that the state can't show: conflicts with other renderings, missing credentials,
+// and the contents of the branch.
 func (r *environmentRendering) check(ctx context.Context, decision *delivery.Decision, diags *diag.Diagnostics) {
 	if r.Data == nil {
 		return

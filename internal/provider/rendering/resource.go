@@ -42,9 +42,9 @@ func newEnvironmentRendering() *environmentRendering {
 	return &environmentRendering{schemas.NewResource("environment_rendering", environmentRenderingSchema, renderingIdentity)}
 }
 
-// Create delivers the tree. If it fails, it leaves no state; the next create finds what it wrote.
+// Create delivers the tree. If it fails, there is no state; the next create finds on the branch what this one wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	*schemas.Bulk(ctx) = nil // Terraform passes the data of a rendering that is gone or replaced
+	*schemas.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
 	defer r.Data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
@@ -200,7 +200,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	}
 }
 
-// revertedFiles returns the files that the branch contains after a revert, if the state shows those from before.
+// revertedFiles returns the files on the branch after a revert, if the state still shows the files from before it.
 func (r *environmentRendering) revertedFiles(
 	ctx context.Context, state *environmentRenderingModel, now *past.State,
 ) (map[string][]byte, error) {
@@ -225,7 +225,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	tfvalue.AppendProblems(diags, d.ValidateDestroy())
 	planned, ds := req.Private.GetKey(ctx, destroyPlannedKey)
 	diags.Append(ds...)
-	diags.Append(resp.Private.SetKey(ctx, destroyPlannedKey, nil)...) // of this plan alone, if the destroy fails
+	diags.Append(resp.Private.SetKey(ctx, destroyPlannedKey, nil)...) // the key is only for this destroy, even if it fails
 	if planned == nil && d.Delivers() && !d.KeepOnDestroy {
 		configuration.AppendDeliveryError(diags, d.Destination,
 			&check.ReplacedError{Destination: d.Destination, Environment: d.Environment})
@@ -246,8 +246,8 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	feedbackGiver{r.Data, resp.Private, state, diags}.end(ctx, d.Environment)
 }
 
-// readDelivery returns what the last run kept in the private state. It returns nil if this version of the provider can
-// read nothing of it. It reports a private state of another rendering.
+// readDelivery returns the delivery that the last run stored in the private state. It returns nil if this version of
+// the provider can't read it. It reports the private state of another rendering.
 func readDelivery(ctx context.Context, p *past.Prior, diags *diag.Diagnostics) *past.State {
 	s, err := past.DecodeState(*schemas.Bulk(ctx))
 	if err != nil {

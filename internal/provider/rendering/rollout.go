@@ -180,8 +180,8 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 	}
 }
 
-// keptFiles returns the files, by path, that the last apply left in folders that stay as they are: those of cluster
-// types, or of deployment targets in them. It returns none if the last apply showed none.
+// keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of
+// deployment targets. They come from the attribute files of the last apply; without it, there are none.
 func (r *rendering) keptFiles(state *environmentRenderingModel, folders []string) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if len(folders) == 0 || state == nil || state.Files.IsNull() || state.Files.IsUnknown() {

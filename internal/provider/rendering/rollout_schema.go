@@ -15,8 +15,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 		Attributes: map[string]schema.Attribute{
 			"stages": schema.ListNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "The stages, in their order. A cluster type belongs to the first stage that selects it; one " +
-					"that no stage selects is an error. A stage without cluster types is skipped. Required.",
+				MarkdownDescription: "The stages, in order. A cluster type belongs to the first stage that selects it; it is an " +
+					"error if no stage does. A stage without cluster types is skipped. Required.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"name": schemas.OptionalString("Name of the stage, for plans and commit messages. Required."),
 					"cluster_type_selector": schema.SingleNestedAttribute{
@@ -35,7 +35,7 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 			},
 			"observed": schemas.ObservedAttribute("The state of the clusters: the whole object of a " +
 				"`kalypso_deployment_state` with this `gitops_repo`. A new observation alone changes nothing: the plan keeps " +
-				"the one of the last change."),
+				"the observation of the last change."),
 			"on_failure": failures.Attribute("The reaction to a failed folder that the rollout changed. With `stop`, no " +
 				"further wave follows. With `rollback`, the folders of the rollout return to their trees from before it. After " +
 				"the last wave, a promoted commit goes back only by `rollback` of `kalypso_promotion`."),

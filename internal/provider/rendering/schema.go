@@ -42,32 +42,33 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 	attributes := map[string]schema.Attribute{
 		"gitops_repo": schema.SingleNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "The destination of the tree. Required unless `delivery.strategy` is `none`. Another " +
-				"destination is an update: the apply writes the tree there, then removes it here, as `on_move` and the " +
-				"guardrails allow.",
+			MarkdownDescription: "The destination of the tree. Required unless `delivery.strategy` is `none`. A new " +
+				"destination is an update: the apply writes the tree to the new location, then removes it from the old one, as " +
+				"`on_move` and the guardrails allow.",
 			Attributes: map[string]schema.Attribute{
 				"repo": schemas.OptionalString(
 					"The URL of the repo: `https://`, `ssh://` (or `git@host:path`) or `file://`. Credentials belong to the " +
 						"provider's `git_credentials`. Required."),
 				"branch": schemas.OptionalString("The branch, usually the environment's name. Required."),
 				"path": schemas.OptionalString(
-					"The folder of the cluster type folders, from the repo's root. The default is `.`. Two renderings on one " +
-						"branch need paths beside each other."),
+					"The folder of the cluster type folders, from the repo's root. The default is `.`. Of two renderings on one " +
+						"branch, neither path may contain the other."),
 			},
 		},
 		schemas.SourcesAttribute: schema.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
 			MarkdownDescription: "The commits at which the objects of `manifests` were read: the output `sources` of a data " +
-				"source, or several of them merged. The record on the branch, `description` and its links name them. A commit " +
-				"that changes no object changes nothing, except a status of `feedback`: the plan keeps `sources` and " +
-				"`manifests` of the last change.",
+				"source, or several of them merged. The record on the branch and `description` show them. A commit that changes " +
+				"no object changes nothing, except a status of `feedback`: the plan keeps `sources` and `manifests` of the last " +
+				"change.",
 		},
 		schemas.VerifiedAttribute: schema.MapAttribute{
 			ElementType: types.StringType,
 			Optional:    true,
 			MarkdownDescription: "The signers of the commits in `sources` and of the promoted commit: the output `verified` " +
-				"of a data source, or several of them merged. The record on the branch names them; alone, they change nothing.",
+				"of a data source, or several of them merged. The record on the branch names them; new signers alone change " +
+				"nothing.",
 		},
 		"promoted_commit": schemas.OptionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +
@@ -82,9 +83,9 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			Attributes:          deliveryAttributes(),
 		},
 		"adopt": schemas.OptionalBool(
-			"Adopt existing folders that are not this rendering's: those of the cluster types, and those with the Kalypso " +
-				"operator's README. Otherwise they are an error. So is a rendering of this environment that the state does not " +
-				"know, unless it has the same tree."),
+			"Adopt existing folders that this rendering does not own: folders of the cluster types, and folders with the " +
+				"Kalypso operator's README. Otherwise they are an error. So is a rendering of this environment that the state " +
+				"does not contain, unless it has the same tree."),
 		"on_drift": schemas.DriftReactions.Attribute(
 			"The reaction of a plan to changes outside Terraform in this rendering's folders: `fail` with their paths, " +
 				"commits and authors, or warn and let the apply `overwrite` them."),
@@ -102,10 +103,10 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"The default is `" + wish.DefaultMaxKept + "`.",
 				),
 				"allow_empty": schemas.OptionalBool(
-					"Allow a change to remove all deployment target folders, if `max_removed` allows it too, and a first " +
-						"delivery without any."),
+					"Allow a change that removes all deployment target folders, if `max_removed` allows it too, and a first " +
+						"delivery without deployment targets."),
 				"require_known": schemas.OptionalBool(
-					"Refuse a plan in which the assignments of a cluster type are not known yet.",
+					"Fail a plan in which the assignments of a cluster type are not known yet.",
 				),
 				"unscheduled": reactions.Attribute("The reaction to deployment targets that no policy places."),
 				"unsatisfied": reactions.Attribute(
@@ -113,24 +114,23 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`.",
 				),
 				"requires": reactions.Attribute(
-					"The reaction to a deployment target that is on a cluster type without the targets that it requires there. " +
-						"With `error`, it fails by its team's fault. Targets that require each other are an error, unless this is " +
-						"`ignore`.",
+					"The reaction to a deployment target on a cluster type that lacks the targets that it requires. With `error`, " +
+						"it is a fault of the target's team. Targets that require each other are an error, unless this is `ignore`.",
 				),
 				"secrets": strictReactions.Attribute(
 					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
-						"passwords in URLs. Git would contain them in plain text; see the guide Secrets."),
+						"passwords in URLs. They would be in Git in plain text; see the guide Secrets."),
 				"duplicate_objects": reactions.Attribute(
 					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
-						"nothing of a folder that contains an object twice. It also warns of objects outside of their assignment's " +
-						"namespace. `ignore` turns both off."),
+						"nothing of a folder that contains an object twice. Objects outside of their assignment's namespace are a " +
+						"warning. `ignore` turns off both."),
 				"invalid_objects": invalidObjects.Attribute(
 					"The reaction to new and changed files that kustomize refuses, or with an object without `apiVersion`. Flux " +
 						"applies nothing of a folder that contains such a file."),
 				"moved": reactions.Attribute(
 					"The reaction to deployment targets that leave a cluster type while they join another."),
 				"emptied": strictReactions.Attribute(
-					"The reaction to cluster types that stay and lose all their deployment targets, while others keep some."),
+					"The reaction to cluster types that lose all their deployment targets, while other cluster types keep some."),
 			},
 		},
 		"accepted_changes": schema.ListAttribute{
@@ -143,17 +143,17 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"rollout": rolloutAttribute(),
 		"preview": previews.Attribute(
 			"How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; " +
-				"with `summary` one line for each cluster type; with `none` none of it, for large fleets."),
+				"with `summary` one line for each cluster type; with `none` nothing, for large fleets."),
 		"create_branch": schemas.OptionalBool(
 			"Create the branch if it does not exist. Otherwise, a missing branch is an error.",
 		),
 		"commit_message": schemas.OptionalString(
-			"The message of the commit. The default lists the changes. Another message alone makes no commit."),
+			"The message of the commit. The default lists the changes. A new message alone makes no commit."),
 		"commit_trailers": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: configuration.TrailersDescription + " They are added to those of the provider; a key that " +
-				"both have is taken from here. Other trailers alone make no commit.",
+			MarkdownDescription: configuration.TrailersDescription + " They are added to the provider's trailers, and " +
+				"override trailers with the same key. New trailers alone make no commit.",
 		},
 		"deletion_protection": schema.BoolAttribute{
 			Optional: true,
@@ -163,19 +163,19 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"on_destroy": destructions.Attribute(
 			"Whether a destroy removes the folders and the record from the branch, in one commit, or keeps them."),
 		"on_move": moves.Attribute(
-			"Whether another `gitops_repo` (repo, branch or path) removes the folders and the record at the old location, or " +
-				"keeps them there. All removed folders count for the guardrails.",
+			"Whether a move to another repo, branch or path removes the folders and the record at the old location, or keeps " +
+				"them there. All removed folders count for the guardrails.",
 		),
 		"on_assignment_error": assignmentErrors.Attribute(
 			"The reaction to deployment targets that fail to render by a fault of their team, such as a template that fails " +
-				"on their data. `fail` the plan; or `keep` what the branch contains of them, leave out those that it does not " +
-				"contain, and warn. Faults of platform objects always fail: see the guide Large fleets.",
+				"on their data. `fail` the plan; or `keep` their folders as they are on the branch, leave out new targets, and " +
+				"warn. Faults of platform objects always fail: see the guide Large fleets.",
 		),
 		"feedback": feedbackArgument(),
 		"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
 			schemas.ReadTimeout, schemas.WriteTimeout),
 	}
-	for name, a := range attributes { // an object that needs an attribute is an error without it
+	for name, a := range attributes { // if an object needs an attribute, it is an error to set none
 		if object, is := a.(schema.SingleNestedAttribute); is && !schemas.Needs(object.Attributes) {
 			object.Validators = append(object.Validators, schemas.SetsSomething())
 			attributes[name] = object
@@ -231,8 +231,8 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			"The last change in Markdown, for reviewers: what changes, where, and why. Null unless `delivery.describe` is " +
 				"set. Known in the plan of an update. At most 16,384 characters."),
 		"tree_hash": schemas.ComputedString(
-			"The hash of a Git tree that contains only the cluster type folders. With `rollout`, this " +
-				"and `assignments`, `folders` and `files` are what the apply leaves on the branch."),
+			"The hash of a Git tree that contains only the cluster type folders. With `rollout`, this, `assignments`, " +
+				"`folders` and `files` show the branch as the apply leaves it."),
 		"target_tree_hash": schemas.ComputedString(
 			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
 		"rollout_status": schemas.ComputedString(
@@ -241,7 +241,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		),
 		"feedback_status": schemas.ComputedString(
 			"What the last `feedback` told teams, such as `feedback: 3 statuses, 1 issue opened, 1 closed`. It ends with " +
-				"`again` if the same is said once more. Null if there was none."),
+				"`again` if the same feedback is given once more. Null if there was none."),
 		"commit_sha": schemas.ComputedString(
 			"The commit on the branch that contains the tree. Null until there is one, and with the strategy `none`."),
 		"delivered": schema.BoolAttribute{
@@ -252,7 +252,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		},
 		"pull_request": schema.SingleNestedAttribute{
 			Computed: true, Attributes: schemas.PullRequestAttributes(),
-			MarkdownDescription: "The pull request that proposes the tree, or proposed it. Null without the strategy " +
+			MarkdownDescription: "The pull request that proposes, or proposed, the tree. Null without the strategy " +
 				"`pull_request`, and if the branch already contained the tree.",
 		},
 	}

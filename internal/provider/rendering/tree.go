@@ -42,7 +42,7 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 	"path": types.StringType, "tree_hash": types.StringType, "assignments": types.Int64Type,
 }}
 
-// setRendered sets the computed attributes that follow from the configuration alone.
+// setRendered sets the computed attributes that depend only on the configuration.
 func (m *environmentRenderingModel) setRendered(
 	r *rendering, decision *delivery.Decision, state *environmentRenderingModel,
 ) error {
@@ -125,7 +125,7 @@ func summaryOf(lines map[string]string) types.Map {
 	return types.MapValueMust(types.StringType, all)
 }
 
-// The names and paths of folders are known, even if their contents are not.
+// The names and paths of folders are known, even if the hashes of their files are not.
 func (r *rendering) folders() types.Map {
 	switch {
 	case r.preview == previewSummary:
@@ -226,7 +226,8 @@ func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
 	return types.MapValueMust(types.StringType, all), nil
 }
 
-// setFiles sets what the branch contains. If files is nil, or one of them is no text, those of the last apply stay.
+// setFiles sets the attribute files to the files on the branch. If files is nil, or one of them is not text, the
+// attribute keeps the files of the last apply.
 func (m *environmentRenderingModel) setFiles(files map[string][]byte, promotedCommit string) {
 	if files == nil {
 		return

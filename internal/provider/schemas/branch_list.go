@@ -70,7 +70,7 @@ func ListBranches(
 	})
 }
 
-// WarnOfBranch warns that a branch does not exist, or else of another error, which report reports.
+// WarnOfBranch warns that a branch does not exist. Any other error is reported by report, and becomes a warning.
 func (l *ListResults) WarnOfBranch(repo, branch string, err error, report func(*diag.Diagnostics)) bool {
 	var diags diag.Diagnostics
 	if errors.Is(err, gitbranch.ErrBranchNotFound) {

@@ -26,7 +26,7 @@ func ComputedTexts(description string) schema.ListAttribute {
 	return schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
-// ComputedNumber returns a computed whole number of a data source.
+// ComputedNumber returns a computed integer of a data source.
 func ComputedNumber(description string) schema.Int64Attribute {
 	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
 }

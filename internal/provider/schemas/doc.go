@@ -1,2 +1,2 @@
-// Package schemas has the arguments and attributes that several resources share, with how they are read.
+// Package schemas contains the arguments and attributes that several resources share, and the functions that read them.
 package schemas

@@ -64,9 +64,9 @@ func DeliveryAttributes() map[string]schema.Attribute {
 		merges[i] = string(m)
 	}
 	autoMerge := Enumeration(merges).Attribute("")
-	autoMerge.MarkdownDescription = "Request from the host to merge the pull request once its checks have passed, by " +
-		"`merge`, `squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once, or " +
-		"on GitHub puts it into the branch's merge queue, which has its own method. By default, people merge."
+	autoMerge.MarkdownDescription = "Ask the host to merge the pull request once its checks have passed, by `merge`, " +
+		"`squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once, or on GitHub " +
+		"puts it into the branch's merge queue, which has its own method. By default, people merge."
 	return map[string]schema.Attribute{
 		"strategy": Strategies.Attribute(
 			"`push` commits to the branch. `pull_request` opens a pull request, on GitLab a merge request. `none` only " +
@@ -87,14 +87,14 @@ func DeliveryAttributes() map[string]schema.Attribute {
 		"draft":      OptionalBool("Open the pull request as a draft. Without it, the next apply makes a draft ready."),
 		"auto_merge": autoMerge,
 		"wait_for_merge": OptionalBool(
-			"Let the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
+			"Make the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
 				"out; the next apply continues to wait.",
 		),
 		"describe": Descriptions.Attribute(
 			"How much `description` shows of a change: the `keys` of configs and references to secrets, also their old and " +
-				"new `values`, even sensitive ones, or the `lines` of the rendered files, each change once. They are then in " +
-				"the plan, in the pull request and wherever the text is posted. With `none` there is no `description`; a pull " +
-				"request has the `keys`.",
+				"new `values`, even sensitive ones, or the `lines` of the rendered files, each change once. The plan, the pull " +
+				"request and every place where the text is posted then contain them. With `none` there is no `description`; a " +
+				"pull request has the `keys`.",
 		),
 		"reopen": OptionalBool(
 			"Open a new pull request for a tree whose pull request people closed. Otherwise, the next different tree gets one.",

@@ -38,7 +38,7 @@ func (identity Identity) Schema() identityschema.Schema {
 	return identityschema.Schema{Attributes: attributes}
 }
 
-// Set copies the identity from a state. It leaves the identity alone if there is no state.
+// Set copies the identity from a state. Without a state, it leaves the identity unchanged.
 func (identity Identity) Set(
 	ctx context.Context, state *tfsdk.State, to *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
 ) {
@@ -54,7 +54,7 @@ func (identity Identity) Set(
 	}
 }
 
-// Imported returns the attributes of the identity that an import gives, or nil if it gives an ID.
+// Imported returns the attributes of the identity in an import, or nil if the import has an ID instead.
 func (identity Identity) Imported(
 	ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics,
 ) map[string]string {
@@ -70,7 +70,7 @@ func (identity Identity) Imported(
 	return values
 }
 
-// CleanImport makes the errors and warnings of an import safe to show: the ID is any text, and may contain a URL with a
+// CleanImport makes the errors and warnings of an import safe to show: users may type any ID, even a URL with a
 // password.
 func CleanImport(diags *diag.Diagnostics) {
 	for i, d := range *diags {

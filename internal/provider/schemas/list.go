@@ -13,16 +13,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// ListResults passes what a list finds to Terraform, one result at a time.
+// ListResults passes the results of a list to Terraform, one at a time.
 //
-// Terraform drops all results of a list if it gets an error. So a problem with one of many things is a warning, and an
-// error means that nothing can be found.
+// Terraform drops all results of a list if it gets an error. So a problem with one result is a warning, and an error
+// means that the list found nothing.
 type ListResults struct {
 	request list.ListRequest
 	push    func(list.ListResult) bool
 	count   int64
-	// last is the result with which the limit is reached. It waits until it's known whether there are more, because
-	// Terraform reads nothing after it.
+	// last is the result that reaches the limit. It is kept back until it's known whether there are more results:
+	// Terraform reads nothing after it, so a warning about more results must come with it.
 	last *list.ListResult
 	done bool // Terraform wants no more
 }

@@ -21,12 +21,11 @@ func ObservedAttribute(description string) schema.SingleNestedAttribute {
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schema.SingleNestedAttribute{
 				Optional:            true,
-				MarkdownDescription: "The observed location: the `gitops_repo` of the rendering. Required.",
+				MarkdownDescription: "The location that was observed: the `gitops_repo` of the rendering. Required.",
 				Attributes:          LocationArguments(),
 			},
 			"observed_at": OptionalString(
-				"When the clusters were observed. After an observation that is older than the rollout's last " +
-					"commit, no wave follows. Required.",
+				"When the clusters were observed. If that was before the rollout's last commit, no wave follows. Required.",
 			),
 			"folders": schema.MapNestedAttribute{
 				Optional:            true,
@@ -36,7 +35,7 @@ func ObservedAttribute(description string) schema.SingleNestedAttribute {
 					"verdict":   OptionalString("`success`, `pending` or `failure`. Required."),
 					"since":     OptionalString("When the folder reached its verdict. The soak counts from then."),
 					"total":     OptionalNumber("How many clusters follow the folder. Required."),
-					"current":   OptionalNumber("How many of them are current."),
+					"current":   OptionalNumber("How many of these clusters are current."),
 				}},
 			},
 			"problems": schema.ListNestedAttribute{
@@ -61,7 +60,7 @@ type Observed struct {
 }
 
 // ReadObservation reads the argument observed, or returns nil if there is none. It reports an observation of another
-// location than at; a zero at is not compared. known is false if a part of the argument is not known yet.
+// location than at, unless at is zero. known is false if a part of the argument is not known yet.
 func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *Observed, known bool) {
 	given, ok := d.Object("observed")
 	v, _ := d.Argument("observed")
@@ -77,8 +76,8 @@ func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *Observed, 
 			problem.Attr("gitops_repo"))
 	} else if at.Repo != "" && !of.Same(at) {
 		given.Report("Observation of another location",
-			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass the kalypso_deployment_state of the "+
-				"latter.", of, at), problem.Attr("gitops_repo"))
+			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass a kalypso_deployment_state with the "+
+				"gitops_repo of the rendering.", of, at), problem.Attr("gitops_repo"))
 	}
 	seen = &Observed{
 		Observation: rollout.Observation{

@@ -66,9 +66,9 @@ func ObservedArguments() map[string]schema.Attribute {
 			}},
 		},
 		"progress_deadline": OptionalDuration(
-			"How long a cluster may progress or be unhealthy before it counts as failed, counted from the latest of the " +
-				"folder's last commit, the time at which the cluster fetched what it fails with, and the last success. A retry " +
-				"does not restart this time. The default is `1h`.",
+			"How long a cluster may progress or be unhealthy before it counts as failed. The time counts from the latest of " +
+				"three times: the folder's last commit, the fetch of the revision that fails, and the last success. A retry does " +
+				"not restart this time. The default is `1h`.",
 		),
 		"stale_after": OptionalDuration("Maximum age of a report in `source.reports`. The default is `1h`."),
 		"max_failed":  limit("How many clusters of a folder may fail before the folder's verdict becomes `failure`."),
@@ -90,7 +90,8 @@ func sourceAttributes() map[string]schema.Attribute {
 		) + "`. `current` means that everything synced is healthy. Required.",
 	)
 	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
-	targetState := OptionalString("State of the deployment target, as `state` of the report, which is the default.")
+	targetState := OptionalString("State of the deployment target, with the same values as `state` of the report. The " +
+		"default is `state` of the report.")
 	targetState.Validators = state.Validators
 	return map[string]schema.Attribute{
 		"azure_resource_graph": AzureScope("Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters " +
@@ -104,8 +105,8 @@ func sourceAttributes() map[string]schema.Attribute {
 		},
 		"reports": schema.ListNestedAttribute{
 			Optional: true,
-			MarkdownDescription: "Stored reports, such as those in a file, of clusters that are connected rarely or never. " +
-				"Any Terraform value works, such as `jsondecode(file(\"reports.json\"))`.",
+			MarkdownDescription: "Reports that are stored somewhere, such as in a file, about clusters that are connected " +
+				"rarely or never. Any Terraform value works, such as `jsondecode(file(\"reports.json\"))`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"cluster": OptionalString("Name of the cluster. Required."),
 				"folder": OptionalString(
@@ -122,12 +123,12 @@ func sourceAttributes() map[string]schema.Attribute {
 					MarkdownDescription: "The deployment targets that the cluster runs, for `versions`. The verdict does not depend " +
 						"on it.",
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-						"name": OptionalString("Name of the deployment target: that of its folder. Required."),
+						"name": OptionalString("Name of the deployment target, which is the name of its folder. Required."),
 						"revision": OptionalString(
-							"Revision of the target's own repo that was applied, as in `revision` of the report, or version of its " +
-								"chart or artifact, such as `1.2.3@sha256:…`.",
+							"The applied revision of the target's own repo, in the form of `revision` of the report, or the version of " +
+								"its chart or artifact, such as `1.2.3@sha256:…`.",
 						),
-						"version": OptionalString("Version for people. Without it, it is found by `revision`."),
+						"version": OptionalString("Version for people. By default, the provider finds it by `revision`."),
 						"state":   targetState,
 						"message": OptionalString("Message for people."),
 					}},
@@ -263,7 +264,7 @@ func ReadConnection(
 		return connection, false
 	case !there:
 		names := strings.Join(p.Clusters.Names(), ", ")
-		d.Report("No such cluster", fmt.Sprintf("clusters of the provider has no %q. It has: %s.", name,
+		d.Report("No such cluster", fmt.Sprintf("The argument clusters of the provider has no %q. It has: %s.", name,
 			cmp.Or(names, "none")), at...)
 		return connection, true
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// optionalObjects returns a list of objects. What an element requires is optional in the schema; see
+// optionalObjects returns a list of objects. Arguments that an element requires are optional in the schema; see
 // [SelectorArguments].
 func optionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
@@ -38,8 +38,8 @@ func PropertiesArgument() schema.MapAttribute {
 	return schema.MapAttribute{
 		ElementType: types.StringType,
 		Optional:    true,
-		MarkdownDescription: "Kubernetes quantities that policies prefer cluster types by, such as `{ cpu = \"64\", memory " +
-			"= \"256Gi\", cost = \"3\" }`. Placement compares them; deployment targets do not use them up.",
+		MarkdownDescription: "Kubernetes quantities by which policies prefer cluster types, such as `{ cpu = \"64\", " +
+			"memory = \"256Gi\", cost = \"3\" }`. Placement compares them, and does not subtract what deployment targets use.",
 	}
 }
 
@@ -48,7 +48,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places " +
-			"on all of them whose taints allow it.",
+			"on all whose taints allow it.",
 		Attributes: map[string]schema.Attribute{
 			"number_of_cluster_types": OptionalNumber(
 				"How many cluster types each deployment target gets. The default is all " +
@@ -67,16 +67,15 @@ func PlacementArgument() schema.SingleNestedAttribute {
 				"value":    OptionalString("Value of the taint, for `Equal`."),
 				"effect":   OptionalString("`NoSelect` or `NoSelectIfNew`. Without it, both."),
 			}),
-			"prefer": optionalObjects("Preferences among the cluster types. Each element scores from -100 to 100; the scores "+
-				"times the weights "+
-				"add up.", map[string]schema.Attribute{
+			"prefer": optionalObjects("Preferences among the cluster types. Each element gives a score from -100 to 100; the "+
+				"scores, each times its weight, are added.", map[string]schema.Attribute{
 				"property": OptionalString(
 					"A property of the cluster types: the greatest value scores 100, the least -100, none 0.",
 				),
 				"balance": schema.BoolAttribute{
 					Optional: true,
-					MarkdownDescription: "Score a cluster type by how few deployment targets it has of policies with " +
-						"`number_of_cluster_types`. Set it instead of `property`.",
+					MarkdownDescription: "Prefer cluster types with few deployment targets. Only targets that a policy with " +
+						"`number_of_cluster_types` placed there count. Set it instead of `property`.",
 				},
 				"weight": OptionalNumber(
 					fmt.Sprintf("From %d to %d, and not 0; a negative weight reverses the preference. The "+
@@ -84,7 +83,8 @@ func PlacementArgument() schema.SingleNestedAttribute {
 						placement.MinWeight, placement.MaxWeight, placement.DefaultWeight),
 				),
 			}),
-			"spread": optionalObjects("Labels of the cluster types over whose values each deployment target is spread.",
+			"spread": optionalObjects("Labels of the cluster types. Each deployment target is spread over the values of "+
+				"these labels.",
 				map[string]schema.Attribute{
 					"key": OptionalString("Key of the label. Required."),
 					"max_skew": OptionalNumber(
@@ -92,8 +92,8 @@ func PlacementArgument() schema.SingleNestedAttribute {
 							"any two values. The default is `%d`.", placement.DefaultMaxSkew),
 					),
 					"when_unsatisfiable": OptionalString(
-						"`DoNotSchedule` skips cluster types without the label, and those that would " +
-							"exceed the skew. `ScheduleAnyway` prefers those that would not. The default is `DoNotSchedule`.",
+						"`DoNotSchedule` skips cluster types without the label, and cluster types that would exceed the skew. " +
+							"`ScheduleAnyway` only prefers the others. The default is `DoNotSchedule`.",
 					),
 				}),
 			"generation": OptionalString(

@@ -32,8 +32,8 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 		MarkdownDescription: description + " An object with `commit` alone is enough.",
 		Attributes: map[string]schema.Attribute{
 			"commit": OptionalString(
-				"The commit. Without one, nothing is promoted yet: nothing is planned, and what was delivered or " +
-					"proposed stays.",
+				"The commit. Null means that nothing is promoted yet: nothing is planned, and earlier deliveries and pull " +
+					"requests stay.",
 			),
 			"decision": OptionalString(
 				"How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
@@ -42,7 +42,7 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"reason":     OptionalString("Why the commit was chosen."),
 			"summary":    OptionalString("The decision of this run, for people."),
 			"open_until": OptionalString("When the windows close. After that, an apply does not promote another commit."),
-			"closed": OptionalString("Until when the windows are closed. Until then, an open pull request that promotes " +
+			"closed": OptionalString("When the closed windows open again. Until then, an open pull request that promotes " +
 				"another commit is a draft."),
 			"rolled_back": OptionalString("The newest commit that a rollback removed."),
 			"by":          OptionalString("`rollback` if the environment went back by itself."),
@@ -52,8 +52,8 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 					"since. With `false`, the record notes the success.",
 			},
 			"unproven": OptionalString(
-				"Why the gates of the commit in the record are closed now. A rendering that delivered another " +
-					"commit does not take such a commit from the record."),
+				"Why the gates of the commit in the record are closed now. If the rendering delivered another commit, it does " +
+					"not accept this one from the record."),
 			"rejected": schema.MapAttribute{
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "The rejected commits. A revert of these commits on the branch is not drift.",
@@ -62,7 +62,8 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 	}
 }
 
-// PromotionDataArgument is the same argument for a data source that reads the commit, with the location of the commit.
+// PromotionDataArgument is [PromotionArgument] for a data source that reads the commit. It adds the location of the
+// commit.
 func PromotionDataArgument(description string) datasource.Attribute {
 	argument := PromotionLocationArgument(description)
 	delete(argument.Attributes, "open_until")
@@ -72,8 +73,8 @@ func PromotionDataArgument(description string) datasource.Attribute {
 	return dataSourceArgument("promotion", argument)
 }
 
-// PromotionLocationArgument is the argument with the location of the commit, without the attributes that only a record
-// needs.
+// PromotionLocationArgument is [PromotionArgument] with the location of the commit, and without the attributes that
+// only a record needs.
 func PromotionLocationArgument(description string) schema.SingleNestedAttribute {
 	argument := PromotionArgument(description)
 	for _, name := range []string{"rolled_back", "by", "unsettled", "unproven", "rejected"} {
@@ -81,7 +82,7 @@ func PromotionLocationArgument(description string) schema.SingleNestedAttribute 
 	}
 	argument.Attributes["commit"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "The commit. Without one, nothing is promoted yet, and nothing is read or written for it.",
+		MarkdownDescription: "The commit. Null means that nothing is promoted yet, so nothing is read or written for it.",
 	}
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
@@ -126,7 +127,7 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 	if closed := given.String("closed"); !unknown.Is(closed) {
 		p.Closed = closed
 	}
-	if p.Decision == promotion.Promote { // nothing else depends on it, and mocks of terraform test make texts up
+	if p.Decision == promotion.Promote { // no other decision uses it, and mocks of terraform test fill it with random text
 		p.OpenUntil = ReadTime(given, "open_until")
 	}
 	if at, ok := given.Object("control_plane"); ok {

@@ -27,8 +27,8 @@ func PromotionArguments() map[string]resource.Attribute {
 			Attributes: map[string]resource.Attribute{
 				"repo":   OptionalString("URL of the control plane's repo. Required."),
 				"branch": OptionalString("Branch, usually `main`. Required."),
-				"verify": verifyArgument("The keys that must have signed a commit: others wait for the gate `signature`. " +
-					"`approved` and `pinned_commit` open it."),
+				"verify": verifyArgument("The keys that must have signed a commit. A commit without such a signature waits at " +
+					"the gate `signature`, unless `approved` or `pinned_commit` names it."),
 			},
 		},
 		"gitops_repo": resource.SingleNestedAttribute{
@@ -46,7 +46,7 @@ func PromotionArguments() map[string]resource.Attribute {
 						"good status of the present run to the first status of the context on another commit. A status that is not " +
 						"good restarts it, and so does a gap, see `renewed_within`. The newest status must be good and not older than " +
 						"the end of the soak, so set `renew_after` where the status is set. Hosts remove old statuses, so a soak that " +
-						"is longer than they are kept never ends.",
+						"is longer than the host keeps them never ends.",
 				),
 				"renewed_within": OptionalDuration(
 					"How long a good status proves that the environment runs the commit, such as `1h`, the " +
@@ -79,9 +79,9 @@ func PromotionArguments() map[string]resource.Attribute {
 				"not count. A skipped or neutral check run is not successful.",
 		},
 		"dwell": OptionalDuration(
-			"How long the current commit stays at least, such as `4h`, unless it failed. The time counts from " +
-				"the first good status in the environment's own context. Set it to the `soak` of the next environment and the " +
-				"time between two runs, so that newer commits do not cut every soak short."),
+			"How long the current commit stays at least, such as `4h`, unless it failed. The time counts from the first good " +
+				"status in the environment's own context. Set it to the `soak` of the next environment plus the time between two " +
+				"runs: otherwise newer commits arrive before a soak can end."),
 		"windows": WindowsArgument("When a commit may be promoted, like the sync windows of Argo CD: at most 100 windows. "+
 			"In closed windows, the newest commit whose gates are open waits for the gate `window`, the environment's own "+
 			"changes go out, and an open pull request that promotes a commit becomes a draft. `approved`, `pinned_commit` and "+
@@ -101,9 +101,10 @@ func PromotionArguments() map[string]resource.Attribute {
 		},
 		"rejected": resource.MapAttribute{
 			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. No commit from the bad one " +
-				"on to the one before the good one is taken. `approved` does not change that. If the environment has one of " +
-				"them, also during a rollout, it goes back to the newest earlier delivery that is good: at once, without waves.",
+			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. The bad commit and all " +
+				"commits up to the good one are not promoted, even if `approved` names them. If the environment has one of " +
+				"these commits, also during a rollout, it goes back to the newest earlier delivery that is good: at once, " +
+				"without waves.",
 		},
 		"rollback": rollbackArgument(),
 	}
@@ -112,24 +113,24 @@ func PromotionArguments() map[string]resource.Attribute {
 // rollbackArgument is the argument that lets an environment go back by itself.
 func rollbackArgument() resource.SingleNestedAttribute {
 	observed := ObservedAttribute("The state of the environment's clusters: the whole object of a " +
-		"`kalypso_deployment_state` with this `gitops_repo`. It says nothing if the branch has another head by now, or if " +
-		"a source did not answer.")
+		"`kalypso_deployment_state` with this `gitops_repo`. It is ignored if the branch has another head by now, or if a " +
+		"source did not answer.")
 	observed.Attributes["observed_at"] = OptionalString("When the clusters were observed. Required.")
 	observed.Attributes["head"] = OptionalString("The commit of the branch that was observed. Required.")
 	observed.Attributes["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
 	return resource.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Lets the environment go back by itself, as if its commit were `rejected`, once a folder has " +
-			"failed that the commit changed. Nothing goes back for a folder that has the same tree in the delivery to return " +
-			"to. The commit never returns by itself; a newer one, or `approved`, does. Until the environment has been " +
-			"observed as `success` once, a further failure is only reported. `hold`, `pinned_commit` and `approved` have " +
+		MarkdownDescription: "Lets the environment go back by itself, as if its commit were `rejected`, once a folder " +
+			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit " +
+			"never returns by itself: only a newer commit, or one in `approved`, is promoted. Until the environment has been " +
+			"observed as `success` once, another failure is only reported. `hold`, `pinned_commit` and `approved` have " +
 			"precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a newer commit are " +
-			"open. Without this argument, the environment never goes back by itself. Pass the promotion to the rendering as a " +
-			"whole, so that its record says what was rolled back.",
+			"open. Without this argument, the environment never goes back by itself. Pass the promotion to the rendering as " +
+			"a whole, so that its record says what was rolled back.",
 		Attributes: map[string]resource.Attribute{
 			"observed": observed,
-			"after": OptionalDuration("How long a folder must have failed, such as `15m`. The default is no time: the folder " +
-				"failed when the `progress_deadline` of the state had passed."),
+			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default it goes back at once, " +
+				"because the folder only fails after the `progress_deadline` of the state."),
 		},
 	}
 }
@@ -137,9 +138,10 @@ func rollbackArgument() resource.SingleNestedAttribute {
 // PromotionComputed returns the computed attributes of a promotion.
 func PromotionComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"commit":    ComputedText("The commit to render. Null if nothing is promoted yet and no commit's gates hold."),
+		"commit": ComputedText("The commit to render. Null if nothing is promoted yet, and no commit has all its gates " +
+			"open."),
 		"current":   ComputedText("The commit that is promoted now. Null if there is none."),
-		"candidate": ComputedText("The newest commit that can be promoted once its gates hold. Null if there is none."),
+		"candidate": ComputedText("The newest commit that can be promoted once its gates are open. Null if there is none."),
 		"proposed_commit": ComputedText("The commit that the open pull request of the rendering would promote. Null if " +
 			"there is none."),
 		"decision": ComputedText("`pinned` if `pinned_commit` is set; `frozen` if `hold` is set, or if a rejected or " +
@@ -159,29 +161,31 @@ func PromotionComputed() map[string]schema.Attribute {
 			"commit": ComputedText("The commit."),
 			"reason": ComputedText("Why: it was rejected, or rolled back."),
 		}),
-		"reason": ComputedText("Why `commit` was chosen: gates with who opened them, or overrides. It is the same before " +
-			"and after the commit is promoted, so outputs that show it do not change by themselves. Null if unknown."),
-		"summary": ComputedText("The decision of this run, with its gates, overrides and what waits, for people."),
+		"reason": ComputedText("Why `commit` was chosen: the gates and the accounts that opened them, or the overrides. " +
+			"It stays the same after the commit is promoted, so an output of it does not change by itself. Null if unknown."),
+		"summary": ComputedText("The decision of this run for people, with its gates, its overrides and the commits that " +
+			"wait."),
 		"rolled_back": ComputedText("The newest commit that a rollback removed, for the record. It never returns by " +
 			"itself. Null if there is none."),
-		"closed": ComputedText("Until when the windows are closed, such as `closed until 2027-01-04T08:00:00+01:00 " +
+		"closed": ComputedText("When the closed windows open, as a text such as `closed until 2027-01-04T08:00:00+01:00 " +
 			"(2027-01-04T07:00:00Z)`. It stays the same until they open. Null while they are open."),
 		"opens_at": ComputedText(fmt.Sprintf("When the windows open next. Null while they are open, and if they do not open "+
 			"within %d years.", windows.Horizon)),
 		"open_until": ComputedText(fmt.Sprintf("When the windows close next. Null while they are closed, and if they do not "+
 			"close within %d years. A promotion that is applied later fails, and writes nothing: plan again.",
 			windows.Horizon)),
-		"by": ComputedText("`rollback` if the environment went back to `commit` by itself. Null if gates or people " +
-			"chose it."),
+		"by": ComputedText("`rollback` if the environment went back to `commit` by itself. Null if gates or people chose " +
+			"the commit."),
 		"unsettled": schema.BoolAttribute{
 			Computed: true,
 			MarkdownDescription: "`true` if the environment went back by itself, and has not been observed as `success` " +
-				"since: it does not go back by itself again. `false` once it succeeds, so that the record notes that. Else null.",
+				"since: until then it does not go back by itself again. `false` once it succeeds, so that the record notes the " +
+				"success. Else null.",
 		},
 		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +
-			"`pinned_commit` names it, if it is the target of a rollback, or if there is none. `current` comes from the " +
-			"record, and anyone who may push to the GitOps branch can write that: a rendering that delivered another commit " +
-			"takes `current` only if this is null."),
+			"`pinned_commit` names the commit, if it is the target of a rollback, or if there is no commit. `current` comes " +
+			"from the record, and anyone who may push to the GitOps branch can write the record. So a rendering that " +
+			"delivered another commit accepts `current` only if this is null."),
 		"unverified": ComputedText("Why the signature of `commit` does not count, although `approved` or `pinned_commit` " +
 			"names it. `kalypso_control_plane` reads such a commit with a warning. Else null."),
 		VerifiedAttribute: verifiedOutput(),

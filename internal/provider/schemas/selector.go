@@ -58,7 +58,8 @@ func SelectorArguments(things string, more map[string]schema.Attribute) map[stri
 func RequiredSelector(d tfvalue.Decoder, name string, workspaces bool) Selector {
 	nested, ok := d.Object(name)
 	if !ok {
-		d.Report("Missing selector", name+" is not set. Set what to select, or match_all = true to select everything.",
+		d.Report("Missing selector", name+" is not set. Set its labels or expressions, or match_all = true to select "+
+			"everything.",
 			problem.Attr(name))
 	}
 	if !ok {

@@ -58,13 +58,14 @@ func FollowArguments(ctx context.Context, record, verified string) map[string]sc
 			ElementType: types.StringType,
 			Optional:    true,
 			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an " +
-				"environment stays on what was promoted, and an application's pipeline plans its own pull request. Each is a " +
-				"full hash; null pins nothing.",
+				"environment stays on the promoted commits, and an application's pipeline can plan its own pull request. Each " +
+				"value is a full hash; null pins nothing.",
 		},
 		"on_error": errorReactions.Attribute(
 			"The reaction to a broken registration: its branch or folder does not exist, " +
-				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the name of " +
-				"another team's. Every broken registration is reported. With `last_good`, it is read at the commit in " + record +
+				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the same name as " +
+				"another team's Workload. Every broken registration is reported. With `last_good`, it is read at the commit in " +
+				"" + record +
 				", with a warning. If there is no such commit, " +
 				"or the registration is pinned, that is an error.",
 		),

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// Typed computes the types of nested attributes once. Without them, the framework computes them again for each value of
-// each pass over a plan or a state.
+// Typed computes the types of nested attributes once. Otherwise the framework computes them again for each value, each
+// time it walks a plan or a state.
 func Typed(attributes map[string]schema.Attribute) map[string]schema.Attribute {
 	all := maps.Clone(attributes)
 	for name, a := range all {

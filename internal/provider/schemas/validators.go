@@ -20,7 +20,7 @@ type validString struct {
 	check func(string) error
 }
 
-// Valid returns a validator for what check accepts. what names it in errors.
+// Valid returns a validator that accepts the strings that check accepts. what is the word for such a string in errors.
 func Valid(what string, check func(string) error) validString { return validString{what, check} }
 
 func (v validString) Description(context.Context) string { return "value must be a valid " + v.what }
@@ -70,10 +70,10 @@ func (setsSomething) ValidateObject(_ context.Context, req validator.ObjectReque
 			return
 		}
 	}
-	// The title names the object: Terraform shows one of several warnings with the same title.
+	// The title names the object, because Terraform merges warnings with the same title and shows only one.
 	resp.Diagnostics.AddAttributeWarning(req.Path, req.Path.String()+" sets nothing", fmt.Sprintf(
-		"No attribute of %s is set, so all defaults apply. Terraform drops an attribute whose name does not exist without a "+
-			"word: check the spelling, or remove the object. Its attributes are %s.",
+		"No attribute of %s is set, so all defaults apply. Terraform silently drops an attribute whose name does not "+
+			"exist: check the spelling, or remove the object. Its attributes are %s.",
 		req.Path, strings.Join(slices.Sorted(maps.Keys(given)), ", ")))
 }
 

@@ -22,30 +22,30 @@ import (
 // VerifiedAttribute names the argument of a rendering, and the output of data sources, with the signers of commits.
 const VerifiedAttribute = "verified"
 
-// verifyArgument is the argument with the keys whose signatures count.
+// verifyArgument is the argument verify: the keys that must have signed a commit.
 func verifyArgument(description string) schema.SingleNestedAttribute {
 	keys := func(description string) schema.ListAttribute {
 		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: description + " It judges as `git verify-commit` does, but refuses SHA-1. See the chapter " +
-			"*Signatures* of the guide *In CI*.",
+		MarkdownDescription: description + " Signatures are checked as by `git verify-commit`, but SHA-1 is refused. See " +
+			"the section *Signatures* of the guide *In CI*.",
 		Attributes: map[string]schema.Attribute{
 			"ssh": keys("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
 				"`file(\"allowed_signers\")`. They must be valid at the time of the commit; times without `Z` are in UTC."),
 			"openpgp": keys("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be valid now."),
-			"revoked": keys("SSH public keys that never count, one in a line."),
-			"mode": Enumeration(verify.Modes).Attribute("The commits to verify: the one that is read, or also each commit " +
-				"since the last delivery along first parents. Without a delivery, `history` verifies the head alone."),
+			"revoked": keys("SSH public keys whose signatures are refused, one in a line."),
+			"mode": Enumeration(verify.Modes).Attribute("The commits to verify: the commit that is read, or also each " +
+				"first-parent commit since the last delivery. Without a delivery, `history` verifies only the head."),
 		},
 	}
 }
 
 // verifiedOutput returns the attribute with the signers of the commits that were verified.
 func verifiedOutput() datasource.MapAttribute {
-	return ComputedStrings("The signers of the commits that `verify` verified, by commit: the principal of an SSH key, " +
-		"or the user ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`. Null if there is none.")
+	return ComputedStrings("The signers of the verified commits, by commit: the principal of an SSH key, or the user " +
+		"ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`. Null if no commit was verified.")
 }
 
 // VerifiedValue returns the signers of commits, or null if there is none.
@@ -76,7 +76,7 @@ func ReadVerify(d tfvalue.Decoder) *verify.Verifier {
 	return v
 }
 
-// ReadVerification is [ReadVerify] for what judges commits at the time now.
+// ReadVerification is [ReadVerify] for commits that are verified at the time now.
 func ReadVerification(d tfvalue.Decoder, now time.Time) *source.Verification {
 	if v := ReadVerify(d); v != nil {
 		return &source.Verification{Verifier: v, Now: now}
@@ -84,7 +84,7 @@ func ReadVerification(d tfvalue.Decoder, now time.Time) *source.Verification {
 	return nil
 }
 
-// LastOrigins is [DeliveredOrigins], and returns none if nothing was delivered.
+// LastOrigins is [DeliveredOrigins], but returns no origins and no error if nothing was delivered.
 func LastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
 	origins, err := DeliveredOrigins(ctx, client, at)
 	if errors.Is(err, check.ErrNoRendering) {

@@ -13,25 +13,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// WindowsArgument is the argument with the times at which changes may go. strict says whether a window can stop
-// approved commits.
+// WindowsArgument is the argument windows: the times at which changes may or must not be delivered. strict adds the
+// argument strict, with which a window stops approved commits too.
 func WindowsArgument(description string, strict bool) schema.ListNestedAttribute {
 	attributes := map[string]schema.Attribute{
-		"kind": OptionalString("`allow` or `deny`, which has precedence. Without a window that allows, all times are open " +
-			"but those denied; with one, only the times of any that allows. Required."),
+		"kind": OptionalString("`allow` or `deny`, which has precedence. If no window allows, all times that no window " +
+			"denies are open. If some do, only their times are open. Required."),
 		"schedule": OptionalString("When the window opens: minute, hour, day of the month, month and weekday, as in cron, " +
-			"such as `0 8 * * 1-4`. If both the day of the month and the weekday are restricted, one of them is enough. A " +
-			"local time that a change of the clocks skips does not open it, and one that is repeated opens it twice."),
+			"such as `0 8 * * 1-4`. If both the day of the month and the weekday are restricted, one of them is enough. When " +
+			"the clocks change, a local time that is skipped does not open the window, and a local time that is repeated " +
+			"opens it twice."),
 		"duration": OptionalString("How long the window stays open, from `1m` to `744h` (31 days), such as `8h`. Windows " +
-			"that touch or overlap are one."),
+			"that touch or overlap count as one."),
 		"time_zone": OptionalString("The zone of `schedule`, by its name in the IANA database, such as `Europe/Berlin`. " +
 			"The default is `UTC`."),
 		"from":   OptionalString("The beginning of a window without a schedule, such as `2026-12-20T00:00:00+01:00`."),
-		"until":  OptionalString("Its end, which is not a part of it."),
+		"until":  OptionalString("The end of that window. At this time the window is already closed."),
 		"reason": OptionalString("Why the window denies changes. Plans show it."),
 	}
 	if strict {
-		attributes["strict"] = OptionalBool("Whether a window that denies stops commits in `approved` too.")
+		attributes["strict"] = OptionalBool("Whether a `deny` window also stops commits in `approved`.")
 	}
 	return schema.ListNestedAttribute{
 		Optional: true, MarkdownDescription: description,

@@ -42,7 +42,7 @@ type baseRepoResults struct {
 	PullRequest types.Object `tfsdk:"pull_request"`
 }
 
-// known reports whether all arguments that decide are known.
+// known reports whether all arguments that the decision depends on are known.
 func (m *baseRepoModel) known() bool {
 	return tfvalue.NewModelDecoder(m, new(problem.Problems)).Known(
 		"repo", "branch", "promotion", "delivery", "on_drift", "commit_message")
@@ -97,7 +97,7 @@ func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, st
 	}
 }
 
-// keepResults keeps the results of the last apply, or says that there was none.
+// keepResults plans the results of the last apply, or null if there was none.
 func (m *baseRepoModel) keepResults(state *baseRepoModel) {
 	m.baseRepoResults = baseRepoResults{
 		Delivered: types.BoolValue(false), PullRequest: types.ObjectNull(schemas.PullRequestTypes),
@@ -135,10 +135,10 @@ func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
 	return !reflect.DeepEqual(before, m.baseRepoResults)
 }
 
-// baseRepoKey is the key in private state of what was read of the branch.
+// baseRepoKey is the key in private state of the file and the pull request as they were last read.
 const baseRepoKey = "base_repo"
 
-// readBaseRepo returns what the last run kept in the private state, or else what the state itself says.
+// readBaseRepo returns the BaseRepo as the last run stored it in the private state, or else as the state shows it.
 func readBaseRepo(
 	ctx context.Context, private schemas.PrivateState, state *baseRepoModel, diags *diag.Diagnostics,
 ) *baserepo.State {

@@ -98,7 +98,7 @@ func (r *baseRepo) ModifyPlan(
 		before = readBaseRepo(ctx, req.Private, state, diags)
 	}
 	decision := baserepo.Decide(d, before)
-	for _, p := range report.Decision(d, before, decision) { // in their order
+	for _, p := range report.Decision(d, before, decision) { // the attributes in their order
 		tfvalue.AppendProblems(diags, problem.Problems{p})
 	}
 	plan.plan(d, decision, state)
@@ -110,7 +110,7 @@ func (r *baseRepo) ModifyPlan(
 	}
 }
 
-// check reports what the state does not know about the apply: missing credentials, and the contents of the branch.
+// check reports problems of the apply that the state can't show: missing credentials, and the contents of the branch.
 func (r *baseRepo) check(
 	ctx context.Context, plan baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
 ) {
@@ -140,7 +140,8 @@ func (r *baseRepo) remote() baserepo.Remote {
 	return baserepo.Remote{Git: r.Data.Client, Host: r.Data.Hosting}
 }
 
-// Create makes the BaseRepo pin the commit. If it fails, it leaves no state; the next create finds what it wrote.
+// Create makes the BaseRepo pin the commit. If it fails, there is no state; the next create finds on the branch what
+// this one wrote.
 func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)

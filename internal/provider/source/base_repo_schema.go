@@ -26,16 +26,15 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 		MarkdownDescription: "Promotes a commit to an environment that the Kalypso operator still renders: sets `commit` " +
 			"of the BaseRepo in `" + document.File + "`, at the root of the environment's branch of the control plane, by " +
 			"push or by pull request. All other bytes of the file stay as they are. A promotion chain can mix environments " +
-			"that the operator renders and those of `kalypso_environment_rendering`. It takes the place of the part " +
-			"of Kalypso's workflows that writes the file; stop them for this environment.\n\nIf the branch has no such " +
-			"file, the apply writes one, with the repo and the branch of the promotion. **Destroying the resource leaves the " +
-			"file as it is**, because the operator renders the environment from it. It closes an open pull request.\n\nWhile " +
-			"the decision of the promotion is `hold` or `up_to_date`, the pinned commit is left alone, even while the " +
-			"operator's own pull request is open. While it is `frozen`, nothing is written, and an open pull request is a " +
-			"draft. Without a commit, nothing is promoted yet, and nothing is written either.\n\nIf the pinned commit was " +
-			"changed outside Terraform, the plan fails with the commit and its author, unless `on_drift` is `overwrite`. The " +
-			"operator keeps no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits " +
-			"in `rejected`.",
+			"that the operator renders and those of `kalypso_environment_rendering`. It replaces the workflows of Kalypso " +
+			"that write the file; stop these for this environment.\n\nIf the branch has no such file, the apply writes one, " +
+			"with the repo and the branch of the promotion. **Destroying the resource leaves the file as it is**, because " +
+			"the operator renders the environment from it. It closes an open pull request.\n\nWhile the decision of the " +
+			"promotion is `hold` or `up_to_date`, the pinned commit stays the same, even while the operator's own pull " +
+			"request is open. While it is `frozen`, nothing is written, and an open pull request is a draft. Without a " +
+			"commit, nothing is promoted yet, and nothing is written either.\n\nIf the pinned commit was changed outside " +
+			"Terraform, the plan fails with the commit and its author, unless `on_drift` is `overwrite`. The operator keeps " +
+			"no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",
@@ -58,7 +57,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 				Validators: []validator.Object{schemas.SetsSomething()},
 			},
 			"on_drift": schemas.DriftReactions.Attribute(
-				"The reaction if another commit was pinned outside Terraform: `fail`, or `overwrite` it.",
+				"The reaction if the pinned commit was changed outside Terraform: `fail`, or `overwrite` the change.",
 			),
 			"commit_message": schemas.OptionalString(
 				"The commit message, and the title of the pull request. By default it contains the commit and the reason of the " +
@@ -67,8 +66,8 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
 				schemas.ReadTimeout, schemas.WriteTimeout),
 			"content": schemas.ComputedString(
-				"The file after the apply: on the branch, or as the pull request proposes it. A change " +
-					"is known at plan; a create reads the file during apply.",
+				"The file after the apply: on the branch, or as the pull request proposes it. Known in the plan of an update; a " +
+					"create reads the file during apply.",
 			),
 			"commit_sha": schemas.ComputedString("The commit on the branch that pins the promoted commit. Null until then."),
 			"delivered": schema.BoolAttribute{

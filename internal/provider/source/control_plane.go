@@ -68,11 +68,12 @@ func checkControlPlane(r schemas.Reading) {
 	}
 }
 
-// checkVerify checks the keys whose signatures count.
+// checkVerify checks the argument verify.
 func checkVerify(d tfvalue.Decoder, directory string) {
 	if schemas.ReadVerify(d) != nil && directory != "" && !unknown.Is(directory) {
 		d.Report("Conflicting arguments",
-			"verify judges the signatures of commits, and directory is read as is. Remove one of them.", problem.Attr("verify"))
+			"verify checks the signatures of commits, but directory is read without its commits. Remove one of "+
+				"them.", problem.Attr("verify"))
 	}
 }
 
@@ -80,12 +81,12 @@ func checkVerify(d tfvalue.Decoder, directory string) {
 func checkPromotedBase(d tfvalue.Decoder) {
 	if follow, known := d.Bool("follow_base_repo"); known && !follow && !tfvalue.IsNull(d.Arguments["follow_base_repo"]) {
 		d.Report("Promotion without a base",
-			"promotion chooses the commit of the base, and follow_base_repo = false leaves the base out. Remove one of them.",
+			"promotion chooses the commit of the base, but follow_base_repo = false leaves the base out. Remove one of them.",
 			problem.Attr("promotion"))
 	}
 	if base := d.String("base_directory"); base != "" {
 		d.Report("Promotion without a base",
-			"promotion chooses the commit of the base, and base_directory reads a folder instead. Remove one of them.",
+			"promotion chooses the commit of the base, but base_directory reads a folder instead. Remove one of them.",
 			problem.Attr("promotion"))
 	}
 }
@@ -107,7 +108,7 @@ func readControlPlane(ctx context.Context, r schemas.Reading) map[string]attr.Va
 	})
 	results := controlPlaneValues(found)
 	if schemas.Promotes(r.Decoder) && request.Promotion.Commit == "" {
-		// Nothing is promoted yet. Terraform takes the prior value of an argument only where the configured one is not null.
+		// Nothing is promoted yet. Terraform accepts the prior value of an argument only if the configured value is not null.
 		results["manifests"], results[schemas.SourcesAttribute] = tfvalue.StringMapOf(nil), tfvalue.StringMapOf(nil)
 		results["import_blocks"] = types.StringValue("")
 	}
@@ -133,7 +134,7 @@ func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
 	}
 	if p := schemas.ReadPromotion(d); p != nil {
 		request.Promotion = *p
-		if p.Commit == "" { // the environment's branch alone says where the tree goes
+		if p.Commit == "" { // only the environment's own branch determines the destination of the tree
 			request.FollowBase, request.FollowRegistrations = false, false
 		}
 	}

@@ -17,15 +17,15 @@ var gitopsRepoTypes = map[string]attr.Type{"repo": types.StringType, "branch": t
 
 func controlPlaneSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "Reads an existing Kalypso control plane: the objects of an environment, those of the base " +
-			"that its BaseRepo pins, and the Workloads behind its registrations, ready for a `kalypso_environment_rendering`. " +
+		MarkdownDescription: "Reads an existing Kalypso control plane for a `kalypso_environment_rendering`: the objects " +
+			"of an environment, the objects of the base that its BaseRepo pins, and the Workloads of its registrations. " +
 			"Terraform reads it at plan and keeps it in the plan, so apply renders what plan showed. Pass `sources` to the " +
-			"rendering too: a plan that changes something then shows from which commit to which each repo moved, and a commit " +
+			"rendering too: a plan that changes something then shows the old and the new commit of each repo, and a commit " +
 			"that changes no object causes no change.\n\nIt reads files that end in `.yaml` or `.yml`. It skips dot folders " +
-			"and files that a `.sourceignore` lists (in the root, in the folder, and in those below it; with the syntax of " +
+			"and files that a `.sourceignore` lists (in the root, in the folder, or below it; with the syntax of " +
 			"`.gitignore`). It warns about symbolic links and submodules, which it does not follow. It does not build " +
 			"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. Every run reads everything " +
-			"again: Terraform gives a data source nothing from the previous run.",
+			"again, because a data source has no access to the result of the previous run.",
 		Attributes: controlPlaneAttributes(ctx),
 	}
 }
@@ -37,12 +37,12 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
 		"repo": schemas.OptionalString("URL of the control plane's Git repo. This or `directory` is required."),
 		"branch": schemas.OptionalString(
-			"Branch of the repo, whose head is read. In Kalypso it has the name of the environment. With " +
-				"`commit`, the branch that contains it."),
+			"Branch of the repo, whose head is read. In Kalypso it has the name of the environment. With `commit`, the " +
+				"branch that contains the commit."),
 		"path": schemas.OptionalString("Folder of the repo. The default is the root."),
 		"directory": schemas.OptionalString(
-			"A folder on this machine, for a pipeline that runs in the checkout: relative to Terraform's " +
-				"working directory, or below `path.module`. It is read as is, committed or not."),
+			"A folder on this machine, for a pipeline that runs in the checkout: relative to Terraform's working directory, " +
+				"or below `path.module`. Its files are read whether they are committed or not."),
 		"base_directory": schemas.OptionalString(
 			"With `directory`, another folder that contains the objects of the base. By default, they " +
 				"are read from the repo that the BaseRepo names."),
@@ -53,13 +53,12 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
 	})
 	attributes["promotion"] = schemas.PromotionDataArgument(
-		"The commit of the base to read instead of the one that the " +
-			"BaseRepo pins. Without a BaseRepo, the base is the same folder of this repo. If the promotion has no commit yet, " +
-			"`manifests` and `sources` are empty.",
+		"The commit of the base to read instead of the commit that the BaseRepo pins. Without a BaseRepo, the base is the " +
+			"same folder of this repo. If the promotion has no commit yet, `manifests` and `sources` are empty.",
 	)
 	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on the branch of the control plane's GitOpsRepo",
-		"The keys that must have signed the commits that are read: of the control plane and its bases, else that is an "+
-			"error; behind registrations, else they are broken. A `directory` has no commits."))
+		"The keys that must have signed the commits that are read. An unsigned commit of the control plane or its bases "+
+			"is an error; an unsigned commit of a team breaks its registration. Not with `directory`, which has no commits."))
 	attributes["commit"] = schema.StringAttribute{
 		Optional: true,
 		Computed: true,
@@ -69,7 +68,7 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 	attributes["manifests"] = schemas.ComputedStrings(
 		"The objects, for `manifests` of a `kalypso_environment_rendering`. Keys " +
 			"are `repo@branch:path`, `repo@commit:path` without a branch, or for a folder the path; values are YAML. If a " +
-			"file contains several objects, `#name` follows, or `#kind/name` if two of them share a name. Workloads behind " +
+			"file contains several objects, `#name` follows, or `#kind/name` if two of them share a name. Workloads of " +
 			"registrations get the workspace of their registration, regardless of their own labels.",
 	)
 	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
@@ -91,8 +90,8 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 	}
 	attributes["names"] = schema.MapAttribute{
 		Computed: true, ElementType: schemas.ListOfStrings,
-		MarkdownDescription: "The names of the objects that were found, sorted, by kind as in YAML: " +
-			"`names[\"ClusterType\"]`. Every kind has an element.",
+		MarkdownDescription: "The sorted names of the objects, by their kind in YAML: `names[\"ClusterType\"]`. Every " +
+			"kind has an element, even without objects.",
 	}
 	attributes["skipped"] = schemas.ComputedNumber(
 		"Number of YAML documents that were skipped because they are not Kalypso " +

@@ -48,7 +48,8 @@ func workloadsSchema(ctx context.Context) schema.Schema {
 		},
 	})
 	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on `gitops_repo`",
-		"The keys that must have signed the commits that are read. A registration with another commit is broken."))
+		"The keys that must have signed the commits that are read. A registration whose commit none of them signed is "+
+			"broken."))
 	attributes["manifests"] = schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
 		"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
 		"regardless of its own labels.")
@@ -57,14 +58,14 @@ func workloadsSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' " +
 			"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
-			"Pass `sources` to the rendering too: a plan that changes something then shows from which commit to which each " +
-			"repo moved, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
+			"Pass `sources` to the rendering too: a plan that changes something then shows the old and the new commit of " +
+			"each repo, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
 			"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and files " +
 			"that a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
-			"most 10 MiB, and all documents together 64 MiB. Between runs, Terraform keeps only the result of a data source, " +
-			"which the provider can't see, so every run reads the documents again.\n\nTerraform defers reading a data source " +
-			"until apply if an argument is unknown, or if resources that it refers to directly have pending changes. If " +
-			"registrations are passed through `locals`, as in the example, the plan that adds one shows its deployment targets.",
+			"most 10 MiB, and all documents together 64 MiB. Every run reads the documents again, because a data source has " +
+			"no access to the result of the previous run.\n\nTerraform defers reading a data source until apply if an " +
+			"argument is unknown, or if resources that it refers to directly have pending changes. If registrations are " +
+			"passed through `locals`, as in the example, the plan that adds one shows its deployment targets.",
 		Attributes: attributes,
 	}
 }

@@ -18,7 +18,7 @@ import (
 // problem at its path.
 type Decoder struct {
 	Arguments map[string]attr.Value
-	Unknown   bool // nothing of the object is known
+	Unknown   bool // the whole object is unknown
 	Path      []problem.Step
 	Problems  *problem.Problems
 }
@@ -113,7 +113,7 @@ func (d Decoder) True(name string) bool {
 	return value
 }
 
-// UnlessFalse reads a bool whose default is true. An unknown one counts as false.
+// UnlessFalse reads a bool whose default is true. An unknown bool counts as false.
 func (d Decoder) UnlessFalse(name string) bool { return d.True(name) || IsNull(d.Arguments[name]) }
 
 // Known reports whether arguments are known, with all values in them.
@@ -121,7 +121,7 @@ func (d Decoder) Known(names ...string) bool {
 	return !d.Unknown && !slices.ContainsFunc(names, func(name string) bool { return !WhollyKnown(d.Arguments[name]) })
 }
 
-// Int reads a whole number. It returns nil for a null or an unknown one.
+// Int reads an integer. It returns nil if the number is null or unknown.
 func (d Decoder) Int(name string) *int {
 	v, ok := d.Argument(name)
 	if !ok {
@@ -139,7 +139,7 @@ func (d Decoder) Int(name string) *int {
 	return &n
 }
 
-// Number is int for a domain that marks an unknown number by [unknown.Number].
+// Number is [Decoder.Int] for a part of the domain that represents an unknown number by [unknown.Number].
 func (d Decoder) Number(name string) *int {
 	if d.IsUnknown(name) {
 		return new(unknown.Number)
@@ -147,7 +147,7 @@ func (d Decoder) Number(name string) *int {
 	return d.Int(name)
 }
 
-// NumberOr is number with a default for null.
+// NumberOr is [Decoder.Number] with a default for null.
 func (d Decoder) NumberOr(name string, otherwise int) int {
 	if n := d.Number(name); n != nil {
 		return *n
@@ -224,7 +224,7 @@ func (d Decoder) Objects(name string) []Decoder {
 	for i, e := range list {
 		if IsNull(Underlying(e)) {
 			d.reportNull(problem.Attr(name), problem.Index(i))
-			// It keeps its index, and causes no further problems.
+			// The element keeps its index, and causes no further problems.
 			all = append(all, Decoder{Unknown: true, Path: d.At(problem.Attr(name), problem.Index(i)), Problems: d.Problems})
 			continue
 		}

@@ -1,3 +1,3 @@
-// Package tfvalue converts between the values of Terraform and those of Go, and problems to diagnostics. An unknown
-// value is known as such at every depth, and an error has the path of its attribute.
+// Package tfvalue converts between Terraform's values and Go's values, and converts problems to diagnostics. It finds
+// unknown values at every depth, and an error has the path of its attribute.
 package tfvalue

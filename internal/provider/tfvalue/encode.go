@@ -17,7 +17,7 @@ type ExactStrings []string
 // values are null, so that generated configuration leaves them out. See [terraformJSON] for strings.
 func Encode(t attr.Type, v any) attr.Value { return Result(t, configured(v)) }
 
-// configured returns v for [Result], with nil for what a configuration leaves out.
+// configured returns v for [Result], with nil for each value that a configuration leaves out.
 func configured(v any) any {
 	switch v := v.(type) {
 	case nil:

@@ -9,8 +9,8 @@ import (
 )
 
 // terraformJSON writes a string that is a JSON object or array as Terraform's jsonencode does. Terraform generates a
-// call of jsonencode for such an argument, and import must store what that call returns. Of a repeated key, the last
-// value counts, as for JSON parsers. It returns any other string unchanged.
+// call of jsonencode for such an argument, and an import must store the text that this call returns. If a key is
+// repeated, the last value counts, as in JSON parsers. It returns any other string unchanged.
 func terraformJSON(s string) string {
 	if !json.Valid([]byte(s)) {
 		return s

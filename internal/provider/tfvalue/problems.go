@@ -21,8 +21,8 @@ const ManifestsAttribute = "manifests"
 const maxProblems = 50
 
 // AppendProblems turns problems into diagnostics, errors first. Each points to its attribute: of the resource, of an
-// object in a map of a rendering, or of the YAML text that contains the object. Beyond [maxProblems], one more counts
-// the rest.
+// object in a map of a rendering, or of the YAML text that contains the object. If there are more than [maxProblems], a
+// last diagnostic counts the rest.
 func AppendProblems(diags *diag.Diagnostics, ps problem.Problems) {
 	ps = slices.Clone(ps)
 	ps.Sort()
@@ -53,7 +53,7 @@ func diagnostic(p problem.Problem) diag.Diagnostic {
 	if field := fleet.YAMLPath(p); field != "" {
 		facts = append(facts, "Field: "+field)
 	}
-	if whole := PathOf(p); len(whole.Steps()) > 1 { // Terraform names the resource's attribute alone
+	if whole := PathOf(p); len(whole.Steps()) > 1 { // Terraform itself shows only the resource's attribute
 		facts = append(facts, "Attribute: "+whole.String())
 	}
 	detail := p.Detail

@@ -53,7 +53,7 @@ func ScalarText(v attr.Value) (text string, ok bool) {
 	return "", false
 }
 
-// wholeNumber returns a number of a schema, or one of a dynamic type.
+// wholeNumber returns the number of an attribute with a schema, or of a value of a dynamic type.
 func wholeNumber(v attr.Value) (n int64, ok bool) {
 	switch v := v.(type) {
 	case basetypes.Int64Value:
