@@ -126,7 +126,7 @@ type Member struct {
 
 // Join joins the clusters of sources and matches the rules, which must be valid, see [CheckRules].
 //
-// Clusters of several sources that share name and labels are one cluster. If their labels differ, each keeps its own
+// Clusters of several sources with the same name and labels are one cluster. If their labels differ, each keeps its own
 // entry, under its qualified name.
 func Join(lists []List, rules []Rule) (*Inventory, error) {
 	selectors, err := compile(rules)
@@ -165,13 +165,14 @@ func Join(lists []List, rules []Rule) (*Inventory, error) {
 	return all, nil
 }
 
-// add adds a cluster to the clusters of its name. If a cluster of another source has the same labels, add merges both.
+// add adds a cluster to the clusters with the same name. If one from another source has the same labels, add merges the
+// two.
 func add(named []Cluster, c Cluster) []Cluster {
 	for i := range named {
 		same := &named[i]
 		if same.Source == c.Source {
 			if same.Namespace == c.Namespace {
-				return named // it is listed twice
+				return named // its source lists it twice
 			}
 			continue
 		}

@@ -74,7 +74,7 @@ func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, proble
 		earlier := slices.DeleteFunc(slices.Clone(last), func(c Cluster) bool { return c.Source != source.Name() })
 		if len(earlier) == 0 {
 			report(problem.Error, "A source did not answer", said+" Plan again, or set last to the clusters of an earlier "+
-				"run, which are then used in its place.")
+				"run, which are then used instead.")
 			continue
 		}
 		lists[i], err = Given{source.Name(), earlier}.Clusters(ctx)

@@ -115,7 +115,8 @@ func (r requirement) String() string {
 	}})
 }
 
-// requirementsOf returns the requirements of a valid selector, sorted by label. They are nil if one is unknown.
+// requirementsOf returns the requirements of a valid selector, sorted by label. It returns nil if one of them is
+// unknown.
 func requirementsOf(s *fleet.Selector) []requirement {
 	all := []requirement{}
 	for key, value := range s.MatchLabels {

@@ -68,7 +68,7 @@ type ConfigDifference struct {
 	Folders []Folder      // sorted
 }
 
-// FileDifference is a file that differs in folders.
+// FileDifference is a file that differs in some folders.
 type FileDifference struct {
 	Name    string
 	Folders []Folder // sorted

@@ -17,7 +17,7 @@ const (
 	maxReadSize    = 8192   // bytes of such a pair
 )
 
-// fileRead identifies two files that were compared, without the names of their folders.
+// fileRead is the cache key of two compared files, after the names of their folders were hidden.
 type fileRead struct {
 	name     string
 	contents Pair[string]

@@ -18,7 +18,7 @@ func hasMarks(content []byte) bool { return bytes.ContainsAny(content, namespace
 // names contains the folder's names that differ between the sides, with the marks that replace them in its files.
 type names []struct{ name, mark string }
 
-// namesOf returns the names of a folder on both sides. Names that both sides share stay in the files.
+// namesOf returns the names of a folder on both sides. It leaves out names that are the same on both.
 func (c *Comparison) namesOf(f FolderPair) (n Pair[names]) {
 	add := func(left, right, mark string) {
 		if left != right && left != "" && right != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Options says what counts as equal. An unknown text is [unknown.Text].
+// Options configures which differences are ignored. An unknown text is [unknown.Text].
 type Options struct {
 	// Ignore lists keys of configs that are not compared, as target.KEY. A * stands for any text.
 	Ignore []string

@@ -82,8 +82,8 @@ func valueOf(labels map[string]string, label string) string {
 	return labels[label]
 }
 
-// matching returns the conditions that the label values meet. A label without a value meets none. A label with an
-// unknown value may meet any condition on it.
+// matching returns the conditions that the label values meet. A missing label meets no condition. A label with an
+// unknown value may meet each condition on that label.
 func (c *conditions) matching(value func(label string) (string, bool)) matchedConditions {
 	var h matchedConditions
 	for _, label := range c.labels {

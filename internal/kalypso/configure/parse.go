@@ -52,8 +52,8 @@ func parseYAML(text string) any {
 	return text
 }
 
-// stringKeys converts the keys of all maps in v to strings. If two keys become equal, the one whose type name sorts
-// last wins.
+// stringKeys converts the keys of all maps in v to strings. If two keys become equal, such as 1 and "1", the key whose
+// type name sorts last wins.
 func stringKeys(v any) any {
 	switch v := v.(type) {
 	case map[any]any:

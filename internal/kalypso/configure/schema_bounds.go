@@ -33,8 +33,8 @@ const (
 	maxViolationBytes = 1000
 )
 
-// schemaDocument counts the parts of a schema and the instructions of its patterns, up to the first one that exceeds a
-// limit.
+// schemaDocument counts the parts of a schema and the instructions of its patterns. It stops at the first part that
+// exceeds a limit.
 type schemaDocument struct {
 	parts    int
 	patterns int64

@@ -22,7 +22,7 @@ const (
 
 // part is a subschema with its references resolved, so that a schema that refers to itself is a graph of parts.
 type part struct {
-	own      int64            // evaluations for each value: more than 1 if it lists values
+	own      int64            // evaluations for each value: more than 1 if the subschema lists values
 	pattern  int64            // size of the pattern for strings
 	keys     int64            // size of the patterns for keys
 	same     []*part          // apply to the same value
@@ -112,11 +112,11 @@ func patternSize(re jsonschema.Regexp) int64 {
 	return 0 // none
 }
 
-// meter counts how often the subschemas of a schema evaluate values, in the worst case without short circuits. Once
-// left is negative, the validation exceeds the limit.
+// meter counts how often the subschemas of a schema evaluate values in the worst case, in which no evaluation ends
+// early. Once left is negative, the validation exceeds the limit.
 type meter struct{ left int64 }
 
-// add counts the evaluations of v by n and its subschemas. same lists the parts that already evaluate v.
+// add counts the evaluations of v by n and its subschemas. same lists the parts that are evaluating v already.
 func (m *meter) add(n *part, v any, same []*part, depth int) {
 	if m.left < 0 || slices.Contains(same, n) { // a reference cycle, which the validation rejects
 		return

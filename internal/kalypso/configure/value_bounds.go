@@ -26,7 +26,7 @@ func parseBounded(text string, most int64) (any, error) {
 	return v, nil
 }
 
-// valueProblem says that a config value is out of bounds.
+// valueProblem returns the problem of a config value that is too large.
 func valueProblem(config *fleet.Config, key string, err error) problem.Problem {
 	return fleet.ProblemOf(config, problem.Problem{
 		Path:    []problem.Step{problem.Attr("data"), problem.Key(key)},

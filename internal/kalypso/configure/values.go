@@ -162,8 +162,8 @@ func (v *Values) merge() Merged {
 	return m
 }
 
-// violations returns the violations of a schema. It caches them if the values are shared. If the base is valid, only
-// the assignment's own keys are validated.
+// violations returns the violations of a schema. It caches them if the values are shared. If the base is valid, it
+// validates only the assignment's own keys.
 func (v *Values) violations(m Merged, schema *compiledSchema) []string {
 	if !v.Shared {
 		if m.Base != nil && schema.byKey && m.Base.valid(schema) {

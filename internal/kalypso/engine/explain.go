@@ -36,8 +36,8 @@ func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanati
 	for i, p := range problems {
 		if p.Severity == problem.Error {
 			problems[i].Severity = problem.Warning
-			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are " +
-				"the ones it fails with."
+			problems[i].Detail += "\n\nA rendering of this fleet fails with this error. The schedule and the values here " +
+				"show the cause."
 		}
 	}
 	problems.Sort()

@@ -23,7 +23,7 @@ type DeploymentTarget struct {
 
 // DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. If two Workloads
 // resolve to the same name, it reports an error that names both. It omits targets with invalid text, so that no
-// template ever sees them, and those that [Fleet.Validate] refused.
+// template ever gets them, and targets that [Fleet.Validate] refused.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
 	targets, omitted, ps := f.allTargets()
 	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return omitted[t] || t.hasInvalidText() })

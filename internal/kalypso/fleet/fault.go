@@ -2,7 +2,7 @@ package fleet
 
 import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 
-// faults returns the problems that check adds, as faults of a team.
+// faults returns the problems that check adds, marked as faults of a team.
 func faults(check func(*objectProblems)) (ps objectProblems) {
 	check(&ps)
 	for i := range ps {

@@ -251,16 +251,16 @@ type Fleet struct {
 	// [problem.Ignore], empty or not known yet, the rendered objects are not compared.
 	Duplicates problem.Reaction
 	// Invalid is the reaction to rendered files that no cluster can apply. If it is [problem.Ignore], empty or not known
-	// yet, they are not looked for.
+	// yet, the files are not checked.
 	Invalid problem.Reaction
 	// Requires is the reaction to requirements that no deployment target satisfies, see [Requirement]. If it is
-	// [problem.Ignore], empty or not known yet, they are not looked for.
+	// [problem.Ignore], empty or not known yet, requirements are not checked.
 	Requires problem.Reaction
-	// Delivered returns the first bytes of the hash of a folder as it was last delivered: of a cluster type, or of a
-	// deployment target in it. It returns nil if there is none, and may itself be nil.
+	// Delivered returns the first bytes of the hash of a folder as it was last delivered: the folder of a cluster type, or
+	// of a deployment target in it. It returns nil if the folder was not delivered. The function may be nil.
 	Delivered func(clusterType, target string) []byte
-	// OnBranch reports whether the branch contains the folder of a target on a cluster type, which it keeps if the target
-	// fails. It may be nil: the branch contains none.
+	// OnBranch reports whether the branch contains the folder of a target on a cluster type. Such a folder is kept if the
+	// target fails. The function may be nil: the branch contains no folder.
 	OnBranch func(clusterType, target string) bool
 
 	refused map[string]bool // the deployment targets that [Fleet.Validate] refused

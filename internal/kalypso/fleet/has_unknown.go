@@ -12,7 +12,7 @@ import (
 
 // HasUnknown reports whether any value of o is [unknown.Text].
 func HasUnknown(o Object) bool {
-	if p, ok := o.(*SchedulingPolicy); ok && len(p.PlacementUnknown()) > 0 { // of numbers, too
+	if p, ok := o.(*SchedulingPolicy); ok && len(p.PlacementUnknown()) > 0 { // also the mark of unknown numbers
 		return true
 	}
 	text, err := json.Marshal(o)

@@ -25,8 +25,8 @@ type Limits struct {
 // DefaultLimits is far above the size of any real fleet.
 var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileSize: 1 << 20, Manifests: 256 << 20}
 
-// ParseLimits parses configured limits. An empty text means the default. The apply checks limits that are not known
-// yet.
+// ParseLimits parses configured limits. An empty text means the default. A limit that is not known yet is checked by
+// the apply.
 func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps problem.Problems) {
 	invalid := func(attribute string, err error) {
 		ps = append(ps, problem.Problem{
@@ -128,8 +128,8 @@ func (l Limits) CheckManifests(texts map[string]string) problem.Problems {
 	return problem.Problems{{
 		Path:    []problem.Step{problem.Attr("limits"), problem.Attr("manifests")},
 		Summary: "Too much Kalypso YAML",
-		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out what this environment "+
-			"does not use, or raise the limit. The largest:\n%s",
+		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out objects that this "+
+			"environment does not use, or raise the limit. The largest texts:\n%s",
 			FormatBytes(size), FormatBytes(most), problem.IndentedList(largest, shown)),
 	}}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// CheckPassedOver warns of ConfigMaps whose values reach no assignment, because they lack the label of platform
-// configs; see [Fleet.Add].
+// CheckPassedOver warns of ConfigMaps that are skipped because they lack the label of platform configs, so that no
+// assignment gets their values; see [Fleet.Add].
 func CheckPassedOver(configs []*Config) problem.Problems {
 	if len(configs) == 0 {
 		return nil
@@ -22,9 +22,8 @@ func CheckPassedOver(configs []*Config) problem.Problems {
 	return problem.Problems{{
 		Severity: problem.Warning, Origin: problem.Origin{Attribute: configs[0].Origin.Attribute},
 		Summary: "ConfigMaps without the label of platform configs",
-		Detail: fmt.Sprintf("%s skipped, and the values reach no deployment target:\n%s\nIf they are platform configs, "+
-			"add the "+
-			"label %s: %q. If not, leave them out.",
+		Detail: fmt.Sprintf("%s skipped, so no deployment target gets the values:\n%s\nIf they are platform configs, add "+
+			"the label %s: %q. If not, remove them from manifests.",
 			areSkipped(len(configs)), problem.IndentedList(lines, problem.MaxListed), PlatformConfigLabel,
 			platformConfigSelected),
 	}}

@@ -20,7 +20,7 @@ func (ps *objectProblems) warn(summary, detail string, path ...problem.Step) {
 	*ps = append(*ps, problem.Problem{Severity: problem.Warning, Summary: summary, Detail: detail, Path: path})
 }
 
-// of returns the problems as those of object o; see [ProblemsOf].
+// of returns the problems as problems of object o; see [ProblemsOf].
 func (ps objectProblems) of(o Object) problem.Problems { return ProblemsOf(o, problem.Problems(ps)) }
 
 // ProblemOf returns p as a problem of object o: with its kind, name and origin.

@@ -11,7 +11,7 @@ import (
 
 // templateUse is a template that a cluster type names.
 type templateUse struct {
-	attribute, name, as string // as is the type that the template should have
+	attribute, name, as string // as is the type that the template should have, by the argument that names it
 }
 
 func (ct *ClusterType) templateUses() []templateUse {
@@ -41,12 +41,12 @@ func (f *Fleet) TemplatesOf(some func(*ClusterType) bool) map[*Template]bool {
 type missingTemplate struct {
 	first     *ClusterType
 	attribute string // of first
-	needed    bool   // a cluster type that names it has assignments
+	needed    bool   // some cluster type that names it has assignments
 	lines     []string
 }
 
-// ValidateReferences returns the templates that are missing, each once with the cluster types that name it, and those
-// of another type than their use. A missing template is a warning if nothing is assigned to these cluster types.
+// ValidateReferences reports missing templates, each once with the cluster types that name it, and templates of the
+// wrong type. A missing template is only a warning if nothing is assigned to these cluster types.
 func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem.Problems) {
 	missing := map[string]*missingTemplate{}
 	for _, ct := range f.ClusterTypes {
@@ -80,13 +80,14 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 	return ps
 }
 
-// parts are the attributes of a cluster type that name templates, with the names of the files that these render.
+// parts are the attributes of a cluster type that name templates, with the names of the files that the templates
+// render.
 var parts = [...]struct{ attribute, file string }{
 	{"reconciler", "reconciler"}, {"namespace_service", "namespace"}, {"config_type", "platform-config"},
 	{"secret_type", "platform-secret"},
 }
 
-// checkFileNames reports templates of a cluster type whose files have one name.
+// checkFileNames reports templates of a cluster type that render files with the same name.
 func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 	first := map[string]string{}
 	for i, name := range [...]string{ct.Reconciler, ct.NamespaceService, ct.ConfigType, ct.SecretType} {

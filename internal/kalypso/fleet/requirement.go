@@ -15,11 +15,11 @@ import (
 // RequiresAnnotation contains the requirements of the deployment targets of a Workload, by target.
 const RequiresAnnotation = "kalypso.io/requires"
 
-// Requirement is a deployment target that has to be on each cluster type that gets another one. A target satisfies it
-// if it has all that is set here.
+// Requirement describes a deployment target that another target needs on the same cluster type. A target satisfies it
+// if it matches all fields that are set.
 type Requirement struct {
 	Workload         string // name of a Workload
-	DeploymentTarget string // name of a target as written in that Workload
+	DeploymentTarget string // name of a target in that Workload
 	MatchLabels      map[string]string
 }
 
@@ -44,12 +44,12 @@ func (r Requirement) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Key returns a text that only equal requirements have.
+// Key returns a text that is different for different requirements.
 func (r Requirement) Key() string {
 	var b strings.Builder
 	write := func(text string) {
 		b.WriteString(text)
-		b.WriteByte(0) // which no name or label contains
+		b.WriteByte(0) // no name or label contains this separator
 	}
 	write(r.Workload)
 	write(r.DeploymentTarget)
@@ -93,7 +93,7 @@ func (ps *objectProblems) checkRequirement(w *Workload, target string, n int, r 
 	of := fmt.Sprintf("Requirement %d of deployment target %q", n+1, target)
 	switch {
 	case r.Workload == "" && r.DeploymentTarget == "" && len(r.MatchLabels) == 0:
-		ps.add("Empty requirement", fmt.Sprintf("%s says nothing. Set workload or %s, or remove it.",
+		ps.add("Empty requirement", fmt.Sprintf("%s is empty. Set workload or %s, or remove it.",
 			of, w.field("match_labels")), at...)
 	case r.Workload == "" && r.DeploymentTarget != "":
 		ps.add("Requirement without a workload", fmt.Sprintf("%s names the deployment target %q, but no workload. Set "+

@@ -18,20 +18,20 @@ func SelectorMatches(workspace string, s *Selector, set map[string]string) (bool
 	return (workspace == "" || set[WorkspaceLabel] == workspace) && selector.Matches(labels.Set(set)), nil
 }
 
-// SelectsAll reports whether a selector is empty: it selects everything.
+// SelectsAll reports whether a selector is empty, and so selects everything.
 func SelectsAll(workspace string, s *Selector) bool {
 	return workspace == "" && len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// MatchAll is the argument match_all of a selector. A selector that selects everything must say so: its labels may come
-// from a variable that is null.
+// MatchAll is the argument match_all of a selector. A selector that selects everything must set it, because an empty
+// selector may be a mistake: its labels may come from a variable that is null.
 type MatchAll struct {
 	Value  *bool // nil: it is not known yet
-	Partly bool  // the labels or the expressions are known to select less
+	Partly bool  // there are known labels or expressions, so the selector is not empty
 }
 
-// Complete reports a selector that match_all contradicts. If match_all is not known yet, what an empty selector selects
-// becomes unknown.
+// Complete reports a selector that contradicts match_all. If match_all is not known yet, the selection of an empty
+// selector becomes unknown.
 func (a MatchAll) Complete(workspace string, s *Selector) problem.Problems {
 	empty := SelectsAll(workspace, s)
 	switch {
@@ -44,8 +44,8 @@ func (a MatchAll) Complete(workspace string, s *Selector) problem.Problems {
 			"match_all")}
 	case !*a.Value && empty:
 		return problem.Problems{problem.At("Selector selects everything",
-			"The selector has no labels and no expressions, so it would select everything. If that is intended, "+
-				"set match_all = true; if not, see whether a variable in it is null or empty.")}
+			"The selector has no labels and no expressions, so it would select everything. If that is intended, set "+
+				"match_all = true; if not, check whether a variable in it is null or empty.")}
 	}
 	return nil
 }

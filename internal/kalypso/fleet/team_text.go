@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Teams write Workloads, and platforms do not trust them. Templates treat a Workload's text as data: it must not
-// become part of a template, nor break a line of YAML.
+// Teams write Workloads, and the platform does not trust teams. So a Workload's text is data: it must not become part
+// of a template, nor break a line of YAML.
 
 // checkTeamTexts reports keys and values of a target's manifests that contain a template action, a line break or a
 // control character. Kubernetes' rules for names and labels are stricter.

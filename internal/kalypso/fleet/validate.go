@@ -17,8 +17,8 @@ import (
 
 // Validate sorts the fleet and returns its problems, sorted. It validates each object by itself, and finds duplicate
 // objects, Workloads with too many targets, and placements that name properties or labels that no cluster type has. It
-// stops once ctx is done. [Fleet.ValidateReferences] checks the templates that cluster types name. From then on,
-// [Fleet.DeploymentTargets] omits the targets that Validate refused.
+// stops once ctx is done. [Fleet.ValidateReferences] checks the templates that cluster types name. After Validate,
+// [Fleet.DeploymentTargets] omits the targets that it refused.
 func (f *Fleet) Validate(ctx context.Context) problem.Problems {
 	f.Sort()
 	var ps problem.Problems
@@ -161,7 +161,7 @@ func (w *Workload) Validate() problem.Problems {
 	ps = append(ps, faults(func(ps *objectProblems) { ps.labels(w.Labels, problem.Attr("labels")) })...)
 	prefix := w.Name + "-"
 	if len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
-		prefix = "" // reported once, not for each target
+		prefix = "" // so that the fault is reported once, not for each target
 	}
 	seen := map[string]bool{}
 	for i, t := range w.Targets {
@@ -209,7 +209,7 @@ func (m *Meta) validateMeta() (ps objectProblems) {
 	return ps
 }
 
-// name checks that full is a DNS-1123 subdomain. shown is the part of it that the user wrote.
+// name checks that full is a DNS-1123 subdomain. shown is the part of full that the user wrote, for the error.
 func (ps *objectProblems) name(full, shown, summary string, path ...problem.Step) {
 	if shown == "" {
 		ps.add("Missing name", "The name is empty or not set.", path...)
@@ -257,8 +257,8 @@ func (ps *objectProblems) labels(set map[string]string, path ...problem.Step) {
 	}
 }
 
-// isSimpleLabel reports whether a text is valid as the key and as the value of a label. It spares most labels
-// the regular expressions of Kubernetes.
+// isSimpleLabel reports whether a text is certainly valid as the key and as the value of a label. Most labels are, so
+// the slow regular expressions of Kubernetes are seldom needed.
 func isSimpleLabel(s string) bool {
 	const most = 63 // characters, as Kubernetes allows
 	for i := range len(s) {

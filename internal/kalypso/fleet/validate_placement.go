@@ -54,7 +54,7 @@ func (ps *objectProblems) taintKey(key string, at []problem.Step) {
 	}
 }
 
-// oneOf reports a value that is missing, or is not in the list.
+// oneOf reports a value that is not set, or is not in the list.
 func (ps *objectProblems) oneOf(name, value string, allowed []string, at []problem.Step) {
 	switch {
 	case unknown.Is(value) || slices.Contains(allowed, value):
@@ -160,7 +160,8 @@ func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []problem.Step)
 	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
 	switch {
 	case s.Key == "":
-		ps.add("Missing key", "The spread has no key. Set the label whose values it spreads over.", below("key")...)
+		ps.add("Missing key", "The spread has no key. Set key to the label over whose values the placement "+
+			"spreads.", below("key")...)
 	case !unknown.Is(s.Key):
 		ps.labelKey(s.Key, below("key")...)
 	}
@@ -174,8 +175,8 @@ func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []problem.Step)
 	return ps
 }
 
-// checkPlacements reports names and spread keys in placements that no cluster type has. If no cluster type has a
-// preferred property, that is a warning.
+// checkPlacements reports names and spread keys in placements that no cluster type has, and warns of preferred
+// properties that no cluster type has.
 func (f *Fleet) checkPlacements() (ps problem.Problems) {
 	if f.Incomplete || slices.ContainsFunc(f.ClusterTypes, (*ClusterType).unnamed) {
 		return nil
@@ -190,8 +191,8 @@ func (f *Fleet) checkPlacements() (ps problem.Problems) {
 		var own objectProblems
 		for i, name := range p.Placement.Names {
 			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return ct.Name == name }) {
-				own.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the name. "+
-					"There are:\n%s", name, problem.IndentedList(f.clusterTypeNames(), problem.MaxListed)),
+				own.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the "+
+					"name. The cluster types are:\n%s", name, problem.IndentedList(f.clusterTypeNames(), problem.MaxListed)),
 					problem.Attr("placement"), problem.Attr("names"), problem.Index(i))
 			}
 		}
@@ -205,8 +206,8 @@ func (f *Fleet) checkPlacements() (ps problem.Problems) {
 		for i, preference := range p.Placement.Prefer {
 			name := preference.Property
 			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return mayHave(ct.Properties, name) }) {
-				own.warn("Unknown property", fmt.Sprintf("No cluster type has the property %q, so it decides nothing. Check the "+
-					"spelling, or set the property.", name),
+				own.warn("Unknown property", fmt.Sprintf("No cluster type has the property %q, so the preference has no effect. "+
+					"Check the spelling, or set the property.", name),
 					problem.Attr("placement"), problem.Attr("prefer"), problem.Index(i), problem.Attr("property"))
 			}
 		}

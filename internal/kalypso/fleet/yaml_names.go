@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// The annotations that contain placement, each as YAML. They are not fields of spec: if the operator still renders
-// other environments, Flux rejects fields that its CRDs do not declare.
+// The annotations that contain placement, each as YAML. They are not fields of spec, because Flux rejects fields that
+// the operator's CRDs do not declare, and the operator may still render other environments.
 const (
 	TaintsAnnotation     = "kalypso.io/taints"     // of a ClusterType
 	PropertiesAnnotation = "kalypso.io/properties" // of a ClusterType
@@ -19,7 +19,7 @@ const (
 // FileNameAnnotation contains the name of the file that a Template renders. The operator ignores it.
 const FileNameAnnotation = "kalypso.io/file-name"
 
-// YAMLName is the field of a Kalypso document that an attribute is, such as configType for config_type.
+// YAMLName returns the field of a Kalypso document for an attribute, such as configType for config_type.
 func YAMLName(attribute string) string {
 	first, rest, _ := strings.Cut(attribute, "_")
 	for word := range strings.SplitSeq(rest, "_") {
@@ -30,7 +30,7 @@ func YAMLName(attribute string) string {
 	return first
 }
 
-// field returns an attribute as the object's author writes it: as a YAML field, or as in HCL.
+// field returns the name of an attribute as the object's author writes it, in YAML or in HCL.
 func (m *Meta) field(attribute string) string {
 	if m.Origin.Document > 0 {
 		return YAMLName(attribute)
@@ -39,7 +39,7 @@ func (m *Meta) field(attribute string) string {
 }
 
 // YAMLPath is the path of a problem in the document that contains the object, such as spec.deploymentTargets[0].name.
-// It is empty if the object is not from YAML, or the problem is with all of it.
+// It is empty if the object is not from YAML, or the problem is with the whole object.
 func YAMLPath(p problem.Problem) string {
 	if p.Origin.Document == 0 || len(p.Path) == 0 {
 		return ""
@@ -52,7 +52,7 @@ func YAMLPath(p problem.Problem) string {
 		b.WriteString("metadata.annotations[kalypso.io/" + first + "]")
 	case isRequirement(p.Path):
 		b.WriteString("metadata.annotations[" + RequiresAnnotation + "]")
-		p.Path = p.Path[2:] // the annotation names the target, which the problem does too
+		p.Path = p.Path[2:] // a step into the annotation that names the target; the problem itself names the target too
 	case first == "file_name":
 		b.WriteString("metadata.annotations[" + FileNameAnnotation + "]")
 	case p.Kind == string(KindConfig):
@@ -80,8 +80,8 @@ func isRequirement(path []problem.Step) bool {
 	return len(path) > 2 && path[0].Attribute == "deployment_targets" && path[2].Attribute == "requires"
 }
 
-// PolicyField returns an attribute of the fleet's scheduling policies as their authors write it. If some are YAML and
-// some are HCL, it returns the HCL name.
+// PolicyField returns the name of an attribute of the fleet's scheduling policies as their authors write it. If some
+// policies are YAML and some are HCL, it returns the HCL name.
 func (f *Fleet) PolicyField(attribute string) string {
 	if len(f.Policies) == 0 ||
 		slices.ContainsFunc(f.Policies, func(p *SchedulingPolicy) bool { return p.Origin.Document == 0 }) {

@@ -11,6 +11,8 @@ var differences = []difference{
 	{wording, "The BaseRepo gets another commit", "The commit of the BaseRepo will change"},
 	{wording, "What fails to render stays as the branch holds it, or stays out if the branch does not hold it.",
 		"Targets that fail to render keep the files that they have on the branch; new targets are left out."},
+	{wording, "Environment that no workload names", "No workload has this environment"},
+	{wording, "Those that are named:", "The environments that workloads name:"},
 	{wording, "holds no rendering at this path yet", "contains no rendering at this path yet"},
 	{wording, "holds a GitHub token, and config values", "contains a GitHub token, and config values"},
 	{accepting, `Bring it into the fleet's objects, or set on_drift = "overwrite" to put the rendered tree back.`,

@@ -180,7 +180,7 @@ func (s *side) ownFiles(clusterType string) (gitobject.Hash, error) {
 	return sha1.Sum([]byte(text.String())), err //nolint:gosec // as above
 }
 
-// files returns the entries of the files in a folder, by their names relative to it.
+// files returns the files of a folder, by their paths relative to it.
 func (s *side) files(snapshot *gitbranch.Snapshot, clusterType, target string) (map[string]object.TreeEntry, error) {
 	found := map[string]object.TreeEntry{}
 	folder := s.at.Join(clusterType)

@@ -15,10 +15,10 @@ import (
 // annotations contains the annotations of a document that Kalypso interprets.
 type annotations map[string]string
 
-// annotation parses the YAML of an annotation into a value. If the annotation is missing, it leaves the value alone.
+// annotation parses the YAML of an annotation into a value. If the annotation is missing, it does not change the value.
 func annotation(all json.RawMessage, name string, into any) error {
 	var given map[string]json.RawMessage
-	_ = json.Unmarshal(all, &given) // not ours: an annotation is a string
+	_ = json.Unmarshal(all, &given) // if the annotations are not a map, they contain none of ours
 	if given[name] == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (s *scalarText) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(s))
 }
 
-// wholeNumber is an int that is not the mark of an unknown one.
+// wholeNumber is an int that is not [unknown.Number], the mark of an unknown number.
 type wholeNumber int
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -77,7 +77,7 @@ func (n *wholeNumber) UnmarshalJSON(data []byte) error {
 	return unknown.CheckNumber(int(*n))
 }
 
-// The YAML of the annotations. Taints are as in [placement.Taint].
+// The YAML of the annotations. Taints have the fields of [placement.Taint].
 type (
 	placementYAML struct {
 		NumberOfClusterTypes *wholeNumber           `json:"numberOfClusterTypes,omitempty"`

@@ -21,7 +21,7 @@ func (d document) describe(err error, data []byte) string {
 	}
 	field := mismatch.Field
 	if key := keyBefore.FindSubmatch(data[:min(int(mismatch.Offset), len(data))]); key != nil {
-		// The field that encoding/json names lacks the keys of maps.
+		// The field in the error of encoding/json does not contain the keys of maps.
 		if name := string(key[1]); !strings.HasSuffix("."+field, "."+name) {
 			field += "." + name
 		}
@@ -47,8 +47,8 @@ func (d document) describe(err error, data []byte) string {
 // keyBefore matches the key whose value, or its opening bracket, ends a JSON text.
 var keyBefore = regexp.MustCompile(`"([^"\\]*)":[^":,{}\[\]]*[{\[]?$`)
 
-// lineOf returns the line of the first field with that path, without indexes, that is not a string. If all are
-// strings, it returns the line of the first; if there is none, 0.
+// lineOf returns the line of the first field with that path (without indexes) that is not a string. If all these fields
+// are strings, it returns the line of the first; if there is no such field, 0.
 func (d document) lineOf(path string) (line int) {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(d.text), &root); err != nil {
@@ -74,8 +74,8 @@ func (d document) lineOf(path string) (line int) {
 	return line
 }
 
-// isText reports whether the node is a string in YAML 1.1, the version that objects are read by. An unquoted no, y or
-// 1:30 is not.
+// isText reports whether the node is a string in YAML 1.1, the version by which objects are read. In YAML 1.1, an
+// unquoted no, y or 1:30 is not a string.
 func isText(n *yaml.Node) bool {
 	if n.ShortTag() != "!!str" || n.Style != 0 {
 		return n.ShortTag() == "!!str"

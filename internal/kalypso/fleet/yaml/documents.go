@@ -6,7 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// The input documents. They include the fields that clusters and tools add, which a fleet ignores.
+// The input documents. They include the fields that clusters and tools add, so that these are not reported as unknown.
+// A fleet ignores them.
 type (
 	objectInput[S any] struct {
 		APIVersion string          `json:"apiVersion"`

@@ -11,8 +11,8 @@ import (
 // mergeKey merges other maps into a map: <<: *anchor. The map's own keys take precedence.
 const mergeKey = "<<"
 
-// yamlToJSON converts a document. A duplicate key is an error, but a key that overrides a merged one is not:
-// sigs.k8s.io/yaml confuses the two.
+// yamlToJSON converts a document. A duplicate key is an error, but a key that overrides a merged key is not.
+// sigs.k8s.io/yaml does not distinguish the two.
 func yamlToJSON(text string) ([]byte, error) {
 	if err := checkExpanded(text); err != nil {
 		return nil, err

@@ -63,10 +63,9 @@ metadata: {name: azure-app-config}
 	if len(f.Configs) != 2 || len(ps) != 1 || ps.HasErrors() {
 		t.Fatalf("%d configs, problems: %v", len(f.Configs), ps)
 	}
-	const want = "2 ConfigMaps are skipped, and the values reach no deployment target:\n" +
-		"  \"plain\" from a.yaml, document 1, line 1\n" +
-		"  \"other\" from a.yaml, document 2, line 5: the label is \"yes\"\n" +
-		"If they are platform configs, add the label platform-config: \"true\". If not, leave them out."
+	const want = "2 ConfigMaps are skipped, so no deployment target gets the values:\n  \"plain\" from a.yaml, " +
+		"document 1, line 1\n  \"other\" from a.yaml, document 2, line 5: the label is \"yes\"\nIf they are platform " +
+		"configs, add the label platform-config: \"true\". If not, remove them from manifests."
 	if ps[0].Detail != want {
 		t.Errorf("got\n%s\nwant\n%s", ps[0].Detail, want)
 	}

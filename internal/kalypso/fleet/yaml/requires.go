@@ -49,7 +49,7 @@ func decodeWorkload(document []byte) (fleet.Object, []string, error) {
 	return w, unknown, err
 }
 
-// keyInEnvironment is the key of a target in the annotation if targets of other environments have the same name, but
+// keyInEnvironment is the key of a target in the annotation if a target of another environment has the same name, but
 // other requirements.
 func keyInEnvironment(t fleet.Target) string { return t.Environment + "/" + t.Name }
 

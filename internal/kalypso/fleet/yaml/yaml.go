@@ -23,8 +23,8 @@ const APIVersion = apiGroup + "/v1alpha1"
 
 const apiGroup = "scheduler.kalypso.io"
 
-// OperatorKinds lists the kinds of the Kalypso API that are not part of a fleet: the operator computes them, or they
-// name repos.
+// OperatorKinds lists the kinds of the Kalypso API that are not part of a fleet, because the operator computes the
+// objects, or they only refer to repos.
 var OperatorKinds = []fleet.Kind{
 	"Environment",
 	"BaseRepo",
@@ -159,8 +159,8 @@ func (r *documentParser) skip(tm typeMeta, kind fleet.Kind, data []byte) {
 	}
 }
 
-// isMisspelledGroup reports whether an object of another API group was probably meant to be Kalypso's: it has a kind
-// that only Kalypso has, or another one of its kinds in a group with nearly its name.
+// isMisspelledGroup reports whether an object of another API group was probably meant to be Kalypso's: only Kalypso has
+// its kind, or Kalypso has its kind and the group is similar to Kalypso's group.
 func isMisspelledGroup(tm typeMeta) bool {
 	kind := fleet.Kind(tm.Kind)
 	switch kind {

@@ -16,7 +16,7 @@ const (
 	maxMergedKeys = 5000
 )
 
-// anchors and aliases match what may expand a document.
+// anchors and aliases match the syntax that may expand a document.
 var (
 	anchors = regexp.MustCompile(`(?m)(^|[\s,\[{:-])&[\w-]`)
 	aliases = regexp.MustCompile(`(?m)(^|[\s,\[{:-])\*[\w-]`)

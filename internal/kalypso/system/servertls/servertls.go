@@ -156,7 +156,7 @@ func checkKey(text string) error {
 	}
 }
 
-// Anonymous returns the config that trusts the same authorities and presents no certificate.
+// Anonymous returns c without the client certificate: it trusts the same authorities.
 func (c *Config) Anonymous() *Config {
 	if c == nil || c.client == nil {
 		return c

@@ -46,8 +46,8 @@ const minContent = 4
 
 var standardAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// inBase64 reports whether the content of a run of Base64 contains a secret. Other characters, such as the path of a
-// URL, may be in front of the Base64, so each of the four alignments is tried.
+// inBase64 reports whether the content of a run of Base64 contains a secret. The run may begin with other characters,
+// such as the path of a URL, so all four alignments are tried.
 func (f *finder) inBase64(run string) bool {
 	run = standardAlphabet.Replace(run)
 	for offset := range min(4, len(run)) {

@@ -23,7 +23,8 @@ type Secrets struct {
 	finder *finder // nil: rebuild from known
 }
 
-// minLine is the minimum length of a line of a key that is redacted by itself. Shorter lines could be any word.
+// minLine is the minimum length of a line of a multi-line key that is redacted by itself. A shorter line could be any
+// word.
 const minLine = 16
 
 // Add adds secrets. Each line of a multi-line secret, such as a key, is a secret too. Add ignores empty values. There

@@ -80,7 +80,7 @@ func assigned(ends string) *regexp.Regexp {
 		`))["']?[ \t]*(?::|=>|=|>)[ \t]*["']?([^\s"',;&<>]{5,})`)
 }
 
-// isNamed reports whether a match of an assignment is a secret by its name.
+// isNamed reports whether the match of an assignment is a secret, judged by its name.
 func isNamed(_ string, match []string) bool {
 	return ofName(match[1], match[2]) != "" && !noValue.MatchString(match[0])
 }
@@ -127,9 +127,9 @@ func refersTo(value string) bool {
 		isReference(value)
 }
 
-// where matches the start of such a value. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits; AQ and BA are
-// the lengths of other keys. AQICA and CiQA are ciphertext of the key services of AWS and Google, and AAAA is a public
-// key of SSH.
+// where matches the start of a value for [refersTo]. Ag[A-D] is a SealedSecret: the length of a key with 4096 bits; AQ
+// and BA are the lengths of other keys. AQICA and CiQA are ciphertext of the key services of AWS and Google, and AAAA
+// is a public key of SSH.
 var where = regexp.MustCompile(`^(?:[/~!&*|@?]|\^?[0-9]+\.[0-9]+\.[0-9]+$|\./|\.\./|(?:vault|arn|ref\+\w+|op` +
 	`|secretref|ssm|sm|aws|gcp|azure|file|env|secretsmanager|keyvault|encrypted|sha\d+|SHA\d+|md5):|projects/|secrets?/` +
 	`|ssh-|age1|Ag[A-D]|(?:AQ|BA)[A-D][A-Za-z0-9+/]{300}|AQICA|CiQA|AAAA[BCEGI]|\$2[aby]\$|\{\w+\}|pk_)`)
@@ -167,5 +167,5 @@ var documentation = regexp.MustCompile(`(?i)example|redacted|placeholder|change[
 	`SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c|sk_test_(?:4eC39HqLyjWDarjtT1zdp7dc|BQokikJOvBiI2HlWgH4olfQ2)|` +
 	`16C7e42F292c6912E7710c838347Ae178B4a`)
 
-// isDocumentation reports whether a text stands for a secret, or is a known value that protects nothing.
+// isDocumentation reports whether a text is a placeholder for a secret, or a well-known value that protects nothing.
 func isDocumentation(text string) bool { return documentation.MatchString(text) }

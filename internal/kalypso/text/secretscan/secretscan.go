@@ -141,7 +141,8 @@ func (r *rule) matches(text string) bool {
 // maxMatches limits the examined matches of one rule.
 const maxMatches = 1000
 
-// isReference reports whether a password only refers to one: it is a template, a variable, a placeholder or ciphertext.
+// isReference reports whether a password only refers to a secret: it is a template, a variable, a placeholder or
+// ciphertext.
 func isReference(password string) bool {
 	return placeholder.MatchString(password) || strings.Trim(password, password[:1]) == "" ||
 		strings.ContainsAny(password, "{<[") || strings.Contains(password, "$(") || strings.Contains(password, "((") ||
