@@ -14,7 +14,7 @@ type Buffer struct {
 
 // Reset empties the buffer. Files that were rendered to it must not be read afterwards.
 func (b *Buffer) Reset() {
-	clear(b.files) // they may refer to earlier memory of the content
+	clear(b.files) // the files may refer to earlier memory of the content
 	b.files = b.files[:0]
 	b.content.Reset()
 }

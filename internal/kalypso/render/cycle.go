@@ -68,7 +68,8 @@ func findCycle(key string, values map[string]any, path []string, visited map[str
 	return nil
 }
 
-// rotateToSmallest rotates a cycle so that it begins with its smallest key, wherever it was entered.
+// rotateToSmallest rotates a cycle so that it begins with its smallest key. So the same cycle is always written in the
+// same way.
 func rotateToSmallest(circle []string) []string {
 	at := slices.Index(circle, slices.Min(circle))
 	return slices.Concat(circle[at:], circle[:at])
@@ -82,7 +83,7 @@ func references(value any, values map[string]any) []string {
 	case string:
 		m, err := parseManifest(value)
 		if err != nil {
-			return nil // reported when it is rendered
+			return nil // rendering reports the error
 		}
 		keys, reads := m.needs["ConfigData"]
 		if reads && keys == nil {

@@ -183,7 +183,7 @@ func (d *dependency) all(n needs) {
 func (d *dependency) field(ident []string, n needs) {
 	s, ok := fields[ident[0]]
 	if !ok {
-		s = everything // reported when it is rendered
+		s = everything // rendering reports the error
 	}
 	d.scope |= s
 	switch ident[0] {

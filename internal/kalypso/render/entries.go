@@ -97,7 +97,8 @@ func pipeline(p *parse.PipeNode) (words []string, ok bool) {
 // its result for all shared values.
 type entriesKey struct{ piece *piece }
 
-// renderedEntries are the results of a piece for each key, in the order of the piece, with their steps.
+// renderedEntries are the results of a piece for each key, in the order in which the piece prints the keys, with their
+// steps.
 type renderedEntries struct {
 	keys, texts []string
 	size        int // of all texts in bytes
@@ -134,7 +135,7 @@ func (e *entrywise) join(base, own *renderedEntries) (string, bool) {
 		b.Grow(base.size + own.size + (len(base.keys)+len(own.keys))*len(e.separator))
 	}
 	for i, n := 0, 0; i < len(base.keys) || n < len(own.keys); {
-		order := -1 // of the next key of base and the next own one
+		order := -1 // the smaller of the next key of base and the next own key
 		if i == len(base.keys) {
 			order = 1
 		} else if n < len(own.keys) {

@@ -46,7 +46,7 @@ var functions = func() template.FuncMap {
 		// Sprig's versions use the order of the map.
 		"keys":   keys,
 		"values": values,
-		// Sprig's versions overflow and never end near the largest integer.
+		// Sprig's versions overflow near the largest integer, and then never end.
 		"until":     until,
 		"untilStep": untilStep,
 		"seq":       seq,
@@ -160,7 +160,7 @@ func untilStep(start, stop, step int) (numbers []int, err error) {
 		if n == stop {
 			break
 		}
-		if numbers = append(numbers, n); len(numbers) > maxSteps { // no loop can use more
+		if numbers = append(numbers, n); len(numbers) > maxSteps { // no loop can use more numbers
 			return nil, boundError("it would return more than %d numbers", maxSteps)
 		}
 	}
@@ -198,7 +198,7 @@ func steps(start, end, step int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n := start; step > 0 && n <= end || step < 0 && n >= end; {
 			before := n
-			if n += step; !yield(before) || (n > before) != (step > 0) { // it overflowed
+			if n += step; !yield(before) || (n > before) != (step > 0) { // n overflowed
 				return
 			}
 		}

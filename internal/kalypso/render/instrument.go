@@ -8,7 +8,7 @@ import (
 	"text/template/parse"
 )
 
-// The functions that instrument adds calls of. They are added after parsing, so no template can call them itself.
+// instrument adds calls of these functions. It does so after parsing, so no template can call them itself.
 const (
 	ownPrefix   = "kalypso_"
 	presentFunc = ownPrefix + "present"
@@ -21,8 +21,8 @@ func (b *budget) instruments() template.FuncMap {
 	return template.FuncMap{presentFunc: b.present, readFunc: b.read, tickFunc: b.tick}
 }
 
-// compares lists the functions of text/template that read all bytes of their arguments and can't be replaced: no
-// other function can accept missing values as they do.
+// compares lists the functions of text/template that read all bytes of their arguments but can't be replaced by metered
+// ones, because only built-in functions accept missing values.
 var compares = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "index": true}
 
 // instrument rewrites a template. Every action that prints rejects missing and null values. Everything that can be
@@ -85,7 +85,7 @@ func (in instrumenter) branch(b *parse.BranchNode, body instrumenter) {
 	in.node(b.ElseList)
 }
 
-// pipe makes the arguments of comparisons charge the budget.
+// pipe adds calls that charge the budget for the arguments of comparisons.
 func (in instrumenter) pipe(p *parse.PipeNode) {
 	if p == nil || !in.repeats {
 		return

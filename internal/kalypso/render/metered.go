@@ -47,7 +47,7 @@ func (b *budget) metered(name string, f any) any {
 	return reflect.MakeFunc(reflect.FuncOf(slices.Collect(typ.Ins()), out, typ.IsVariadic()), run).Interface()
 }
 
-// chargeCall charges for a call. It returns an error if the result may be far too large.
+// chargeCall charges for a call, before it is made. It returns an error if the result may be far too large.
 func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err error) {
 	var read, walked int64
 	for _, arg := range args {
@@ -56,7 +56,7 @@ func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err e
 			if n, err = b.measure(arg); err != nil {
 				return err
 			}
-			walked += 5 * n // which takes longer than reading text
+			walked += 5 * n // converting numbers takes longer than reading text
 		}
 		read += n
 	}
@@ -83,7 +83,7 @@ func mostResult(name string, args []reflect.Value, read int64) int64 {
 		}
 		return times(length(factor), length(elem(args[len(args)-1])))
 	case "printf": // each verb writes an argument, and as many blanks or digits as its width or precision
-		const mostNumber, mostArgument = 10_000_009, 1_000_000 // fmt ignores larger ones
+		const mostNumber, mostArgument = 10_000_009, 1_000_000 // fmt ignores larger numbers
 		format, widest := args[0].String(), 0
 		for _, number := range numbers.FindAllString(format, -1) {
 			n, err := strconv.Atoi(number)
@@ -127,8 +127,8 @@ func (b *budget) chargeResult(name string, args []reflect.Value, result reflect.
 	return b.charge(written / bytesPerStep)
 }
 
-// extraWork returns the additional work of functions that take much longer than reading their arguments once, as a
-// number of bytes.
+// extraWork returns the additional work of functions that take much longer than reading their arguments once. The unit
+// is the work of reading a byte.
 func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
 	switch name {
 	case "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit":
@@ -141,9 +141,9 @@ func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
 		return times(size+length(args[0]), compile+length(args[1])) + perMatch*length(args[1]), nil
 	case "semver", "semverCompare":
 		return 64 * read, nil
-	case "uniq", "without": // compare each element with each other one, or with each argument
+	case "uniq", "without": // compares each element with all other elements, or with each argument
 		return times(length(elem(args[0])), 8*length(elem(args[len(args)-1]))), nil
-	case "derivePassword": // is slow on purpose
+	case "derivePassword": // a password hash, slow on purpose
 		return 16 << 20, nil
 	}
 	return 0, nil

@@ -32,7 +32,7 @@ type piece struct {
 	namespace bool
 	root      *template.Template
 	name      string
-	functions []string // called by root
+	functions []string // the name by which root calls it
 	scope     scope
 	mutates   bool // it calls a function that changes its data
 	entrywise *entrywise
@@ -53,7 +53,7 @@ func parseManifest(text string) (*manifest, error) {
 		return nil, lineOf(err)
 	}
 	m := &manifest{needs: needs{}}
-	if root.Tree == nil { // only definitions
+	if root.Tree == nil { // the text contains only definitions
 		return m, nil
 	}
 	nodes := root.Root.Nodes
@@ -91,8 +91,8 @@ func parseManifest(text string) (*manifest, error) {
 	return m, m.split(whole, dependencies, namespaces, byEntry)
 }
 
-// functionsIn returns the functions whose names occur in the text. Adding all functions takes longer than parsing a
-// manifest.
+// functionsIn returns the functions whose names occur in the text, because adding all functions takes longer than
+// parsing a manifest.
 func functionsIn(text string) template.FuncMap {
 	found := template.FuncMap{}
 	separates := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
@@ -104,8 +104,8 @@ func functionsIn(text string) template.FuncMap {
 	return found
 }
 
-// beginsWithText reports whether the nodes print literal text first, other than whitespace. Later text may disappear
-// in the next pass, because a value may turn it into a comment.
+// beginsWithText reports whether the nodes first print literal text other than whitespace. Only the first text is
+// certain to stay: a value before later text may turn that into a comment in the next pass.
 func beginsWithText(nodes []parse.Node) bool {
 	for _, node := range nodes {
 		if declares(node) {
@@ -165,14 +165,14 @@ func (p piece) of(nodes []parse.Node, s scope, number string) (piece, error) {
 		return piece{text: text}, nil
 	}
 	p.name, p.scope = manifestName+"#"+number, s
-	tree := *p.root.Tree // includes the text, for the lines of errors
+	tree := *p.root.Tree // with the whole text, so that errors have the right lines
 	tree.Name, tree.Root = p.name, &parse.ListNode{NodeType: parse.NodeList, Nodes: nodes}
 	_, err := p.root.AddParseTree(p.name, &tree)
 	return p, err
 }
 
 // partsOf returns the parts of a piece that depends on the values: the nodes that are entrywise, and the nodes between
-// them. It returns nil if no node is.
+// them. It returns nil if no node is entrywise.
 func (p piece) partsOf(
 	nodes []parse.Node, byEntry map[parse.Node]*entrywise, number string,
 ) (parts []piece, err error) {

@@ -10,7 +10,7 @@ type renderedPiece struct {
 	steps int64
 }
 
-// piece appends the result of p. keep means that p will be rendered again.
+// piece appends the result of p. keep means that p will be rendered again, so it is worth caching.
 func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	text := p.text
 	switch {

@@ -68,7 +68,7 @@ type File struct {
 	// Unknown means that the content is not known yet. With MayBeAbsent, the existence of the file is unknown too.
 	Unknown     bool
 	MayBeAbsent bool
-	Template    *fleet.Template // which renders it
+	Template    *fleet.Template // the template that renders the file
 }
 
 // Renderer renders the assignments of a schedule.
@@ -101,8 +101,8 @@ type part struct {
 // targetInput is the input that the assignments of a deployment target share.
 type targetInput struct {
 	shared   bool     // it is assigned to more than one cluster type
-	notPlain bool     // it has text that YAML may not treat as data
-	unknown  bool     // is a value of manifests, or a label
+	notPlain bool     // the target has texts that are not plain, see [fleet.IsPlainScalar]
+	unknown  bool     // whether the text is a value of manifests, or a label
 	cache    sync.Map // *piece → renderedPiece
 }
 
@@ -296,7 +296,7 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 			"ConfigData": merged.Unknown, "SecretData": references.Unknown, "Manifests": unknownKeys(t.Manifests),
 			"Labels": unknownKeys(t.Labels), "ClusterTypeLabels": unknownKeys(ct.Labels),
 		}
-		if unknown.Is(t.Workspace) { // then the label of the workspace is unknown too
+		if unknown.Is(t.Workspace) { // if the workspace is unknown, so is its label
 			s.unknown["Workspace"] = map[string]bool{unknown.Text: true}
 		}
 		if requiresUnknown {
@@ -336,8 +336,8 @@ func unknownKeys(m map[string]string) map[string]bool {
 	return keys
 }
 
-// file renders one template and joins its manifests in order. It skips empty ones, ends each in a newline if another
-// follows, and separates those of a YAML file by ---.
+// file renders one template and joins its manifests in order. It skips empty manifests, adds a missing newline if
+// another manifest follows, and separates the manifests of a YAML file by ---.
 func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 	f := File{Name: p.file, Template: p.template}
 	if unknown.Is(p.template.ContentType) || unknown.Is(p.template.FileName) {

@@ -209,8 +209,8 @@ func (x *executor) function(name string) any {
 	return f
 }
 
-// execute renders one piece with the data. If the manifest will be executed again, it caches a clone with the metered
-// functions.
+// execute renders one piece with the data. If the manifest will be executed again, it keeps a clone of it with the
+// metered functions.
 func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	tmpl, ok := x.clones[p.root]
 	switch {

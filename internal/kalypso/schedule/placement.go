@@ -20,7 +20,7 @@ func Places(f *fleet.Fleet) bool {
 
 // placementResult says where policies place the targets that they select.
 type placementResult struct {
-	// undecided says, for each policy and cluster type, whether it is not known yet which targets the policy places there.
+	// undecided is true, for each policy and cluster type, if it is not known yet which targets the policy places there.
 	undecided [][]bool
 	// targets lists the targets that a policy places on a cluster type: policy → cluster type → targets.
 	targets [][][]int

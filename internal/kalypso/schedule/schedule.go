@@ -20,7 +20,7 @@ type Schedule struct {
 	Placements      []Placement               // one for each cluster type, also without assignments
 	Targets         []*fleet.DeploymentTarget // all targets of the environment
 	Unscheduled     []*fleet.DeploymentTarget // targets without an assignment
-	Undecided       []*fleet.DeploymentTarget // targets that only undecided placements may contain
+	Undecided       []*fleet.DeploymentTarget // unassigned, but an undecided placement may contain them
 	AssignmentCount int                       // of all placements
 	// Unknown says that the assignments are not known at all, because names are not known yet.
 	Unknown bool

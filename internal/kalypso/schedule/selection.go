@@ -78,8 +78,8 @@ func matchWorkspace(selected, workspace string) certainty {
 
 // selector is a label selector that may have parts that are not known yet.
 type selector struct {
-	known   labels.Selector // without the unknown parts
-	partial bool            // it has unknown parts
+	known   labels.Selector // the selector without its unknown parts
+	partial bool            // the selector has unknown parts
 }
 
 func newSelector(s *fleet.Selector) (selector, error) {

@@ -74,7 +74,7 @@ func (s *Schedule) advice(f *fleet.Fleet, lost []placement.Shortfall) string {
 		text string
 	}{
 		{tainted, "Remove the taint, or tolerate it in " + f.PolicyField("tolerations") + "."},
-		{named, "Name a cluster type that there is in " + f.PolicyField("placement") + "."},
+		{named, "Name an existing cluster type in " + f.PolicyField("placement") + "."},
 		{selected, "Label a cluster type so that " + f.PolicyField("cluster_type_selector") + " selects it."},
 		{others, "Change the spread, or label cluster types for it."},
 	} {
@@ -93,7 +93,7 @@ func wasOrWere(n int) string {
 }
 
 // lost returns the deployment targets that were placed before and that no policy places any more, each with the first
-// policy that looked for a cluster type.
+// policy that selects it.
 func (s *Schedule) lost() (all []placement.Shortfall) {
 	if len(s.placement.Prior.Placed) == 0 {
 		return nil

@@ -16,7 +16,7 @@ func TestLostTargets(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
 	one := 1
 	const untaint, rename, label = "Remove the taint, or tolerate it in tolerations.",
-		"Name a cluster type that there is in placement.", "Label a cluster type so that cluster_type_selector selects it."
+		"Name an existing cluster type in placement.", "Label a cluster type so that cluster_type_selector selects it."
 	for _, tt := range []struct {
 		name   string
 		change func(*fleet.Fleet)

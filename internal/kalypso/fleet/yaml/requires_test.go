@@ -97,8 +97,8 @@ func TestRequiresProblems(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, annotation, want string }{
 		{"empty", "edge: [{workload: redis}, {}]",
-			`metadata.annotations[kalypso.io/requires][1] Empty requirement: Requirement 2 of deployment target "edge" says ` +
-				`nothing. Set workload or matchLabels, or remove it.`},
+			`metadata.annotations[kalypso.io/requires][1] Empty requirement: Requirement 2 of deployment target "edge" is ` +
+				`empty. Set workload or matchLabels, or remove it.`},
 		{"no workload", "edge: [{deploymentTarget: eu}]",
 			`metadata.annotations[kalypso.io/requires][0].workload Requirement without a workload: Requirement 1 of ` +
 				`deployment target "edge" names the deployment target "eu", but no workload. Set workload too.`},

@@ -2,7 +2,7 @@ package objects
 
 import "fmt"
 
-// Defect is a class of faults of an object that a cluster can apply.
+// Defect is a kind of fault in an object that is valid for a cluster, but probably not intended.
 type Defect int
 
 // The defects.
@@ -12,7 +12,7 @@ const (
 	OtherNamespace
 )
 
-// Identified reports whether the object has all keys that identify an object. If not, a [Validator] says why.
+// Identified reports whether the object has all keys that identify an object. If not, a [Validator] returns the reason.
 func (o *Object) Identified() bool {
 	return len(o.APIVersion) > 0 && len(o.Kind) > 0 && len(o.Name) > 0
 }

@@ -10,7 +10,7 @@ import (
 // Object is an object in a document of a rendered file. Its fields share memory with the scanned text. They are empty
 // if the document is not a YAML map.
 type Object struct {
-	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none, and for a Namespace
+	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none, and if the object is a Namespace
 
 	Document int // its number in the file, from 1; empty documents do not count
 }
@@ -38,7 +38,7 @@ func (o *Object) namespace() []byte {
 	return o.Namespace
 }
 
-// Same reports whether a cluster identifies both objects as one: by group, kind, namespace and name.
+// Same reports whether both objects are the same for a cluster: they have the same group, kind, namespace and name.
 func (o *Object) Same(other *Object) bool {
 	return bytes.Equal(o.Name, other.Name) && bytes.Equal(o.namespace(), other.namespace()) &&
 		bytes.Equal(o.Kind, other.Kind) && bytes.Equal(o.Group(), other.Group())

@@ -1,5 +1,5 @@
-// Package objects reads which Kubernetes objects a rendered file contains, as a cluster that syncs the file identifies
-// them, and finds documents that no cluster can apply.
+// Package objects reads the identities of the Kubernetes objects in a rendered file, as a cluster that syncs the file
+// sees them, and finds documents that no cluster can apply.
 package objects
 
 import (
@@ -268,7 +268,7 @@ func isNull(value []byte) bool {
 	return len(value) == len("null") && bytes.EqualFold(value, []byte("null"))
 }
 
-// skip checks whether a value ends on its line, or continues with indentation on the next ones.
+// skip checks whether a value ends on its line, or continues on the next lines with indentation.
 func (d *document) skip(value []byte) {
 	if len(value) == 0 {
 		return

@@ -44,7 +44,7 @@ func (s *shaper) shape(text []byte) uint64 {
 }
 
 // shapeOf returns a hash of a line without its value, or the hash of the whole line. It returns 0 for a line with a "?"
-// that can make a key of a value, or with an alias, which can be a key whose text is elsewhere.
+// that can turn a value into a key, or with an alias, which can be a key whose text is elsewhere.
 func shapeOf(line []byte, whole uint64) uint64 {
 	start := valueIn(line)
 	class, end := classOf(line[start:])
@@ -61,7 +61,7 @@ func shapeOf(line []byte, whole uint64) uint64 {
 	return (maphash.Bytes(seed, line[:start])*oddFactor + uint64(class) + uint64(lineBreak)<<8) | 1
 }
 
-// mayMakeKey reports whether a line before its value has a "?" that begins a key, or an alias.
+// mayMakeKey reports whether a line has, before its value, a "?" that begins a key, or an alias.
 func mayMakeKey(line []byte) bool {
 	if bytes.IndexByte(line, '?') < 0 && bytes.IndexByte(line, '*') < 0 {
 		return false
@@ -98,7 +98,7 @@ func valueIn(line []byte) int {
 type valueClass byte
 
 const (
-	otherValue   valueClass = 0    // each is a class of its own
+	otherValue   valueClass = 0    // each value is a class of its own
 	wordValue    valueClass = 'w'  // plain text that is a string
 	query        valueClass = '?'  // the same with "?", which braces and brackets do not allow
 	numberValue  valueClass = 'n'  // a decimal integer
@@ -220,7 +220,7 @@ func isPrintable(text []byte, some byte) bool {
 		bytes.IndexFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) < 0
 }
 
-// isSpecial reports whether a text is a boolean or null in some version of YAML, or has a meaning to kustomize as one.
+// isSpecial reports whether a text is a boolean or null in some version of YAML, or is treated as one by kustomize.
 func isSpecial(text []byte) bool {
 	if len(text) > len("false") && text[len("false")] != ' ' {
 		return false

@@ -100,7 +100,7 @@ func (t *Tree) checksObjects() bool { return t.valid && (t.compares() || t.valid
 // compares reports whether the objects in the folders are compared.
 func (t *Tree) compares() bool { return reports(t.fleet.Duplicates) }
 
-// validates reports whether the files must be valid.
+// validates reports whether the files are validated.
 func (t *Tree) validates() bool { return reports(t.fleet.Invalid) }
 
 func reports(r problem.Reaction) bool { return r == problem.Warn || r == problem.Fail }
@@ -290,8 +290,8 @@ func (t *Tree) collideTarget(
 	return own, all
 }
 
-// problemsOfObjects groups the faults of the objects of all folders by the templates that render them. One problem
-// lists all versions that Flux does not serve.
+// problemsOfObjects returns the faults of the objects of all folders as problems, one for each template that renders
+// them. A single problem lists all versions that Flux does not serve.
 func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Problems) {
 	type pair struct {
 		by, other *fleet.Template
@@ -330,7 +330,8 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 	return append(problems, invalidProblems(f, invalid)...)
 }
 
-// collisionProblem reports collisions of objects, all between two templates, or between two files of one target.
+// collisionProblem reports collisions of objects. All of them are between the same two templates, or between two files
+// of one target.
 func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) problem.Problem {
 	p := problem.Problem{Summary: "Several deployment targets render the same object", Severity: f.Duplicates.Severity()}
 	advice := fmt.Sprintf("Use names that are unique in the cluster, such as {{ .DeploymentTargetName }} in a "+

@@ -49,7 +49,7 @@ type Hash = gitobject.Hash
 // Folder is the folder of a cluster type.
 type Folder struct {
 	ClusterType string
-	Hash        Hash           // meaningless if Unknown is set
+	Hash        Hash           // no meaning if Unknown is set
 	Targets     []TargetFolder // sorted by name
 	Unknown     bool
 	Undecided   bool // the targets are not known yet, so Targets is empty
@@ -190,7 +190,7 @@ type renderedTarget struct {
 	folder   TargetFolder
 	failures []failure
 	leftOut  bool
-	files    []render.File // until their objects are read; nil if they are not read
+	files    []render.File // the files, until their objects are read; nil if the objects are not read
 	objects  objectsRead
 }
 
@@ -200,7 +200,7 @@ const targetsPerChunk = 64
 // workspace is memory for building one folder after another.
 type workspace struct {
 	rendered []renderedTarget
-	buffers  []render.Buffer // of the files that wait until their objects are read, by chunk
+	buffers  []render.Buffer // the files that wait until their objects are read, by chunk
 	entries  []entry
 }
 
@@ -280,8 +280,7 @@ func fileEntry(f render.File, h *gitobject.Hasher) entry {
 	return entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
 }
 
-// FolderHash returns the hash of a Git tree that contains only these folders. It equals [Tree.Hash] of a tree with
-// these folders.
+// FolderHash returns the hash of a Git tree that contains only these folders, as [Tree.Hash] does.
 func FolderHash(folders map[string]Hash) Hash {
 	entries := make([]entry, 0, len(folders))
 	for name, hash := range folders {
@@ -290,8 +289,8 @@ func FolderHash(folders map[string]Hash) Hash {
 	return gitobject.NewHasher().Tree(entries)
 }
 
-// ClusterTypeHash returns the hash of a cluster type's folder that contains the folders of these deployment targets. It
-// equals [Folder.Hash] of a folder with these targets.
+// ClusterTypeHash returns the hash of a cluster type's folder that contains the folders of these deployment targets, as
+// [Folder.Hash] does.
 func ClusterTypeHash(targets map[string]Hash) Hash {
 	entries := append(make([]entry, 0, len(targets)+1), readme)
 	for name, hash := range targets {

@@ -10,7 +10,7 @@ import (
 // unservedVersion is a version of Flux objects that Flux no longer serves: see objects.Object.ServedVersion.
 type unservedVersion struct{ template, rendered, served string }
 
-// unservedProblem warns about the templates that render versions which Flux no longer serves.
+// unservedProblem warns of templates that render versions that Flux no longer serves.
 func unservedProblem(versions map[unservedVersion]bool) problem.Problem {
 	lines := make([]string, 0, len(versions))
 	for v := range versions {

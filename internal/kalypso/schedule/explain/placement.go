@@ -20,7 +20,7 @@ func (e *Explanation) Placements(ctx context.Context, f *fleet.Fleet, targets []
 	})
 }
 
-// recordKeptOff records why placement keeps the deployment targets off cluster types.
+// recordKeptOff records why the placement of a policy excludes cluster types for the deployment targets.
 func (e *Explanation) recordKeptOff(ctx context.Context, f *fleet.Fleet, targets []string) {
 	e.off = map[triple]string{}
 	if len(targets) == 0 {

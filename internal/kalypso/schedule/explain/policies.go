@@ -28,7 +28,7 @@ const MaxRejections = 20_000
 type Rejection struct {
 	Policy         *fleet.SchedulingPolicy
 	Mismatches     []Mismatch // the requirements that the target does not meet
-	NoClusterTypes bool       // the policy selects no cluster type
+	NoClusterTypes bool       // whether the policy selects no cluster type
 	Reason         string     // both reasons, in sentences
 }
 

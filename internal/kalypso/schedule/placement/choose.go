@@ -150,7 +150,7 @@ func (d *choice) ordered() []int32 {
 	return order
 }
 
-// better sorts by score, highest first, then by name.
+// better compares by score, highest first, then by name.
 func (c *chooser) better(a, b int32) int {
 	return cmp.Or(cmp.Compare(c.scores[b], c.scores[a]), cmp.Compare(a, b))
 }

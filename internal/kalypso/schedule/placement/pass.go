@@ -39,7 +39,7 @@ type Fleet struct {
 // Outcome is the result of a pass.
 type Outcome struct {
 	fleet *Fleet
-	// chosen contains the cluster types for each policy and each of its deployment targets, ascending. It is empty for a
+	// chosen contains, for each policy and each of its deployment targets, the cluster types, ascending. It is empty for a
 	// policy that the pass did not reach.
 	chosen [][][]int32
 	// Exceeds is the first policy that chose more than [Fleet.Most] cluster types, or -1. Chosen is the number that it had

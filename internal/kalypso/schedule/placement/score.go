@@ -59,8 +59,8 @@ func (c *chooser) property(name string, fit []int32) func(int32) int {
 	}
 }
 
-// balance scores by the number of deployment targets that a cluster type has, relative to the maximum. It does not
-// count the target itself.
+// balance scores a cluster type by its number of deployment targets, relative to the maximum. The target itself does
+// not count.
 func (c *chooser) balance() func(int32) int {
 	most := 0
 	for _, n := range c.pass.load {

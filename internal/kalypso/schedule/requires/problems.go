@@ -13,7 +13,7 @@ import (
 // gap is a requirement of a target that is not met on some cluster types.
 type gap struct {
 	target     int32
-	k          int // of the target's requirements
+	k          int // its number among the target's requirements
 	placements []int
 }
 
@@ -91,7 +91,8 @@ func (x *Index) byWorkload(all []gap) iter.Seq2[*fleet.Workload, []gap] {
 
 const (
 	summary = "Required deployment targets are missing"
-	advice  = "Have a scheduling policy place what is required on the same cluster types, or remove the requirement."
+	advice  = "Let a scheduling policy place the required deployment targets on the same cluster types, or remove the " +
+		"requirement."
 )
 
 // Warning returns one warning about all requirements that are not met, if the fleet's reaction is [problem.Warn].

@@ -20,7 +20,7 @@ const (
 // reasons explains why requirements are not met.
 type reasons struct {
 	index       *Index
-	explanation *explain.Explanation // about the first of the targets
+	explanation *explain.Explanation // explains the schedule for the targets of the first gaps
 	about       map[string]bool
 }
 
@@ -71,7 +71,7 @@ func (r *reasons) cycleProblem(c *cycle) problem.Problem {
 		all[n] = gap{target: t, placements: c.placements}
 	}
 	return r.problem(r.index.graph.targets[c.path[0]].Workload, all, "Deployment targets require each other", fmt.Sprintf(
-		"On %s:\n%s\nNone of them can be ready before the others. Remove one of these requirements.",
+		"On %s:\n%s\nEach of them waits for the others, so none becomes ready. Remove one of these requirements.",
 		r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.graph.targets)}, 1)))
 }
 
