@@ -1,5 +1,6 @@
 // Package history computes the deliveries to an environment from the commits of its GitOps branch and of its control
-// plane, and the runs on clusters from observations. It does no I/O: [Store] has its implementations below.
+// plane, and the runs on clusters from observations. It does no I/O; the implementations of [Store] are in packages
+// below this one.
 package history
 
 import (
@@ -54,13 +55,13 @@ type Commit struct {
 	Folders map[string]string
 }
 
-// Rendering is the part of a rendering that its record shows and a history needs.
+// Rendering contains the fields of a rendering's record that a history needs.
 type Rendering struct {
 	Environment string
 	Promotion   promotion.Promotion
 	// Target is the hash of the rollout's final tree. It is empty without a rollout.
 	Target string
-	// UnderWay says that the rollout is not complete.
+	// UnderWay means that the rollout is not complete.
 	UnderWay bool
 	// Changes lists the fleet's objects that changed, as the commit message names them. It is empty if they are not known.
 	Changes []string
@@ -89,7 +90,7 @@ type Delivery struct {
 	// Known says that they are known: the control plane's history reaches back far enough.
 	Commits []Source
 	Known   bool
-	Folders []string // that it changed, sorted
+	Folders []string // the folders that it changed, sorted
 	Changes []string // the objects of the fleet that changed; empty if they are not known
 	Reason  string
 	// By is [promotion.ByRollback] if an automatic rollback made the delivery. It is empty if gates or people decided.
@@ -286,7 +287,7 @@ func observe(all []*delivery, branch []Commit, records []RecordedVerdict) {
 	}
 }
 
-// setFailures sets which deliveries failed, and when the environment was good again after each of them.
+// setFailures sets which deliveries failed, and for each of them when the environment was good again.
 func setFailures(all []*delivery) {
 	for i, d := range all[:max(0, len(all)-1)] {
 		if all[i+1].Kind != Rollback || d.Failed {
@@ -297,7 +298,7 @@ func setFailures(all []*delivery) {
 			d.FailedAt = d.Started
 		}
 	}
-	var good time.Time // of the next delivery that is complete and did not fail
+	var good time.Time // the time of the next delivery that is complete and did not fail
 	for _, d := range slices.Backward(all) {
 		switch {
 		case d.Failed:

@@ -61,7 +61,7 @@ type Plan struct {
 	changes      []InstanceChange         // between Previous and present
 }
 
-// Prepare computes what all attempts to write share.
+// Prepare computes the part of a write that is the same in all attempts.
 func (r Write) Prepare() *Plan {
 	p := &Plan{Write: r, present: Carry(r.Previous, r.Observation)}
 	p.hash = p.present.Hash()

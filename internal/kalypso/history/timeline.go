@@ -31,7 +31,7 @@ func Starts(changes []InstanceChange) []Start {
 	return merge(starts)
 }
 
-// merge sorts starts, and merges those that differ only in their clusters.
+// merge sorts starts, and merges starts that differ only in their clusters.
 func merge(starts []Start) []Start {
 	slices.SortFunc(starts, func(a, b Start) int { return cmp.Or(a.compare(b), slices.Compare(a.Clusters, b.Clusters)) })
 	var merged []Start
@@ -68,7 +68,7 @@ type span struct {
 	until time.Time
 }
 
-// Timeline builds runs out of starts. The zero value has none.
+// Timeline builds runs from starts. The zero value is empty.
 type Timeline struct {
 	instances map[place]map[string][]span // by cluster, oldest first
 }
@@ -118,8 +118,8 @@ func (s *span) latest() time.Time {
 	return s.until
 }
 
-// Present returns the last known condition of each instance, with its latest time, as [Compare] takes it. Instances
-// that ended have the state [Removed].
+// Present returns the last known condition of each instance, with its latest time, in the form that [Compare] needs.
+// Instances that ended have the state [Removed].
 func (t *Timeline) Present() *observation.Observation {
 	var o observation.Observation
 	for _, s := range t.Last() {

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// commitBuilder makes an edit of a branch one commit.
+// commitBuilder turns an edit of a branch into one commit.
 type commitBuilder struct {
 	onto *Snapshot
 	edit *Edit

@@ -29,9 +29,9 @@ type sentPush struct {
 	backoff     func(ctx context.Context, attempt int) error
 }
 
-// confirm checks the result of a push. The content of the branch decides, not the server's answer. confirm returns nil
-// if the branch contains the commit, the push's error or [ErrPushLost] if it does not, and [gitremote.ErrBranchMoved]
-// if another push moved the branch.
+// confirm checks the result of a push by reading the branch, because the server's answer may be wrong or lost. confirm
+// returns nil if the branch contains the commit, the push's error or [ErrPushLost] if it does not, and
+// [gitremote.ErrBranchMoved] if another push moved the branch.
 func (b *Branch) confirm(ctx context.Context, push sentPush) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc

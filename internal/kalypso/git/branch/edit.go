@@ -26,11 +26,11 @@ type FolderContent struct {
 	// Files yields the files in byte order of their paths. It is called only if the folder on the branch differs, twice
 	// for a large pack, and from several goroutines. It must yield the same files each time. Nil means no files.
 	Files iter.Seq2[File, error]
-	// Folders are the direct subfolders, in addition to those that Files imply; each path is a single name. Subfolders
-	// that the branch already has are not read.
+	// Folders are the direct subfolders, in addition to the subfolders in the paths of Files; each path is a single name.
+	// Subfolders that the branch already has are not read.
 	Folders []FolderContent
-	// Stored says that the repo contains the tree already, such as in the branch's history. It is written by its hash, and
-	// Files and Folders are not used. The server rejects the push if the tree is missing.
+	// Stored means that the repo already contains the tree, for example in the branch's history. Only its hash is written,
+	// and Files and Folders are not used. If the tree is missing, the server rejects the push.
 	Stored bool
 }
 

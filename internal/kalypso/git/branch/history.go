@@ -138,7 +138,7 @@ func (h History) FirstParents(depth int) (chain []Commit, whole bool, err error)
 	return chain, whole, err
 }
 
-// historyDepths lists how many generations of commits are read to find one of them.
+// historyDepths lists the numbers of generations that are read, one after another, until a commit is found.
 var historyDepths = []int{64, 1024, 1<<31 - 1}
 
 // FirstParentsSince returns the newest commits along first parents, up to the first commit that is known, or that a

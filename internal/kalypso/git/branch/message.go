@@ -41,7 +41,7 @@ func (e *Edit) message() string {
 	return message
 }
 
-// trailerKey matches what git interpret-trailers reads as the key of a trailer.
+// trailerKey matches the keys of trailers, as git interpret-trailers reads them.
 var trailerKey = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
 
 // ownTrailers is the prefix of our own trailers' keys, in lower case.

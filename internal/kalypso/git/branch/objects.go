@@ -67,7 +67,7 @@ func (o *objects) fetchWhole(depth int, filter packp.Filter) error {
 	return o.fetchCommits(o.tip, depth, filter)
 }
 
-// fetchCommits fetches a commit and its ancestors, up to depth generations, without what the filter leaves out.
+// fetchCommits fetches a commit and its ancestors, up to depth generations. The filter leaves objects out.
 func (o *objects) fetchCommits(commit plumbing.Hash, depth int, filter packp.Filter) error {
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{commit}, Depth: depth, Filter: filter}
 	return o.reader.Fetch(want, o.store)

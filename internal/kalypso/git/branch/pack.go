@@ -82,8 +82,8 @@ type packWriter struct {
 	stored    *zlib.Writer
 }
 
-// maxStoredTree is the size in bytes up to which a tree stays uncompressed: a tree is mostly hashes, and there is one
-// for each folder.
+// maxStoredTree is the size in bytes up to which a tree stays uncompressed. Compression would cost time for each folder
+// and save little, because a tree is mostly hashes.
 const maxStoredTree = 512
 
 func newPackWriter(p *pack, out func(chunk []byte) error) *packWriter {

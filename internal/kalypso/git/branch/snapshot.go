@@ -66,7 +66,7 @@ func (s *Snapshot) Load(paths ...string) error {
 	return s.objects.fetchSubtrees(trees)
 }
 
-// LoadTrees fetches trees by their hashes at once, without what is below them.
+// LoadTrees fetches trees by their hashes at once, without their subtrees.
 func (s *Snapshot) LoadTrees(trees []plumbing.Hash) error {
 	return s.objects.fetch(slices.Clone(trees), filterAll)
 }

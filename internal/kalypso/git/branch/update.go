@@ -92,7 +92,7 @@ func (b *Branch) attempts(
 		switch {
 		case locked && attempt >= min(lockedAttempts, opts.Attempts):
 			return UpdateResult{}, err
-		case locked: // perhaps by a running push
+		case locked: // another running push may have the lock
 		case !errors.Is(err, gitremote.ErrBranchMoved):
 			return result, err
 		case attempt >= opts.Attempts:

@@ -10,7 +10,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Edit is a run of lines that stay, that are removed, or that are added.
+// Edit is a run of lines that are all kept, all removed, or all added.
 type Edit struct {
 	Op    Op
 	Lines []byte

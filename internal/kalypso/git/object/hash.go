@@ -35,7 +35,7 @@ func NewChecksum() hash.Hash { return sha1.New() }
 // Hasher hashes objects that this program made. Use [UntrustedHasher] for all other objects. It is not safe for
 // concurrent use.
 type Hasher struct {
-	object []byte // the last one with its header: hashing it in one piece is faster
+	object []byte // the last object with its header, because hashing both in one piece is faster
 	tree   []byte
 }
 
@@ -68,7 +68,7 @@ func NewUntrustedHasher() *UntrustedHasher {
 	return &UntrustedHasher{CollisionResistantHash: sum}
 }
 
-// Start begins an object of a kind and a size in bytes. Then write its content.
+// Start begins an object of a kind and a size in bytes. Write its content afterwards.
 func (h *UntrustedHasher) Start(kind string, size int64) {
 	h.header = appendHeader(h.header[:0], kind, size)
 	h.Reset()

@@ -58,7 +58,7 @@ type settings struct {
 type Login struct {
 	Username, Password string
 	Bearer             string
-	Source             string // where it is from, for errors, such as "azure_devops.entra of the provider"
+	Source             string // the source of the login, for errors, such as "azure_devops.entra of the provider"
 }
 
 // IsZero reports whether the login has neither password nor token.
@@ -169,7 +169,7 @@ func (c *Client) findAuth(repo giturl.URL) *auth {
 	return best
 }
 
-// sanitize redacts secrets in a text from elsewhere, and makes it one printable line.
+// sanitize redacts secrets in a text of another program, and turns it into one printable line.
 func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.Redact(text)) }
 
 // askLogin returns the login for a repository without a credential, or the zero value. It sends none over plain HTTP,

@@ -32,7 +32,7 @@ var (
 	// ErrRejected: the server rejected the push, for example by branch protection or a hook. [RejectedError] has its
 	// output.
 	ErrRejected = errors.New("push rejected")
-	// ErrProtected: the branch takes changes by pull request only. It is an [ErrRejected].
+	// ErrProtected: the branch accepts changes only by pull request. It is an [ErrRejected].
 	ErrProtected = fmt.Errorf("%w: the branch is protected", ErrRejected)
 	// ErrBranchMoved: another push moved the branch; retrying may succeed.
 	ErrBranchMoved = errors.New("branch moved")
@@ -40,7 +40,7 @@ var (
 	ErrBranchLocked = errors.New("the branch is locked on the server")
 	// ErrServerFull: the server has no disk space left for the push, or the repository has used up its quota.
 	ErrServerFull = errors.New("the server has no space left")
-	// ErrMaintenance: the server takes no push at the moment.
+	// ErrMaintenance: the server accepts no push at the moment.
 	ErrMaintenance = errors.New("the server is in maintenance")
 	// ErrObjectNotServed: the server does not serve the requested object by hash.
 	ErrObjectNotServed = errors.New("object not served by hash")
@@ -61,7 +61,7 @@ var summaries = []struct {
 	kind error
 	text string
 }{
-	{ErrEmptyAnswer, "Empty answer from the server"}, // before its causes
+	{ErrEmptyAnswer, "Empty answer from the server"}, // must come before the kinds that cause it
 	{ErrTooLarge, "Too much to read"},
 	{ErrTooManyRefs, "Too many references"},
 	{ErrRepoNotFound, "Repo not found"},
@@ -140,13 +140,13 @@ func (e *RejectedError) Is(target error) bool {
 	return target == ErrRejected || target == ErrProtected && errors.Is(knownKind(e.Error()), ErrProtected)
 }
 
-// errUnsigned: the branch takes only commits with a signature that the server knows.
+// errUnsigned: the branch accepts only commits with a signature that the server can verify.
 var errUnsigned = fmt.Errorf("%w: the commit is not signed", ErrRejected)
 
 // advices say what to do about a rejected push, in one or more sentences.
 var advices = map[error]string{
-	errUnsigned: "The branch takes only commits with a signature that the server knows. Set commit_signing of the " +
-		"provider, add the public key to the account that pushes, and set commit_author.email of the provider to an " +
+	errUnsigned: "The branch accepts only commits with a signature that the server can verify. Set commit_signing of " +
+		"the provider, add the public key to the account that pushes, and set commit_author.email of the provider to an " +
 		"address of that account.",
 	ErrProtected: "The branch takes changes by pull request only. Set delivery.strategy = \"pull_request\", or allow " +
 		"the account of the credential to push.",
@@ -163,8 +163,8 @@ func (e *RejectedError) Advice() string {
 	return "Check the branch's protection rules and the repo's hooks."
 }
 
-// knownTexts are the texts of programs and servers, by kind. The first kind with a text counts. This is the only place
-// that has their texts; TestKindOf and TestRefusals pin them.
+// knownTexts are the texts by which errors of programs and servers are told apart, by kind. The first kind that matches
+// counts. No other code matches such texts; TestKindOf and TestRefusals pin them.
 var knownTexts = []struct {
 	kind  error
 	texts []string
@@ -187,7 +187,7 @@ var knownTexts = []struct {
 		"Commit must be signed",                 // GitLab: push rules; until 16 "… with a GPG key"
 		"is protected from unverified commit",   // Gitea, Forgejo: a protected branch
 	}},
-	{ErrProtected, []string{ // before missing rights, which some texts resemble
+	{ErrProtected, []string{ // must come before missing rights, whose texts are similar
 		"TF402455", // Azure Repos: "Pushes to this branch are not permitted; you must use a pull request …"
 		"Changes must be made through a pull request",  // GitHub: rulesets (GH013), branch protection (GH006)
 		"not allowed to push code to protected branch", // GitLab

@@ -175,7 +175,7 @@ func (h *httpSession) statusError(res *http.Response) error {
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		e.kind = ErrUnauthorized
-	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect: // net/http cannot send a pack again
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect: // net/http cannot send the pack a second time
 		e.kind = ErrRedirected
 	case http.StatusNotFound, http.StatusGone:
 		e.kind = ErrRepoNotFound
@@ -254,7 +254,7 @@ func (b answerBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// roundTripper returns the connection pool for certificates: connections with others are not reused.
+// roundTripper returns the connection pool for certificates. Connections with other certificates must not be reused.
 func (c *Client) roundTripper(with *servertls.Config) *http.Transport {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,7 +59,7 @@ func ParseMirrors(urls map[string]string) (Mirrors, error) {
 			continue
 		}
 		if first[of.AddressKey()] {
-			report("%s is given twice; remove one of the two", of)
+			report("%s is set twice; remove one of the two", of)
 		}
 		first[of.AddressKey()] = true
 		all = append(all, mirror{of, at})
@@ -94,8 +94,8 @@ func parsePrefix(text string) (giturl.URL, error) {
 }
 
 // locate returns where to access a repository: at the mirror with the longest prefix, or at its own URL. A prefix
-// covers whole path segments, and no path with dot segments, so that the name of a repository never leads out of the
-// mirror.
+// covers whole path segments. It covers no path with dot segments, so that the name of a repository can't lead out of
+// the mirror.
 func (m Mirrors) locate(repo giturl.URL) giturl.URL {
 	var best *mirror
 	for i := range m {

@@ -84,7 +84,7 @@ func (f *failingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// failed returns why the scanner stopped: its reader failed, or the pack violates its format.
+// failed returns why the scanner stopped: the error of its reader, or else that the pack violates its format.
 func (p *packDecoder) failed(err error) error {
 	if p.in.err != nil {
 		return p.in.err
@@ -186,7 +186,7 @@ func (p *packDecoder) inflate(head *packfile.ObjectHeader) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	b.Grow(int(min(head.Length, 1<<20))) // a false size must not allocate memory
+	b.Grow(int(min(head.Length, 1<<20))) // a wrong size must not allocate memory
 	err := p.copyTo(&b, head)
 	return b.Bytes(), err
 }

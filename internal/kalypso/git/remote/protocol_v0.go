@@ -113,7 +113,7 @@ func readAcknowledgement(r *bufio.Reader) error {
 	for {
 		p, err := readPacket(r)
 		if err != nil {
-			if errors.Is(err, io.EOF) { // an answer does not end here
+			if errors.Is(err, io.EOF) { // an answer must not end here
 				err = io.ErrUnexpectedEOF
 			}
 			return err

@@ -36,8 +36,8 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// authTransport adds the credential of the requested repository, and never the one of a redirect's target. A team
-// controls the redirects of its server, and could otherwise choose where the platform's credentials go.
+// authTransport adds the credential of the requested repository, and never the credential of a redirect's target. A
+// team controls the redirects of its server, and could otherwise choose where the platform's credentials go.
 type authTransport struct {
 	client *Client
 	asked  giturl.URL

@@ -13,7 +13,7 @@ import (
 type Repository interface {
 	// String returns the normalized URL.
 	String() string
-	// Key returns the same string for all URLs that are known to be one repository.
+	// Key returns the same string for all URLs that are known to lead to the same repository.
 	Key() string
 	// Ref looks up one reference. It returns the zero hash if the repository has no such reference, and an error if the
 	// repository cannot be read.

@@ -33,8 +33,8 @@ type session interface {
 	advertised() *bufio.Reader
 	// exchange sends a request of size bytes, or up to its end if size is negative. If last is true, no request follows.
 	exchange(request io.Reader, size int64, last bool) (*bufio.Reader, error)
-	// stateless reports whether each exchange sees the current state of the repository, and not the state at the start
-	// of the session.
+	// stateless reports whether each exchange sees the current state of the repository. Otherwise, all see the state at
+	// the start of the session.
 	stateless() bool
 	// explain adds what the server printed, such as on stderr, to the error of a read.
 	explain(err error) error

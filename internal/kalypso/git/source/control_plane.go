@@ -258,8 +258,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, n
 		(within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
 		cp.Problems = append(cp.Problems, Problem{
 			Location: l.location, Summary: "Nested folders",
-			Detail: fmt.Sprintf("base_directory is %s, and one of the two folders contains the other, so its objects would be "+
-				"read twice. Put them side by side.", req.BaseDirectory),
+			Detail: fmt.Sprintf("base_directory is %s, but one of the two folders contains the other, so objects would be "+
+				"read twice. Move one of them out of the other.", req.BaseDirectory),
 		})
 		return nil, ""
 	case l.index == 0 && req.BaseDirectory != "":
@@ -296,8 +296,8 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 	if req.Repo == "" {
 		cp.Problems = append(cp.Problems, Problem{
 			Location: req.Location, Summary: "Missing BaseRepo",
-			Detail: "promotion chooses the commit of the base, and the folder contains no BaseRepo that names its repo. Add " +
-				"one, or remove promotion.",
+			Detail: "promotion chooses the commit of the base, but the folder contains no BaseRepo that names the base's " +
+				"repo. Add one, or remove promotion.",
 		})
 		return nil
 	}
@@ -370,8 +370,9 @@ func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneR
 	if req.Verify.History && cp.GitOpsRepo == nil {
 		cp.Problems = append(cp.Problems, Problem{
 			Severity: problem.Warning, Location: req.Location, Summary: "History not verified",
-			Detail: "mode = \"history\" verifies the commits since the last delivery, and the control plane has no GitOpsRepo " +
-				"that says where that is. Only the commits that are read are verified. Add a GitOpsRepo.",
+			Detail: "mode = \"history\" verifies the commits since the last delivery, but without a GitOpsRepo in the " +
+				"control plane, the location of the last delivery is unknown. Only the commits that are read are verified. Add " +
+				"a GitOpsRepo.",
 		})
 	}
 	for i, err := range r.verifyHistory(ctx, cp.Layers, cp.atGitOpsRepo(req.Delivered)) {

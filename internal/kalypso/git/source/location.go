@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Location is a place to read objects from: a folder of a repo at a commit, or a local folder.
+// Location is a folder to read objects from, in a repo at a commit or on this machine.
 type Location struct {
 	Repo   string
 	Branch string // if Commit is empty, the head of Branch is read; otherwise the branch of Commit, or empty
@@ -182,8 +182,8 @@ func problemDetail(p Location, err error) string {
 	case errors.Is(err, gitbranch.ErrCommitNotFound):
 		return text + " A force push may have removed it, or it is in another repo. Name a commit that exists."
 	case errors.Is(err, errUnverified):
-		return text + " Check who wrote it. If it is right, sign a commit on top of it with a key of verify, or list " +
-			"the key that signed it."
+		return text + " Check who wrote the commit. If it is correct, sign a commit on top of it with a key of verify, or " +
+			"add the key that signed it."
 	case errors.Is(err, context.DeadlineExceeded):
 		return text + " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):

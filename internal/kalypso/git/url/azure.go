@@ -96,8 +96,8 @@ func (u URL) unescapeAzure() URL {
 // escaped matches the characters that only some URLs of a repository escape.
 var escaped = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// Fragment returns a text that all URLs of the repository contain, in upper or lower case. It may be in the URLs of
-// other repositories too.
+// Fragment returns a text that occurs in all URLs of the repository, in upper or lower case. URLs of other repositories
+// may contain it too.
 func (u URL) Fragment() string {
 	repo, ok := u.AzureRepo()
 	if !ok {

@@ -9,9 +9,9 @@ import (
 // Ambiguous reports whether the path is ambiguous; see [AmbiguousPath]. A local path never is.
 func (u URL) Ambiguous() bool { return u.Scheme != schemeFile && AmbiguousPath(u.Path) }
 
-// AmbiguousPath reports whether servers may interpret an unescaped path differently: it contains "." or ".."
-// segments, or would after the server decodes it again (%), treats a backslash as a slash, or drops what follows a
-// semicolon. No credential is sent to such a path.
+// AmbiguousPath reports whether servers may interpret an unescaped path differently. It contains "." or ".." segments,
+// or may contain them once a server decodes it again (%), treats a backslash as a slash, or cuts it at a semicolon. No
+// credential is sent to such a path.
 func AmbiguousPath(p string) bool {
 	if strings.ContainsAny(p, `\%`) || strings.ContainsFunc(p, unicode.IsControl) {
 		return true

@@ -79,7 +79,7 @@ func (v *Verifier) addSigner(line string) error {
 		seen[name] = true
 	}
 	if !s.after.IsZero() && !s.before.IsZero() && !s.before.After(s.after) {
-		return errors.New("has a valid-before that is not later than its valid-after")
+		return errors.New("has a valid-before that is not after its valid-after")
 	}
 	v.signers = append(v.signers, s)
 	return nil
@@ -229,7 +229,7 @@ func (s *allowedSigner) principalsOf(key ssh.PublicKey) (names []string) {
 func (s *allowedSigner) valid(key ssh.PublicKey, when time.Time) error {
 	if c, ok := key.(*ssh.Certificate); ok {
 		checker := ssh.CertChecker{Clock: func() time.Time { return when }}
-		for option := range c.CriticalOptions { // they restrict logins
+		for option := range c.CriticalOptions { // the critical options restrict logins
 			checker.SupportedCriticalOptions = append(checker.SupportedCriticalOptions, option)
 		}
 		switch {

@@ -110,7 +110,7 @@ func split(raw []byte) (payload, signature []byte, count int) {
 		text, starts := bytes.CutPrefix(line, []byte("gpgsig "))
 		continues := line[0] == ' '
 		switch {
-		case line[0] == '\n': // the message follows
+		case line[0] == '\n': // the commit message follows
 			return append(payload, raw...), signature, count
 		case ours && continues:
 			signature = append(signature, line[1:]...)

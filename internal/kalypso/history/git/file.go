@@ -126,7 +126,7 @@ func parse(r reference, text []byte) (*file, error) {
 			return f, nil
 		case err != nil:
 			return nil, brokenFile("line %d of file %s can't be parsed, %s: %w", line, r.path, repair, err)
-		case g.Since.After(f.ObservedAt): // it would hide all later runs of these instances
+		case g.Since.After(f.ObservedAt): // such a run would hide all later runs of these instances
 			return nil, brokenFile("line %d of file %s begins a run after it was observed, at %s, %s", line, r.path,
 				g.Since.Format(time.RFC3339), repair)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// MaxCommits limits the commits that are read of a branch.
+// MaxCommits limits the commits of a branch that are read.
 const MaxCommits = 10_000
 
 // Request says which history to read.

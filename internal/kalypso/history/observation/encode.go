@@ -52,8 +52,8 @@ type group struct {
 	State       string `json:"state,omitempty"`
 }
 
-// row contains the instances on a cluster. Most clusters of a cluster type run the same, and report all at once, so
-// that rows compress well.
+// row contains the instances on a cluster. Most clusters of a cluster type run the same versions and report at the same
+// time, so rows compress well.
 type row struct {
 	Cluster  string  `json:"cluster"`
 	Groups   []int   `json:"groups"`   // index of each instance's group

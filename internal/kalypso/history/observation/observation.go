@@ -79,7 +79,7 @@ type Member struct {
 	// Since is the time at which the state began or, if that is unknown, at which the cluster reported it. It is in
 	// milliseconds of Unix time; 0 means unknown.
 	Since   int64
-	Message string // why it is not current; "": none
+	Message string // why the instance is not current; "": it is, or no reason is known
 }
 
 // Time converts a [Member.Since] to a time. It returns the zero time for 0.

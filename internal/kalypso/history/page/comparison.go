@@ -95,7 +95,7 @@ func (l Destination) place() Text {
 	return Text(path.Join(string(l.Branch), string(l.Path))) + " of " + Text(path.Base(string(l.Repo)))
 }
 
-// configRows returns a row for each difference of values, those with the most folders first.
+// configRows returns a row for each difference of values. A difference in more folders comes first.
 func configRows(c *Comparison) (rows []difference) {
 	folders := map[difference][]Text{}
 	for _, target := range slices.Sorted(maps.Keys(c.Configs)) {

@@ -272,7 +272,7 @@ func bars(folders map[Text]FolderCounts) ([]bar, string) {
 
 func percent(n, of int) string { return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(of)) }
 
-// stateOrder lists the states of clusters: current, then those of problems, the worst first.
+// stateOrder lists the states of clusters: current, then the states of problems, the worst first.
 var stateOrder = append([]deployment.ClusterState{deployment.StateCurrent}, deployment.ProblemOrder...)
 
 // rank returns the weight of a state, by which states are sorted. It is 0 for current and for an empty state. An
@@ -313,7 +313,7 @@ func notes(all []*environment) []string {
 			lines = append(lines, fmt.Sprintf(text, strings.Join(names, ", ")))
 		}
 	}
-	list("%s: no data on what clusters run, only on deliveries.", func(e *environment) bool {
+	list("%s: only deliveries are known, not the versions that clusters run.", func(e *environment) bool {
 		return e.State == nil && len(e.History.Versions)+len(e.History.Runs) == 0
 	})
 	list("%s: no history, so deliveries are not known.", func(e *environment) bool { return e.History == nil })

@@ -105,7 +105,7 @@ func compareNumbers(a, b []int) int {
 	return 0
 }
 
-// comparePre compares versions of the same numbers: a pre-release is older than the release. The order of two
+// comparePre compares versions with the same numbers: a pre-release is older than the release. The order of two
 // pre-releases is not known.
 func comparePre(a, b Text) int {
 	x, y := numbered.FindStringSubmatch(string(a))[2], numbered.FindStringSubmatch(string(b))[2]

@@ -26,7 +26,8 @@ var (
 	script string
 )
 
-// document is parsed when it is first used: an apply starts the provider four times, and mostly writes no page.
+// document is parsed when it is first used, because an apply starts the provider four times, and usually writes no
+// page.
 var document = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup)) })
 
 // policy is the Content-Security-Policy. It allows only the page's own style, script and icon.

@@ -547,7 +547,7 @@ func TestEnvironments(t *testing.T) {
 	lacking.Metrics.Deployments, lacking.Deployments = 2, []page.Deployment{{DeliveredAt: now}}
 	got := read(t, []page.History{lacking}, []page.DeploymentState{state("", "c")}).section("wrong").text()
 	want := "Wrong now Nothing in the data is wrong. " +
-		"old: no data on what clusters run, only on deliveries. " +
+		"old: only deliveries are known, not the versions that clusters run. " +
 		"c: no history, so deliveries are not known. " +
 		"old: the branch has more commits than were read, so older deliveries are missing. " +
 		"old: limit cut off older deliveries, so the trends begin later than the metrics. " +

@@ -110,7 +110,7 @@ func (s *Store) wrap(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w: %s", s, history.ErrUnavailable, s.clean(cause(err)))
 }
 
-// cause returns the text of an error without what pgx says about the user and the database.
+// cause returns the text of an error without the user and the database, which pgx adds.
 func cause(err error) string {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {

@@ -76,7 +76,7 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 type messageReader struct {
 	r io.Reader
 	*bounds
-	header      []byte // of the next message, as far as it was read
+	header      []byte // the part of the next message's header that was read
 	body        int    // bytes of the last message that are still to come
 	unrequested int
 }

@@ -121,9 +121,10 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 // A record needs the schema and rows that another transaction creates. It fails with these errors if they are still
 // missing afterwards.
 var (
-	errSchemaMissing = errors.New("the schema is missing again, though it was created. If the URL leads to several " +
+	errSchemaMissing = errors.New("the schema is missing again, although it was created. If the URL leads to several " +
 		"servers, let it name the primary server")
-	errVersionsMissing = errors.New("rows of the table version are missing again, though they were inserted. " + dropsRows)
+	errVersionsMissing = errors.New("rows of the table version are missing again, although they were inserted. " +
+		"" + dropsRows)
 )
 
 // create creates the schema, unless another process just did.
@@ -216,7 +217,7 @@ func (w *writer) checkVersion() error {
 	return nil
 }
 
-// load returns the last conditions of instances, see [history.Plan.Rows].
+// load returns the latest conditions of instances, see [history.Plan.Rows].
 func (w *writer) load(some []history.InstanceChange) (*observation.Observation, error) {
 	found := present{groups: map[presentKey]*observation.Group{}}
 	if some == nil {

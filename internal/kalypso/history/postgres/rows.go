@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
-// dropsRows says why rows may be missing after a statement without an error.
+// dropsRows is the reason why rows may be missing after a statement without an error.
 const dropsRows = "A trigger, a rule or a row-level policy of the database drops them: let the provider's user write " +
 	"all rows"
 
@@ -17,7 +17,7 @@ func rowsDropped(tables string, wrote, want int) error {
 	return &refusal{fmt.Errorf("%d of %d rows were written to %s. %s", wrote, want, tables, dropsRows)}
 }
 
-// write runs a statement that must write a number of rows. The error names the tables.
+// write runs a statement, and returns an error that names the tables if the number of written rows is wrong.
 func (w *writer) write(tables string, want int, statement string, arguments ...any) error {
 	tag, err := w.Exec(w.ctx, statement, arguments...)
 	if wrote := int(tag.RowsAffected()); err == nil && wrote != want {
