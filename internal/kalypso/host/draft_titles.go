@@ -15,7 +15,7 @@ type DraftTitles struct {
 // noDraft is put before a title that the host would otherwise take for a draft's.
 const noDraft = "- "
 
-// Stored returns the title that the host gets. [DraftTitles.Ours] reverses it.
+// Stored returns the title in the form that is sent to the host. [DraftTitles.Ours] reverses it.
 func (d DraftTitles) Stored(title string, draft bool) string {
 	switch {
 	case draft:

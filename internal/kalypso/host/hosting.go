@@ -92,7 +92,7 @@ type MergeQueues interface {
 
 // QueuePlace is the place of a pull request in a merge queue.
 type QueuePlace struct {
-	Ours bool // the credential's user or app put it in
+	Ours bool // the credential's user or app added the pull request
 }
 
 // PullRequestState is the state of a pull request.

@@ -7,7 +7,7 @@ import (
 )
 
 // Marker returns a line for the description of a pull request that identifies the rendering. Find recognizes our pull
-// requests by it, even if people change title and text. It is an invisible comment, and is never a part of another
+// requests by it, even if people change title and text. It is an invisible comment, and never occurs within another
 // rendering's marker.
 func Marker(environment, target, path string) string {
 	return marker("rendering", environment, target, path)

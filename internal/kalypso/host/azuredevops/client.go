@@ -28,7 +28,7 @@ type Config struct {
 	// Access has the personal access token, or the token of a pipeline. Without it, Azure only serves public projects.
 	// BaseURL is of a collection of a server of one's own; "": Azure DevOps Services.
 	httpapi.Access
-	// Organizations are the only ones that get the token, in any case; none: all.
+	// Organizations are the organisations that get the token, case-insensitive; empty: all.
 	Organizations []string
 	// Entra returns a Microsoft Entra token other than the refused one. An error that wraps [githost.ErrUnavailable] means
 	// that Entra did not answer. If Entra is nil, Token is the credential.

@@ -1,5 +1,5 @@
-// Package gitea implements [githost.Host] for a Gitea server. Forgejo has the same API and is meant to work; it is not
-// tested.
+// Package gitea implements [githost.Host] for a Gitea server. Forgejo has the same API, so it should work, but it is
+// not tested.
 package gitea
 
 import (
@@ -45,7 +45,7 @@ func New(c Config) (*Client, error) {
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 		},
-		NullIsEmpty: true, // as a Go server
+		NullIsEmpty: true, // as Go encodes a nil slice
 	})
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
 	return &Client{config: c, web: web, server: server, http: client}, nil

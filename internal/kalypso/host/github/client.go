@@ -21,7 +21,7 @@ import (
 // Config configures the access to the API.
 type Config struct {
 	httpapi.Access      // BaseURL is of a GitHub Enterprise server; "": github.com
-	App            *App // in place of a token; nil: none
+	App            *App // authenticates instead of a token; nil: none
 }
 
 // Client is a [githost.Host]. It is safe for concurrent use.

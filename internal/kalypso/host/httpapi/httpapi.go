@@ -37,7 +37,7 @@ type Config struct {
 	// IsSignIn reports whether an answer is a sign-in page, which means that the credential was not accepted. It is nil if
 	// the host has no such page.
 	IsSignIn func(*http.Response) bool
-	// NullIsEmpty says that the host answers null in place of an empty list.
+	// NullIsEmpty means that the host answers null for an empty list.
 	NullIsEmpty bool
 	// MayContainErrors reports whether a successful answer from an address may contain errors, so that it must be
 	// redacted. If it is nil, no such answer contains errors.

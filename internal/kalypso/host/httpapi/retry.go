@@ -25,7 +25,7 @@ const (
 	serverWait, maxServerWait = time.Second, 30 * time.Second
 )
 
-// retryDecision says whether to retry a request. Without a kind there is no retry.
+// retryDecision is the decision whether to retry a request. Without a kind, the request is not retried.
 type retryDecision struct {
 	kind    error // ErrRateLimited or ErrUnavailable
 	status  int
