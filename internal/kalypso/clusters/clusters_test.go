@@ -306,14 +306,14 @@ func TestRead(t *testing.T) {
 		last []clusters.Cluster
 		want string // names, then severity and beginning of the problem
 	}{
-		"answers":                {nil, []clusters.Cluster{old}, "one two"},
-		"silent, with last":      {silent, []clusters.Cluster{old, cluster("c//x")}, "one old 1 A source did not answer"},
-		"silent, without last":   {silent, nil, "one 0 A source did not answer"},
-		"silent, not in last":    {silent, []clusters.Cluster{one}, "one 0 A source did not answer"},
-		"late":                   {context.DeadlineExceeded, []clusters.Cluster{old}, "one old 1 A source did not answer"},
-		"refuses":                {errors.New("refused"), []clusters.Cluster{old}, "one 0 A source can't be used"},
-		"too many in last":       {silent, slices.Repeat([]clusters.Cluster{old}, 10_001), "0 A source can't be used"},
-		"not known before apply": {unknownHub, nil, "one 0 A source did not answer"},
+		"answers":                 {nil, []clusters.Cluster{old}, "one two"},
+		"no answer, with last":    {silent, []clusters.Cluster{old, cluster("c//x")}, "one old 1 A source did not answer"},
+		"no answer, without last": {silent, nil, "one 0 A source did not answer"},
+		"no answer, not in last":  {silent, []clusters.Cluster{one}, "one 0 A source did not answer"},
+		"late":                    {context.DeadlineExceeded, []clusters.Cluster{old}, "one old 1 A source did not answer"},
+		"refuses":                 {errors.New("refused"), []clusters.Cluster{old}, "one 0 A source can't be used"},
+		"too many in last":        {silent, slices.Repeat([]clusters.Cluster{old}, 10_001), "0 A source can't be used"},
+		"not known before apply":  {unknownHub, nil, "one 0 A source did not answer"},
 	} {
 		lists, ps := clusters.Read(t.Context(), []clusters.Source{
 			clusters.Given{Of: "a", All: []clusters.Cluster{one}},

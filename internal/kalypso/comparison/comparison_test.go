@@ -101,17 +101,17 @@ func TestCompare(t *testing.T) {
 		want        []string
 	}{
 		"equal": {left: tree{"large/app/a.yaml": "a"}, right: tree{"large/app/a.yaml": "a"}},
-		"equal but for the namespace": {
+		"files that differ only by the namespace": {
 			left:  tree{"large/app/a.yaml": "ns: stage-large-app\n", config: configMap("stage-large-app", "A: x")},
 			right: tree{"large/app/a.yaml": "ns: prod-large-app\n", config: configMap("prod-large-app", "A: x")}},
 		"a name within a longer word": {
 			left:  tree{"large/app/a.yaml": "ns: stage-large-app1\n"},
 			right: tree{"large/app/a.yaml": "ns: prod-large-app1\n"},
 			want:  []string{"file a.yaml in [large/app]"}},
-		"targets of one side": {left: tree{"large/a/f": "", "large/b/f": "", "small/b/f": ""},
+		"targets on one side only": {left: tree{"large/a/f": "", "large/b/f": "", "small/b/f": ""},
 			right: tree{"large/b/f": "", "small/b/f": "", "small/c/f": ""},
 			want:  []string{"target a: left", "target c: right"}},
-		"another placement": {left: tree{"large/a/f": "", "medium/a/f": ""}, right: tree{"large/a/f": "", "small/a/f": ""},
+		"other cluster types": {left: tree{"large/a/f": "", "medium/a/f": ""}, right: tree{"large/a/f": "", "small/a/f": ""},
 			want: []string{"placement a: [medium] [small]"}},
 		"values": {
 			left: tree{config: configMap("stage-large-app", "A: x", "B: same", `C: "1"`),
@@ -141,7 +141,7 @@ func TestCompare(t *testing.T) {
 			left:  tree{config: configMap("stage-large-app", "A: x")},
 			right: tree{config: strings.Replace(configMap("prod-large-app", "A: y"), "name: platform", "name: other", 1)},
 			want:  []string{`config A: "x" "y" in [large/app]`, "file platform-config.yaml in [large/app]"}},
-		"a config that differs in its form alone": {
+		"a config with another format but equal values": {
 			left:  tree{config: configMap("stage-large-app", "A: x")},
 			right: tree{config: configMap("prod-large-app", `A: "x" # a comment`)},
 			want:  []string{"file platform-config.yaml in [large/app]"}},

@@ -336,8 +336,8 @@ func TestCheckSchema(t *testing.T) {
 	}
 }
 
-// TestShared pins that the values report whether assignments share them, before any are merged.
-func TestShared(t *testing.T) {
+// TestSharedValues pins that the values report whether assignments share them, before any are merged.
+func TestSharedValues(t *testing.T) {
 	platform := func(name string, labels map[string]string) *fleet.Config {
 		labels[fleet.PlatformConfigLabel] = "true"
 		return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: labels}, Data: map[string]string{"K": name}}
@@ -368,9 +368,9 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestBase compares random assignments with common configs, their values and their violations of schemas, with the same
-// assignments alone.
-func TestBase(t *testing.T) {
+// TestSharedBaseValues compares random assignments with common configs, their values and their violations of schemas,
+// with the same assignments alone.
+func TestSharedBaseValues(t *testing.T) {
 	schemas := []string{
 		`{"required": ["A"]}`, `{"properties": {"A": {"type": "object"}, "B": {"minimum": 3}}}`,
 		`{"minProperties": 3}`, `{"maxProperties": 2}`, `{"additionalProperties": {"type": "number"}}`,

@@ -154,8 +154,8 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 	}
 }
 
-// TestByKey lists schemas whose verdict on each key does not depend on other keys.
-func TestByKey(t *testing.T) {
+// TestSchemasByKey lists schemas whose verdict on each key does not depend on other keys.
+func TestSchemasByKey(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"type": "object", "required": ["A"], "properties": {"A": {"enum": ["a"]}}}`: true,
 		`{"additionalProperties": {"not": {"type": "string"}}}`:                       true,

@@ -49,29 +49,29 @@ func TestSchemasApply(t *testing.T) {
 		detail    string // a part of it
 	}{
 		{name: "a schema of all assignments", change: platform(nil, refuses), violated: []string{`ConfigSchema "s0"`}},
-		{name: "one that accepts the values", change: platform(nil, accepts)},
-		{name: "one of the region", change: platform(west, refuses), violated: []string{`ConfigSchema "s0"`}},
-		{name: "one of another region", change: platform(east, refuses)},
+		{name: "a schema that accepts the values", change: platform(nil, accepts)},
+		{name: "a schema of the region", change: platform(west, refuses), violated: []string{`ConfigSchema "s0"`}},
+		{name: "a schema of another region", change: platform(east, refuses)},
 		{
-			name:     "one of the region and the workload",
+			name:     "a schema of the region and the workload",
 			change:   platform(map[string]string{"region": "west", fleet.WorkloadLabel: "app"}, refuses),
 			violated: []string{`ConfigSchema "s0"`},
 		},
-		{name: "one whose labels are unknown", change: platform(map[string]string{"region": unknown.Text}, refuses)},
-		{name: "an empty one", change: platform(nil, "")},
-		{name: "one that is unknown", change: platform(nil, unknown.Text)},
-		{name: "a broken one", change: platform(nil, broken), problem: "Invalid JSON Schema"},
-		{name: "a broken one of the region", change: platform(west, broken), problem: "Invalid JSON Schema"},
+		{name: "a schema whose labels are unknown", change: platform(map[string]string{"region": unknown.Text}, refuses)},
+		{name: "an empty schema", change: platform(nil, "")},
+		{name: "an unknown schema", change: platform(nil, unknown.Text)},
+		{name: "a broken schema", change: platform(nil, broken), problem: "Invalid JSON Schema"},
+		{name: "a broken schema of the region", change: platform(west, broken), problem: "Invalid JSON Schema"},
 		{
-			name:   "a broken one whose labels are unknown",
+			name:   "a broken schema whose labels are unknown",
 			change: platform(map[string]string{unknown.Text: "x"}, broken), problem: "Invalid JSON Schema",
 		},
 		{
-			name: "a broken one of another region", change: platform(east, broken),
+			name: "a broken schema of another region", change: platform(east, broken),
 			problem: "Invalid JSON Schema", isWarning: true, detail: "it applies to no assignment",
 		},
 		{
-			name: "a broken one while a cluster type's assignments are unknown",
+			name: "a broken schema while a cluster type's assignments are unknown",
 			change: func(f *fleet.Fleet) {
 				platform(east, broken)(f)
 				f.Policies[0].ClusterTypes = fleet.Selector{MatchLabels: map[string]string{"x": "y"}}
@@ -94,17 +94,17 @@ func TestSchemasApply(t *testing.T) {
 			violated: []string{`Config schema 2 of deployment target "app-test"`},
 		},
 		{
-			name:   "a broken one of the team",
+			name:   "a broken schema of the team",
 			change: team("dev", broken), problem: "Invalid JSON Schema", isOfTeam: true,
 		},
-		{name: "a broken one of the team in another environment", change: team("prod", broken)},
+		{name: "a broken schema of the team in another environment", change: team("prod", broken)},
 		{
-			name:   "a broken one of the workload",
+			name:   "a broken schema of the workload",
 			change: func(f *fleet.Fleet) { f.Workloads[0].ConfigSchemas = []string{broken} }, problem: "Invalid JSON Schema",
 			isOfTeam: true,
 		},
 		{
-			name: "a broken one of a workload without assignments",
+			name: "a broken schema of a workload without assignments",
 			change: func(f *fleet.Fleet) {
 				f.Workloads[0].ConfigSchemas = []string{broken}
 				f.Policies[0].DeploymentTargets = fleet.Selector{MatchLabels: map[string]string{"x": "y"}}

@@ -92,8 +92,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestUnused: an unused template or schema causes no error. One that may be used does.
-func TestUnused(t *testing.T) {
+// TestUnusedTemplatesAndSchemas: an unused template or schema causes no error. One that may be used does.
+func TestUnusedTemplatesAndSchemas(t *testing.T) {
 	const used = "error"
 	unused := func(why string) string { return "warning: It is a warning, since " + why + "." }
 	schema := func(labels map[string]string) func(*fleet.Fleet) {

@@ -59,11 +59,11 @@ func TestInvalidFiles(t *testing.T) {
 					"metadata:\n  {{ .Manifests.branch }}: x\n", 1)
 				f.Workloads[0].Targets[1].Manifests["branch"] = "name"
 			}},
-		{name: "as it was delivered", tree: all, change: func(t *testing.T, f *fleet.Fleet) {
+		{name: "an unchanged file", tree: all, change: func(t *testing.T, f *fleet.Fleet) {
 			loseColon(f)
 			deliver(t, f)
 		}},
-		{name: "one that changes beside others as they were", affects: "large/shop-red",
+		{name: "one changed file beside unchanged files", affects: "large/shop-red",
 			tree: "large/shop-blue large/shop-green", texts: []string{"(1 deployment target folder, such as large/shop-red)"},
 			change: func(t *testing.T, f *fleet.Fleet) {
 				loseColon(f)

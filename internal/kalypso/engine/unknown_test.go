@@ -16,9 +16,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestUnknownsTellTheTruth makes parts of random fleets unknown, and compares the known part of the tree with the trees
-// of the fleets in which those parts have become known. Each of them must contain everything that was known.
-func TestUnknownsTellTheTruth(t *testing.T) {
+// TestKnownTreeStaysOnceValuesAreKnown makes parts of random fleets unknown, and compares the known part of the tree
+// with the trees of the fleets in which those parts have become known. Each of them must contain everything that was
+// known.
+func TestKnownTreeStaysOnceValuesAreKnown(t *testing.T) {
 	const concretisations = 4
 	fleets, decided, partly, compared, sure := 0, 0, 0, 0, 0
 	for seed := range seeds.Of(t, 100, 600) {
@@ -157,8 +158,8 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 	return sure
 }
 
-// TestUnknownsStayWhereTheyAre pins that an unknown value makes no more unknown than it must.
-func TestUnknownsStayWhereTheyAre(t *testing.T) {
+// TestUnknownValueAffectsOnlyItsDependents pins that an unknown value makes no more unknown than it must.
+func TestUnknownValueAffectsOnlyItsDependents(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(f *fleet.Fleet)

@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 }
 
 // A change begins at the reported time, if that is after all known times and not in the future.
-func TestSince(t *testing.T) {
+func TestChangeBeginsAtReportedTime(t *testing.T) {
 	for _, test := range []struct{ last, reported, want int }{
 		{50, 150, 150},
 		{50, 200, 200},

@@ -222,9 +222,9 @@ func (d *days) play(t *testing.T, p place) {
 	}
 }
 
-// TestDays simulates many days of deliveries, rollbacks, abandoned rollouts, and clusters that come, go and sleep. Both
-// stores and SQL return every delivery, metric and run, and the versions at random moments.
-func TestDays(t *testing.T) {
+// TestSimulatedDays simulates many days of deliveries, rollbacks, abandoned rollouts, and clusters that come, go and
+// sleep. Both stores and SQL return every delivery, metric and run, and the versions at random moments.
+func TestSimulatedDays(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
 	n, moments := 20, 20

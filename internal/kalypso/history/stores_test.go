@@ -192,7 +192,7 @@ func TestRecordTwice(t *testing.T) {
 }
 
 // An environment has one location. A query finds it by its location, too.
-func TestPlaces(t *testing.T) {
+func TestEnvironmentHasOneLocation(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
 		now := observed(100, map[string]int{"c1 web a current": 50})
@@ -270,7 +270,7 @@ func checkRuns(t *testing.T, s history.Store, environment string) {
 	}
 }
 
-func TestEnvironmentsAtOnce(t *testing.T) {
+func TestConcurrentEnvironments(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		errs := make(chan error)
 		for i := range 10 {
@@ -333,7 +333,7 @@ func TestQuery(t *testing.T) {
 }
 
 // A run and a version name the workload and the workspace of their deployment target, if a descriptor does.
-func TestOwners(t *testing.T) {
+func TestWorkloadAndWorkspaceOfRuns(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
 		now := observed(100, map[string]int{"c1 web 1 current": 0, "c2 web 1 current": 0, "c1 db x current": 0})

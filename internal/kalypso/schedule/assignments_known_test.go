@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestDecided makes one input of a fleet unknown at a time.
-func TestDecided(t *testing.T) {
+// TestPlacementsWithOneUnknownInput makes one input of a fleet unknown at a time.
+func TestPlacementsWithOneUnknownInput(t *testing.T) {
 	one := map[string]string{"a": unknown.Text}
 	all := map[string]string{unknown.Text: unknown.Text}
 	tests := []struct {

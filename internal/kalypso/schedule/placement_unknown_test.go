@@ -122,9 +122,9 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	return f
 }
 
-// TestUnknownPlacementsTellTheTruth schedules random fleets with unknown inputs, and again with possible values:
-// everything that was decided stays the same.
-func TestUnknownPlacementsTellTheTruth(t *testing.T) {
+// TestDecidedPlacementsStayOnceInputsAreKnown schedules random fleets with unknown inputs, and again with possible
+// values: everything that was decided stays the same.
+func TestDecidedPlacementsStayOnceInputsAreKnown(t *testing.T) {
 	t.Parallel()
 	compared, decided, known := 0, 0, 0
 	for seed := range seeds.Of(t, 300, 4000) {

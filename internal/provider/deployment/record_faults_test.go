@@ -194,7 +194,7 @@ func (r *recordRoot) beside() *recordRoot {
 
 // Two pipelines apply at once for one environment. In the end the store has the last observation, and no recorded run
 // is lost or overlaps another.
-func TestAccDeploymentRecordAtOnce(t *testing.T) {
+func TestAccDeploymentRecordConcurrentApplies(t *testing.T) {
 	rounds := 3
 	if seeds.Long() {
 		rounds = 50

@@ -94,7 +94,7 @@ func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
 
 // The reverted change came from the environment's own branch: the plan is empty once it is reverted there too, and the
 // next change is delivered. A change that restores it is not.
-func TestAccPromotionBreakGlassOwn(t *testing.T) {
+func TestAccPromotionBreakGlassOfOwnBranch(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
 		first := p.commit()

@@ -179,8 +179,8 @@ func TestAccBrokenTeams(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccBrokenText: text that is refused never reaches a template, and the target stays as it is.
-func TestAccBrokenText(t *testing.T) {
+// TestAccBrokenRefusedText: text that is refused never reaches a template, and the target stays as it is.
+func TestAccBrokenRefusedText(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
 	kept := r.files("small/app-c")
@@ -193,8 +193,8 @@ func TestAccBrokenText(t *testing.T) {
 	}
 }
 
-// TestAccBrokenPlatform: a fault of a platform object stops the fleet.
-func TestAccBrokenPlatform(t *testing.T) {
+// TestAccBrokenPlatformObject: a fault of a platform object stops the fleet.
+func TestAccBrokenPlatformObject(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
 	r.keep("manifests", map[string]string{"strict": "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\n" +
@@ -202,8 +202,8 @@ func TestAccBrokenPlatform(t *testing.T) {
 	r.expectRefused([]string{"Values violate their schema", `ConfigSchema "strict"`}, "plan")
 }
 
-// TestAccBrokenNew: a new target that fails is left out until it is fixed, also by a create.
-func TestAccBrokenNew(t *testing.T) {
+// TestAccBrokenNewTargetIsLeftOut: a new target that fails is left out until it is fixed, also by a create.
+func TestAccBrokenNewTargetIsLeftOut(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.keep("create_branch", true)
@@ -519,8 +519,8 @@ func TestAccBrokenWaves(t *testing.T) {
 	r.expectFailing("", "")
 }
 
-// TestAccBrokenComputed: a rendering that is only computed keeps its last results of failing targets.
-func TestAccBrokenComputed(t *testing.T) {
+// TestAccBrokenWithStrategyNone: a rendering that is only computed keeps its last results of failing targets.
+func TestAccBrokenWithStrategyNone(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.keep("delivery", map[string]any{"strategy": "none"})

@@ -90,8 +90,9 @@ func (r *rendering) heads(branches []string) (all []string) {
 	return all
 }
 
-// TestAccRenderingUnreadState: a private state of another version is read again from the branch. It causes no write.
-func TestAccRenderingUnreadState(t *testing.T) {
+// TestAccRenderingUnreadablePrivateState: a private state of another version is read again from the branch. It causes
+// no write.
+func TestAccRenderingUnreadablePrivateState(t *testing.T) {
 	t.Parallel()
 	edits := map[string]func([]byte) []byte{
 		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }, // none

@@ -79,8 +79,8 @@ func TestAccRenderingDrift(t *testing.T) {
 	}
 }
 
-// TestAccRenderingRewritten: after a force-push, the branch is compared by its content, not by its history.
-func TestAccRenderingRewritten(t *testing.T) {
+// TestAccRenderingAfterForcePush: after a force-push, the branch is compared by its content, not by its history.
+func TestAccRenderingAfterForcePush(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)

@@ -120,9 +120,9 @@ func (w *teller) open() (titles []string) {
 	return titles
 }
 
-// TestFeedbackOfMany: if 200 workloads fail at once, 20 get an issue and one more lists the rest. Those that the list
-// names get no issue later. All are closed once the workloads render.
-func TestFeedbackOfMany(t *testing.T) {
+// TestFeedbackOf200FailingWorkloads: if 200 workloads fail at once, 20 get an issue and one more lists the rest. Those
+// that the list names get no issue later. All are closed once the workloads render.
+func TestFeedbackOf200FailingWorkloads(t *testing.T) {
 	t.Parallel()
 	w := newTeller(t)
 	w.push(200, 0)
@@ -386,8 +386,8 @@ func TestFeedbackInput(t *testing.T) {
 	}
 }
 
-// TestFeedbackOutOfReach: workloads on a server without a block of the provider are one warning.
-func TestFeedbackOutOfReach(t *testing.T) {
+// TestFeedbackServerWithoutBlock: workloads on a server without a block of the provider are one warning.
+func TestFeedbackServerWithoutBlock(t *testing.T) {
 	t.Parallel()
 	w := newTeller(t)
 	w.push(1, 0)

@@ -163,9 +163,9 @@ func TestAccRenderingMoves(t *testing.T) {
 	r.expectFiles("stage")
 }
 
-// TestAccRenderingMoveKeeps: with on_move = "keep", a move does not empty a branch that clusters follow, with any
-// guardrails. The rendering can move back, and destroys only the last location.
-func TestAccRenderingMoveKeeps(t *testing.T) {
+// TestAccRenderingMoveKeepsOldLocation: with on_move = "keep", a move does not empty a branch that clusters follow,
+// with any guardrails. The rendering can move back, and destroys only the last location.
+func TestAccRenderingMoveKeepsOldLocation(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true, "guardrails", map[string]any{"max_removed": "0"}, "deletion_protection", false)
@@ -226,8 +226,9 @@ func TestAccRenderingPlanTimeout(t *testing.T) {
 	r.expectRefused([]string{"Out of time"}, "plan")
 }
 
-// TestAccRenderingSameRepo: another URL of the same repo is the same destination, whether or not the URL shows it.
-func TestAccRenderingSameRepo(t *testing.T) {
+// TestAccRenderingSameRepoByOtherURL: another URL of the same repo is the same destination, whether or not the URL
+// shows it.
+func TestAccRenderingSameRepoByOtherURL(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)

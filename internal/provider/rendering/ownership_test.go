@@ -156,9 +156,9 @@ func (r *rendering) expectSame(before map[string]any, names ...string) {
 	}
 }
 
-// TestAccRenderingPlaces: equal and nested paths on one branch are refused, within one configuration and against the
-// records on the branch.
-func TestAccRenderingPlaces(t *testing.T) {
+// TestAccRenderingsWithOverlappingPaths: equal and nested paths on one branch are refused, within one configuration and
+// against the records on the branch.
+func TestAccRenderingsWithOverlappingPaths(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	first := newRenderings(t, repo)

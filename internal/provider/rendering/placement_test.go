@@ -186,9 +186,9 @@ func TestAccPlacement(t *testing.T) {
 		"-no-color")
 }
 
-// TestAccPlacementKeeps loses the state: a refresh and an import read the decisions from the record again. A create
-// does not, even with adopt.
-func TestAccPlacementKeeps(t *testing.T) {
+// TestAccPlacementAfterLostState loses the state: a refresh and an import read the decisions from the record again. A
+// create does not, even with adopt.
+func TestAccPlacementAfterLostState(t *testing.T) {
 	t.Parallel()
 	f := twoOfThree()
 	r := newPlacedRoot(t, f)

@@ -207,9 +207,9 @@ resource "kalypso_environment_rendering" "this" {
 }
 `
 
-// TestAccClearSecrets: a new or changed config value that is plainly a secret fails the plan, unless the guardrail
-// allows it. No output contains the value.
-func TestAccClearSecrets(t *testing.T) {
+// TestAccSecretValuesInConfigs: a new or changed config value that is plainly a secret fails the plan, unless the
+// guardrail allows it. No output contains the value.
+func TestAccSecretValuesInConfigs(t *testing.T) {
 	t.Parallel()
 	token, other := "gh"+"p_"+strings.Repeat("aB3", 12), "gl"+"pat-"+strings.Repeat("aB3", 8)
 	root := func(configType string, length int) string {
@@ -274,9 +274,9 @@ func TestAccClearSecrets(t *testing.T) {
 	}
 }
 
-// TestAccClearSecretsInLogs: no log contains a config value that is plainly a secret, at any level: not when the plan
+// TestAccSecretValuesInLogs: no log contains a config value that is plainly a secret, at any level: not when the plan
 // fails on it, when the apply pushes it, or when a template fails on it.
-func TestAccClearSecretsInLogs(t *testing.T) {
+func TestAccSecretValuesInLogs(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
 	token := "gh" + "p_" + strings.Repeat("zY8", 12)

@@ -88,8 +88,8 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 	r.expectPlaces("live")
 }
 
-// TestAccPullRequestRemovalAtOnce: if the tree is merged within the apply, the same apply opens the removal.
-func TestAccPullRequestRemovalAtOnce(t *testing.T) {
+// TestAccPullRequestRemovalInSameApply: if the tree is merged within the apply, the same apply opens the removal.
+func TestAccPullRequestRemovalInSameApply(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash")
 	r.setDestination("branch", "live")

@@ -78,9 +78,9 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectPulls("closed", "closed")
 }
 
-// TestAccPullRequestLeavesForeignOnes: pull requests and branches of people and of other renderings are left alone,
-// also those into the same branch.
-func TestAccPullRequestLeavesForeignOnes(t *testing.T) {
+// TestAccPullRequestIgnoresForeignPullRequests: pull requests and branches of people and of other renderings are left
+// alone, also those into the same branch.
+func TestAccPullRequestIgnoresForeignPullRequests(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	gitserver.Git(t, r.on.Path, "branch", "theirs", "dev")

@@ -16,8 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// TestAccRenderingsAtOnce: all renderings on one branch are delivered, within one process and from two.
-func TestAccRenderingsAtOnce(t *testing.T) {
+// TestAccConcurrentRenderingsOnOneBranch: all renderings on one branch are delivered, within one process and from two.
+func TestAccConcurrentRenderingsOnOneBranch(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	paths := []string{`-var=paths=["a", "b", "c"]`, `-var=paths=["d", "e"]`}
@@ -60,9 +60,9 @@ func TestAccRenderingsAtOnce(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// TestAccRenderingPushedToMeanwhile: people push between plan and apply, and between our read and our push. Their files
+// TestAccRenderingConcurrentPush: people push between plan and apply, and between our read and our push. Their files
 // stay. If these are in our folders, a new plan is needed.
-func TestAccRenderingPushedToMeanwhile(t *testing.T) {
+func TestAccRenderingConcurrentPush(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	server, url := gitserver.Serve(t, r.repo)

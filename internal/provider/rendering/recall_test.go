@@ -6,9 +6,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingOtherVersion: a private state of another version of the provider is read again from the branch. That
-// also finds foreign changes since then, and a move still moves the delivered tree.
-func TestAccRenderingOtherVersion(t *testing.T) {
+// TestAccRenderingPrivateStateOfOtherVersion: a private state of another version of the provider is read again from the
+// branch. That also finds foreign changes since then, and a move still moves the delivered tree.
+func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)

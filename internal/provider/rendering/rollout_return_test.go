@@ -58,7 +58,7 @@ func (r *rolling) expectReturned(promoted string) {
 
 // A failed folder of a rollout returns all folders of the rollout to their trees from before it. The tree is not tried
 // again until the fleet changes, or skip names it, also after an import.
-func TestAccRolloutReturns(t *testing.T) {
+func TestAccRolloutRollsBack(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	before := r.Rendered()
@@ -112,7 +112,7 @@ func TestAccRolloutReturns(t *testing.T) {
 
 // After the last wave, a fleet without a promoted commit returns too: a new folder is removed again, and a removed one
 // comes back.
-func TestAccRolloutReturnsFolders(t *testing.T) {
+func TestAccRolloutRollsBackFolders(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	r.options("promoted_commit", nil, "guardrails", map[string]any{"max_removed": "50%"})
@@ -137,7 +137,7 @@ func TestAccRolloutReturnsFolders(t *testing.T) {
 }
 
 // An apply is killed after the push that returns the folders: the next one recognizes its commit, with any observation.
-func TestAccRolloutReturnsKilled(t *testing.T) {
+func TestAccRolloutRollsBackAfterKill(t *testing.T) {
 	t.Parallel()
 	for _, works := range []bool{true, false} {
 		repo := gitserver.InitBare(t)
@@ -159,7 +159,7 @@ func TestAccRolloutReturnsKilled(t *testing.T) {
 }
 
 // With pull requests, the return is proposed: in place of the wave that is open, and until people merge it.
-func TestAccRolloutReturnsByPullRequest(t *testing.T) {
+func TestAccRolloutRollsBackByPullRequest(t *testing.T) {
 	t.Parallel()
 	reviewed := newReviewed(t)
 	r := &rolling{reviewed.rendering}

@@ -403,7 +403,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 // A stopped wave by pull request: while the canary fails, the pull request of the next wave is neither opened nor
 // reopened, and an open one is marked. The mark is removed once the canary is current. Hosts without drafts get
 // everything but the draft.
-func TestAccRolloutWithholdsNextWave(t *testing.T) {
+func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, drafts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drafts %t", drafts), func(t *testing.T) {
@@ -488,7 +488,7 @@ func TestAccRolloutWithholdsNextWave(t *testing.T) {
 }
 
 // A rollout is paused before the first delivery: nothing is written or opened until the pause ends.
-func TestAccRolloutPausedFirst(t *testing.T) {
+func TestAccRolloutPausedBeforeFirstDelivery(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"push", "pull_request"} {
 		t.Run(strategy, func(t *testing.T) {

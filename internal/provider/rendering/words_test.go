@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 )
 
-// TestAccRenderingFirstIsEmpty: an empty first delivery needs guardrails.allow_empty, unless nothing is written.
-func TestAccRenderingFirstIsEmpty(t *testing.T) {
+// TestAccRenderingEmptyFirstDelivery: an empty first delivery needs guardrails.allow_empty, unless nothing is written.
+func TestAccRenderingEmptyFirstDelivery(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)

@@ -301,7 +301,7 @@ func TestAccBaseRepoUnknown(t *testing.T) {
 }
 
 // A branch without the file gets one, with the base of the promotion, as Kalypso's workflows write it.
-func TestAccBaseRepoNew(t *testing.T) {
+func TestAccBaseRepoCreatesFile(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	gitserver.Seed(t, r.at, "empty", map[string]string{"README.md": "empty\n"})

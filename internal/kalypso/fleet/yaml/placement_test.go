@@ -139,7 +139,7 @@ func TestPlacementProblems(t *testing.T) {
 		"taint without key": {
 			clusterType([]placement.Taint{{Effect: "NoSelect"}}, nil), "Missing key", "kalypso.io/taints][0].key", "",
 		},
-		"no quantity": {
+		"a property that is not a quantity": {
 			clusterType(nil, map[string]string{"cpu": "many"}), "Invalid quantity", `kalypso.io/properties]["cpu"]`, `"many"`,
 		},
 		"number 0": {
@@ -169,7 +169,7 @@ func TestPlacementProblems(t *testing.T) {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region"}}}), "Invalid maximum skew", "].spread[0].maxSkew",
 			"is 0",
 		},
-		"another value when unsatisfiable": {
+		"an invalid when_unsatisfiable": {
 			policy(placement.Spec{Spread: []placement.Spread{{Key: "region", MaxSkew: 1, WhenUnsatisfiable: "Never"}}}),
 			"Invalid ", "].spread[0].whenUnsatisfiable", `"Never" is not one of DoNotSchedule, ScheduleAnyway`,
 		},
@@ -185,7 +185,7 @@ func TestPlacementProblems(t *testing.T) {
 			policy(placement.Spec{Tolerations: []placement.Toleration{{Key: "a", Operator: placement.Exists, Value: "b"}}}),
 			"Toleration with a value", "].tolerations[0].value", "",
 		},
-		"another operator": {
+		"an invalid operator": {
 			policy(placement.Spec{Tolerations: []placement.Toleration{{Key: "a", Operator: "In"}}}),
 			"Invalid operator", "].tolerations[0].operator", "Equal, Exists",
 		},

@@ -59,8 +59,8 @@ func TestUpdateLostAnswer(t *testing.T) {
 	})
 }
 
-// TestUpdateLostAnswerOvertaken: another push followed the one whose answer was lost.
-func TestUpdateLostAnswerOvertaken(t *testing.T) {
+// TestUpdateLostAnswerThenOtherPush: another push followed the one whose answer was lost.
+func TestUpdateLostAnswerThenOtherPush(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	fault, ours := pushed, ""
@@ -75,9 +75,9 @@ func TestUpdateLostAnswerOvertaken(t *testing.T) {
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"Seed", "ours"})
 }
 
-// TestUpdateNotTaken: the server did not accept the push, and its answer was lost. This is an error, after a single
-// push.
-func TestUpdateNotTaken(t *testing.T) {
+// TestUpdateLostAnswerOfRefusedPush: the server did not accept the push, and its answer was lost. This is an error,
+// after a single push.
+func TestUpdateLostAnswerOfRefusedPush(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	server, url := gitserver.Serve(t, repo)
@@ -103,8 +103,8 @@ func TestUpdateNotTaken(t *testing.T) {
 	}
 }
 
-// TestUpdateFalseOK: the server reports success for a push that it did not accept.
-func TestUpdateFalseOK(t *testing.T) {
+// TestUpdateFalseSuccess: the server reports success for a push that it did not accept.
+func TestUpdateFalseSuccess(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
 		repo := gitserver.InitBare(t)
@@ -139,8 +139,8 @@ func TestUpdateFalseOK(t *testing.T) {
 	})
 }
 
-// TestUpdateLateReplica: the server answers reads from a replica that lags behind.
-func TestUpdateLateReplica(t *testing.T) {
+// TestUpdateLaggingReplica: the server answers reads from a replica that lags behind.
+func TestUpdateLaggingReplica(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	server, url := gitserver.Serve(t, repo)

@@ -21,8 +21,9 @@ func nested(path string, n int, text string) gitbranch.FolderContent {
 	return f
 }
 
-// TestUpdateFetchesAlong: a small change fetches its trees in one round trip, no matter how many folders are new.
-func TestUpdateFetchesAlong(t *testing.T) {
+// TestUpdateFetchesTreesInOneRoundTrip: a small change fetches its trees in one round trip, no matter how many folders
+// are new.
+func TestUpdateFetchesTreesInOneRoundTrip(t *testing.T) {
 	reads := func(beside ...gitbranch.FolderContent) int {
 		repo := gitserver.InitBare(t)
 		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())

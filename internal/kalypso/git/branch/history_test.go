@@ -98,8 +98,8 @@ func TestAncestry(t *testing.T) {
 	})
 }
 
-// TestAncestryIsCut: commits beyond the depth appear only as parents.
-func TestAncestryIsCut(t *testing.T) {
+// TestAncestryDepth: commits beyond the depth appear only as parents.
+func TestAncestryDepth(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		for i := range 5 {
 			gitserver.Seed(t, repo, "main", map[string]string{"x": fmt.Sprint(i)})

@@ -37,8 +37,9 @@ func noisy(n int) (folders []gitbranch.FolderContent, files map[string]string) {
 	return folders, files
 }
 
-// TestUpdateSent: a pack larger than the buffer is packed while it is sent, and contains each new object once.
-func TestUpdateSent(t *testing.T) {
+// TestUpdateStreamsLargePack: a pack larger than the buffer is packed while it is sent, and contains each new object
+// once.
+func TestUpdateStreamsLargePack(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		folders, files := noisy(6)
 		update(t, b, gitbranch.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
@@ -60,8 +61,8 @@ func TestUpdateSent(t *testing.T) {
 	})
 }
 
-// TestUpdateSentBreaks: an error while the pack is sent is returned, and the branch stays.
-func TestUpdateSentBreaks(t *testing.T) {
+// TestUpdateErrorWhileStreaming: an error while the pack is sent is returned, and the branch stays.
+func TestUpdateErrorWhileStreaming(t *testing.T) {
 	broken := errors.New("a broken template")
 	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})

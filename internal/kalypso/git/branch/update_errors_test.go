@@ -57,8 +57,9 @@ func fifo(t *testing.T, repo, name string) string {
 	return path
 }
 
-// TestUpdateAtOnce: updates of one branch in one process run one after another, so that none loses a race.
-func TestUpdateAtOnce(t *testing.T) {
+// TestConcurrentUpdatesInOneProcess: updates of one branch in one process run one after another, so that none loses a
+// race.
+func TestConcurrentUpdatesInOneProcess(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	opts := gitbranch.UpdateOptions{CreateBranch: true, Attempts: 1}
 	want := map[string]string{}

@@ -18,8 +18,8 @@ var first = map[string]string{
 	"README.md": "# r\n",
 }
 
-// TestUpdateLife creates a folder, changes it, changes nothing, and removes it.
-func TestUpdateLife(t *testing.T) {
+// TestUpdateCreatesChangesAndRemovesFolder creates a folder, changes it, changes nothing, and removes it.
+func TestUpdateCreatesChangesAndRemovesFolder(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		_, err := b.Update(t.Context(), gitbranch.UpdateOptions{}, always(edit("no", folder("large", first))))
 		fails(t, err, gitbranch.ErrBranchNotFound)
@@ -77,8 +77,8 @@ func TestUpdateKeepsForeignFiles(t *testing.T) {
 	})
 }
 
-// TestUpdateOrphan creates a second branch.
-func TestUpdateOrphan(t *testing.T) {
+// TestUpdateCreatesSecondBranch creates a second branch.
+func TestUpdateCreatesSecondBranch(t *testing.T) {
 	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "other", map[string]string{"x": "y"})
 		update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
@@ -173,8 +173,8 @@ func TestUpdateRejected(t *testing.T) {
 	})
 }
 
-// TestUpdateCrossing: a new branch cannot have the name of another branch's folder, or lie in one.
-func TestUpdateCrossing(t *testing.T) {
+// TestUpdateBranchNameConflict: a new branch cannot have the name of another branch's folder, or lie in one.
+func TestUpdateBranchNameConflict(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		repo := gitserver.InitBare(t)
 		gitserver.Seed(t, repo, "rel/one", map[string]string{"x": "1"})

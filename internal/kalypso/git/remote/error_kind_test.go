@@ -80,8 +80,8 @@ type said string
 
 func (s said) Error() string { return string(s) }
 
-// TestFind pins which credential serves which repository.
-func TestFind(t *testing.T) {
+// TestCredentialOfRepo pins which credential serves which repository.
+func TestCredentialOfRepo(t *testing.T) {
 	for _, test := range []struct {
 		urls []string
 		repo string

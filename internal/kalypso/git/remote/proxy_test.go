@@ -85,8 +85,9 @@ func TestSSHProxy(t *testing.T) {
 	}
 }
 
-// TestRedirectedAuthority: the authority of the requested server does not vouch for the target of a redirect.
-func TestRedirectedAuthority(t *testing.T) {
+// TestRedirectTargetNeedsItsOwnAuthority: the authority of the requested server does not vouch for the target of a
+// redirect.
+func TestRedirectTargetNeedsItsOwnAuthority(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
 	target, to := gitserver.Serve(t, repo, gitserver.WithTLS())
@@ -95,9 +96,9 @@ func TestRedirectedAuthority(t *testing.T) {
 		credentials []gitremote.Credential
 		trusted     bool
 	}{
-		"both authorities for the requested server": {[]gitremote.Credential{
+		"both authorities trusted for the requested server": {[]gitremote.Credential{
 			{URL: asked.URL, CACertificate: asked.CA + target.CA}}, false},
-		"an authority for the target": {[]gitremote.Credential{{URL: asked.URL, CACertificate: asked.CA},
+		"an authority trusted for the target": {[]gitremote.Credential{{URL: asked.URL, CACertificate: asked.CA},
 			{URL: target.URL, CACertificate: target.CA}}, true},
 	} {
 		asked.Fail(gitserver.Fault{Status: http.StatusFound, Header: http.Header{

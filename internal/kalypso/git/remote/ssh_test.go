@@ -60,8 +60,9 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCancelSilent: with a server that accepts the connection and does not answer, the request ends with its context.
-func TestCancelSilent(t *testing.T) {
+// TestCancelRequestToSilentServer: with a server that accepts the connection and does not answer, the request ends with
+// its context.
+func TestCancelRequestToSilentServer(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	for _, scheme := range []string{"http", "https", "ssh"} {
 		t.Run(scheme, func(t *testing.T) {

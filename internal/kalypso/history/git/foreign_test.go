@@ -61,7 +61,7 @@ func TestForeignEntries(t *testing.T) {
 }
 
 // Files beside the records, such as a README, are left alone.
-func TestOtherFiles(t *testing.T) {
+func TestForeignFilesAreIgnored(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	s := open(t, repo, ".", gitbranch.Author{})
@@ -78,7 +78,7 @@ func TestOtherFiles(t *testing.T) {
 
 // A broken file of an environment fails this environment alone. An environment without a readable file may be the
 // wanted one, so it is an error if no other environment is at the place.
-func TestBrokenNeighbour(t *testing.T) {
+func TestBrokenFileOfAnotherEnvironment(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	s := open(t, repo, ".", gitbranch.Author{})
@@ -113,7 +113,7 @@ func TestBrokenNeighbour(t *testing.T) {
 }
 
 // A run can't begin after it was observed. If it did, it would hide all later runs of its instance.
-func TestFutureSince(t *testing.T) {
+func TestRunBeginsAfterObservation(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	s := open(t, repo, ".", gitbranch.Author{})

@@ -179,7 +179,7 @@ func TestFirstFileOfMonthIsComplete(t *testing.T) {
 }
 
 // A file in the middle is removed. The gap is noticed, so the next record contains everything.
-func TestGap(t *testing.T) {
+func TestRemovedFileInTheMiddle(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
 	s := open(t, repo, ".", gitbranch.Author{})
@@ -244,7 +244,7 @@ func TestErrors(t *testing.T) {
 }
 
 // The memory and the requests of a read are limited.
-func TestTooMuch(t *testing.T) {
+func TestReadLimits(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
 	repo := gitserver.InitBare(t)

@@ -11,7 +11,7 @@ import (
 
 // Version numbers decide which version is ahead, or else the order in an environment that ran both. Without either, no
 // cell is marked.
-func TestAhead(t *testing.T) {
+func TestVersionsAhead(t *testing.T) {
 	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
 	ran := func(version page.Text, since, until int) page.Run {
 		r := page.Run{Cluster: "a", DeploymentTarget: "web", Version: version, State: "current", Since: at(since)}

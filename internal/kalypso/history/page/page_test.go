@@ -185,7 +185,7 @@ func TestCellsWithStore(t *testing.T) {
 func first[A, B any](a A, _ B) A { return a }
 
 // Failures come first, the worst at the top: clusters, targets and deliveries. Work in progress has its own section.
-func TestWrongNow(t *testing.T) {
+func TestIssuesInOrder(t *testing.T) {
 	histories, states := shop()
 	got := read(t, histories, states).section("wrong")
 	tables := got.all("table")
@@ -217,7 +217,7 @@ func TestWrongNow(t *testing.T) {
 }
 
 // Each verdict but success counts as wrong, also without problems. An unknown state comes after failed.
-func TestWrongStates(t *testing.T) {
+func TestIssueOfEachVerdict(t *testing.T) {
 	states := []page.DeploymentState{
 		{Name: "a", Verdict: "pending", Summary: "no answer"},
 		{Name: "b", Verdict: "failure"},
@@ -681,7 +681,7 @@ func TestDecode(t *testing.T) {
 
 // All lanes share one axis, from the beginning of the earliest window to the end of the latest, with a tick for each
 // day.
-func TestLanes(t *testing.T) {
+func TestLanesShareOneAxis(t *testing.T) {
 	at := func(name page.Text, since page.Text, days int) page.History {
 		d := page.Deployment{StartedAt: ago(time.Duration(days) * day), DeliveredAt: now, Kind: "promotion"}
 		return page.History{Name: name, Since: since, Until: page.Text(now.Format(time.RFC3339)), Complete: true,

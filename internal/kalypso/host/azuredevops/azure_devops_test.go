@@ -235,8 +235,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestSlowedDown: if an answer asks to slow down, the next request waits for the time that it names.
-func TestSlowedDown(t *testing.T) {
+// TestDelayRequestedByAnswer: if an answer asks to slow down, the next request waits for the time that it names.
+func TestDelayRequestedByAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
@@ -491,8 +491,9 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLateHead: Azure shows a push late. Auto-complete is set once it shows the pushed commit, within the time limit.
-func TestLateHead(t *testing.T) {
+// TestAutoCompleteWaitsForPushedHead: Azure shows a push late. Auto-complete is set once it shows the pushed commit,
+// within the time limit.
+func TestAutoCompleteWaitsForPushedHead(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		lag  int

@@ -161,8 +161,8 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestFolder: a server below a path of its address works.
-func TestFolder(t *testing.T) {
+// TestServerBelowPath: a server below a path of its address works.
+func TestServerBelowPath(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: server.Shared(t).URL + server.Folder})

@@ -15,7 +15,7 @@ import (
 )
 
 // A pull request is opened with the whole proposal, and edited with only the requests that its changes need.
-func TestLife(t *testing.T) {
+func TestOpenAndEditPullRequest(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.AddTeam("platform")

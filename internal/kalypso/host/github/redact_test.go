@@ -20,9 +20,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// TestWords: messages of the API are shown without secrets (its own and Git's) and escaped, in errors and in texts
-// about waits.
-func TestWords(t *testing.T) {
+// TestMessagesAreRedactedAndEscaped: messages of the API are shown without secrets (its own and Git's) and escaped, in
+// errors and in texts about waits.
+func TestMessagesAreRedactedAndEscaped(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	app := p.fake.AddApp(t)

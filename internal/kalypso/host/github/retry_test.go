@@ -113,7 +113,7 @@ func TestDroppedConnections(t *testing.T) {
 }
 
 // After an incomplete answer, the request is repeated as well.
-func TestAnswerBreaksOff(t *testing.T) {
+func TestIncompleteAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	broken := 2
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -141,7 +141,7 @@ func TestAnswerBreaksOff(t *testing.T) {
 
 // No attempt waits beyond the deadline, and the error names the cause. Without a deadline, the number of attempts is
 // limited.
-func TestGivesUp(t *testing.T) {
+func TestRetriesEndAtDeadline(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	read := func(ctx context.Context) error {
@@ -203,7 +203,7 @@ func TestLimitUsedUp(t *testing.T) {
 }
 
 // Errors that a retry can't fix are reported at once, with GitHub's message.
-func TestAtOnce(t *testing.T) {
+func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, tc := range []struct {

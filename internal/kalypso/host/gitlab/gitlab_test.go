@@ -140,8 +140,8 @@ func TestParallelLookup(t *testing.T) {
 	}
 }
 
-// TestMoved: a project that moved is used by its number.
-func TestMoved(t *testing.T) {
+// TestMovedProject: a project that moved is used by its number.
+func TestMovedProject(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Move("acme/moved")
@@ -287,8 +287,9 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestLocked: a merge request that GitLab is merging is read again, up to a minute, before it counts as open.
-func TestLocked(t *testing.T) {
+// TestMergeInProgressIsReadAgain: a merge request that GitLab is merging is read again, up to a minute, before it
+// counts as open.
+func TestMergeInProgressIsReadAgain(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
@@ -459,8 +460,9 @@ func TestCancelTwice(t *testing.T) {
 	p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, "disable auto-merge of merge request 1")
 }
 
-// TestPending: a pending status is not set to pending again, and the next status has none of its values.
-func TestPending(t *testing.T) {
+// TestPendingStatusIsNotRepeated: a pending status is not set to pending again, and the next status has none of its
+// values.
+func TestPendingStatusIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := gitserver.Rev(t, p.on.Dir, "change")
@@ -488,8 +490,8 @@ func TestPending(t *testing.T) {
 	p.expectCalls("POST /statuses/" + commit)
 }
 
-// TestRunning: a running status, of our own token in a job, is not set to pending either.
-func TestRunning(t *testing.T) {
+// TestRunningStatusIsNotSetToPending: a running status, of our own token in a job, is not set to pending either.
+func TestRunningStatusIsNotSetToPending(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := gitserver.Rev(t, p.on.Dir, "change")

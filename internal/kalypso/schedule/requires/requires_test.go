@@ -130,7 +130,7 @@ func TestRequirements(t *testing.T) {
 		onBranch  []string
 		want      []string
 	}{
-		{name: "a workload, which is there", workloads: []*fleet.Workload{
+		{name: "a workload on the same cluster type", workloads: []*fleet.Workload{
 			workload("redis", "both"), workload("web", "both", of("redis")),
 		}, want: []string{
 			"large/redis-main", "large/web-main dev-large-redis-main/redis-main/redis",
@@ -165,7 +165,7 @@ func TestRequirements(t *testing.T) {
 		}, want: []string{"large/auth-main",
 			`large/web-main: web-main on large requires workload "auth", deployment target "eu": the workload has no such ` +
 				`deployment target in environment "dev".`}},
-		{name: "labels, of several", workloads: []*fleet.Workload{
+		{name: "labels of several targets", workloads: []*fleet.Workload{
 			withLabels(workload("nginx", "large"), labels{"provides": "ingress"}),
 			withLabels(workload("caddy", "both"), labels{"provides": "ingress"}),
 			withLabels(workload("web", "both", labelled("provides", "ingress"), of("nginx")), labels{"provides": "web"}),
@@ -177,7 +177,7 @@ func TestRequirements(t *testing.T) {
 				`places it there; the closest is "large". The cluster type is not selected: label "size" is "small" and must be ` +
 				`"large".`,
 		}},
-		{name: "labels that only it itself has", workloads: []*fleet.Workload{
+		{name: "labels that only the requiring target has", workloads: []*fleet.Workload{
 			withLabels(workload("web", "large", labelled("provides", "ingress")), labels{"provides": "ingress"}),
 		}, want: []string{`large/web-main: web-main on large requires label "provides" = "ingress": only web-main itself ` +
 			`satisfies it in environment "dev".`}},
@@ -186,7 +186,7 @@ func TestRequirements(t *testing.T) {
 				f.Workloads[0].Targets = append(f.Workloads[0].Targets, workload("", "large").Targets[0])
 				f.Workloads[0].Targets[1].Name = "more"
 			}, want: []string{"large/web-main dev-large-web-more/web-more/web", "large/web-more"}},
-		{name: "another team's workload, which is not there", workloads: teams(
+		{name: "another team's workload that is not there", workloads: teams(
 			workload("web", "small", of("redis")), workload("redis", "large"),
 		), want: []string{"large/redis-main",
 			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
@@ -226,7 +226,7 @@ func TestRequirements(t *testing.T) {
 			`: web-main on large requires workload "redis": redis-main fails by its team's fault, so it is left out.` +
 				``,
 		}},
-		{name: "one of two is left out", workloads: []*fleet.Workload{
+		{name: "one of two satisfying targets is left out", workloads: []*fleet.Workload{
 			withLabels(failing(workload("nginx", "large"), "large"), labels{"provides": "ingress"}),
 			withLabels(workload("caddy", "large"), labels{"provides": "ingress"}),
 			workload("web", "large", labelled("provides", "ingress")),
