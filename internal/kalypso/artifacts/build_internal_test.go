@@ -27,7 +27,8 @@ func TestBuild(t *testing.T) {
 		{"platform-config.yaml", []byte("a: 1\n"), false},
 	}, source{
 		repo: "https://github.com/acme/gitops", revision: "dev@sha1:" + digest.FromString("x").Encoded()[:40],
-		folder: "fleet/large", tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		folder: "fleet/large", tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+		created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -157,7 +157,8 @@ func (f *artifactFleet) step(changes ...any) (state artifactState) {
 		f.cluster.Patch(f.T, source(), fmt.Sprintf(
 			`{"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": %q}}}`, now))
 		for end, done := time.Now().Add(fluxPatience), ""; done != now; time.Sleep(100 * time.Millisecond) {
-			if done, _, _ = unstructured.NestedString(source().Object, "status", "lastHandledReconcileAt"); time.Now().After(end) {
+			done, _, _ = unstructured.NestedString(source().Object, "status", "lastHandledReconcileAt")
+			if time.Now().After(end) {
 				f.T.Fatalf("Flux did not look at the artifact of %s", name)
 			}
 		}

@@ -33,7 +33,8 @@ func TestArtifactsOfFolders(t *testing.T) {
 	artifact := func(name, repo, branch, folder, tree string) string {
 		status := strings.Replace(recorded(t, "GitRepository", digest("b")), `"artifact":{`, fmt.Sprintf(
 			`"artifact":{"metadata":{"org.opencontainers.image.source":%q,"org.opencontainers.image.revision":"%s@sha1:%s",`+
-				`"io.github.terraform-kalypso.folder":%q,"io.github.terraform-kalypso.tree":%q},`, repo, branch, sha, folder, tree), 1)
+				`"io.github.terraform-kalypso.folder":%q,"io.github.terraform-kalypso.tree":%q},`,
+			repo, branch, sha, folder, tree), 1)
 		return fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\n"+
 			"metadata: {name: %s, namespace: flux-system}\nspec: {interval: 1m, url: 'oci://acme.io/fleet/%s'}\nstatus: {%s}\n",
 			name, name, status)
@@ -48,7 +49,8 @@ func TestArtifactsOfFolders(t *testing.T) {
 		artifact("changed", repo, "stage", "fleet/plain", "another"), follow("changed", "", digest("b"), ""),
 		artifact("behind", repo, "stage", "fleet/plain", tree), follow("behind", "./", digest("a"), ""),
 		artifact("below", repo, "stage", "fleet/plain", tree), follow("below", "./web", digest("b"), ""),
-		artifact("of-other", "https://git.acme.io/acme/other", "stage", "fleet/plain", tree), follow("of-other", "./", digest("b"), ""),
+		artifact("of-other", "https://git.acme.io/acme/other", "stage", "fleet/plain", tree),
+		follow("of-other", "./", digest("b"), ""),
 		artifact("of-dev", repo, "dev", "fleet/plain", tree), follow("of-dev", "./", digest("b"), ""),
 		artifact("elsewhere", repo, "stage", "other/plain", tree), follow("elsewhere", "./", digest("b"), ""),
 	)
@@ -61,7 +63,8 @@ func TestArtifactsOfFolders(t *testing.T) {
 	got := map[string]string{}
 	for _, r := range reports {
 		if !r.Nested {
-			got[strings.TrimPrefix(r.Object, "Kustomization flux-system/")] = fmt.Sprintf("%s %s %s", r.Folder, r.Health, r.Revision+r.Message)
+			name := strings.TrimPrefix(r.Object, "Kustomization flux-system/")
+			got[name] = fmt.Sprintf("%s %s %s", r.Folder, r.Health, r.Revision+r.Message)
 		}
 	}
 	if diff := cmp.Diff(map[string]string{
@@ -77,8 +80,8 @@ func TestArtifactsOfFolders(t *testing.T) {
 	}
 }
 
-// TestRecordedArtifacts reads objects as real Flux wrote them in TestFluxArtifacts of the rendering: an artifact that is
-// applied, and one whose signature is refused, at first and after another one was applied.
+// TestRecordedArtifacts reads objects as real Flux wrote them in TestFluxArtifacts of the rendering: an artifact that
+// is applied, and one whose signature is refused, at first and after another one was applied.
 func TestRecordedArtifacts(t *testing.T) {
 	t.Parallel()
 	const (
@@ -123,7 +126,8 @@ func TestRecordedArtifacts(t *testing.T) {
 			whole(o)
 			cluster.change(t, objectEvent{Type: string(watch.Added), Object: o})
 		}
-		reports, err := kubernetes.Source{"one": {Kubeconfig: config(cluster.url())}}.Reports(t.Context(), deployment.Rendering{
+		source := kubernetes.Source{"one": {Kubeconfig: config(cluster.url())}}
+		reports, err := source.Reports(t.Context(), deployment.Rendering{
 			Repo: "https://git.example.com/gitops", Branch: "prod", Path: "fleet", Folders: []string{"canary"}, Head: head,
 			Tree:  func(string) string { return tt.tree },
 			Files: func(string) (map[string][]byte, error) { return nil, nil },

@@ -175,7 +175,8 @@ func (k *cluster) follows(source object) (follows bool, why string) {
 		}
 		branch := deployment.ParseRevision(source.annotation(originRevision)).Branch
 		if source.annotation(annotation.Folder) != "" && branch != k.of.Branch {
-			return false, fmt.Sprintf("%s is built from the branch %q instead of the branch %q", source.name(), branch, k.of.Branch)
+			return false, fmt.Sprintf("%s is built from the branch %q instead of the branch %q", source.name(), branch,
+				k.of.Branch)
 		}
 		return true, ""
 	}

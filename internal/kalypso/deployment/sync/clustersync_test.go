@@ -66,7 +66,8 @@ apiVersion: source.toolkit.fluxcd.io/v1
 kind: OCIRepository
 metadata: {name: dev, namespace: gitops}
 spec: {interval: 30s, url: "oci://localhost:5000/fleet/large", insecure: true,
-  ref: {tag: a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1}, secretRef: {name: registry}, verify: {provider: cosign, secretRef: {name: cosign}}}
+  ref: {tag: a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1}, secretRef: {name: registry},
+  verify: {provider: cosign, secretRef: {name: cosign}}}
 ---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
