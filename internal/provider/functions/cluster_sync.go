@@ -58,8 +58,8 @@ func (clusterSyncFunction) Definition(
 				"(how often Flux reads the branch or the registry; the default is `1m`), `secret` (the Secret with the " +
 				"credential of a private repo or registry; Argo CD finds its own by the repo's URL), `decryption` (the Secret " +
 				"with the keys for SOPS; Flux alone), `tag` (of the artifact; the default is `latest`), `verify` (the Secret " +
-				"with cosign's public keys in entries `*.pub`, without which Flux checks no signature; both for `flux-oci` alone) " +
-				"and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
+				"with cosign's public keys in entries `*.pub`, without which Flux checks no signature; both for `flux-oci` " +
+				"alone) and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
 				"`{ cluster-type = <name> }`, and in the namespace `fleet-local` the cluster itself).",
 		},
 		Return: function.DynamicReturn{},
