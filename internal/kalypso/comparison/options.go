@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -87,10 +88,9 @@ func (o Options) ignored() func(target, key string) bool {
 	if len(o.Ignore) == 0 {
 		return func(string, string) bool { return false }
 	}
-	patterns := make([]string, len(o.Ignore))
-	for i, text := range o.Ignore {
-		patterns[i] = strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, `.*`)
-	}
+	patterns := lists.Map(o.Ignore, func(text string) string {
+		return strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, `.*`)
+	})
 	matches := regexp.MustCompile(`(?s)^(?:` + strings.Join(patterns, "|") + `)$`)
 	return func(target, key string) bool { return matches.MatchString(target + "." + key) }
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -66,10 +67,7 @@ func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
 
 // of returns the values of sources in merge order. It marks values that it returns again as shared.
 func (s *sourceSet) of(sources []*source) *Values {
-	numbers := make([]int, len(sources))
-	for i, one := range sources {
-		numbers[i] = one.order
-	}
+	numbers := lists.Map(sources, func(one *source) int { return one.order })
 	key := mapKey(numbers)
 	values, ok := s.values[key]
 	if ok {

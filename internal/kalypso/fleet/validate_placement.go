@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -226,11 +227,7 @@ func mayHave(m map[string]string, key string) bool {
 }
 
 func (f *Fleet) clusterTypeNames() []string {
-	names := make([]string, len(f.ClusterTypes))
-	for i, ct := range f.ClusterTypes {
-		names[i] = ct.Name
-	}
-	return names
+	return lists.Map(f.ClusterTypes, func(ct *ClusterType) string { return ct.Name })
 }
 
 // TaintUnknown reports whether any field of a taint is not known yet.

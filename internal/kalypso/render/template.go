@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"errors"
-
 	"fmt"
 	"maps"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -119,11 +119,7 @@ func deepCopy(v any) any {
 		}
 		return c
 	case []any:
-		c := make([]any, len(v))
-		for i, e := range v {
-			c[i] = deepCopy(e)
-		}
-		return c
+		return lists.Map(v, deepCopy)
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -63,20 +64,16 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 
 	selections := make([]selection, len(f.Policies))
 	scheduled, maybeScheduled := make([]bool, len(targets)), make([]bool, len(targets))
-	labelsOfTargets := make([]labelSet, len(targets))
-	for i, t := range targets {
-		labelsOfTargets[i] = newLabelSet(t.Labels)
-	}
+	labelsOfTargets := lists.Map(targets, func(t *fleet.DeploymentTarget) labelSet { return newLabelSet(t.Labels) })
 	for i, p := range f.Policies {
 		if ctx.Err() != nil {
 			return s, problems
 		}
 		selections[i] = selectTargets(p, targets, labelsOfTargets)
 	}
-	labelsOfClusterTypes := make([]labelSet, len(f.ClusterTypes))
-	for c, ct := range f.ClusterTypes {
-		labelsOfClusterTypes[c] = newLabelSet(ct.Labels)
-	}
+	labelsOfClusterTypes := lists.Map(f.ClusterTypes, func(ct *fleet.ClusterType) labelSet {
+		return newLabelSet(ct.Labels)
+	})
 	placementResult := s.place(ctx, f, selections, labelsOfClusterTypes, &quota)
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
 	for c, ct := range f.ClusterTypes {
@@ -186,10 +183,7 @@ func (q *quota) problems(policies []*fleet.SchedulingPolicy) problem.Problems {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(q.by[b], q.by[a]) })
-	lines := make([]string, len(order))
-	for n, i := range order {
-		lines[n] = fmt.Sprintf("%q: %d", policies[i].Name, q.by[i])
-	}
+	lines := lists.Map(order, func(i int) string { return fmt.Sprintf("%q: %d", policies[i].Name, q.by[i]) })
 	const shown = 5
 	return problem.Problems{{
 		Path:    []problem.Step{problem.Attr("limits"), problem.Attr("assignments")},

@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -290,15 +291,14 @@ func contributionsOf(given []configure.Contribution) ([]tfvalue.Values, error) {
 func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
 	all := make([]tfvalue.Values, len(o.Unscheduled))
 	for i, u := range o.Unscheduled {
-		reasons := make([]tfvalue.Values, len(u.Rejections))
-		for n, r := range u.Rejections {
-			reasons[n] = tfvalue.Values{
+		reasons := lists.Map(u.Rejections, func(r explain.Rejection) tfvalue.Values {
+			return tfvalue.Values{
 				"policy":                r.Policy.Name,
 				"reason":                r.Reason,
 				"mismatches":            mismatchesOf(r.Mismatches),
 				"selects_cluster_types": !r.NoClusterTypes,
 			}
-		}
+		})
 		if len(o.fleet.Policies) == 0 {
 			reasons = []tfvalue.Values{
 				{"reason": explain.NoPolicies, "mismatches": []tfvalue.Values{}, "selects_cluster_types": false},
@@ -349,9 +349,5 @@ func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {
 }
 
 func namesOf[O fleet.Object](all []O) []string {
-	texts := make([]string, len(all))
-	for i, o := range all {
-		texts[i] = o.Metadata().Name
-	}
-	return texts
+	return lists.Map(all, func(o O) string { return o.Metadata().Name })
 }

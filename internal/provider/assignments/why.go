@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -97,14 +98,13 @@ func (o *assignmentsOutcome) answer(d tfvalue.Decoder) {
 func (o *assignmentsOutcome) answerValues() []tfvalue.Values {
 	all := make([]tfvalue.Values, len(o.answers))
 	for i, a := range o.answers {
-		nearest := make([]tfvalue.Values, len(a.Nearest))
-		for n, r := range a.Nearest {
-			nearest[n] = tfvalue.Values{
+		nearest := lists.Map(a.Nearest, func(r explain.PairRejection) tfvalue.Values {
+			return tfvalue.Values{
 				"policy": r.Policy.Name, "reason": r.Reason,
 				"target_mismatches":       mismatchesOf(r.TargetMismatches),
 				"cluster_type_mismatches": mismatchesOf(r.ClusterTypeMismatches),
 			}
-		}
+		})
 		all[i] = tfvalue.Values{
 			"target": a.Target.Name, "cluster_type": a.ClusterType.Name, "assigned": len(a.Policies) > 0,
 			"policies": namesOf(a.Policies), "reason": a.Reason, "nearest": nearest,

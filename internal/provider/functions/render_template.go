@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -164,9 +165,5 @@ func plain(v attr.Value) any {
 		return all
 	}
 	list, _ := tfvalue.Elements(v)
-	all := make([]any, len(list))
-	for i, e := range list {
-		all[i] = plain(e)
-	}
-	return all
+	return lists.Map(list, plain)
 }

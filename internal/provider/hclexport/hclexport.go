@@ -17,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -73,10 +74,7 @@ func valueText(v attr.Value, depth int) string {
 	case basetypes.StringValue:
 		return stringText(v.ValueString(), depth)
 	case basetypes.ListValue:
-		items := make([]string, len(v.Elements()))
-		for i, e := range v.Elements() {
-			items[i] = valueText(e, depth+1)
-		}
+		items := lists.Map(v.Elements(), func(e attr.Value) string { return valueText(e, depth+1) })
 		return listText(items)
 	case basetypes.MapValue:
 		return mapText(slices.Sorted(maps.Keys(v.Elements())), v.Elements(), depth+1)
@@ -89,11 +87,7 @@ func valueText(v attr.Value, depth int) string {
 }
 
 func mapText(keys []string, values map[string]attr.Value, depth int) string {
-	items := make([]string, len(keys))
-	for i, k := range keys {
-		items[i] = keyText(k) + " = " + valueText(values[k], depth)
-	}
-	return braced(items)
+	return braced(lists.Map(keys, func(k string) string { return keyText(k) + " = " + valueText(values[k], depth) }))
 }
 
 // keyText returns a key of an object, quoted if needed.
@@ -189,11 +183,7 @@ func jsonValueText(v any) string {
 	case string:
 		return Quoted(v)
 	case []any:
-		items := make([]string, len(v))
-		for i, e := range v {
-			items[i] = jsonValueText(e)
-		}
-		return listText(items)
+		return listText(lists.Map(v, jsonValueText))
 	}
 	object, _ := v.(map[string]any)
 	var items []string

@@ -17,6 +17,7 @@ import (
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
@@ -158,9 +159,6 @@ func listed(objects []fleet.Object) string {
 	if len(objects) == 0 {
 		return "no Kalypso object"
 	}
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = fmt.Sprintf("%s %q", o.Kind(), o.Metadata().Name)
-	}
+	names := lists.Map(objects, func(o fleet.Object) string { return fmt.Sprintf("%s %q", o.Kind(), o.Metadata().Name) })
 	return strings.Join(names, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -73,11 +74,7 @@ func kindOf(given attr.Type, attributes []string) (*model, problem.Problems) {
 }
 
 func resourceNames(models []*model) string {
-	names := make([]string, len(models))
-	for i, m := range models {
-		names[i] = "kalypso_" + m.name
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(models, func(m *model) string { return "kalypso_" + m.name }), ", ")
 }
 
 // mismatches returns where a type differs from the type of an argument. A value of a dynamic type has the type that it

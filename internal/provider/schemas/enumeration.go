@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Enumeration lists the values of a string argument. The first one is the default.
@@ -32,10 +33,7 @@ func (e Enumeration) Or(value string) string {
 
 // Attribute returns an optional argument that takes these values. The first is the default.
 func (e Enumeration) Attribute(description string) schema.StringAttribute {
-	quoted := make([]string, len(e))
-	for i, v := range e {
-		quoted[i] = "`" + v + "`"
-	}
+	quoted := lists.Map(e, func(v string) string { return "`" + v + "`" })
 	return schema.StringAttribute{
 		Optional: true,
 		MarkdownDescription: fmt.Sprintf("%s One of %s; the default is `%s`.",
@@ -91,10 +89,7 @@ func ComputedString(description string) schema.StringAttribute {
 
 // Alternatives lists the values of an argument, as Markdown.
 func Alternatives(all []string) string {
-	quoted := make([]string, len(all))
-	for i, a := range all {
-		quoted[i] = "`" + a + "`"
-	}
+	quoted := lists.Map(all, func(a string) string { return "`" + a + "`" })
 	if len(quoted) < 2 {
 		return strings.Join(quoted, "")
 	}

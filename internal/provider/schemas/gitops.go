@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -59,10 +60,7 @@ var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes
 
 // DeliveryAttributes returns the arguments that say how a commit reaches a branch.
 func DeliveryAttributes() map[string]schema.Attribute {
-	merges := make([]string, len(githost.MergeMethods))
-	for i, m := range githost.MergeMethods {
-		merges[i] = string(m)
-	}
+	merges := lists.Map(githost.MergeMethods, func(m githost.MergeMethod) string { return string(m) })
 	autoMerge := Enumeration(merges).Attribute("")
 	autoMerge.MarkdownDescription = "Ask the host to merge the pull request once its checks have passed, by `merge`, " +
 		"`squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once, or on GitHub " +

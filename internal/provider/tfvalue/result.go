@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], or a type of [Values];
@@ -25,10 +27,7 @@ func Result(t attr.Type, v any) attr.Value {
 	case float64:
 		return types.Float64Value(v)
 	case []int:
-		all := make([]attr.Value, len(v))
-		for i, n := range v {
-			all[i] = types.Int64Value(int64(n))
-		}
+		all := lists.Map(v, func(n int) attr.Value { return types.Int64Value(int64(n)) })
 		return types.ListValueMust(types.Int64Type, all)
 	case []string:
 		return StringListOf(v)
@@ -43,10 +42,7 @@ func Result(t attr.Type, v any) attr.Value {
 		return types.ObjectValueMust(o.AttrTypes, all)
 	case []Values:
 		element := ElementTypeOf(t)
-		all := make([]attr.Value, len(v))
-		for i, e := range v {
-			all[i] = Result(element, e)
-		}
+		all := lists.Map(v, func(e Values) attr.Value { return Result(element, e) })
 		return types.ListValueMust(element, all)
 	case map[string][]Values:
 		element := ElementTypeOf(t)

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Nullable returns a string, or null if it is empty.
@@ -30,10 +32,7 @@ func StringMapOf(m map[string]string) types.Map {
 
 // StringListOf returns a list of strings.
 func StringListOf(texts []string) types.List {
-	all := make([]attr.Value, len(texts))
-	for i, s := range texts {
-		all[i] = types.StringValue(s)
-	}
+	all := lists.Map(texts, func(s string) attr.Value { return types.StringValue(s) })
 	return types.ListValueMust(types.StringType, all)
 }
 

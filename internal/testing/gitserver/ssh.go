@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
@@ -105,11 +106,7 @@ func sshdConfig(dir, forceCommand string, set sshSettings) string {
 }
 
 func quoted(env []string) string {
-	out := make([]string, len(env))
-	for i, v := range env {
-		out[i] = `"` + v + `"`
-	}
-	return strings.Join(out, " ")
+	return strings.Join(lists.Map(env, func(v string) string { return `"` + v + `"` }), " ")
 }
 
 func serve(t testing.TB, listener *net.TCPListener, program, config string) {

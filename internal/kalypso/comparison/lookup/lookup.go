@@ -18,7 +18,9 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -82,10 +84,7 @@ func Read(ctx context.Context, req Request) (*comparison.Comparison, problem.Pro
 		if err != nil {
 			return nil, nil, &historylookup.ControlPlaneError{Err: err}
 		}
-		hashes := make([]string, len(commits))
-		for i, commit := range commits {
-			hashes[i] = commit.Hash
-		}
+		hashes := lists.Map(commits, func(commit history.Source) string { return commit.Hash })
 		c.SetHistory(hashes)
 	}
 	return c, ps, nil

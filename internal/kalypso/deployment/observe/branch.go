@@ -17,6 +17,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -96,10 +97,7 @@ func (b *branch) treeHash() string {
 func (b *branch) readManifests(folders ...string) (map[string][]byte, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	at := make([]string, len(folders))
-	for i, folder := range folders {
-		at[i] = b.at.Join(folder)
-	}
+	at := lists.Map(folders, b.at.Join)
 	if err := b.snapshot.Load(at...); err != nil {
 		return nil, err
 	}
@@ -120,10 +118,7 @@ func (b *branch) readManifests(folders ...string) (map[string][]byte, error) {
 
 // readTargets reads the names of the deployment targets at head.
 func (b *branch) readTargets() error {
-	paths := make([]string, len(b.names))
-	for i, name := range b.names {
-		paths[i] = b.at.Join(name)
-	}
+	paths := lists.Map(b.names, b.at.Join)
 	if err := b.snapshot.Load(paths...); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Place is the source of the manifests of a deployment target.
@@ -187,11 +188,7 @@ func (n node) elements() []node {
 	if n.Node == nil || n.Kind != yaml.SequenceNode {
 		return nil
 	}
-	all := make([]node, len(n.Content))
-	for i, c := range n.Content {
-		all[i] = node{c}
-	}
-	return all
+	return lists.Map(n.Content, func(c *yaml.Node) node { return node{c} })
 }
 
 // groupKind returns the group, without the version, and the kind.

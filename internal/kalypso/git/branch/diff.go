@@ -4,6 +4,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // diff lists the paths that differ between two trees. It fetches only folders that differ.
@@ -116,9 +117,5 @@ func merged(a, b map[string]entry) []string {
 		}
 	}
 	gitobject.SortTree(both)
-	names := make([]string, len(both))
-	for i, e := range both {
-		names[i] = e.Name
-	}
-	return names
+	return lists.Map(both, func(e entry) string { return e.Name })
 }

@@ -13,6 +13,7 @@ import (
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Commit is one commit of a history.
@@ -209,11 +210,7 @@ func FirstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole b
 
 // Hashes returns the hashes of commits.
 func Hashes(commits []Commit) []plumbing.Hash {
-	hashes := make([]plumbing.Hash, len(commits))
-	for i, c := range commits {
-		hashes[i] = c.Hash
-	}
-	return hashes
+	return lists.Map(commits, func(c Commit) plumbing.Hash { return c.Hash })
 }
 
 // FoldersAt returns the folders directly below a path for each of the commits, with the hashes of their trees. The

@@ -9,6 +9,7 @@ import (
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Credential authenticates to the repositories below a URL. Empty fields are not set.
@@ -57,11 +58,7 @@ func (e *CredentialError) Error() string {
 type CredentialErrors []*CredentialError
 
 func (e CredentialErrors) Error() string {
-	texts := make([]string, len(e))
-	for i, one := range e {
-		texts[i] = one.Error()
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(lists.Map(e, (*CredentialError).Error), "\n")
 }
 
 // ambiguousPath says why no credential is sent to a URL.

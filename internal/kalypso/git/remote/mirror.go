@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Mirrors map the URLs of repositories to other locations, like Git's url.<base>.insteadOf. A repository keeps its
@@ -31,11 +32,7 @@ func (e *MirrorError) Error() string { return e.Reason }
 type MirrorErrors []*MirrorError
 
 func (e MirrorErrors) Error() string {
-	texts := make([]string, len(e))
-	for i, one := range e {
-		texts[i] = one.Error()
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(lists.Map(e, (*MirrorError).Error), "\n")
 }
 
 // ParseMirrors parses mirrors by the URL prefixes of their repositories. The error is [MirrorErrors].

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // namespace is the namespace of Git's signatures.
@@ -253,11 +255,7 @@ type patterns []namePattern
 
 // String returns the list.
 func (all patterns) String() string {
-	texts := make([]string, len(all))
-	for i, p := range all {
-		texts[i] = p.text
-	}
-	return strings.Join(texts, ",")
+	return strings.Join(lists.Map(all, func(p namePattern) string { return p.text }), ",")
 }
 
 type namePattern struct {

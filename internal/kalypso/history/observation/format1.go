@@ -1,6 +1,10 @@
 package observation
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+)
 
 // format1 contains the instances of a text in format 1. Builds before the first release wrote this format to states.
 type format1 struct {
@@ -34,10 +38,7 @@ type target1 struct {
 
 // toRows converts the instances to rows.
 func (d *document) toRows() error {
-	rows := make([]*row, len(d.Clusters))
-	for i, cluster := range d.Clusters {
-		rows[i] = &row{Cluster: cluster}
-	}
+	rows := lists.Map(d.Clusters, func(cluster string) *row { return &row{Cluster: cluster} })
 	d.Rows = rows
 	left := maxInstances
 	for _, f := range d.Folders {

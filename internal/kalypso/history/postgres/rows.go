@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // dropsRows is the reason why rows may be missing after a statement without an error.
@@ -84,11 +85,7 @@ func (w *writer) change(c history.InstanceChange) error {
 }
 
 func clusters(members []observation.Member) []string {
-	names := make([]string, len(members))
-	for i, m := range members {
-		names[i] = m.Cluster
-	}
-	return names
+	return lists.Map(members, func(m observation.Member) string { return m.Cluster })
 }
 
 // deliveries writes deliveries that are new or differ.

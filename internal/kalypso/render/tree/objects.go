@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -346,10 +347,7 @@ func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) p
 	if other != by {
 		templates = fmt.Sprintf("Templates %q and %q render", other.Name, by.Name)
 	}
-	lines := make([]string, len(all))
-	for i, c := range all {
-		lines[i] = c.String()
-	}
+	lines := lists.Map(all, (*collision).String)
 	p.Detail = fmt.Sprintf("%s objects with the same kind, namespace and name. Flux builds the folder of a cluster "+
 		"type as "+
 		"a whole, and applies nothing of it then. Other reconcilers apply one of the two:\n%s\n%s",

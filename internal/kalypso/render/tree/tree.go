@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/parallel"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -267,11 +268,7 @@ func (r *renderedTarget) set(
 func FilesHash(files []render.File) Hash {
 	h := hashers.Get().(*gitobject.Hasher) //nolint:forcetypeassert // nothing else is stored
 	defer hashers.Put(h)
-	entries := make([]entry, len(files))
-	for i, f := range files {
-		entries[i] = fileEntry(f, h)
-	}
-	return h.Tree(entries)
+	return h.Tree(lists.Map(files, func(f render.File) entry { return fileEntry(f, h) }))
 }
 
 var hashers = sync.Pool{New: func() any { return gitobject.NewHasher() }}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -41,10 +42,7 @@ func (m Mismatch) String() string {
 }
 
 func (m Mismatch) wanted() string {
-	quoted := make([]string, len(m.Values))
-	for i, v := range m.Values {
-		quoted[i] = fmt.Sprintf("%q", v)
-	}
+	quoted := lists.Map(m.Values, func(v string) string { return fmt.Sprintf("%q", v) })
 	switch m.Operator {
 	case metav1.LabelSelectorOpExists:
 		return "present"
@@ -118,9 +116,5 @@ func operatorOf(op selection.Operator) metav1.LabelSelectorOperator {
 }
 
 func joinMismatches(mismatches []Mismatch) string {
-	texts := make([]string, len(mismatches))
-	for i, m := range mismatches {
-		texts[i] = m.String()
-	}
-	return strings.Join(texts, "; ")
+	return strings.Join(lists.Map(mismatches, Mismatch.String), "; ")
 }

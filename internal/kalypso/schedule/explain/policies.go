@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // UnscheduledTarget is a deployment target that no policy assigns.
@@ -70,10 +71,7 @@ func Brief(
 	}
 	first := *s
 	first.Unscheduled = s.Unscheduled[:min(len(s.Unscheduled), most)]
-	names := make([]string, len(first.Unscheduled))
-	for i, t := range first.Unscheduled {
-		names[i] = t.Name
-	}
+	names := lists.Map(first.Unscheduled, func(t *fleet.DeploymentTarget) string { return t.Name })
 	e := About(ctx, f, &first, names...)
 	for _, t := range first.Unscheduled {
 		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, 1)})
@@ -135,10 +133,7 @@ func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, policies []policy,
 		policy
 		mismatches []Mismatch
 	}
-	all := make([]candidate, len(policies))
-	for i, p := range policies {
-		all[i] = candidate{p, p.ofTargets.mismatches(t.Labels)}
-	}
+	all := lists.Map(policies, func(p policy) candidate { return candidate{p, p.ofTargets.mismatches(t.Labels)} })
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		return compareDistance(a.mismatches, a.clusterTypes.mismatches, b.mismatches, b.clusterTypes.mismatches)
 	})

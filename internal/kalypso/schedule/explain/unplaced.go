@@ -6,16 +6,13 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // UnplacedNames returns the names of the deployment targets that no policy assigns, in the order of the schedule.
 func UnplacedNames(s *schedule.Schedule) []string {
-	names := make([]string, len(s.Unscheduled))
-	for i, target := range s.Unscheduled {
-		names[i] = target.Name
-	}
-	return names
+	return lists.Map(s.Unscheduled, func(target *fleet.DeploymentTarget) string { return target.Name })
 }
 
 // Unplaced explains the deployment targets that no policy assigns, and the policies that assign nothing. Each text
@@ -44,10 +41,7 @@ func Unplaced(
 				"%s No cluster type gets a deployment target of environment %q:\n%s", NoPolicies, f.Environment, list)
 		}
 	}
-	lines := make([]string, len(idle))
-	for i, p := range idle {
-		lines[i] = fmt.Sprintf("%q: %s", p.Policy.Name, p.Reason)
-	}
+	lines := lists.Map(idle, func(p IdlePolicy) string { return fmt.Sprintf("%q: %s", p.Policy.Name, p.Reason) })
 	if len(lines) > 0 {
 		policies = fmt.Sprintf("These policies select no deployment target, or no cluster type:\n%s",
 			problem.IndentedList(lines, most))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Answer contains the reasons why a deployment target is on a cluster type, or why it is not.
@@ -89,10 +90,7 @@ const NoPolicies = "There is no scheduling policy."
 func (a *Answer) reason() string {
 	switch {
 	case len(a.Policies) > 0:
-		names := make([]string, len(a.Policies))
-		for i, p := range a.Policies {
-			names[i] = fmt.Sprintf("%q", p.Name)
-		}
+		names := lists.Map(a.Policies, func(p *fleet.SchedulingPolicy) string { return fmt.Sprintf("%q", p.Name) })
 		return "It is placed there by " + strings.Join(names, ", ") + "."
 	case len(a.Nearest) == 0:
 		return NoPolicies

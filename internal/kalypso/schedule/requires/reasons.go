@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -66,31 +67,23 @@ func (r *reasons) problem(w *fleet.Workload, all []gap, summary, detail string) 
 }
 
 func (r *reasons) cycleProblem(c *cycle) problem.Problem {
-	all := make([]gap, len(c.targets))
-	for n, t := range c.targets {
-		all[n] = gap{target: t, placements: c.placements}
-	}
+	all := lists.Map(c.targets, func(t int32) gap { return gap{target: t, placements: c.placements} })
 	return r.problem(r.index.graph.targets[c.path[0]].Workload, all, "Deployment targets require each other", fmt.Sprintf(
 		"On %s:\n%s\nEach of them waits for the others, so none becomes ready. Remove one of these requirements.",
 		r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.graph.targets)}, 1)))
 }
 
 func (r *reasons) tooManyProblem(w *fleet.Workload, all []gap) problem.Problem {
-	lines := make([]string, len(all))
-	for n, g := range all {
-		lines[n] = r.index.graph.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
-	}
+	lines := lists.Map(all, func(g gap) string {
+		return r.index.graph.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
+	})
 	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets "+
 		"satisfy what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
 		mostBeside, problem.IndentedList(lines, problem.MaxListed)))
 }
 
 func (r *reasons) clusterTypes(placements []int) string {
-	names := make([]string, len(placements))
-	for n, i := range placements {
-		names[n] = r.index.clusterType(i)
-	}
-	return problem.First(names, mostClusterTypes)
+	return problem.First(lists.Map(placements, r.index.clusterType), mostClusterTypes)
 }
 
 // text lists the gaps, each with the reason on its first cluster type.

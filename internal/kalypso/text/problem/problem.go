@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -118,20 +119,12 @@ func (ps Problems) Err() error {
 
 // Error implements error, with one line for each problem.
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lists.Map(ps, Problem.Error), "\n")
 }
 
 // Unwrap returns each problem, for errors.Is and errors.As.
 func (ps Problems) Unwrap() []error {
-	errs := make([]error, len(ps))
-	for i, p := range ps {
-		errs[i] = p
-	}
-	return errs
+	return lists.Map(ps, func(p Problem) error { return p })
 }
 
 // Sort sorts errors first, then by kind, name, origin and text.
