@@ -68,19 +68,12 @@ func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l
 
 // WithDefaults returns l with the default for each unset limit.
 func (l Limits) WithDefaults() Limits {
-	if l.Assignments == 0 {
-		l.Assignments = DefaultLimits.Assignments
+	return Limits{
+		Assignments:        cmp.Or(l.Assignments, DefaultLimits.Assignments),
+		TargetsPerWorkload: cmp.Or(l.TargetsPerWorkload, DefaultLimits.TargetsPerWorkload),
+		FileSize:           cmp.Or(l.FileSize, DefaultLimits.FileSize),
+		Manifests:          cmp.Or(l.Manifests, DefaultLimits.Manifests),
 	}
-	if l.TargetsPerWorkload == 0 {
-		l.TargetsPerWorkload = DefaultLimits.TargetsPerWorkload
-	}
-	if l.FileSize == 0 {
-		l.FileSize = DefaultLimits.FileSize
-	}
-	if l.Manifests == 0 {
-		l.Manifests = DefaultLimits.Manifests
-	}
-	return l
 }
 
 // checkTargetsPerWorkload reports Workloads with too many deployment targets in the environment.

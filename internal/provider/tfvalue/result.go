@@ -1,11 +1,12 @@
 package tfvalue
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
@@ -45,21 +46,20 @@ func Result(t attr.Type, v any) attr.Value {
 		all := lists.Map(v, func(e Values) attr.Value { return Result(element, e) })
 		return types.ListValueMust(element, all)
 	case map[string][]Values:
-		element := ElementTypeOf(t)
-		all := make(map[string]attr.Value, len(v))
-		for key, e := range v {
-			all[key] = Result(element, e)
-		}
-		return types.MapValueMust(element, all)
+		return resultMap(t, v)
 	case map[string]Values:
-		element := ElementTypeOf(t)
-		all := make(map[string]attr.Value, len(v))
-		for key, e := range v {
-			all[key] = Result(element, e)
-		}
-		return types.MapValueMust(element, all)
+		return resultMap(t, v)
 	}
 	panic(fmt.Sprintf("a data source returns no %T", v))
+}
+
+func resultMap[V any](t attr.Type, v map[string]V) attr.Value {
+	element := ElementTypeOf(t)
+	all := make(map[string]attr.Value, len(v))
+	for key, e := range v {
+		all[key] = Result(element, e)
+	}
+	return types.MapValueMust(element, all)
 }
 
 // OrNil returns nil, which [Result] makes null, for the empty string.
@@ -71,23 +71,11 @@ func OrNil(s string) any {
 }
 
 func nullOf(t attr.Type) attr.Value {
-	switch t := t.(type) {
-	case basetypes.StringType:
-		return types.StringNull()
-	case basetypes.Int64Type:
-		return types.Int64Null()
-	case basetypes.Float64Type:
-		return types.Float64Null()
-	case basetypes.BoolType:
-		return types.BoolNull()
-	case types.MapType:
-		return types.MapNull(t.ElemType)
-	case types.ListType:
-		return types.ListNull(t.ElemType)
-	case types.ObjectType:
-		return types.ObjectNull(t.AttrTypes)
+	null, err := t.ValueFromTerraform(context.Background(), tftypes.NewValue(t.TerraformType(context.Background()), nil))
+	if err != nil {
+		panic(fmt.Sprintf("a data source returns no null of type %s: %s", t, err))
 	}
-	panic(fmt.Sprintf("a data source returns no null of type %s", t))
+	return null
 }
 
 // ObjectTypeOf returns t as an object type. It panics if t is no object type.

@@ -263,9 +263,6 @@ func worse(a, b deployment.Health) bool {
 }
 
 func parseTime(text string) time.Time {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.RFC3339, text) // zero if it fails
 	return at
 }

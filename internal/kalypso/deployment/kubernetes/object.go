@@ -66,10 +66,7 @@ func (r reference) String() string { return r.kind + " " + r.namespace + "/" + r
 func (o object) name() string { return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName() }
 
 func parseTime(text string) time.Time {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.RFC3339, text) // zero if it fails
 	return at
 }
 
