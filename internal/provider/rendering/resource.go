@@ -39,7 +39,9 @@ type environmentRendering struct{ schemas.Resource }
 func NewResource() resource.Resource { return newEnvironmentRendering() }
 
 func newEnvironmentRendering() *environmentRendering {
-	return &environmentRendering{schemas.NewResource("environment_rendering", environmentRenderingSchema, renderingIdentity)}
+	return &environmentRendering{
+		schemas.NewResource("environment_rendering", environmentRenderingSchema, renderingIdentity),
+	}
 }
 
 // Create delivers the tree. If it fails, there is no state; the next create finds on the branch what this one wrote.

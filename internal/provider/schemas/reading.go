@@ -99,7 +99,6 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 
 func (s *dataSource) reading(ctx context.Context, config tfvalue.Getter, diags *diag.Diagnostics) Reading {
 	arguments := tfvalue.GetObject(ctx, config, diags)
-	return Reading{
-		tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}, s.data, readTimeout(ctx, arguments, diags), diags,
-	}
+	d := tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}
+	return Reading{d, s.data, readTimeout(ctx, arguments, diags), diags}
 }

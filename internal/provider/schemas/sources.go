@@ -34,8 +34,8 @@ var errorReactions = Enumeration{errorsFail, ErrorsLastGood}
 // SourceTimeout is the default of timeouts.read of data sources.
 const SourceTimeout = 5 * time.Minute
 
-// readTimeout returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves no
-// time.
+// readTimeout returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves
+// no time.
 func readTimeout(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
 	given, ok := arguments["timeouts"].(timeouts.Value)
 	if !ok {

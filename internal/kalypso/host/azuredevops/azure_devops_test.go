@@ -647,7 +647,8 @@ func TestRedirects(t *testing.T) {
 		"http://dev.azure.com/acme/_apis", "https://dev.azure.com:8443/acme/_apis", "//evil.io/acme/_apis",
 	} {
 		s := &services{to: to, seen: map[string]bool{}}
-		host, err := azuredevops.New(azuredevops.Config{Access: httpapi.Access{Token: p.Fake.Token, Transport: s, Clock: p.Clock}})
+		access := httpapi.Access{Token: p.Fake.Token, Transport: s, Clock: p.Clock}
+		host, err := azuredevops.New(azuredevops.Config{Access: access})
 		if err != nil {
 			t.Fatal(err)
 		}

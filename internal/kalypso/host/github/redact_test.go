@@ -147,7 +147,8 @@ func TestNetworkErrorsAreRedacted(t *testing.T) {
 	defer done.Wait()
 	defer l.Close()
 	url := "http://" + l.Addr().String()
-	client, err := github.New(github.Config{Access: httpapi.Access{BaseURL: url, Clock: hostingtest.NewClockNow(), Token: "canary"}})
+	access := httpapi.Access{BaseURL: url, Clock: hostingtest.NewClockNow(), Token: "canary"}
+	client, err := github.New(github.Config{Access: access})
 	if err != nil {
 		t.Fatal(err)
 	}
