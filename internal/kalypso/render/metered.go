@@ -160,9 +160,11 @@ func (b *budget) measure(v reflect.Value) (int64, error) {
 	return b.size - left, nil
 }
 
+// perPart is the number of bytes that a part of a value takes besides its text.
+const perPart = 2
+
 // written subtracts the bytes of v from left. It returns false once none are left, or v is nested too deep.
 func written(v reflect.Value, depth int, left *int64) bool {
-	const perPart = 2
 	*left -= perPart
 	part := func(v reflect.Value) bool { return *left >= 0 && depth < maxDepth && written(v, depth+1, left) }
 	switch v.Kind() {
@@ -185,18 +187,26 @@ func written(v reflect.Value, depth int, left *int64) bool {
 			}
 		}
 	case reflect.Map:
-		if v.Type() == reflect.TypeFor[map[string]any]() && v.CanInterface() {
-			for key, value := range v.Interface().(map[string]any) { // without reflection, which allocates each of them
-				if *left -= 2*perPart + int64(len(key)); !part(reflect.ValueOf(value)) {
-					return false
-				}
+		if v.CanInterface() {
+			if values, ok := v.Interface().(map[string]any); ok {
+				return writtenValues(values, depth, left)
 			}
-			break
 		}
 		for entries := v.MapRange(); entries.Next(); {
 			if !part(entries.Key()) || !part(entries.Value()) {
 				return false
 			}
+		}
+	}
+	return *left >= 0
+}
+
+// writtenValues is [written] for the most frequent map. To range over it by reflection allocates each key and value.
+func writtenValues(values map[string]any, depth int, left *int64) bool {
+	for key, value := range values {
+		*left -= 2*perPart + int64(len(key))
+		if *left < 0 || depth >= maxDepth || !written(reflect.ValueOf(value), depth+1, left) {
+			return false
 		}
 	}
 	return *left >= 0

@@ -22,7 +22,8 @@ import (
 // Config configures an [API].
 type Config struct {
 	Access
-	// Host and Block are the name of the host, such as "GitHub", and of the provider's block for it. Both are for errors.
+	// Host and Block are the name of the host for people, such as "GitHub", and of the provider's block for it. Both are
+	// for errors.
 	Host, Block string
 	// Roots are the addresses of the API. A path that ends with a slash covers all paths below it.
 	Roots []*url.URL
