@@ -85,7 +85,7 @@ resource "kalypso_environment_rendering" "this" {
   sources     = data.kalypso_control_plane.this.sources
   gitops_repo = local.gitops_repo
   promotion   = data.kalypso_promotion.this
-  preview     = "none"
+  preview     = "summary"
 }
 
 # Reads what the environment's clusters run now.

@@ -124,7 +124,7 @@ resource "kalypso_environment_rendering" "this" {
   sources     = data.kalypso_control_plane.this.sources
   gitops_repo = local.gitops_repo
   promotion   = data.kalypso_promotion.this
-  preview     = "none"
+  preview     = "summary"
 
   # Each wave changes one cluster type.
   rollout = {

@@ -112,8 +112,8 @@ resource "kalypso_environment_rendering" "prod" {
     }
   }
 
-  # The plan of a wave shows its folders, which is enough to review it.
-  preview = "none"
+  # The plan of a wave shows a line for each of its folders, which is enough to review it.
+  preview = "summary"
 
   # Change the canary first, then a quarter of the rest at a time.
   rollout = var.in_waves ? {

@@ -9,8 +9,11 @@ output "reason" {
 }
 
 output "folders" {
-  description = "The folder of each cluster type, for clusters to sync."
-  value       = one(kalypso_environment_rendering.this[*].folders)
+  description = "The path of each cluster type's folder, for clusters to sync. Null with the preview `none`."
+  value = try({
+    for name in try(keys(kalypso_environment_rendering.this[0].summary), keys(kalypso_environment_rendering.this[0].folders)) :
+    name => trimprefix("${coalesce(var.gitops_repo.path, ".")}/${name}", "./")
+  }, null)
 }
 
 output "delivered" {

@@ -179,7 +179,7 @@ variable "timeouts" {
 variable "preview" {
   description = "How much of the tree a plan shows, as in `kalypso_environment_rendering`."
   type        = string
-  default     = "none"
+  default     = "summary"
 }
 
 variable "report" {

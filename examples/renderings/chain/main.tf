@@ -46,7 +46,7 @@ resource "kalypso_environment_rendering" "this" {
   sources     = data.kalypso_control_plane.this.sources
   gitops_repo = local.gitops_repo
   promotion   = data.kalypso_promotion.this
-  preview     = "none"
+  preview     = "summary"
 }
 
 # Both outputs only change with a promotion, so the plan after one is empty.

@@ -22,6 +22,18 @@ var differences = []difference{
 	{stageNames, `rollout_status = "second`, `rollout_status = "stage second`},
 	{stageNames, `rollout_status = "third`, `rollout_status = "stage third`},
 	{stageNames, "The waves: the last commit was of ", "The waves: the last commit wrote stage "},
+	{shorter, "Both happen in one commit. Clusters follow at their own pace",
+		"Clusters follow the commit at their own pace"},
+	{shorter, "To move in two steps, let the target join first: select both cluster types, or raise " +
+		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one.",
+		"To move in two steps, select both cluster types, or raise number_of_cluster_types. Apply, wait until the clusters " +
+			"report the new one, and then let the target leave the old one."},
+	{shorter, "These cluster types have other names now, and so have their folders:", "These folders have other names now:"},
+	{shorter, "Point them at the new folder first: apply with both cluster types, have the clusters sync from the new " +
+		"folder, and then remove the old cluster type.",
+		"Point them at the new folder first, while there are both cluster types."},
+	{shorter, "To keep them, set on_destroy = \"keep\", apply, and then destroy:",
+		"To keep them, apply on_destroy = \"keep\" first:"},
 }
 
 // wording is the reason of a text that says the same in other words, see CONTRIBUTING.
@@ -32,6 +44,9 @@ const accepting = "accepted_changes"
 
 // stageNames is the reason of a text that says stage before the name of a stage: it may be called all.
 const stageNames = "names of stages"
+
+// shorter is the reason of a warning that says the same in fewer lines.
+const shorter = "short plans"
 
 // difference is a text of the recorded corpus that has changed.
 type difference struct{ reason, recorded, now string }

@@ -487,11 +487,11 @@ func TestAccPromotionPullRequest(t *testing.T) {
 	p.expect("up_to_date", first)
 }
 
-// The plan of a promotion fits a screen, with preview = "none", as in the guide's root module.
+// The plan of a promotion fits a screen, with preview = "summary", as in the guide's root module.
 func TestAccPromotionPlan(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
-	p.Set("preview", "none")
+	p.Set("preview", "summary")
 	p.rules("after", after("stage"))
 	first := p.commit()
 	p.status(first, "success", "")

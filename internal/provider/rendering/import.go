@@ -111,7 +111,6 @@ func setImported(
 	case previewSummary:
 		imported.Summary = summaryOf(state.Delivered.Summary(nil, nil))
 	case previewNone:
-		imported.Folders = foldersOf(at, state.Delivered)
 	default:
 		imported.Assignments, imported.Folders = assignmentsOf(state.Delivered), foldersOf(at, state.Delivered)
 	}

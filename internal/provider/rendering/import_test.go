@@ -32,7 +32,7 @@ func TestAccRenderingImport(t *testing.T) {
 		r.expectRefused([]string{said}, "import", address, bad)
 	}
 	for preview, shown := range map[string][]string{
-		"none": {"folders"}, "summary": {"summary"}, "assignments": {"assignments", "folders"},
+		"none": nil, "summary": {"summary"}, "assignments": {"assignments", "folders"},
 	} {
 		r.Succeed("import", address, "dev@"+id+"&preview="+preview)
 		imported := r.Rendered()

@@ -165,6 +165,9 @@ func (m *environmentRenderingModel) plan(
 			return
 		}
 		appendRollout(diags, decision)
+		if m.preview() == previewNone { // no attribute shows them
+			problems = append(problems, report.RemovedFolders(decision)...)
+		}
 		tfvalue.AppendProblems(diags, problems)
 		m.planResults(ctx, decision, state)
 	}

@@ -34,8 +34,8 @@ func TestAccPreview(t *testing.T) {
 		preview            any
 		assignments, files bool
 	}{
-		{"none", false, false},
 		{nil, true, false},
+		{"none", false, false},
 		{"manifests", true, true},
 		{"summary", false, false},
 		{"assignments", true, false},
@@ -73,7 +73,10 @@ func TestAccPreview(t *testing.T) {
 			t.Errorf("%s: files (-want +got):\n%s", name, diff)
 		}
 		wantFolders, wantSummary := first["folders"], any(nil)
-		if step.preview == "summary" {
+		switch step.preview {
+		case "none":
+			wantFolders = nil
+		case "summary":
 			wantFolders, wantSummary = nil, map[string]any{}
 			for clusterType, folder := range asMap(first["folders"]) {
 				f := acc.As[map[string]any](folder)

@@ -294,7 +294,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 		state["summary"] = withoutChanges(state["summary"])
 		want["summary"], want["assignments"], want["folders"], want["files"] = lines, nil, nil, nil
 	case "none":
-		want["assignments"], want["files"] = nil, nil
+		want["assignments"], want["folders"], want["files"] = nil, nil, nil
 	case "assignments", nil:
 		want["files"] = nil
 	}

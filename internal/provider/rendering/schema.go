@@ -143,7 +143,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"rollout": rolloutAttribute(),
 		"preview": previews.Attribute(
 			"How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; " +
-				"with `summary` one line for each cluster type; with `none` nothing, for large fleets."),
+				"with `summary` one line for each cluster type; with `none` the totals alone."),
 		"create_branch": schemas.OptionalBool(
 			"Create the branch if it does not exist. Otherwise, a missing branch is an error.",
 		),
@@ -212,7 +212,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		},
 		"folders": schema.MapNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "Every cluster type with its folder. Null if `preview` is `summary`.",
+			MarkdownDescription: "Every cluster type with its folder. Null if `preview` is `summary` or `none`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"path":      schemas.ComputedString("The path from the repo's root, for the configuration of clusters."),
 				"tree_hash": schemas.ComputedString("The hash of the folder's Git tree."),

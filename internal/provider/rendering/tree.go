@@ -128,7 +128,7 @@ func summaryOf(lines map[string]string) types.Map {
 // The names and paths of folders are known, even if the hashes of their files are not.
 func (r *rendering) folders() types.Map {
 	switch {
-	case r.preview == previewSummary:
+	case r.preview == previewNone, r.preview == previewSummary:
 		return types.MapNull(folderType)
 	case r.Next.Known == inventory.Unread || unknown.Is(r.preview):
 		return types.MapUnknown(folderType)

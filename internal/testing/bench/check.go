@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strconv"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -36,20 +37,29 @@ func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
 	for _, folder := range t.Folders {
 		fmt.Fprintf(&want, "040000 tree %s\t%s\n", folder.Hash, folder.ClusterType)
 	}
-	out, err := exec.CommandContext(ctx, "git", "-C", repo, "ls-tree", branch).Output() //nolint:gosec // git
+	got, err := listFolders(ctx, repo, branch)
 	if err != nil {
-		return fmt.Errorf("git ls-tree: %w", err)
+		return err
 	}
-	var got bytes.Buffer
-	for line := range bytes.Lines(out) {
-		if !bytes.HasSuffix(line, []byte("\t.kalypso\n")) {
-			got.Write(line)
-		}
-	}
-	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+	if got != want.String() {
 		return fmt.Errorf("the branch %s differs from the tree rendered from scratch", branch)
 	}
 	return nil
+}
+
+// listFolders lists the folders of cluster types on a branch, as git ls-tree does.
+func listFolders(ctx context.Context, repo, branch string) (string, error) {
+	out, err := exec.CommandContext(ctx, "git", "-C", repo, "ls-tree", branch).Output() //nolint:gosec // git
+	if err != nil {
+		return "", fmt.Errorf("git ls-tree: %w", err)
+	}
+	var folders strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasSuffix(line, "\t.kalypso\n") {
+			folders.WriteString(line)
+		}
+	}
+	return folders.String(), nil
 }
 
 // checkCommits compares the number of commits on a branch with the number of applies that changed something.

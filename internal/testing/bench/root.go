@@ -53,18 +53,6 @@ func (r *root) plan(ctx context.Context) (sample, error) {
 	return r.terraform(ctx, "plan", "-detailed-exitcode", "-no-color")
 }
 
-// output returns an output of the module as JSON.
-func (r *root) output(ctx context.Context, name string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, terraformCLI(), "output", "-json", name) //nolint:gosec // the CLI
-	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(r.dir, "terraform.rc"), "CHECKPOINT_DISABLE=1")
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("terraform output %s: %w", name, err)
-	}
-	return out, nil
-}
-
 // terraformCLI returns the command or path of Terraform or OpenTofu.
 func terraformCLI() string { return cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform") }
 

@@ -16,18 +16,12 @@ const rolloutArgument = `  rollout = {
     observed = {
       gitops_repo = { repo = "file://%s", branch = "dev" }
       observed_at = %q
-      folders = { for name, folder in jsondecode(file("folders.json")) :
-        name => { tree_hash = folder.tree_hash, verdict = "success", total = 1, current = 1 }
+      folders = { for line in split("\n", trimspace(file("folders.txt"))) :
+        split("\t", line)[1] => { tree_hash = substr(line, 12, 40), verdict = "success", total = 1, current = 1 }
       }
       problems = []
     }
   }
-}
-`
-
-const foldersOutput = `
-output "folders" {
-  value = kalypso_environment_rendering.this.folders
 }
 `
 
@@ -59,7 +53,7 @@ func (b *bench) measureWave(ctx context.Context) error {
 		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, manifestsRoot+foldersOutput, repo, "none"), 0o600)
+		return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, manifestsRoot, repo, "none"), 0o600)
 	})
 	if err != nil {
 		return err
@@ -87,15 +81,15 @@ func (b *bench) measureWave(ctx context.Context) error {
 	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
 		return err
 	}
-	folders, err := r.output(ctx, "folders")
+	folders, err := listFolders(ctx, r.repo, "dev")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, "folders.json"), folders, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.dir, "folders.txt"), []byte(folders), 0o600); err != nil {
 		return err
 	}
 	root := strings.TrimSuffix(fmt.Sprintf(manifestsRoot, r.repo, "none"), "}\n") +
-		fmt.Sprintf(rolloutArgument, r.repo, time.Now().Add(time.Second).UTC().Format(time.RFC3339)) + foldersOutput
+		fmt.Sprintf(rolloutArgument, r.repo, time.Now().Add(time.Second).UTC().Format(time.RFC3339))
 	if err := os.WriteFile(filepath.Join(r.dir, "main.tf"), []byte(root), 0o600); err != nil {
 		return err
 	}

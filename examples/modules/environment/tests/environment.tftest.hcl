@@ -115,7 +115,7 @@ run "renders_the_environment" {
   }
 
   assert {
-    condition     = keys(output.folders) == tolist(["large"]) && output.delivered == null && output.pull_request == null
+    condition     = output.folders == { large = "large" } && output.delivered == null && output.pull_request == null
     error_message = "The outputs do not show the rendering."
   }
 

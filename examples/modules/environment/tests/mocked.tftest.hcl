@@ -11,7 +11,7 @@ mock_provider "kalypso" {
   mock_resource "kalypso_environment_rendering" {
     defaults = {
       delivered = false
-      folders   = {}
+      summary   = {}
       pull_request = {
         number       = 7
         url          = "https://git.acme.io/gitops/pulls/7"

@@ -26,8 +26,8 @@ func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 		does = "The destroy opens a pull request that removes"
 	}
 	return problem.Problems{problem.WarningAt("Folders will be removed", fmt.Sprintf(
-		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, set on_destroy = "+
-			"\"keep\", apply, and then destroy:\n%s",
+		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, apply on_destroy = "+
+			"\"keep\" first:\n%s",
 		does, s.Destination, listPaths(s, paths)), "on_destroy")}
 }
 

@@ -263,22 +263,48 @@ func movesProblem(e *check.MovesError) problem.Problem {
 	for i, m := range all {
 		lines[i] = fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
 	}
-	when := "Both happen in one commit. Clusters follow at their own pace, so a target may be nowhere for a while."
+	when := "Clusters follow the commit at their own pace, so a target may be nowhere for a while."
 	if e.InWaves {
 		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
 			"late one is nowhere in between."
 	}
-	advice := "To move in two steps, let the target join first: select both cluster types, or raise " +
-		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one."
+	advice := "To move in two steps, select both cluster types, or raise number_of_cluster_types. Apply, wait until the " +
+		"clusters report the new one, and then let the target leave the old one."
 	if len(renamed) > 0 {
-		advice += "\nThese cluster types have other names now, and so have their folders:\n" +
-			problem.IndentedList(renamed, problem.MaxListed) + "\nClusters that sync from the old folder delete its " +
-			"objects, and nothing tells them of the new one. Point them at the new folder first: apply with both cluster " +
-			"types, have the clusters sync from the new folder, and then remove the old cluster type."
+		advice += "\nThese folders have other names now:\n" + problem.IndentedList(renamed, problem.MaxListed) +
+			"\nClusters that sync from the old folder delete its objects, and nothing tells them of the new one. Point them " +
+			"at the new folder first, while there are both cluster types."
 	}
 	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(
 		"%s while joining others:\n%s\n%s %s",
 		leaves(len(all)), problem.IndentedList(lines, problem.MaxListed), when, advice), "guardrails", "moved")
+}
+
+// RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them. It
+// leaves out those that the warning about moves lists.
+func RemovedFolders(decision *delivery.Decision) problem.Problems {
+	t, s := decision.Applied, decision.Before
+	if t.Rendered.Tree == nil || t.Known == inventory.Unread {
+		return nil
+	}
+	moved := ""
+	for _, p := range moves(decision) {
+		moved = p.Detail
+	}
+	var lines []string
+	for name, folder := range s.Last() {
+		path := s.Destination.Join(name)
+		if _, stays := t.Folders[name]; !stays && !strings.Contains(moved, "\n  "+path+" → ") {
+			lines = append(lines, fmt.Sprintf("%s (%s)", path, problem.Count(len(folder.Targets), "deployment target")))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	slices.Sort(lines)
+	return problem.Problems{problem.WarningAt("Folders will be removed", fmt.Sprintf("These cluster types are gone, and "+
+		"so are their folders. Clusters that sync from them delete their objects. Point them at another folder first:\n%s",
+		problem.IndentedList(lines, problem.MaxListed)))}
 }
 
 func leaves(n int) string {

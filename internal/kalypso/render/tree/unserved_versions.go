@@ -19,8 +19,8 @@ func unservedProblem(versions map[unservedVersion]bool) problem.Problem {
 	slices.Sort(lines)
 	return problem.Problem{
 		Severity: problem.Warning, Summary: "Flux no longer serves this version", Detail: fmt.Sprintf(
-			"A cluster with Flux 2.8 or later rejects objects of these versions, and with them the whole folder:\n%s\n\n"+
-				"Change apiVersion in the templates. The release notes of Flux list the few fields that changed their names.",
+			"Flux 2.8 and later reject objects of these versions, and with them the whole folder. Change apiVersion in the "+
+				"templates; the release notes of Flux list the few fields that changed their names:\n%s",
 			problem.IndentedList(lines, problem.MaxListed)),
 	}
 }

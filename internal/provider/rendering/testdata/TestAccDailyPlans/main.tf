@@ -25,5 +25,5 @@ resource "kalypso_environment_rendering" "dev" {
   preview             = "none"
   adopt               = true
   deletion_protection = false
-  guardrails          = { max_removed = "100%", emptied = "ignore", allow_empty = true, unscheduled = "ignore" }
+  guardrails          = { emptied = "ignore", unscheduled = "ignore" }
 }
