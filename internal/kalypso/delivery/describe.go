@@ -22,8 +22,8 @@ import (
 
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
 // the marker that names the rendering. before is the delivered tree, or the one that was found; see [remote.Result].
-// The text depends on d and before alone.
-func Describe(t *next.Next, before *past.State) string {
+// The text depends on t and before alone, unless ctx is done: then it lacks the lines that change.
+func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	at := t.Wish.Destination
 	if t.Wish.Strategy == strategy.None { // no branch gets the tree
 		at = record.Destination{}
@@ -78,7 +78,7 @@ func Describe(t *next.Next, before *past.State) string {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
 	if t.Wish.Review.Detail == wish.Lines {
-		c.Lines = changedLines(t, before, c.ClusterTypes)
+		c.Lines = changedLines(ctx, t, before, c.ClusterTypes)
 	}
 	if promoted := t.Record.PromotedCommit; before.PromotedCommit != promoted {
 		c.Promoted = describe.PromotionChange{

@@ -27,8 +27,11 @@ import (
 // change are rendered from the fleet that the private state keeps. They count only if their hash is the hash of the
 // folder that was found. Other folders were changed by people or by a wave, or are kept because they fail to render.
 
-// changedLines returns the lines of the rendered files that change. changed are the changed cluster types.
-func changedLines(t *next.Next, before *past.State, changed []describe.ClusterType) *describe.Lines {
+// changedLines returns the lines of the rendered files that change, or nil if ctx is done. changed are the changed
+// cluster types.
+func changedLines(
+	ctx context.Context, t *next.Next, before *past.State, changed []describe.ClusterType,
+) *describe.Lines {
 	var folders []describe.FolderName
 	for _, ct := range changed {
 		for _, name := range slices.Concat(ct.Added, ct.Removed, ct.Changed) {
@@ -39,7 +42,10 @@ func changedLines(t *next.Next, before *past.State, changed []describe.ClusterTy
 		return cmp.Or(strings.Compare(a.ClusterType, b.ClusterType), strings.Compare(a.Target, b.Target))
 	})
 	found := before.Found()
-	was, is := filesBefore(t, before, found), filesAfter(t, before)
+	was, is := filesBefore(ctx, t, before, found), filesAfter(ctx, t, before)
+	if ctx.Err() != nil { // the fleets are not whole
+		return nil
+	}
 	files := func(i int, b *describe.Buffers) (old, now describe.FolderFiles, known bool) {
 		clusterType, target := folders[i].ClusterType, folders[i].Target
 		oldHash, hash := found.HashOf(clusterType, target), t.Folders.HashOf(clusterType, target)
@@ -55,7 +61,7 @@ func changedLines(t *next.Next, before *past.State, changed []describe.ClusterTy
 		}
 		return old, now, true
 	}
-	return describe.NewLines(folders, files, diffCommand(t, before))
+	return describe.NewLines(ctx, folders, files, diffCommand(t, before))
 }
 
 // folderFiles returns the files of the folder of a deployment target with a hash, or false if they are not known.
@@ -65,7 +71,7 @@ type folderFiles func(
 ) (files describe.FolderFiles, known bool)
 
 // filesBefore returns the files of the folders that were found.
-func filesBefore(t *next.Next, before *past.State, found inventory.Folders) folderFiles {
+func filesBefore(ctx context.Context, t *next.Next, before *past.State, found inventory.Folders) folderFiles {
 	f := before.Inputs.Fleet()
 	if f == nil {
 		return func(string, string, []byte, *render.Buffer) (files describe.FolderFiles, known bool) {
@@ -75,10 +81,10 @@ func filesBefore(t *next.Next, before *past.State, found inventory.Folders) fold
 	if schedule.Places(f) {
 		f.PriorPlacement = placement.PriorResults{Decisions: before.Decisions, Placed: found.Placed()}
 	}
-	shown := engine.Prepare(context.Background(), f)
+	shown := engine.Prepare(ctx, f)
 	whole := shown
 	if now := withSecrets(f, t, before); now != f {
-		whole = engine.Prepare(context.Background(), now)
+		whole = engine.Prepare(ctx, now)
 	}
 	trusted := !before.Drifted() && !before.Rollout.UnderWay()
 	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
@@ -112,7 +118,7 @@ func withSecrets(f *fleet.Fleet, t *next.Next, before *past.State) *fleet.Fleet 
 
 // filesAfter returns the files of the folders that the apply leaves. A secret that changes has another text in place of
 // it than before.
-func filesAfter(t *next.Next, before *past.State) folderFiles {
+func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFiles {
 	r := t.Rendered
 	shown := r.Tree
 	f := wish.HideSecrets(t.Wish.Fleet, func(config *fleet.Config, key string) string {
@@ -125,7 +131,7 @@ func filesAfter(t *next.Next, before *past.State) folderFiles {
 		if schedule.Places(f) {
 			f.PriorPlacement = placement.PriorResults{Decisions: r.Decisions, Placed: r.Folders.Placed()}
 		}
-		shown = engine.Prepare(context.Background(), f)
+		shown = engine.Prepare(ctx, f)
 	}
 	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
 		if !bytes.Equal(r.Folders.HashOf(clusterType, target), hash) {

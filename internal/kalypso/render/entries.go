@@ -193,10 +193,10 @@ func (w *worker) eachEntry(p *piece, s *assignmentInput, values map[string]any, 
 	r := &renderedEntries{keys: keys, texts: make([]string, len(keys))}
 	all := s.data.ConfigData
 	defer func() { s.data.ConfigData = all }()
-	s.data.ConfigData = w.single
+	s.data.ConfigData = w.executor.single
 	for i, k := range r.keys {
-		clear(w.single)
-		w.single[k] = values[k]
+		clear(w.executor.single)
+		w.executor.single[k] = values[k]
 		text, err := w.entry(p, &s.data)
 		if err != nil || !isPrintableASCII(k) {
 			return nil

@@ -215,7 +215,7 @@ func (r *Renderer) worker(ctx context.Context, b *Buffer) *worker {
 		x = newExecutor(r.fileSize)
 	}
 	x.ctx = ctx
-	return &worker{r, x, b, map[string]any{}}
+	return &worker{r, x, b}
 }
 
 // AssignmentFiles is the result of rendering an assignment.
@@ -237,7 +237,6 @@ type worker struct {
 	renderer *Renderer
 	executor *executor
 	buffer   *Buffer
-	single   map[string]any // for values with one key
 }
 
 // assignmentInput is the input for rendering an assignment.

@@ -28,7 +28,8 @@ var differences = []difference{
 		"number_of_cluster_types. Apply, wait until the clusters report the new one, and then let it leave the old one.",
 		"To move in two steps, select both cluster types, or raise number_of_cluster_types. Apply, wait until the clusters " +
 			"report the new one, and then let the target leave the old one."},
-	{shorter, "These cluster types have other names now, and so have their folders:", "These folders have other names now:"},
+	{shorter, "These cluster types have other names now, and so have their folders:",
+		"These folders have other names now:"},
 	{shorter, "Point them at the new folder first: apply with both cluster types, have the clusters sync from the new " +
 		"folder, and then remove the old cluster type.",
 		"Point them at the new folder first, while there are both cluster types."},

@@ -135,7 +135,7 @@ func (m *environmentRenderingModel) planResults(
 		}
 	}
 	if decision.Description == inventory.Whole || applied.Wish.Review.Detail == wish.NoDescription {
-		m.describe(applied, decision.Before)
+		m.describe(ctx, applied, decision.Before)
 	}
 }
 
@@ -292,7 +292,7 @@ func (m *environmentRenderingModel) setResult(
 		m.setDelivery(result.Commit, types.BoolValue(result.Applied.ReachedBy(result.State)), result.PullRequest)
 	}
 	if m.Description = planned.Description; m.Description.IsUnknown() {
-		m.describe(result.Applied, result.Before)
+		m.describe(context.Background(), result.Applied, result.Before) // what was delivered has to be in the state
 	}
 }
 
@@ -356,10 +356,10 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.Sta
 }
 
 // describe sets the description of a change if delivery.describe asks for one.
-func (r *deliveryResults) describe(applied *next.Next, before *past.State) {
+func (r *deliveryResults) describe(ctx context.Context, applied *next.Next, before *past.State) {
 	r.Description = types.StringNull()
 	if applied.Wish.Review.Detail != wish.NoDescription {
-		r.Description = types.StringValue(delivery.Describe(applied, before))
+		r.Description = types.StringValue(delivery.Describe(ctx, applied, before))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -170,6 +171,9 @@ func (m *environmentRenderingModel) plan(
 		}
 		tfvalue.AppendProblems(diags, problems)
 		m.planResults(ctx, decision, state)
+		if err := ctx.Err(); err != nil { // the description may lack lines
+			tfvalue.AppendProblems(diags, problem.Problems{fleet.StoppedProblem(err)})
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 			edit.Commit = func() *gitbranch.Edit { return commit }
 			return edit, err
 		}
-		c.Text = func() pullrequest.Text {
+		c.Text = func(context.Context) pullrequest.Text {
 			return pullrequest.Text{
 				Message: d.message(), Body: r.describe(d, now.Commit), Promoted: true, Reviewers: d.PullRequest.Reviewers,
 			}

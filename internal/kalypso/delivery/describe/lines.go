@@ -3,10 +3,11 @@ package describe
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
-	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
@@ -34,7 +35,11 @@ type FolderFiles struct {
 }
 
 // Buffers contain the files of a folder before and after a change.
-type Buffers struct{ Before, After render.Buffer }
+type Buffers struct {
+	Before, After  render.Buffer
+	edits          []diff.Edit // of one file
+	lines, pattern []byte      // see fileChange
+}
 
 // FilesOf returns the files of folder i before and after a change, or false if they are not known. They are in b.
 type FilesOf func(i int, b *Buffers) (before, after FolderFiles, known bool)
@@ -43,40 +48,32 @@ type FilesOf func(i int, b *Buffers) (before, after FolderFiles, known bool)
 type fileChange struct {
 	folder  int32
 	file    int32 // among those that change in the folder
-	kind    Kind
-	removes bool // lines, or the file
-	renamed bool // the lines contain names of the folder
-	// lines identifies the changed lines, and pattern the lines without the names of the folder. group is one of them.
-	lines, pattern, group [16]byte
+	removes bool  // lines, or the file
+	renamed bool  // the lines contain names of the folder
+	// lines identifies the changed lines, and group the changes that are shown as one. At first, it identifies the lines
+	// without the names of the folder.
+	lines, group [16]byte
 }
 
 // foldersPerChunk is the number of folders that are compared one after another.
 const foldersPerChunk = 64
 
 // NewLines groups the changes of the files in folders, which must be sorted. It calls files from several goroutines.
-// command returns the command that shows the changes of one folder; it may be nil.
-func NewLines(folders []FolderName, files FilesOf, command func(folder string) string) *Lines {
+// command returns the command that shows the changes of one folder; it may be nil. NewLines returns nil if ctx is done.
+func NewLines(
+	ctx context.Context, folders []FolderName, files FilesOf, command func(folder string) string,
+) *Lines {
 	l := &Lines{folders: folders, files: files, command: command}
-	unknown := make([]bool, len(folders))
-	all := slices.Concat(parallel.Map((len(folders)+foldersPerChunk-1)/foldersPerChunk, func(n int) (all []fileChange) {
-		b := &Buffers{}
-		for i := n * foldersPerChunk; i < min(len(folders), (n+1)*foldersPerChunk); i++ {
-			changes, known := l.compare(i, b)
-			all, unknown[i] = append(all, changes...), !known
-		}
-		return all
-	})...)
-	for i := range folders {
-		if unknown[i] {
-			l.unknown = append(l.unknown, i)
-		}
+	all := l.compareAll(ctx)
+	if ctx.Err() != nil {
+		return nil
 	}
-	// Equal lines are one group. Groups become one if only names of folders differ: if all folders of a group have the
-	// same pattern, and it contains names.
+	// Equal lines are one group. Groups become one if only names of folders differ: if all folders of a group are equal
+	// without their names, and contain names.
 	for _, same := range runs(all, func(c fileChange) [16]byte { return c.lines }) {
-		group := same[0].pattern
+		group := same[0].group
 		for i := range same {
-			if same[i].pattern != group || !same[i].renamed {
+			if same[i].group != group || !same[i].renamed {
 				group = same[i].lines
 				break
 			}
@@ -98,11 +95,35 @@ func NewLines(folders []FolderName, files FilesOf, command func(folder string) s
 	return l
 }
 
-// runs sorts changes by a key and the folder, and returns those with the same key.
+// compareAll returns the changes of the files of all folders. There are many, so it makes little garbage.
+func (l *Lines) compareAll(ctx context.Context) []fileChange {
+	all := make([]fileChange, 0, len(l.folders))
+	buffers := sync.Pool{New: func() any { return &Buffers{} }}
+	var adding sync.Mutex
+	parallel.Do((len(l.folders)+foldersPerChunk-1)/foldersPerChunk, func(n int) {
+		b := buffers.Get().(*Buffers) //nolint:forcetypeassert // nothing else is stored
+		defer buffers.Put(b)
+		changes := make([]fileChange, 0, foldersPerChunk)
+		var unknown []int
+		for i := n * foldersPerChunk; i < min(len(l.folders), (n+1)*foldersPerChunk) && ctx.Err() == nil; i++ {
+			var known bool
+			if changes, known = l.compare(changes, i, b); !known {
+				unknown = append(unknown, i)
+			}
+		}
+		adding.Lock()
+		defer adding.Unlock()
+		all, l.unknown = append(all, changes...), append(l.unknown, unknown...)
+	})
+	slices.Sort(l.unknown)
+	return all
+}
+
+// runs sorts changes by a key and the file, and returns those with the same key.
 func runs(all []fileChange, key func(fileChange) [16]byte) (same [][]fileChange) {
-	slices.SortStableFunc(all, func(a, b fileChange) int {
+	slices.SortFunc(all, func(a, b fileChange) int {
 		x, y := key(a), key(b)
-		return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a.folder, b.folder))
+		return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a.folder, b.folder), cmp.Compare(a.file, b.file))
 	})
 	for from := 0; from < len(all); {
 		to := from + 1
@@ -135,7 +156,8 @@ func (f changedFile) name() string {
 	return f.before.Name
 }
 
-func (f changedFile) edits() []diff.Edit {
+// appendEdits appends the edits of the file.
+func (f changedFile) appendEdits(edits []diff.Edit) []diff.Edit {
 	var before, after []byte
 	if f.before != nil {
 		before = f.before.Content
@@ -143,7 +165,7 @@ func (f changedFile) edits() []diff.Edit {
 	if f.after != nil {
 		after = f.after.Content
 	}
-	return diff.Edits(before, after)
+	return diff.AppendEdits(edits, before, after)
 }
 
 // changedFiles returns the files that differ, by name.
@@ -169,40 +191,35 @@ func changedFiles(before, after []render.File) (changed []changedFile) {
 	return changed
 }
 
-// compare returns the changes of the files of folder i.
-func (l *Lines) compare(i int, b *Buffers) (changes []fileChange, known bool) {
+// compare appends the changes of the files of folder i.
+func (l *Lines) compare(changes []fileChange, i int, b *Buffers) (all []fileChange, known bool) {
 	b.Before.Reset()
 	b.After.Reset()
 	before, after, known := l.files(i, b)
 	if !known {
-		return nil, false
+		return changes, false
 	}
 	for n, f := range changedFiles(before.Files, after.Files) {
-		c := fileChange{folder: int32(i), file: int32(n), kind: f.kind(), removes: f.kind() == Removed}
-		lines, patterns := sha256.New(), sha256.New()
-		head := string(rune('0'+c.kind)) + f.name() + "\x00"
-		_, _ = io.WriteString(lines, head)
-		_, _ = io.WriteString(patterns, "pattern"+head)
-		for _, e := range f.edits() {
+		c := fileChange{folder: int32(i), file: int32(n), removes: f.kind() == Removed}
+		b.lines = append(append(append(b.lines[:0], '0'+byte(f.kind())), f.name()...), 0)
+		b.pattern = append(append(b.pattern[:0], "pattern"...), b.lines...)
+		b.edits = f.appendEdits(b.edits[:0])
+		for _, e := range b.edits {
 			if e.Op == diff.Equal {
 				continue
 			}
-			names, op := after.Namespace, "+"
+			names, op := after.Namespace, byte('+')
 			if e.Op == diff.Delete {
-				names, op, c.removes = before.Namespace, "-", true
+				names, op, c.removes = before.Namespace, '-', true
 			}
-			text := string(e.Lines)
-			pattern := withoutNames(text, names, l.folders[i])
-			c.renamed = c.renamed || pattern != text
-			for _, part := range []string{op, text, "\x00"} {
-				_, _ = io.WriteString(lines, part)
-			}
-			for _, part := range []string{op, pattern, "\x00"} {
-				_, _ = io.WriteString(patterns, part)
-			}
+			pattern := withoutNames(e.Lines, names, l.folders[i])
+			c.renamed = c.renamed || !bytes.Equal(pattern, e.Lines)
+			b.lines = append(append(append(b.lines, op), e.Lines...), 0)
+			b.pattern = append(append(append(b.pattern, op), pattern...), 0)
 		}
-		copy(c.lines[:], lines.Sum(nil))
-		copy(c.pattern[:], patterns.Sum(nil))
+		lines, pattern := sha256.Sum256(b.lines), sha256.Sum256(b.pattern)
+		copy(c.lines[:], lines[:])
+		copy(c.group[:], pattern[:])
 		changes = append(changes, c)
 	}
 	return changes, true
@@ -210,8 +227,8 @@ func (l *Lines) compare(i int, b *Buffers) (changes []fileChange, known bool) {
 
 // withoutNames replaces the names of a folder in lines, the longest first, where they are whole words. Lines that
 // become equal are equal but for the names. The marks contain a character that text does not.
-func withoutNames(lines, namespace string, f FolderName) string {
-	if strings.Contains(lines, "\x00") {
+func withoutNames(lines []byte, namespace string, f FolderName) []byte {
+	if bytes.IndexByte(lines, 0) >= 0 {
 		return lines
 	}
 	names := [3]struct{ name, mark string }{
@@ -221,16 +238,15 @@ func withoutNames(lines, namespace string, f FolderName) string {
 		return cmp.Compare(len(b.name), len(a.name))
 	})
 	for _, n := range names {
-		lines = replaceWord(lines, n.name, n.mark)
+		if n.name != "" && bytes.Contains(lines, []byte(n.name)) {
+			lines = []byte(replaceWord(string(lines), n.name, n.mark))
+		}
 	}
 	return lines
 }
 
 // replaceWord replaces a word in a text.
 func replaceWord(text, word, with string) string {
-	if word == "" || !strings.Contains(text, word) {
-		return text
-	}
 	var b strings.Builder
 	from := 0
 	for at := 0; ; {

@@ -59,7 +59,7 @@ func (l *Lines) group(changes []fileChange) string {
 		names = append(names, code(l.folders[c.folder].String()))
 	}
 	fmt.Fprintf(&b, "%s\n\n", enumeration(names, len(changes)-maxFolders))
-	edits, ok := withoutSecrets(f.edits())
+	edits, ok := withoutSecrets(f.appendEdits(nil))
 	switch text := escapeDiff(diff.Unified(edits)); {
 	case !ok:
 		b.WriteString("The file contains a secret of several lines, so its lines are not shown.\n")

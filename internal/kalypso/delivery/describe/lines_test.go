@@ -1,7 +1,9 @@
 package describe_test
 
 import (
+	"context"
 	"regexp"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,7 +44,7 @@ func TestLineGroups(t *testing.T) {
 			}
 			return of("none"), of(test.lines[ct]), true
 		}
-		text := describe.Markdown(describe.RenderingChange{Lines: describe.NewLines(folders, files, nil)})
+		text := describe.Markdown(describe.RenderingChange{Lines: describe.NewLines(t.Context(), folders, files, nil)})
 		var got []string
 		for _, found := range regexp.MustCompile("#### `f.yaml` (.*)").FindAllStringSubmatch(text, -1) {
 			got = append(got, found[1])
@@ -50,5 +52,22 @@ func TestLineGroups(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s\n%s", name, diff, text)
 		}
+	}
+}
+
+// TestLinesStop stops the comparison of many folders.
+func TestLinesStop(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var compared atomic.Int64
+	files := func(int, *describe.Buffers) (before, after describe.FolderFiles, known bool) {
+		compared.Add(1)
+		cancel()
+		return before, after, true
+	}
+	folders := make([]describe.FolderName, 10_000)
+	if lines := describe.NewLines(ctx, folders, files, nil); lines != nil || compared.Load() > 100 {
+		t.Errorf("%v after %d of %d folders", lines, compared.Load(), len(folders))
 	}
 }

@@ -96,7 +96,8 @@ func (inv Folders) HashOf(clusterType, target string) []byte {
 		return nil
 	}
 	if target == "" {
-		return folder.Hash[:]
+		hash := folder.Hash // or each call would copy the folder to the heap
+		return hash[:]
 	}
 	n, ok := slices.BinarySearchFunc(folder.Targets, target, func(t Target, name string) int {
 		return cmp.Compare(t.Name, name)

@@ -25,7 +25,7 @@ type ProposedChange struct {
 	// It may be nil.
 	Pushed func(ctx context.Context) error
 	// Text is called once our branch contains the change.
-	Text func() Text
+	Text func(ctx context.Context) Text
 }
 
 // Outcome is the result of a run.
@@ -158,13 +158,13 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 		switch step.Action {
 		case Push: // done
 		case Create:
-			content := t.proposal(c.Text())
+			content := t.proposal(c.Text(ctx))
 			result.Requested = content.Reviewers
 			if pr, err = t.open(ctx, content); err == nil {
 				err = t.checkNotEmpty(ctx, s.Head, c)
 			}
 		case Update:
-			content, known := t.proposal(c.Text()), s.Known.of(pr)
+			content, known := t.proposal(c.Text(ctx)), s.Known.of(pr)
 			if result.Requested = content.Reviewers; known != nil { // which may list more
 				result.Requested = slices.Concat(known.Reviewers, sets.WithoutFold(content.Reviewers, known.Reviewers))
 			}

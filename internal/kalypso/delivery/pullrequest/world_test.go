@@ -237,7 +237,7 @@ func (w *world) run() error {
 				}
 				return w.afterPush()
 			}
-			c.Text = func() pullrequest.Text {
+			c.Text = func(context.Context) pullrequest.Text {
 				return pullrequest.Text{Message: w.title() + "\n\nMore.", Body: "It sets " + w.value, Promoted: w.promoted,
 					Reviewers: slices.Concat(w.settings.Reviewers, w.owners)}
 			}

@@ -75,7 +75,7 @@ func TestDescribe(t *testing.T) {
 	shown.Review.Detail = wish.Values
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, kept(t, first))
-	text := delivery.Describe(o.applied(), o.before)
+	text := delivery.Describe(t.Context(), o.applied(), o.before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
 	for _, want := range []string{
 		"0 added, 0 removed, 3 changed on 2 cluster types",
@@ -103,15 +103,15 @@ func TestDescribe(t *testing.T) {
 	values.Review.Detail = wish.Values
 	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
 		"`store \"vault\", key \"canary-2\", property \"canary\"`"
-	if text := delivery.Describe(values.applied(), o.before); !strings.Contains(text, reference) {
+	if text := delivery.Describe(t.Context(), values.applied(), o.before); !strings.Contains(text, reference) {
 		t.Errorf("it does not say %q:\n%s", reference, text)
 	}
 	moved := o.copied()
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
 	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\n" +
 		"It replaces environment `dev`.\nIt moves from branch `dev`.\n"
-	if text := delivery.Describe(moved.applied(), o.before); !strings.Contains(text, left) ||
-		strings.Contains(delivery.Describe(o.applied(), o.before), "It ") {
+	if text := delivery.Describe(t.Context(), moved.applied(), o.before); !strings.Contains(text, left) ||
+		strings.Contains(delivery.Describe(t.Context(), o.applied(), o.before), "It ") {
 		t.Errorf("of another environment elsewhere it says:\n%s", text)
 	}
 	for range 10 {
@@ -121,7 +121,7 @@ func TestDescribe(t *testing.T) {
 		)
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Fleet.Registrations)
-		if diff := cmp.Diff(text, delivery.Describe(o.applied(), o.before)); diff != "" {
+		if diff := cmp.Diff(text, delivery.Describe(t.Context(), o.applied(), o.before)); diff != "" {
 			t.Fatalf("in another order (-before +after):\n%s", diff)
 		}
 	}
@@ -129,7 +129,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(text, delivery.Describe(o.applied(), result.Before)); diff != "" {
+	if diff := cmp.Diff(text, delivery.Describe(t.Context(), o.applied(), result.Before)); diff != "" {
 		t.Errorf("after the delivery (-before +after):\n%s", diff)
 	}
 }
@@ -200,7 +200,7 @@ func TestDescribeNotKnown(t *testing.T) {
 		"an older state, with renewed inputs": {o.WithInputs(older), "", true},
 		"a state of this version":             {s, "", true},
 	} {
-		text := delivery.Describe(b.described("2", 2, nil).applied(), test.before)
+		text := delivery.Describe(t.Context(), b.described("2", 2, nil).applied(), test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
 			t.Errorf("of %s it says:\n%s", name, text)
 		}
@@ -222,7 +222,7 @@ func TestDescribeNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := delivery.Describe(gone.applied(),
+	if text := delivery.Describe(t.Context(), gone.applied(),
 		result.Before,
 	); !strings.Contains(text, "No deployment target changes.") ||
 		!strings.Contains(text, configuration) {
@@ -255,7 +255,7 @@ func TestDescribeLimit(t *testing.T) {
 		if limit > 0 {
 			want = min(want, limit)
 		}
-		if text := delivery.Describe(o.applied(), before); len([]rune(text)) > want || len(text) < 400 ||
+		if text := delivery.Describe(t.Context(), o.applied(), before); len([]rune(text)) > want || len(text) < 400 ||
 			!strings.Contains(text, "10000 added") {
 			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}

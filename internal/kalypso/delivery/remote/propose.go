@@ -130,10 +130,10 @@ func (r *PullRequests) change(
 	c.Pushed = func(ctx context.Context) error {
 		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
 	}
-	c.Text = func() pullrequest.Text {
+	c.Text = func(ctx context.Context) pullrequest.Text {
 		reviewers, _ := owners.Asked(r.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
 		return pullrequest.Text{
-			Message: p.planned.CommitMessage(), Body: delivery.Describe(p.planned.Tree, p.planned.Before),
+			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Tree, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
 		}
 	}

@@ -155,7 +155,7 @@ func (r *PullRequests) Remove(
 		edit.Commit = func() *gitbranch.Edit { return &gitbranch.Edit{Remove: paths, Message: message, Author: author} }
 		return edit, err
 	}
-	c.Text = func() pullrequest.Text {
+	c.Text = func(context.Context) pullrequest.Text {
 		reached := delivery.OwnersOfRemoved(r.Owners, existing, s)
 		reviewers, _ := owners.Asked(r.Reviewers, reached)
 		body := delivery.DescribeRemoval(

@@ -280,8 +280,8 @@ func movesProblem(e *check.MovesError) problem.Problem {
 		leaves(len(all)), problem.IndentedList(lines, problem.MaxListed), when, advice), "guardrails", "moved")
 }
 
-// RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them. It
-// leaves out those that the warning about moves lists.
+// RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them.
+// It leaves out those that the warning about moves lists.
 func RemovedFolders(decision *delivery.Decision) problem.Problems {
 	t, s := decision.Applied, decision.Before
 	if t.Rendered.Tree == nil || t.Known == inventory.Unread {

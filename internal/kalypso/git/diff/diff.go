@@ -36,8 +36,8 @@ func (e Edit) Type() fdiff.Operation { return e.Op }
 // removes and adds them as a whole, since the time to compare grows with the square of their number.
 const maxCompared = 4000
 
-// Edits returns the edits that make after from before.
-func Edits(before, after []byte) (edits []Edit) {
+// AppendEdits appends the edits that make after from before.
+func AppendEdits(edits []Edit, before, after []byte) []Edit {
 	head := commonLines(before, after)
 	b, a := before[head:], after[head:]
 	tail := commonTail(b, a)
@@ -50,9 +50,10 @@ func Edits(before, after []byte) (edits []Edit) {
 	}
 	add(Equal, before[:head])
 	removed, added := bytes.Count(b, []byte("\n")), bytes.Count(a, []byte("\n"))
-	switch lines := replacedLines(b, a, removed, added); {
-	case lines != nil:
-		edits = append(edits, lines...)
+	switch first, last := replacedLines(b, a, removed, added); {
+	case first[0] > 0:
+		edits = append(edits, Edit{Delete, b[:first[0]]}, Edit{Add, a[:first[1]]}, Edit{Equal, b[first[0]:last[0]]},
+			Edit{Delete, b[last[0]:]}, Edit{Add, a[last[1]:]})
 	case removed*added <= 1 || removed+added > maxCompared:
 		add(Delete, b)
 		add(Add, a)
@@ -68,19 +69,18 @@ func Edits(before, after []byte) (edits []Edit) {
 	return edits
 }
 
-// replacedLines returns the edits between two texts of which only the first and the last line differ. A change of a
-// value whose hash is also printed often looks like this, and needs no search.
-func replacedLines(b, a []byte, removed, added int) []Edit {
+// replacedLines returns where the first lines of two texts end and where their last lines begin, or zeros unless these
+// lines alone differ. Most changes of a value that is hashed are like this. They need no search.
+func replacedLines(b, a []byte, removed, added int) (first, last [2]int) {
 	if removed != added || removed < 3 || b[len(b)-1] != '\n' || a[len(a)-1] != '\n' {
-		return nil
+		return first, last
 	}
-	first := [2]int{bytes.IndexByte(b, '\n') + 1, bytes.IndexByte(a, '\n') + 1}
-	last := [2]int{bytes.LastIndexByte(b[:len(b)-1], '\n') + 1, bytes.LastIndexByte(a[:len(a)-1], '\n') + 1}
-	if !bytes.Equal(b[first[0]:last[0]], a[first[1]:last[1]]) {
-		return nil
+	ends := [2]int{bytes.IndexByte(b, '\n') + 1, bytes.IndexByte(a, '\n') + 1}
+	begins := [2]int{bytes.LastIndexByte(b[:len(b)-1], '\n') + 1, bytes.LastIndexByte(a[:len(a)-1], '\n') + 1}
+	if !bytes.Equal(b[ends[0]:begins[0]], a[ends[1]:begins[1]]) {
+		return first, last
 	}
-	return []Edit{{Delete, b[:first[0]]}, {Add, a[:first[1]]}, {Equal, b[first[0]:last[0]]},
-		{Delete, b[last[0]:]}, {Add, a[last[1]:]}}
+	return ends, begins
 }
 
 // commonLines returns the length of the common lines at the start of both texts.
