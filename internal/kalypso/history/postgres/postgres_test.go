@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 1", "DROP TABLE kalypso.delivery CASCADE")
 	deliveries := []history.DeliveryRow{{FirstCommit: "f"}}
 	_, err = s.Record(t.Context(), history.Write{Observation: observed(4, "d"), Deliveries: deliveries})
-	expectError(t, err, "delivery", "does not exist", "what is missing of "+postgres.SchemaFile)
+	expectError(t, err, "delivery", "does not exist", "missing statements of "+postgres.SchemaFile)
 
 	db.Standby(t)
 	_, err = record(t, s, observed(3, "c"), observed(4, "d"))

@@ -350,7 +350,7 @@ func TestForbiddenStrategy(t *testing.T) {
 		said     string // "": it is allowed
 	}{
 		{squash, false, githost.Squash, ""},
-		{squash, false, githost.Merge, `a policy of branch main does not allow the merge method "merge"; of ours, it ` +
+		{squash, false, githost.Merge, `a policy of branch main does not allow the merge method "merge"; it ` +
 			`allows ["squash"]`},
 		{squash, false, githost.Rebase, `does not allow the merge method "rebase"`},
 		{squash, true, githost.Merge, ""},
