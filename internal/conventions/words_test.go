@@ -32,6 +32,11 @@ var (
 	}
 	// pronoun matches a pronoun in place of a noun. A sentence with two of them needs two readings.
 	pronoun = regexp.MustCompile(`\b(?:that|those|the ones?) of\b`)
+	// refusedName matches the names that no type, field and method has: adverbs, participles and forms of verbs, which do
+	// not say what a thing is.
+	refusedName = regexp.MustCompile(`(?i)^(?:again|already|always|away|begun|doubtful|elsewhere|ever|gone|here|` +
+		`left_?behind|maybe|never|nowhere|ours|perhaps|rests|said|seen|some|somewhere|stays?|still|taken|theirs|then|there|` +
+		`unasked|unsure|was|were|why|yet)$`)
 	// sentenceEnd matches the end of a sentence, or of a part of it.
 	sentenceEnd = regexp.MustCompile(`[.:;!?](?:\s|$)`)
 	// heading matches a title in Markdown.
@@ -105,6 +110,11 @@ func checkSource(t *testing.T, name string, text []byte) {
 		}
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
+		for _, id := range names(n) {
+			if !strings.HasSuffix(name, "_test.go") && refusedName.MatchString(id.Name) {
+				t.Errorf("%s: the name %s: use a noun, or for a method a verb", files.Position(id.Pos()), id.Name)
+			}
+		}
 		for _, title := range titles(n) {
 			literal, ok := title.(*ast.BasicLit)
 			if !ok || literal.Kind != token.STRING {
@@ -116,6 +126,34 @@ func checkSource(t *testing.T, name string, text []byte) {
 		}
 		return true
 	})
+}
+
+// names returns the name of a type or a method, or the names of fields.
+func names(n ast.Node) []*ast.Ident {
+	switch n := n.(type) {
+	case *ast.TypeSpec:
+		return append(fieldNames(n.Type), n.Name)
+	case *ast.FuncDecl:
+		if n.Recv != nil {
+			return []*ast.Ident{n.Name}
+		}
+	}
+	return nil
+}
+
+// fieldNames returns the names of the fields of a struct, or of the methods of an interface.
+func fieldNames(of ast.Expr) (all []*ast.Ident) {
+	list := &ast.FieldList{}
+	switch of := of.(type) {
+	case *ast.StructType:
+		list = of.Fields
+	case *ast.InterfaceType:
+		list = of.Methods
+	}
+	for _, field := range list.List {
+		all = append(all, field.Names...)
+	}
+	return all
 }
 
 // titles returns the expressions that are titles of diagnostics: the field Summary, and the argument of Terraform's

@@ -32,8 +32,8 @@ type configKey struct {
 
 // value is a value of a config. The zero value means that the config lacks the key.
 type value struct {
-	text  string
-	there bool
+	text   string
+	exists bool
 }
 
 func (k configKey) texts() Pair[*string] {
@@ -41,7 +41,7 @@ func (k configKey) texts() Pair[*string] {
 }
 
 func (v value) orNil() *string {
-	if !v.there {
+	if !v.exists {
 		return nil
 	}
 	return &v.text
@@ -110,7 +110,7 @@ func (f fileRead) compare() (d fileDifference) {
 
 // show returns a value with the side's own names, at most [maxValue] characters, and without secrets.
 func (n names) show(key string, v value) value {
-	if !v.there {
+	if !v.exists {
 		return v
 	}
 	if v.text = n.restore(v.text); secretscan.Find(key, v.text) != "" {

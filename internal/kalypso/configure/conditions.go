@@ -93,23 +93,23 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 		case unknown.Is(v):
 			for cond, n := range c.numbers {
 				if cond.label == label {
-					h.maybe = append(h.maybe, n)
+					h.possible = append(h.possible, n)
 				}
 			}
 		case asked:
 			h.met = append(h.met, n)
 		}
 	}
-	slices.Sort(h.maybe)
+	slices.Sort(h.possible)
 	return h
 }
 
 // matchedConditions contains the numbers of the conditions that a cluster type or a deployment target meets (met), or
-// may meet because of unknown labels (maybe).
-type matchedConditions struct{ met, maybe []int }
+// may meet because of unknown labels (possible).
+type matchedConditions struct{ met, possible []int }
 
 // mapKey encodes the conditions as a map key.
-func (h matchedConditions) mapKey() string { return mapKey([]int{len(h.met)}, h.met, h.maybe) }
+func (h matchedConditions) mapKey() string { return mapKey([]int{len(h.met)}, h.met, h.possible) }
 
 // mapKey encodes lists of numbers as a map key.
 func mapKey(lists ...[]int) string {
@@ -152,8 +152,8 @@ func newConditionIndex(needs [][]int) *conditionIndex {
 // matching returns two ordered lists: the items whose conditions are all met by cluster or target, and the items whose
 // conditions may all be met.
 func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsure []int) {
-	sets := [][]int{cluster.met, target.met, cluster.maybe, target.maybe}
-	met, mayMeet := sets[:2], len(cluster.maybe)+len(target.maybe) > 0
+	sets := [][]int{cluster.met, target.met, cluster.possible, target.possible}
+	met, mayMeet := sets[:2], len(cluster.possible)+len(target.possible) > 0
 	sure = slices.Clone(a.unconditional)
 	for i, set := range sets {
 		for _, n := range set {

@@ -57,7 +57,7 @@ func (s *sourceSet) matching(cluster, target matchedConditions) *Values {
 		sources = append(sources, s.sources[i])
 	}
 	for _, i := range unsure {
-		sources = append(sources, s.sources[i].unsure())
+		sources = append(sources, s.sources[i].asUncertain())
 	}
 	if len(unsure) > 0 {
 		slices.SortFunc(sources, byMergeOrder)

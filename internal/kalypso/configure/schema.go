@@ -109,8 +109,8 @@ func schemaViolations(schema *compiledSchema, data map[string]any, keys iter.Seq
 	for k := range keys {
 		instance[k] = asNumber(data[k])
 	}
-	cost := meter{left: maxEvaluations}
-	if cost.add(schema.root, instance, nil, 0); cost.left < 0 {
+	cost := meter{remaining: maxEvaluations}
+	if cost.add(schema.root, instance, nil, 0); cost.remaining < 0 {
 		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's "+
 			"references do not repeat each other", maxEvaluations)}
 	}

@@ -113,27 +113,27 @@ func patternSize(re jsonschema.Regexp) int64 {
 }
 
 // meter counts how often the subschemas of a schema evaluate values in the worst case, in which no evaluation ends
-// early. Once left is negative, the validation exceeds the limit.
-type meter struct{ left int64 }
+// early. Once remaining is negative, the validation exceeds the limit.
+type meter struct{ remaining int64 }
 
 // add counts the evaluations of v by n and its subschemas. same lists the parts that are evaluating v already.
 func (m *meter) add(n *part, v any, same []*part, depth int) {
-	if m.left < 0 || slices.Contains(same, n) { // a reference cycle, which the validation rejects
+	if m.remaining < 0 || slices.Contains(same, n) { // a reference cycle, which the validation rejects
 		return
 	}
 	const perLook = 16 // parts of same
-	if m.left -= n.own + int64(len(same)/perLook); depth > maxNested {
-		m.left = -1
+	if m.remaining -= n.own + int64(len(same)/perLook); depth > maxNested {
+		m.remaining = -1
 	}
 	if len(n.same) > 0 {
 		m.addAll(n.same, v, append(same, n), depth+1)
 	}
 	switch v := v.(type) {
 	case string:
-		m.left -= n.pattern*int64(len(v))/instructionBytes + int64(len(v)/textBytes)
+		m.remaining -= n.pattern*int64(len(v))/instructionBytes + int64(len(v)/textBytes)
 	case map[string]any:
 		for k, e := range v {
-			m.left -= 1 + n.keys*int64(len(k))/instructionBytes
+			m.remaining -= 1 + n.keys*int64(len(k))/instructionBytes
 			m.addAll(n.elements, e, nil, depth+1)
 			if by, ok := n.fields[k]; ok {
 				m.add(by, e, nil, depth+1)
@@ -141,7 +141,7 @@ func (m *meter) add(n *part, v any, same []*part, depth int) {
 		}
 	case []any:
 		for _, e := range v {
-			m.left--
+			m.remaining--
 			m.addAll(n.elements, e, nil, depth+1)
 		}
 	}

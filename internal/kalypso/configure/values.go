@@ -55,7 +55,7 @@ type source struct {
 	// unknown contains the keys with unknown values. If it contains unknown.Text, any key may exist.
 	unknown []string
 
-	doubtful *source // see unsure
+	uncertain *source // see asUncertain
 }
 
 // newSource parses the values of a config. It reports values that are too large, see [parseBounded]. It marks these
@@ -91,15 +91,15 @@ func (s *source) markOptional() {
 	s.markUnknown(slices.Collect(maps.Keys(s.values))...)
 }
 
-// unsure returns a copy of the source that is marked as optional. It always returns the same copy.
-func (s *source) unsure() *source {
-	if s.doubtful == nil {
-		s.doubtful = &source{
+// asUncertain returns a copy of the source that is marked as optional. It always returns the same copy.
+func (s *source) asUncertain() *source {
+	if s.uncertain == nil {
+		s.uncertain = &source{
 			object: s.object, path: s.path, order: s.order + 1, values: s.values, unknown: slices.Clone(s.unknown),
 		}
-		s.doubtful.markOptional()
+		s.uncertain.markOptional()
 	}
-	return s.doubtful
+	return s.uncertain
 }
 
 // hasKey reports whether s certainly applies and has a key.

@@ -20,10 +20,10 @@ func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
 	if t.Wish.Updates(s) && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
 		return s.AsSeen()
 	}
-	if !s.Reverted() || !t.Wish.Updates(s) || t.Rendered.Tree == nil || t.Wish.Rests(p) {
+	if !s.Reverted() || !t.Wish.Updates(s) || t.Rendered.Tree == nil || t.Wish.WritesNothing(p) {
 		return s
 	}
-	ours, target := s.Ours(), t.Target()
+	ours, target := s.OwnFolders(), t.Target()
 	back := slices.ContainsFunc(t.Baseline(s).Differing(ours), func(name string) bool {
 		folder, rendered := target[name]
 		return folder.Known < inventory.Whole || rendered && folder.Hash == s.Delivered[name].Hash
@@ -31,8 +31,8 @@ func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
 	switch {
 	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Wish.Rejected, commit) }):
 		return s.AsSeen()
-	case check.Proven(t.Wish.Promotion, s, &s.Seen) != nil:
-	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.Seen.Record.Same(t.Record), s.RevertKnown && !back:
+	case check.Proven(t.Wish.Promotion, s, &s.LastRead) != nil:
+	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.LastRead.Record.Same(t.Record), s.RevertKnown && !back:
 		return s.AsSeen()
 	}
 	return s
@@ -50,13 +50,13 @@ func commitsOf(s *past.State) []string {
 // returnedFolders reports whether the branch contains what a failed rollout of s returns to: an apply was killed after
 // its push.
 func returnedFolders(s *past.State) bool {
-	r := s.Seen.Record
-	if r == nil || r.Rollout == nil || r.Rollout.RolledBack == "" || s.Rollout == nil || !s.Rollout.Returns ||
+	r := s.LastRead.Record
+	if r == nil || r.Rollout == nil || r.Rollout.RolledBack == "" || s.Rollout == nil || !s.Rollout.RestoresOnFailure ||
 		s.Rollout.RolledBack != "" || r.PromotedCommit != s.PromotedCommit {
 		return false
 	}
-	ours, want := s.Ours().HashTexts(), s.Delivered.HashTexts()
-	for name, hash := range s.Rollout.From {
+	ours, want := s.OwnFolders().HashTexts(), s.Delivered.HashTexts()
+	for name, hash := range s.Rollout.EarlierHashes {
 		if want[name] = hash; hash == "" {
 			delete(want, name)
 		}

@@ -55,7 +55,7 @@ func TestAcceptedChanges(t *testing.T) {
 					now := delivered + " small/d=1"
 					s.state, s.branch = usualState(now), containing(now)
 				},
-				"another head": func(s *situation) { s.state.Seen.Head = "next" },
+				"another head": func(s *situation) { s.state.LastRead.Head = "next" },
 				"another destination": func(s *situation) {
 					s.desired.Destination.Path, s.state.Destination.Path = "clusters", "clusters"
 				},
@@ -65,7 +65,7 @@ func TestAcceptedChanges(t *testing.T) {
 			s.desired.Guardrails = wish.Guardrails{MaxRemoved: "100%", Emptied: problem.Fail}
 		}, map[string]func(*situation){
 			"another cluster type": func(s *situation) { s.desired.Tree = rendered("large small/c=1 small/d=1") },
-			"another head":         func(s *situation) { s.state.Seen.Head = "next" },
+			"another head":         func(s *situation) { s.state.LastRead.Head = "next" },
 		}},
 		{accepted.Empty, func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, &past.Branch{Head: "head"}, rendered("large")
@@ -158,7 +158,7 @@ func TestAcceptedInPlan(t *testing.T) {
 	}
 	for name, other := range map[string]func(*past.State){
 		"another edit": func(s *past.State) { edit(s, "large/a=8 large/b=1 small/c=1") },
-		"another head": func(s *past.State) { s.Seen.Head = "next" },
+		"another head": func(s *past.State) { s.LastRead.Head = "next" },
 	} {
 		other(drifted.state)
 		if d := drifted.decide(t); d.Applied.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {

@@ -67,7 +67,7 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	if len(errs) > 0 {
 		return change, errs
 	}
-	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.Taken().Unsettled
+	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.FinalPromotion().Unsettled
 	change.Needed = change.Settles || c.Next.Wish.Moves(c.Before) || c.Branch.Record == nil ||
 		!c.Branch.Record.Same(change.Record) || !change.Existing.Equal(change.Wanted)
 	if !change.Needed {

@@ -18,7 +18,7 @@ import (
 func TestCheckWindow(t *testing.T) {
 	t.Parallel()
 	closes := time.Date(2026, 11, 25, 15, 0, 0, 0, time.UTC)
-	wave, back := &rollout.Step{Taken: []string{"x"}, OpenUntil: closes}, &rollout.Step{Taken: []string{"x"}}
+	wave, back := &rollout.Step{Written: []string{"x"}, OpenUntil: closes}, &rollout.Step{Written: []string{"x"}}
 	for name, tc := range map[string]struct {
 		action   delivery.Action
 		strategy strategy.Strategy

@@ -59,11 +59,11 @@ type Decision struct {
 	// Description says how much is known of what [Describe] describes. Partial: the apply writes a known tree, and the
 	// state knows the tree before it.
 	Description inventory.Known
-	// Stays lists the arguments that are planned as the last apply had them, because the apply does nothing that depends
-	// on them. "a.b" is a part of an argument. Last is one more, "" for none, that stays only if all of Stays do:
-	// otherwise the apply decides again by it.
-	Stays []string
-	Last  string
+	// KeptArguments lists the arguments that are planned as the last apply had them, because the apply does nothing that
+	// depends on them. "a.b" is a part of an argument. DecidingArgument is one more, or "". It is kept only if all of
+	// these are kept. Otherwise, the apply decides again by its new value.
+	KeptArguments    []string
+	DecidingArgument string
 	// Adoption lists the foreign folders that the rendering adopts.
 	Adoption check.Adoption
 	// Drift lists the branches on which the apply overwrites foreign changes: the destination, and the branch of the
@@ -72,10 +72,10 @@ type Decision struct {
 	// ClosedPullRequest is the number of the pull request that people closed without merging it. It is 0 if there is
 	// none, or if the apply opens a new one.
 	ClosedPullRequest int
-	// LeftTree is the destination that keeps the delivered tree once the rendering is only computed, and LeftPullRequest
-	// the pull request that stays open. They are nil and 0 if there is none.
-	LeftTree        *record.Destination
-	LeftPullRequest int
+	// RemainingTree is the destination that keeps the delivered tree once the rendering is only computed, and
+	// RemainingPullRequest the pull request that stays open. They are nil and 0 if there is none.
+	RemainingTree        *record.Destination
+	RemainingPullRequest int
 	// Moves are the deployment targets that move between cluster types.
 	Moves []check.Move
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
@@ -86,20 +86,21 @@ type Decision struct {
 	Renamed []string
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
-	// OldRemoved are the old locations that a pull request of this apply removes. OldKept are those whose pull request
-	// this apply closes. OldKeptForNow are those that a later apply removes, once the destination contains the tree.
-	OldRemoved, OldKept, OldKeptForNow []record.Destination
-	// LeftBehind lists the paths that a move leaves at the old location, see on_move; "": it leaves none.
-	LeftBehind string
+	// RemovedLocations are the old locations that a pull request of this apply removes. KeptLocations are the old
+	// locations whose pull request this apply closes. PendingLocations are the old locations that a later apply removes,
+	// once the destination contains the tree.
+	RemovedLocations, KeptLocations, PendingLocations []record.Destination
+	// RemainingPaths lists the paths that a move leaves at the old location, see on_move. It is "" if no path remains.
+	RemainingPaths string
 	// Unreadable says that a tree was delivered, but that the private state can't be read. [remote.Recover] reads the
 	// branch instead.
 	Unreadable bool
-	// Check says that the state does not know the destination. The plan reads the branch for errors.
-	Check bool
-	// Rests is the reason why the apply writes nothing, with any rendered tree; "": it may write. Waiting lists what
-	// would change, by cluster type, as far as it is known.
-	Rests   string
-	Waiting map[string]string
+	// NeedsBranch says that the state has not seen this destination, so the plan reads the branch to find errors.
+	NeedsBranch bool
+	// IdleReason says why the apply writes nothing, whatever the fleet renders to. It is "" if the apply may write.
+	// Waiting lists what would change, by cluster type, as far as it is known.
+	IdleReason string
+	Waiting    map[string]string
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
 	// Unproven is the reason why the promoted commit has a closed gate, if the rendering has no earlier promotion
@@ -119,12 +120,12 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 		s, t = reverted, next.New(r, p, reverted)
 	}
 	decision := &Decision{Action: Write, Applied: t, Before: s, Prior: p, Description: inventory.Unread}
-	if (p == nil || !p.Promotes) && t.Wish.Promotion.Stays() {
+	if (p == nil || !p.Promotes) && t.Wish.Promotion.KeepsCommit() {
 		decision.Unproven = t.Wish.Promotion.Unproven
 	}
-	defer decision.stay()
-	if t.Wish.Rests(p) {
-		decision.rest()
+	defer decision.keepArguments()
+	if t.Wish.WritesNothing(p) {
+		decision.idle()
 		return decision
 	}
 	if t.Rendered.Tree != nil {
@@ -135,8 +136,8 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 		decision.Errors = append(decision.Errors, err)
 	}
 	if p == nil {
-		decision.Check = t.Wish.Delivers() && t.Wish.Known == inventory.Whole
-		if decision.Check && t.Rendered.Tree != nil {
+		decision.NeedsBranch = t.Wish.Delivers() && t.Wish.Known == inventory.Whole
+		if decision.NeedsBranch && t.Rendered.Tree != nil {
 			c := check.Comparison{Next: t, Before: s, Branch: &past.Branch{}}
 			if err := c.FirstDelivery(&decision.Accepted); err != nil {
 				decision.Errors = append(decision.Errors, err)
@@ -157,7 +158,7 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 	case Keep, Withhold:
 	case RemoveOld:
 		open, closing := Removals(t.Wish, s, true)
-		decision.OldRemoved, decision.OldKept = destinations(open), destinations(closing)
+		decision.RemovedLocations, decision.KeptLocations = destinations(open), destinations(closing)
 	default:
 		decision.write()
 	}
@@ -174,9 +175,9 @@ func (decision *Decision) write() {
 		}
 	}
 	if t.Wish.Strategy == strategy.PullRequest && t.Wish.Located() {
-		decision.OldKeptForNow = destinations(OldLocations(t.Wish, s))
+		decision.PendingLocations = destinations(OldLocations(t.Wish, s))
 	}
-	decision.LeftBehind = check.LeftByMove(t.Wish, s)
+	decision.RemainingPaths = check.LeftByMove(t.Wish, s)
 	if s.Current() && !unknown.Is(t.Wish.Environment) && s.Desired().Environment != t.Wish.Environment {
 		decision.Replaced = s.Desired().Environment
 	}
@@ -187,7 +188,7 @@ func (decision *Decision) write() {
 	}
 	switch {
 	case t.Wish.Strategy == strategy.None:
-		decision.LeftTree, decision.LeftPullRequest = leftBehind(p, s)
+		decision.RemainingTree, decision.RemainingPullRequest = remaining(p, s)
 	case t.Wish.Delivers():
 		decision.Drift = decision.overwrittenDrift()
 		for _, drifted := range decision.Drift {
@@ -196,23 +197,23 @@ func (decision *Decision) write() {
 			}
 		}
 		decision.Unreadable = p.Commit != "" && !s.Current()
-		decision.Check = t.Wish.Known == inventory.Whole && !t.Wish.Updates(s)
+		decision.NeedsBranch = t.Wish.Known == inventory.Whole && !t.Wish.Updates(s)
 		if t.Wish.Updates(s) && t.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
 			decision.checkState()
 		}
 	}
 }
 
-// rest decides for an apply that writes nothing.
-func (decision *Decision) rest() {
+// idle decides for an apply that writes nothing.
+func (decision *Decision) idle() {
 	t, s := decision.Applied, decision.Before
-	decision.Action, decision.Rests = Keep, t.Wish.Promotion.Frozen()
+	decision.Action, decision.IdleReason = Keep, t.Wish.Promotion.Frozen()
 	switch {
-	case decision.Rests != "":
+	case decision.IdleReason != "":
 	case t.Wish.NoCommit:
-		decision.Rests = "Nothing is promoted to the environment yet."
+		decision.IdleReason = "Nothing is promoted to the environment yet."
 	default:
-		decision.Rests = "The rollout is paused, and nothing was delivered yet."
+		decision.IdleReason = "The rollout is paused, and nothing was delivered yet."
 		decision.Step = &rollout.Step{Paused: t.Wish.Rollout.Paused()}
 	}
 	if decision.Prior == nil {
@@ -230,7 +231,7 @@ func (decision *Decision) rest() {
 	if !s.Proposal.Open() {
 		return
 	}
-	decision.Withheld = decision.Rests
+	decision.Withheld = decision.IdleReason
 	if t.Wish.NoCommit && t.Wish.Promotion.Frozen() == "" { // in open windows, the pull request stays as it is
 		decision.Withheld = cmp.Or(t.Wish.Promotion.Withheld(), s.Proposal.Withheld)
 	}
@@ -251,26 +252,33 @@ var resting = []string{
 	"workloads", "manifests", "sources", "verified", "gitops_repo", "promoted_commit", "delivery", "preview",
 }
 
-// stay decides which arguments are planned as the last apply had them. If the apply rests, these are all that decide
-// what is delivered. Else they are those that only say where the objects were read, why a commit was chosen, and what
-// clusters run, unless the apply renders again from them.
-func (decision *Decision) stay() {
+// keepArguments decides which arguments are planned as the last apply had them. If the apply rests, these are all that
+// decide what is delivered. Else they are those that only say where the objects were read, why a commit was chosen, and
+// what clusters run, unless the apply renders again from them.
+func (decision *Decision) keepArguments() {
 	t, p := decision.Applied, decision.Prior
 	switch {
 	case p == nil:
-	case decision.Rests != "":
-		decision.Stays = resting
+	case decision.IdleReason != "":
+		decision.KeptArguments = resting
 		if decision.Step == nil || p.Paused { // else the apply decides again, by the pause
-			decision.Stays = append(slices.Clone(resting), "rollout")
+			decision.KeptArguments = append(slices.Clone(resting), "rollout")
 		}
 		if decision.Action == Keep { // else the apply decides again, by the promotion
-			decision.Last = "promotion"
+			decision.DecidingArgument = "promotion"
 		}
 	case t.Wish.Shown < inventory.Whole || p.Described && unknown.Is(string(t.Wish.Review.Detail)):
 	case decision.Action == Keep:
-		decision.Stays = []string{"sources", "verified", "manifests", "promotion", "rollout.observed", "rollout.pause"}
+		decision.KeptArguments = []string{
+			"sources",
+			"verified",
+			"manifests",
+			"promotion",
+			"rollout.observed",
+			"rollout.pause",
+		}
 	case decision.Action == RemoveOld, decision.Action == Withhold:
-		decision.Stays = []string{"sources", "verified", "manifests", "promotion"}
+		decision.KeptArguments = []string{"sources", "verified", "manifests", "promotion"}
 	}
 }
 
@@ -401,8 +409,8 @@ func (decision *Decision) describable() bool {
 		!slices.ContainsFunc(t.Wish.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }
 
-// leftBehind returns the tree and the pull request that stay on the server once the rendering is only computed.
-func leftBehind(p *past.Prior, s *past.State) (at *record.Destination, pullRequest int) {
+// remaining returns the tree and the pull request that stay on the server once the rendering is only computed.
+func remaining(p *past.Prior, s *past.State) (at *record.Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
 	}
@@ -417,7 +425,7 @@ func leftBehind(p *past.Prior, s *past.State) (at *record.Destination, pullReque
 
 // checkState adds the errors that the branch, as it was last read, implies.
 func (decision *Decision) checkState() {
-	c := check.Comparison{Next: decision.Applied, Before: decision.Before, Branch: &decision.Before.Seen}
+	c := check.Comparison{Next: decision.Applied, Before: decision.Before, Branch: &decision.Before.LastRead}
 	change, errs := newChange(&c, nil)
 	decision.Adoption, decision.Emptied = change.Adoption, change.Emptied
 	decision.Errors = append(decision.Errors, errs...)
@@ -460,18 +468,18 @@ func overwrites(t *next.Next, s *past.State, updates bool) bool {
 		if t.Rendered.Tree == nil {
 			return true
 		}
-		wanted, hash = t.Folders, t.RecordOn(&s.Seen).Hash()
+		wanted, hash = t.Folders, t.RecordOn(&s.LastRead).Hash()
 	}
-	ours := s.Ours()
+	ours := s.OwnFolders()
 	for _, name := range t.Baseline(s).Differing(ours) {
 		if ours[name].Hash != wanted[name].Hash {
 			return true
 		}
 	}
-	if updates && (t.Continues(s.Seen.Record) || s.Reverted()) {
+	if updates && (t.Continues(s.LastRead.Record) || s.Reverted()) {
 		return false
 	}
-	return s.Seen.RecordHash != s.DeliveredRecord && s.Seen.RecordHash != hash
+	return s.LastRead.RecordHash != s.DeliveredRecord && s.LastRead.RecordHash != hash
 }
 
 // ClearSecrets is [check.ClearSecrets] of what the apply delivers.
@@ -488,7 +496,7 @@ func (decision *Decision) failuresChange() bool {
 	if !t.Wish.Delivers() || !s.Current() || t.Known < inventory.Whole {
 		return false
 	}
-	last := s.Desired().Seen.Record
+	last := s.Desired().LastRead.Record
 	return last != nil && !last.SameFailures(t.Record)
 }
 
@@ -496,7 +504,7 @@ func (decision *Decision) failuresChange() bool {
 // is worth a commit, but no pull request: there, the next one says it.
 func settles(t *next.Next, s *past.State) bool {
 	return t.Wish.Strategy == strategy.Push && s.Current() && t.Known == inventory.Whole && t.Wish.Promotion.Settled &&
-		s.Seen.Record != nil && s.Seen.Record.Taken().Unsettled
+		s.LastRead.Record != nil && s.LastRead.Record.FinalPromotion().Unsettled
 }
 
 // decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.

@@ -133,8 +133,8 @@ func containing(entries string) *past.Branch {
 
 func usualState(entries string) *past.State {
 	s := past.NewState(usualDestination, "dev")
-	s.Seen = *containing(entries)
-	s.Delivered, s.DeliveredRecord, s.Base = s.Seen.Folders, s.Seen.RecordHash, "head"
+	s.LastRead = *containing(entries)
+	s.Delivered, s.DeliveredRecord, s.Base = s.LastRead.Folders, s.LastRead.RecordHash, "head"
 	return &s
 }
 
@@ -152,7 +152,7 @@ func usualSituation() *situation {
 
 // edit changes the branch as people do, after the state has seen it.
 func edit(s *past.State, entries string) {
-	s.Seen.Folders = existing(entries)
+	s.LastRead.Folders = existing(entries)
 	s.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
@@ -160,8 +160,8 @@ func edit(s *past.State, entries string) {
 func (s *situation) reverted(last string) {
 	before := s.state.AsDelivery()
 	s.state = usualState(last)
-	s.state.Past = []past.Delivery{before}
-	s.state.Seen, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
+	s.state.EarlierDeliveries = []past.Delivery{before}
+	s.state.LastRead, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
 // proposed proposes the tree by pull request 7, while the destination contains the last delivery.
@@ -200,24 +200,24 @@ func (d *Decision) text(on *situation) string {
 	for _, m := range d.Moves {
 		add(true, "moves %s", m.Target)
 	}
-	for _, old := range d.OldRemoved {
+	for _, old := range d.RemovedLocations {
 		add(true, "removes %s", old.Branch)
 	}
-	for _, old := range d.OldKept {
+	for _, old := range d.KeptLocations {
 		add(true, "closes the removal of %s", old.Branch)
 	}
-	for _, old := range d.OldKeptForNow {
+	for _, old := range d.PendingLocations {
 		add(true, "keeps %s for now", old.Branch)
 	}
 	for _, s := range d.Drift {
 		add(true, "overwrites others on %s", s.Destination.Branch)
 	}
 	add(d.ClosedPullRequest != 0, "pull request %d was abandoned", d.ClosedPullRequest)
-	add(d.LeftTree != nil, "leaves the tree")
-	add(d.LeftPullRequest != 0, "leaves pull request %d", d.LeftPullRequest)
+	add(d.RemainingTree != nil, "leaves the tree")
+	add(d.RemainingPullRequest != 0, "leaves pull request %d", d.RemainingPullRequest)
 	add(d.Replaced != "", "replaces %s", d.Replaced)
 	add(d.Unreadable, "recovers the state")
-	add(d.Check, "reads the branch")
+	add(d.NeedsBranch, "reads the branch")
 	for _, err := range d.Errors {
 		add(true, "refuses: %s", kindOf(err))
 	}
@@ -349,22 +349,22 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[], reads the branch"},
 		{"a move from an empty location is allowed", func(s *situation) {
 			s.proposed("large/a=2")
-			s.state.Delivered, s.state.Seen.Folders, s.state.Seen.Record = inventory.Folders{}, inventory.Folders{}, nil
+			s.state.Delivered, s.state.LastRead.Folders, s.state.LastRead.Record = inventory.Folders{}, inventory.Folders{}, nil
 			s.desired.Destination.Branch = "live"
 		}, "write, changes map[large:+1 -0 ~0], reads the branch"},
 		{"a foreign folder is not overwritten", func(s *situation) {
 			s.desired.Tree = rendered(delivered + " team/d=1")
-			s.state.Seen.Folders = existing(delivered + " team/x=1")
+			s.state.LastRead.Folders = existing(delivered + " team/x=1")
 		}, "write, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
 		{"a folder of others is adopted", func(s *situation) {
 			s.desired.Tree, s.desired.Adopt = rendered(delivered+" team/d=1"), true
-			s.state.Seen.Folders = existing(delivered + " team")
+			s.state.LastRead.Folders = existing(delivered + " team")
 		}, "write, changes map[team:+1 -0 ~0], adopts [team]"},
 		{"a file has the name of a folder of ours", func(s *situation) {
-			s.desired.Tree, s.state.Seen.Files = rendered(delivered+" team/d=1"), []string{"team"}
+			s.desired.Tree, s.state.LastRead.Files = rendered(delivered+" team/d=1"), []string{"team"}
 		}, "write, changes map[team:+1 -0 ~0], refuses: not directories"},
 		{"a foreign folder that the tree does not need is no error", func(s *situation) {
-			s.state.Seen.Folders, s.state.Seen.Files = existing(delivered+" team/x=1"), []string{"README.md"}
+			s.state.LastRead.Folders, s.state.LastRead.Files = existing(delivered+" team/x=1"), []string{"README.md"}
 		}, "keep"},
 
 		// Drift.
@@ -375,11 +375,11 @@ func TestDecide(t *testing.T) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[]"},
 		{"a foreign change of the record is overwritten", func(s *situation) {
-			s.state.Seen.RecordHash, s.state.Drift = "theirs", []drift.Commit{{}}
+			s.state.LastRead.RecordHash, s.state.Drift = "theirs", []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev"},
 		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 new/d=1")
-			s.state.Seen, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
+			s.state.LastRead, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
 		}, "write, changes map[]"},
 		{"a move overwrites foreign changes at the previous location", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
@@ -407,12 +407,12 @@ func TestDecide(t *testing.T) {
 		}, "write, overwrites others on dev"},
 
 		{"a folder in place of the record is not overwritten", func(s *situation) {
-			s.state.Seen.RecordObstacle, s.state.Seen.RecordHash = `".kalypso" exists but is not a directory`, ""
-			s.state.Seen.Record, s.state.Drift = nil, []drift.Commit{{}}
+			s.state.LastRead.RecordObstacle, s.state.LastRead.RecordHash = `".kalypso" exists but is not a directory`, ""
+			s.state.LastRead.Record, s.state.Drift = nil, []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
 		{"the record of another environment is not overwritten", func(s *situation) {
 			written := record.New("stage", []string{"large", "small"}, "", nil, nil)
-			s.state.Seen.Record, s.state.Seen.RecordHash, s.state.Drift = &written, written.Hash(), []drift.Commit{{}}
+			s.state.LastRead.Record, s.state.LastRead.RecordHash, s.state.Drift = &written, written.Hash(), []drift.Commit{{}}
 		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
 
 		// Previous locations on other branches.
@@ -556,7 +556,7 @@ func TestDecide(t *testing.T) {
 		{"the folders that a proposal adopts are part of the description", func(s *situation) {
 			s.proposed(delivered + " team/d=2").Adopted = existing("team/d=1")
 			s.desired.Tree = rendered(delivered + " team/d=3")
-			s.desired.Adopt, s.state.Seen.Folders = true, existing(delivered+" team/d=1")
+			s.desired.Adopt, s.state.LastRead.Folders = true, existing(delivered+" team/d=1")
 		}, "write, changes map[team:+0 -0 ~1], adopts [team]"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -590,7 +590,7 @@ func TestChange(t *testing.T) {
 		{"a foreign file is in place of a folder that is no longer rendered", func(s *situation) {
 			delete(s.branch.Folders, "small")
 			s.branch.Files = []string{"small"}
-			s.state.Seen = *s.branch
+			s.state.LastRead = *s.branch
 		}, "write, remove small"},
 		{"the branch contains foreign folders and files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
@@ -653,7 +653,7 @@ func TestChange(t *testing.T) {
 		}, "refuses: can't be used"},
 		{"people broke the record", func(s *situation) {
 			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is not JSON", "theirs"
-			s.state.Seen = *s.branch
+			s.state.LastRead = *s.branch
 		}, "write"},
 
 		// A rendering of the environment, without its state.

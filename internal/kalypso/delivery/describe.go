@@ -85,9 +85,9 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 			Repo: repoOf(before.PromotedCommit, promoted, was.AllOrigins(), is.AllOrigins()),
 			From: before.PromotedCommit, To: promoted,
 		}
-		c.Promoted.Why = t.RecordOn(&before.Seen).Promotion.Summary
+		c.Promoted.Explanation = t.RecordOn(&before.LastRead).Promotion.Summary
 	}
-	if t.Step != nil && len(t.Step.Returned) > 0 {
+	if t.Step != nil && len(t.Step.Restored) > 0 {
 		c.RolledBack = t.Step.RolledBack
 	}
 	return describe.Markdown(c)

@@ -145,7 +145,7 @@ func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFil
 
 // diffCommand returns the command that shows the changes of a folder after the apply, or nil if there is none.
 func diffCommand(t *next.Next, before *past.State) func(folder string) string {
-	base := cmp.Or(before.Base, before.Seen.Head)
+	base := cmp.Or(before.Base, before.LastRead.Head)
 	if base == "" || t.Wish.Strategy == strategy.None || !before.Destination.SameBranch(t.Wish.Destination) {
 		return nil
 	}

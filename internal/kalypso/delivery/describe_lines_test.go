@@ -333,7 +333,7 @@ func TestDescribeLinesNotKnown(t *testing.T) {
 	t.Parallel()
 	s := stored(t, renderLines(t, valuesFleet(2, map[string]string{"A": "1"}), nil))
 	now := renderLines(t, valuesFleet(3, map[string]string{"A": "2"}), s)
-	s.Seen.Folders["large"].Targets[0].Hash[0]++
+	s.LastRead.Folders["large"].Targets[0].Hash[0]++
 	const changed = "`platform-config.yaml` in 1 folder\n"
 	const one = "The files before this change are not known here for 1 folder, such as `large/app-000-test`.\n"
 	if text := delivery.Describe(t.Context(), now, s); !strings.Contains(text, one) || !strings.Contains(text, changed) {

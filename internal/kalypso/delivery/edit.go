@@ -67,7 +67,7 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderCont
 	for was, is := range inventory.Pairs(target.Targets, p.Tree.Rendered.Folders[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(
-				folder.Folders, gitbranch.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.Whole), Stored: true},
+				folder.Folders, gitbranch.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.FullHash), Stored: true},
 			)
 		}
 	}

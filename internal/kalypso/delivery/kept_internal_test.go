@@ -38,7 +38,7 @@ func (s *situation) fail(rendersTo, failing string) {
 // shortHashes returns a state that was written without on_assignment_error.
 func (s *situation) shortHashes() {
 	s.state.Delivered = s.state.Delivered.Replace(inventory.WithoutWholeHashes)
-	s.state.Seen.Folders = s.state.Seen.Folders.Replace(inventory.WithoutWholeHashes)
+	s.state.LastRead.Folders = s.state.LastRead.Folders.Replace(inventory.WithoutWholeHashes)
 }
 
 // keptText describes what happens to the failing targets.
@@ -121,7 +121,7 @@ func TestKept(t *testing.T) {
 		}, "write"},
 		{"a target that failed before too", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
-			s.state.Seen.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
+			s.state.LastRead.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 			before := existing(delivered)
 			s.prior.TreeHash = inventory.Folders{"large": realHashes(before)["large"], "small": before["small"]}.
 				TreeHash().String()
@@ -194,8 +194,8 @@ func TestKept(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := usualSituation()
-			s.state.Delivered, s.state.Seen.Folders = realHashes(s.state.Delivered), realHashes(s.state.Seen.Folders)
-			s.branch.Folders = s.state.Seen.Folders
+			s.state.Delivered, s.state.LastRead.Folders = realHashes(s.state.Delivered), realHashes(s.state.LastRead.Folders)
+			s.branch.Folders = s.state.LastRead.Folders
 			tt.change(s)
 			if diff := cmp.Diff(tt.want, s.keptText()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -215,8 +215,8 @@ func realHashes(inv inventory.Folders) inventory.Folders {
 // othersWrite changes the branch, as people do, before it is read.
 func (s *situation) othersWrite(entries string) {
 	edit(s.state, entries)
-	s.state.Seen.Folders = realHashes(s.state.Seen.Folders)
-	s.branch.Folders = s.state.Seen.Folders
+	s.state.LastRead.Folders = realHashes(s.state.LastRead.Folders)
+	s.branch.Folders = s.state.LastRead.Folders
 }
 
 // twoStages is a rollout of one cluster type at a time.
@@ -230,7 +230,7 @@ func TestKeptInALaterWave(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
 	s.state.Delivered = realHashes(s.state.Delivered)
-	s.state.Seen.Folders = realHashes(existing("large/a=1 large/b=1 small/c=theirs small/d=1"))
+	s.state.LastRead.Folders = realHashes(existing("large/a=1 large/b=1 small/c=theirs small/d=1"))
 	s.state.Delivered = realHashes(existing("large/a=1 large/b=1 small/c=1 small/d=1"))
 	s.state.Drift = []drift.Commit{{Commit: "theirs"}}
 	s.desired.Rollout = twoStages()
@@ -256,7 +256,7 @@ func TestFailingSince(t *testing.T) {
 	if diff := cmp.Diff(want, first.Kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	s.state.Seen.Record, s.branch.Record = &first, &first
+	s.state.LastRead.Record, s.branch.Record = &first, &first
 	s.desired.Author.When = s.desired.Author.When.Add(time.Hour)
 	next := s.applied()
 	if diff := cmp.Diff(want, next.Failing.Kept); diff != "" {

@@ -163,7 +163,7 @@ func folders(inv inventory.Folders) map[string]tree.Hash {
 	all := map[string]tree.Hash{}
 	for name, folder := range inv {
 		for _, t := range folder.Targets {
-			all[name+"/"+t.Name] = t.Whole
+			all[name+"/"+t.Name] = t.FullHash
 		}
 	}
 	return all
@@ -226,7 +226,7 @@ func (m *keptModel) drift() {
 	} else {
 		m.branch[key] = sha1.Sum(fmt.Append(nil, m.random.Uint64()))
 	}
-	m.state.Seen.Folders = m.inventory()
+	m.state.LastRead.Folders = m.inventory()
 	m.state.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
@@ -315,7 +315,7 @@ func (m *keptModel) apply() {
 	}
 	before, at := m.state, &past.Branch{Head: "head", Folders: inventory.Folders{}}
 	if before != nil {
-		at = &before.Seen
+		at = &before.LastRead
 		m.checkDrift(decision)
 	}
 	change, errs := newChange(&check.Comparison{Next: d, Before: before, Branch: at}, nil)
@@ -401,7 +401,7 @@ func TestTeamsBreakAndFix(t *testing.T) {
 		if diff := cmp.Diff(m.render("never broken"), m.branch); diff != "" {
 			t.Fatalf("seed %d: after mending (-want +got):\n%s", seed, diff)
 		}
-		if r := m.state.Seen.Record; len(r.Kept)+len(r.LeftOut) > 0 {
+		if r := m.state.LastRead.Record; len(r.Kept)+len(r.LeftOut) > 0 {
 			t.Fatalf("seed %d: the record still lists %v", seed, r)
 		}
 	}

@@ -73,7 +73,7 @@ func TestOldLocations(t *testing.T) {
 		}, "write"},
 		{"the rendering moves before it was delivered", func(s *situation) {
 			s.proposed("large/a=2")
-			s.state.Delivered, s.state.Seen = inventory.Folders{}, past.Branch{Head: "head"}
+			s.state.Delivered, s.state.LastRead = inventory.Folders{}, past.Branch{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
 		{"on_move is keep", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},
@@ -98,7 +98,7 @@ func TestOldLocations(t *testing.T) {
 			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
 				RemoveOld: "remove old"}[decision.Action]
 			for verb, places := range map[string][]record.Destination{
-				"removes": decision.OldRemoved, "keeps": decision.OldKept, "leaves": decision.OldKeptForNow,
+				"removes": decision.RemovedLocations, "keeps": decision.KeptLocations, "leaves": decision.PendingLocations,
 			} {
 				var branches []string
 				for _, at := range places {

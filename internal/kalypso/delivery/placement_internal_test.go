@@ -82,7 +82,7 @@ func TestDecisionsDecide(t *testing.T) {
 	d := placed(t)
 	state := func(decisions placement.Decisions) *past.State {
 		s := past.NewState(d.Wish.Destination, "dev")
-		s.Decisions, s.Delivered, s.Seen.Head = decisions, inventory.Folders{}, "1"
+		s.Decisions, s.Delivered, s.LastRead.Head = decisions, inventory.Folders{}, "1"
 		return &s
 	}
 	proposed := state(nil)

@@ -29,7 +29,7 @@ func TestPlanDestroy(t *testing.T) {
 		{name: "with the strategy none", change: func(s *situation) { s.desired.Strategy = strategy.None }},
 		{name: "without a delivery", change: func(s *situation) { s.state = nil }},
 		{name: "with the record of another rendering", change: func(s *situation) {
-			s.state.Seen.Record.Environment = "prod"
+			s.state.LastRead.Record.Environment = "prod"
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

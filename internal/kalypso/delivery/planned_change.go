@@ -83,7 +83,7 @@ func (p *PlannedChange) Delivered(at record.Destination, head string) *past.Stat
 	s := past.NewState(at, t.Wish.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Change.Wanted, p.Change.RecordHash, t.Record.PromotedCommit
 	s.Decisions = t.Rendered.Decisions
-	s.Inputs, s.Base, s.Seen, s.Cache = p.InputsAfter(), head, p.after(head), p.Cache
+	s.Inputs, s.Base, s.LastRead, s.Cache = p.InputsAfter(), head, p.after(head), p.Cache
 	s.Rollout = t.RolloutAfter(p.Change.Needed)
 	s.WholeHashes = t.Wish.KeepsFailed()
 	s.Remember(p.Before)
@@ -113,10 +113,10 @@ func (p *PlannedChange) CommitMessage() string {
 	if k := t.Failing; k != nil {
 		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.Kept), len(k.LeftOut))
 	}
-	if t.Begun {
+	if t.NewRollout {
 		fmt.Fprintf(&b, "\nRollout: %s\n", t.Rollout.StageAndWave())
 		if why := t.Rollout.RolledBack; why != "" {
-			fmt.Fprintf(&b, "\n%s", promotion.Reason{Why: why}.Facts())
+			fmt.Fprintf(&b, "\n%s", promotion.Reason{Explanation: why}.Facts())
 		}
 	}
 	if p.Change.Settles {
@@ -163,7 +163,7 @@ func (p *PlannedChange) TargetState() *past.State {
 	if p.At.Record != nil {
 		s.Decisions = p.At.Record.Decisions
 	}
-	s.Base, s.Seen, s.Cache = p.At.Head, *p.At, p.Cache
+	s.Base, s.LastRead, s.Cache = p.At.Head, *p.At, p.Cache
 	if s.Rollout = past.RolloutOf(p.At.Record, p.At.Time); t.Wish.Updates(p.Before) {
 		s.Rollout = p.Before.Rollout
 	}
@@ -189,7 +189,7 @@ func Computed(t *next.Next) *past.State {
 	s := past.NewState(record.Destination{}, t.Wish.Environment)
 	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
 	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions
-	s.Seen.Folders = s.Delivered
+	s.LastRead.Folders = s.Delivered
 	s.WholeHashes = t.Wish.KeepsFailed()
 	return &s
 }

@@ -13,7 +13,7 @@ import (
 // s are what the last apply left.
 func Settled(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 	n, a := next.New(r, p, s), r.Wish
-	if a.Rests(p) || n.Known < inventory.Whole || len(check.Kept(n)) > 0 ||
+	if a.WritesNothing(p) || n.Known < inventory.Whole || len(check.Kept(n)) > 0 ||
 		p.TreeHash != n.Folders.TreeHash().String() || !p.PullRequest.Equal(a.PullRequest) ||
 		!p.Owners.Equal(a.Owners) {
 		return nil
@@ -24,7 +24,7 @@ func Settled(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 	decision := &Decision{
 		Action: Keep, Applied: n, Before: s, Prior: p, Step: n.Step, Description: inventory.Unread,
 	}
-	decision.stay()
+	decision.keepArguments()
 	return decision
 }
 
@@ -39,7 +39,7 @@ func nothingLeft(n *next.Next, p *past.Prior, s *past.State) bool {
 	}
 	if settles(n, s) || !a.Delivers() || !a.Updates(s) || s.Drifted() || len(s.OldLocations) > 0 ||
 		!s.Desired().Decisions.Equal(n.Record.Decisions) ||
-		!n.IsContainedBy(&s.Desired().Seen) {
+		!n.IsContainedBy(&s.Desired().LastRead) {
 		return false
 	}
 	proposed := s.Proposal

@@ -55,7 +55,7 @@ func TestSummary(t *testing.T) {
 		"create": {with: []func(*situation){func(s *situation) { s.prior, s.state = nil, nil }}, want: imported},
 		"computed only": {
 			with: []func(*situation){render(changed), func(s *situation) {
-				s.desired.Strategy, s.desired.Destination, s.state.Seen = strategy.None, record.Destination{}, past.Branch{}
+				s.desired.Strategy, s.desired.Destination, s.state.LastRead = strategy.None, record.Destination{}, past.Branch{}
 			}},
 			last: usual,
 			want: map[string]string{"large": large("+1 -0 ~1, 3 targets, tree HASH", changed), "small": usual["small"]},

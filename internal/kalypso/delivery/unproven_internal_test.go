@@ -26,10 +26,10 @@ func TestUnproven(t *testing.T) {
 			s.desired.OnDrift = drift.Overwrite
 		}, true, false},
 		"an edited record alone": {func(s *situation) {
-			s.state.Seen.Folders = existing(delivered)
+			s.state.LastRead.Folders = existing(delivered)
 		}, false, false},
 		"an edited record whose commit has the tree of the old one": {func(s *situation) {
-			s.state.Seen.Folders, s.desired.Tree = existing(delivered), rendered(delivered)
+			s.state.LastRead.Folders, s.desired.Tree = existing(delivered), rendered(delivered)
 		}, true, false},
 		"a newer commit is promoted": {func(s *situation) {
 			s.desired.Promotion = promotion.Promotion{Commit: "newer", Unproven: s.desired.Promotion.Unproven,
@@ -37,9 +37,9 @@ func TestUnproven(t *testing.T) {
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, false, false},
 		"an edited record of a wave": {func(s *situation) {
-			r := *s.state.Seen.Record
+			r := *s.state.LastRead.Record
 			r.PromotedCommit, r.Rollout = "old", &rollout.Progress{TargetTreeHash: "t", PromotedCommit: "new"}
-			s.state.Seen.Record, s.state.Seen.RecordHash = &r, r.Hash()
+			s.state.LastRead.Record, s.state.LastRead.RecordHash = &r, r.Hash()
 		}, false, false},
 		"a wave that the state knows": {func(s *situation) {
 			s.state.Rollout = &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: "new"}}
@@ -48,13 +48,13 @@ func TestUnproven(t *testing.T) {
 			s.state.Proposal = &past.Proposal{Head: &past.State{PromotedCommit: "new"}}
 		}, true, true},
 		"people reverted to an earlier delivery": {func(s *situation) {
-			s.state.Past = []past.Delivery{{
-				Record: s.state.Seen.RecordHash, Tree: s.state.Ours().TreeHash().String(),
+			s.state.EarlierDeliveries = []past.Delivery{{
+				Record: s.state.LastRead.RecordHash, Tree: s.state.OwnFolders().TreeHash().String(),
 			}}
 		}, true, false},
 		"people reverted to an earlier delivery, and rejected the last": {func(s *situation) {
-			s.state.Past = []past.Delivery{{
-				Record: s.state.Seen.RecordHash, Tree: s.state.Ours().TreeHash().String(),
+			s.state.EarlierDeliveries = []past.Delivery{{
+				Record: s.state.LastRead.RecordHash, Tree: s.state.OwnFolders().TreeHash().String(),
 			}}
 			s.desired.Rejected = []string{"old"}
 		}, true, true},
@@ -102,8 +102,8 @@ func TestUnproven(t *testing.T) {
 					Reason: promotion.Reason{Decision: promotion.UpToDate}}
 				s.state.PromotedCommit, s.state.Drift = "old", []drift.Commit{{}}
 				written := record.New("dev", []string{"large", "small"}, "new", nil, nil)
-				s.state.Seen.Folders = existing("large/a=2 large/b=1 small/c=1")
-				s.state.Seen.Record, s.state.Seen.RecordHash = &written, written.Hash()
+				s.state.LastRead.Folders = existing("large/a=2 large/b=1 small/c=1")
+				s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
 				row.change(s)
 				decision := s.decide(t)
 				var refused *check.UnknownRecordError
@@ -127,8 +127,8 @@ func lostPrivateState(s *situation) {
 // imported returns the state after an import of what the branch contains.
 func imported(s *past.State) *past.State {
 	now := past.NewState(s.Destination, s.Environment)
-	now.Seen, now.Delivered, now.DeliveredRecord = s.Seen, s.Seen.Folders, s.Seen.RecordHash
-	now.PromotedCommit, now.Base = s.Seen.Record.PromotedCommit, s.Seen.Head
+	now.LastRead, now.Delivered, now.DeliveredRecord = s.LastRead, s.LastRead.Folders, s.LastRead.RecordHash
+	now.PromotedCommit, now.Base = s.LastRead.Record.PromotedCommit, s.LastRead.Head
 	return &now
 }
 

@@ -102,7 +102,7 @@ type clusterState struct {
 	state    ClusterState
 	since    time.Time
 	revision string
-	why      string
+	reason   string
 	failing  bool // as in [Counts]
 }
 
@@ -132,7 +132,7 @@ func (w *Input) groupReports(ctx context.Context, o *Outcome) (all []clusterStat
 		r := &w.Reports[i]
 		if r.Health == Elsewhere {
 			why := withMessage(OneLine(r.Object), OneLine(r.Message))
-			others = append(others, clusterState{cluster: r.Cluster, folder: r.Folder, why: why})
+			others = append(others, clusterState{cluster: r.Cluster, folder: r.Folder, reason: why})
 			continue
 		}
 		key := clusterKey(r.Cluster)
@@ -146,7 +146,7 @@ func (w *Input) groupReports(ctx context.Context, o *Outcome) (all []clusterStat
 	}
 	for _, states := range [][]clusterState{all, others} {
 		slices.SortFunc(states, func(a, b clusterState) int {
-			return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.why, b.why))
+			return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.reason, b.reason))
 		})
 	}
 	return all, newReasons(others)
@@ -176,7 +176,7 @@ func (w *Input) groupReportsOf(cluster []int32, o *Outcome) []clusterState {
 				since = later(since, j.since)
 			}
 		}
-		why := worst.why
+		why := worst.reason
 		if worst.report.Object != "" && worst.state != StateCurrent {
 			why = withMessage(worst.report.Object, why)
 		}
@@ -198,8 +198,8 @@ func newReasons(sorted []clusterState) reasons {
 	r := reasons{}
 	for _, s := range sorted {
 		for at, why := range map[place]string{
-			{clusterKey(s.cluster), s.folder}: s.why,
-			{"", s.folder}:                    fmt.Sprintf("cluster %q: %s", s.cluster, s.why),
+			{clusterKey(s.cluster), s.folder}: s.reason,
+			{"", s.folder}:                    fmt.Sprintf("cluster %q: %s", s.cluster, s.reason),
 		} {
 			if r[at] == "" {
 				r[at] = why
@@ -225,7 +225,7 @@ func compareReports(a, b evaluatedReport) int {
 		cmp.Compare(severity[b.state], severity[a.state]), compareFailing(a.failing, b.failing),
 		cmp.Compare(a.report.Object, b.report.Object), b.since.Compare(a.since),
 		cmp.Compare(a.report.Cluster, b.report.Cluster), cmp.Compare(a.report.Revision, b.report.Revision),
-		cmp.Compare(a.why, b.why),
+		cmp.Compare(a.reason, b.reason),
 	)
 }
 
@@ -245,7 +245,7 @@ func (w *Input) evaluateFolder(
 			cluster: cluster,
 			folder:  name,
 			state:   StateMissing,
-			why: withMessage("it is expected to follow the folder, but no source reports that it does",
+			reason: withMessage("it is expected to follow the folder, but no source reports that it does",
 				elsewhere[place{clusterKey(cluster), name}]),
 		}
 	}

@@ -23,7 +23,7 @@ type History struct {
 	unread      []string
 	determined  []bool // by commit: all that came after it was read
 	tree        func(commit, folder string) string
-	nowhere     []bool               // by commit: false
+	allFalse    []bool               // by commit: false
 	unchangedIn map[string][]bool    // by folder, see unchanged
 	changes     map[string]time.Time // by folder, see LastChange
 }
@@ -33,7 +33,7 @@ type History struct {
 func NewHistory(head string, commits []Commit, tree func(commit, folder string) string) *History {
 	h := &History{index: map[string]int{}, tree: tree, unchangedIn: map[string][]bool{}, changes: map[string]time.Time{}}
 	h.sort(head, commits)
-	h.parents, h.nowhere = make([][]int, len(h.commits)), make([]bool, len(h.commits))
+	h.parents, h.allFalse = make([][]int, len(h.commits)), make([]bool, len(h.commits))
 	missing := map[string]int{}
 	for i, c := range h.commits {
 		for _, p := range c.Parents {
@@ -206,7 +206,7 @@ func (h *History) unchanged(folder string) []bool {
 		want = h.tree(h.commits[0].Hash, folder)
 	}
 	if want == "" {
-		return h.nowhere
+		return h.allFalse
 	}
 	same := make([]bool, len(h.commits))
 	for i := range same {

@@ -74,7 +74,7 @@ func (w *Input) reportInstances(states []clusterState, reports map[place][]evalu
 		run := w.folderRunOf(reports[at])
 		// As in evaluateFolder, a report on the whole cluster counts if it is worse.
 		if anywhere >= 0 && severity[states[anywhere].state] >= severity[s.state] {
-			s.state, s.why, s.failing = states[anywhere].state, states[anywhere].why, states[anywhere].failing
+			s.state, s.reason, s.failing = states[anywhere].state, states[anywhere].reason, states[anywhere].failing
 		}
 		w.passOn(s, run, folder.Targets, o)
 	}
@@ -96,7 +96,7 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 			continue
 		}
 		if target := w.TargetOf(j.report.Folder, j.report.Object); target != "" {
-			one := targetRun{target: target, state: j.reported(), since: j.report.began(), message: j.why}
+			one := targetRun{target: target, state: j.reported(), since: j.report.began(), message: j.reason}
 			if j.report.Revision != "" {
 				one.applied = []Applied{{Object: j.report.Object, Revision: j.report.Revision}}
 			}
@@ -118,7 +118,7 @@ func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
 	r := j.report
 	r.Nested, r.Health, r.Message = true, t.Health, t.Message
 	judged := w.evaluateReport(r)
-	run.state, run.message = judged.reported(), judged.why
+	run.state, run.message = judged.reported(), judged.reason
 	return run
 }
 
@@ -156,7 +156,7 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome)
 		o.countTarget(i.Target, failed)
 	}
 	whole := Instance{
-		Cluster: s.cluster, Folder: s.folder, State: s.reported(), Since: run.since, Message: s.why, Revision: s.revision,
+		Cluster: s.cluster, Folder: s.folder, State: s.reported(), Since: run.since, Message: s.reason, Revision: s.revision,
 	}
 	pass(whole)
 	told := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 
 // addProblem lists a cluster as a problem.
 func (o *Outcome) addProblem(s clusterState) {
-	o.Problems = append(o.Problems, Problem{s.cluster, s.folder, s.state, s.revision, s.why, s.failing})
+	o.Problems = append(o.Problems, Problem{s.cluster, s.folder, s.state, s.revision, s.reason, s.failing})
 }
 
 // countTarget adds to the counts of a deployment target.
@@ -18,7 +18,7 @@ func (o *Outcome) countTarget(target string, more TargetCount) {
 
 // addUnexpected lists a cluster as a problem without counting it.
 func (o *Outcome) addUnexpected(s clusterState, why string) {
-	s.state, s.why, s.failing = StateUnexpected, why, false
+	s.state, s.reason, s.failing = StateUnexpected, why, false
 	o.addFollowed(s)
 	o.addProblem(s)
 }

@@ -15,7 +15,7 @@ type evaluatedReport struct {
 	report Report
 	state  ClusterState
 	since  time.Time // when it reached its state; zero: unknown
-	why    string
+	reason string
 	// failing: it reports a failure and counts as progressing, because the deadline has not passed.
 	failing bool
 }
@@ -42,13 +42,13 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if !j.since.IsZero() && changed.After(j.since) {
 		j.since = changed
 	}
-	j.state, j.why = w.stateOf(r, later(changed, r.Since))
+	j.state, j.reason = w.stateOf(r, later(changed, r.Since))
 	j.failing = j.state == StateProgressing && r.Health == Failed
 	if j.state == StateFailed {
 		j.since = later(changed, r.Since).Add(w.Rules.Deadline)
 	}
-	if j.why == "" || r.Health != Healthy { // a healthy cluster's "ok" is no reason for another state
-		j.why = withMessage(j.why, OneLine(r.Message))
+	if j.reason == "" || r.Health != Healthy { // a healthy cluster's "ok" is no reason for another state
+		j.reason = withMessage(j.reason, OneLine(r.Message))
 	}
 	j.report.Revision = OneLine(r.Revision)
 	return j
@@ -166,7 +166,7 @@ func mergeReports(all []evaluatedReport) evaluatedReport {
 	first := fresh[0]
 	for _, j := range fresh[1:] {
 		if j.state != first.state {
-			first.why = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, j.state)
+			first.reason = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, j.state)
 			first.state = StateProgressing
 			first.failing = slices.ContainsFunc(fresh, func(j evaluatedReport) bool { return j.report.Health == Failed })
 			return first

@@ -102,8 +102,11 @@ func (d *days) write(t *testing.T) {
 		if c.Rendering != nil {
 			folders := slices.Collect(maps.Keys(c.Folders))
 			r := record.New(c.Rendering.Environment, folders, d.real[c.Rendering.Promotion.Commit], nil, nil)
-			r.Promotion = promotion.Reason{Decision: c.Rendering.Promotion.Decision, Why: c.Rendering.Promotion.Why,
-				RolledBack: d.real[c.Rendering.Promotion.RolledBack]}
+			r.Promotion = promotion.Reason{
+				Decision:    c.Rendering.Promotion.Decision,
+				Explanation: c.Rendering.Promotion.Explanation,
+				RolledBack:  d.real[c.Rendering.Promotion.RolledBack],
+			}
 			if c.Rendering.Target != "" {
 				r.Rollout = &rollout.Progress{TargetTreeHash: c.Rendering.Target, Complete: !c.Rendering.UnderWay}
 			}

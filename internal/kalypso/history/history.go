@@ -188,7 +188,7 @@ func (d *delivery) goesOn(c Commit) bool {
 // take adds a commit to d, as its last commit.
 func (d *delivery) take(c Commit) {
 	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Rendering.Promotion.Commit
-	if d.Reason = c.Rendering.Promotion.Why; d.Reason == "" {
+	if d.Reason = c.Rendering.Promotion.Explanation; d.Reason == "" {
 		d.Reason = c.Subject
 	}
 	d.Changes = c.Rendering.Changes

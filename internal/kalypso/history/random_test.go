@@ -185,9 +185,12 @@ func (p *pipeline) step() {
 	}
 	promote := func() history.Rendering {
 		r := record()
-		r.Promotion.Commit, r.Promotion.RolledBack, r.Promotion.Why = newest, "", fmt.Sprint("gates hold for ", newest)
+		r.Promotion.Commit, r.Promotion.RolledBack, r.Promotion.Explanation = newest, "", fmt.Sprint(
+			"gates hold for ",
+			newest,
+		)
 		if r.Promotion.Decision = promotion.Promote; p.IntN(4) == 0 {
-			r.Promotion.Decision, r.Promotion.Why = "", ""
+			r.Promotion.Decision, r.Promotion.Explanation = "", ""
 		}
 		return r
 	}
@@ -323,7 +326,7 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 			}
 		}
 		e.Folders = strings.Join(changed, " ")
-		if e.Reason = d.record.Promotion.Why; e.Reason == "" {
+		if e.Reason = d.record.Promotion.Explanation; e.Reason == "" {
 			e.Reason = p.branch[d.last].Subject
 		}
 		if d.delivered >= 0 {

@@ -15,7 +15,7 @@ type DraftTitles struct {
 // noDraft is put before a title that the host would otherwise take for a draft's.
 const noDraft = "- "
 
-// Stored returns the title in the form that is sent to the host. [DraftTitles.Ours] reverses it.
+// Stored returns the title in the form that is sent to the host. [DraftTitles.WithoutMark] reverses it.
 func (d DraftTitles) Stored(title string, draft bool) string {
 	switch {
 	case draft:
@@ -26,8 +26,8 @@ func (d DraftTitles) Stored(title string, draft bool) string {
 	return title
 }
 
-// Ours returns the title without the mark of a draft, and without noDraft.
-func (d DraftTitles) Ours(stored string, draft bool) string {
+// WithoutMark returns the title without the mark of a draft, and without noDraft.
+func (d DraftTitles) WithoutMark(stored string, draft bool) string {
 	switch {
 	case draft:
 		return strings.TrimPrefix(stored, d.Marks.FindString(stored))

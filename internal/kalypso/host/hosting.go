@@ -47,9 +47,9 @@ type PullRequests interface {
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
-	// Unasked returns the reviewers who have neither been requested for an open pull request, as last read, nor reviewed
+	// MissingReviewers returns the reviewers who have neither been requested for an open pull request, as last read, nor reviewed
 	// it. Some hosts drop reviewers from the list once they have reviewed, so that Edit would request them again.
-	Unasked(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
+	MissingReviewers(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
 	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
 	Close(ctx context.Context, number int) (*PullRequest, error)
 	// MergeWhenReady lets the host merge an open pull request, as last read, once its checks have passed, or at once if no
@@ -92,7 +92,7 @@ type MergeQueues interface {
 
 // QueuePlace is the place of a pull request in a merge queue.
 type QueuePlace struct {
-	Ours bool // the credential's user or app added the pull request
+	OwnEntry bool // the credential's user or app added the pull request
 }
 
 // PullRequestState is the state of a pull request.

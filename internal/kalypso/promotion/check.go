@@ -18,7 +18,7 @@ func (r Rules) Check() (ps problem.Problems) {
 		ps = append(ps, problem.Problem{Summary: summary, Detail: detail, Path: path})
 	}
 	after, own := problem.Attr("after"), ContextOf(r.Environment)
-	for _, g := range r.After {
+	for _, g := range r.Gates {
 		at := []problem.Step{after, problem.Key(g.Name)}
 		switch {
 		case unknown.Is(g.Name) || unknown.Is(r.Environment):

@@ -23,13 +23,13 @@ func Decide(w World) (*Choice, error) {
 	if w.Current.Proposal != nil {
 		result.Proposed = w.Current.Proposal.Commit
 	}
-	c := &choice{world: &w, gates: newGates(&w, found), back: rollback{&w}, result: result}
+	c := &choice{world: &w, gates: newGates(&w, found), rollback: rollback{&w}, result: result}
 	switch {
 	case w.Pinned != "" && !w.History.Has(w.Pinned):
 		return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
 	case w.Pinned != "":
 		result.Commit, result.Decision, result.Candidate = w.Pinned, Pinned, w.newest()
-		c.taken.Override = "pinned by pinned_commit" + signature{&w}.lifted(w.Pinned)
+		c.chosen.Override = "pinned by pinned_commit" + signature{&w}.lifted(w.Pinned)
 	case w.Hold != "":
 		c.freeze()
 	case len(w.rejected()) > 0:
@@ -43,7 +43,7 @@ func Decide(w World) (*Choice, error) {
 	}
 	if result.Unproven = c.unproven(); len(result.Unread) == 0 {
 		result.RolledBack = c.rolledBack()
-		if result.Settled = w.Current.Unsettled && c.back.succeeds(); result.Commit == w.Current.Commit {
+		if result.Settled = w.Current.Unsettled && c.rollback.succeeds(); result.Commit == w.Current.Commit {
 			result.By = w.Current.By
 		}
 		goesBack := result.Decision == Rollback && result.By == ByRollback
@@ -56,7 +56,7 @@ func Decide(w World) (*Choice, error) {
 				result.Verified = map[string]string{result.Commit: signer}
 			}
 		}
-		result.Why = c.why()
+		result.Explanation = c.reason()
 		result.Summary = c.summary(hints.notes())
 	}
 	return result, nil
@@ -64,15 +64,15 @@ func Decide(w World) (*Choice, error) {
 
 // choice is a decision in progress.
 type choice struct {
-	world  *World
-	gates  *gates
-	back   rollback
-	result *Choice
-	taken  proof
+	world    *World
+	gates    *gates
+	rollback rollback
+	result   *Choice
+	chosen   proof
 	// waits counts the commits newer than the chosen one that only a gate keeps from being candidates.
-	waits int
+	waitingCount int
 	// skips counts the commits that can't be candidates.
-	skips int
+	skippedCount int
 	// failed says which folders the current commit broke, if no earlier delivery is good; "": none.
 	failed string
 	// clusters are lines with what clusters say about the failed folders.
@@ -96,7 +96,7 @@ func (c *choice) freeze() {
 // would be unproven, and the rejected one must not spread.
 func (c *choice) goBackFromRejected() {
 	c.result.Decision, c.result.Candidate = Frozen, c.world.newest()
-	if to := c.back.earlier(); to != nil {
+	if to := c.rollback.earlier(); to != nil {
 		c.goBack(to.Commit, proof{Override: fmt.Sprintf("rollback: %s is rejected, and this is the newest earlier delivery",
 			short(c.world.rejected()[0]))})
 	}
@@ -104,14 +104,14 @@ func (c *choice) goBackFromRejected() {
 
 // goBack chooses an earlier delivery.
 func (c *choice) goBack(to string, why proof) {
-	c.result.Commit, c.result.Decision, c.result.Candidate, c.taken = to, Rollback, c.world.newest(), why
+	c.result.Commit, c.result.Decision, c.result.Candidate, c.chosen = to, Rollback, c.world.newest(), why
 }
 
 // choose finds the newest candidate that may be chosen. If only the windows stop it, older ones need an approval.
 func (c *choice) choose() {
 	w, result := c.world, c.result
 	result.Decision = UpToDate
-	if w.History.Gone {
+	if w.History.NoBranch {
 		result.Decision = Hold
 		return
 	}
@@ -133,12 +133,12 @@ func (c *choice) choose() {
 			if until := w.Window.OpenUntil; !until.IsZero() {
 				v.proof.Gates = append(v.proof.Gates, "the window is open until "+stamp(until))
 			}
-			result.Commit, result.Decision, c.taken = commit, Promote, v.proof
+			result.Commit, result.Decision, c.chosen = commit, Promote, v.proof
 			return
 		}
 		c.wait(commit, v.waiting)
 	}
-	if c.waits > 0 || w.Current.Rollout || unknown {
+	if c.waitingCount > 0 || w.Current.Rollout || unknown {
 		result.Decision = Hold
 	}
 }
@@ -147,7 +147,7 @@ func (c *choice) choose() {
 // skipped if not.
 func (c *choice) consider(commit string) bool {
 	if reason := c.world.skipped(commit); reason != "" {
-		c.skips++
+		c.skippedCount++
 		if len(c.result.Skipped) < MaxWaiting {
 			c.result.Skipped = append(c.result.Skipped, Skipped{commit, reason})
 		}
@@ -187,7 +187,7 @@ func (c *choice) eligible(commit string) verdict {
 }
 
 func (c *choice) wait(commit string, gates []Waiting) {
-	c.waits++
+	c.waitingCount++
 	for _, g := range gates {
 		if len(c.result.Waiting) < MaxWaiting {
 			g.Commit = commit
@@ -220,19 +220,19 @@ func (c *choice) unproven() string {
 	return strings.Join(lines, "; ")
 }
 
-// why returns the reason why the commit was chosen. The reason in the record or in the open pull request stays,
+// reason returns why the commit was chosen. The reason in the record or in the open pull request stays,
 // because statuses are renewed.
-func (c *choice) why() string {
+func (c *choice) reason() string {
 	current, proposal, commit := c.world.Current, c.world.Current.Proposal, c.result.Commit
 	switch {
 	case commit == "":
 		return ""
-	case commit == current.Commit && (current.Why != "" || c.result.Decision != Pinned):
-		return current.Why
-	case proposal != nil && proposal.Commit == commit && proposal.Why != "":
-		return proposal.Why
+	case commit == current.Commit && (current.Explanation != "" || c.result.Decision != Pinned):
+		return current.Explanation
+	case proposal != nil && proposal.Commit == commit && proposal.Explanation != "":
+		return proposal.Explanation
 	}
-	return strings.Join(c.taken.lines(), "\n")
+	return strings.Join(c.chosen.lines(), "\n")
 }
 
 // rolledBack returns the newest commit that a rollback removed and that the choice does not bring back. The commit that

@@ -79,8 +79,8 @@ func promoted(commit string) promotion.Promotion { return promotion.Promotion{Co
 // prod is a world in which environment prod is at commit 1 of 5, after stage.
 func prod(change func(*promotion.World), statuses ...status) promotion.World {
 	w := promotion.World{
-		Rules:   promotion.Rules{Environment: "prod", After: []promotion.Gate{{Name: "stage", Context: stage}}},
-		History: promotion.History{Branch: "main", Commits: hashes(5, 0), Whole: true},
+		Rules:   promotion.Rules{Environment: "prod", Gates: []promotion.Gate{{Name: "stage", Context: stage}}},
+		History: promotion.History{Branch: "main", Commits: hashes(5, 0), Complete: true},
 		Current: promotion.Current{Promotion: promoted(hash(1))},
 	}
 	w.Ledger = ledger(600, statuses...)
@@ -91,16 +91,16 @@ func prod(change func(*promotion.World), statuses ...status) promotion.World {
 }
 
 func soak(d time.Duration) func(*promotion.World) {
-	return func(w *promotion.World) { w.After[0].Soak = d }
+	return func(w *promotion.World) { w.Gates[0].Soak = d }
 }
 
 func renewed(within time.Duration) func(*promotion.World) {
-	return func(w *promotion.World) { w.After[0].Soak, w.After[0].RenewedWithin = 4*time.Hour, within }
+	return func(w *promotion.World) { w.Gates[0].Soak, w.Gates[0].RenewedWithin = 4*time.Hour, within }
 }
 
 // byCI has the status ci alone for a gate, which an app must have set.
 func byCI(w *promotion.World) {
-	w.After, w.Statuses = nil, []promotion.StatusGate{{Name: "ci", By: "ci[bot]"}}
+	w.Gates, w.Statuses = nil, []promotion.StatusGate{{Name: "ci", By: "ci[bot]"}}
 }
 
 // TestDecide has a row for each bullet of the rules.
@@ -127,7 +127,7 @@ func TestDecide(t *testing.T) {
 		},
 		"no gate is open": {prod(nil), "hold", 1, "no status", "no newer commit may be promoted yet",
 			""},
-		"no gates at all": {prod(func(w *promotion.World) { w.After = nil }), "promote", 5, "", "", ""},
+		"no gates at all": {prod(func(w *promotion.World) { w.Gates = nil }), "promote", 5, "", "", ""},
 		"nothing promoted yet": {prod(func(w *promotion.World) { w.Current.Commit = "" }, ok(2, 1)),
 			"promote", 2, "", "after nothing", ""},
 		"nothing promoted and no gate is open": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
@@ -142,10 +142,10 @@ func TestDecide(t *testing.T) {
 		"contexts ignore case": {prod(nil, status{commit: 2, context: "Stage Environment",
 			state: githost.Success}), "promote", 2, "", "", ""},
 		"a status by another account keeps the gate closed": {
-			prod(func(w *promotion.World) { w.After[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1,
+			prod(func(w *promotion.World) { w.Gates[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1,
 			`"acme-ci[bot]" set none of the latest statuses`, "", "",
 		},
-		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.After[0].By = "CI[bot]" },
+		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.Gates[0].By = "CI[bot]" },
 			ok(2, 1)), "promote", 2, "",
 			"by ci[bot] at 2026-03-01T12:01:00Z", ""},
 		"a status in the future":            {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
@@ -169,7 +169,7 @@ func TestDecide(t *testing.T) {
 				status{2, "ci", githost.Failure, 1, "eve", "", true}), "promote", 2, "", "by CI[bot]", "",
 		},
 		"all check runs of a name": {
-			prod(func(w *promotion.World) { w.After, w.Statuses = nil, []promotion.StatusGate{{Name: "ci"}} },
+			prod(func(w *promotion.World) { w.Gates, w.Statuses = nil, []promotion.StatusGate{{Name: "ci"}} },
 				status{commit: 2, context: "ci", state: githost.Success, run: true},
 				status{commit: 2, context: "ci", state: githost.Errored, text: "skipped", run: true}),
 			"hold", 1, `c002: ci: check run "ci" is error`, "", "",
@@ -196,7 +196,7 @@ func TestDecide(t *testing.T) {
 			"soaked 4h since 2026-03-01T12:00:00Z", ""},
 		"a status by another account renews nothing": {prod(func(w *promotion.World) {
 			renewed(2 * time.Hour)(w)
-			w.After[0].By = "ci[bot]"
+			w.Gates[0].By = "ci[bot]"
 		}, ok(2, 0), status{2, stage, githost.Success, 120, "eve", "", false}, ok(2, 240)), "hold", 1,
 			"no good status came from 2026-03-01T12:00:00Z to 2026-03-01T16:00:00Z", "", ""},
 		"the statuses of a commit can't be read": {prod(func(w *promotion.World) {
@@ -241,21 +241,21 @@ func TestDecide(t *testing.T) {
 			githost.Failure),
 			ok(2, 90)), "hold", 1, "", "", ""},
 		"a soak proven by another account": {
-			prod(func(w *promotion.World) { w.After[0].Soak, w.After[0].By = time.Hour, "ci[bot]" },
+			prod(func(w *promotion.World) { w.Gates[0].Soak, w.Gates[0].By = time.Hour, "ci[bot]" },
 				status{commit: 2, context: stage, state: githost.Success, at: 0, by: "eve"},
 				ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
 		},
 
 		"deployed counts only for its own commit": {
 			prod(func(w *promotion.World) {
-				w.After[0].Deployed = &promotion.Deployed{Verdict: "success", Commit: hash(3)}
+				w.Gates[0].Deployed = &promotion.Deployed{Verdict: "success", Commit: hash(3)}
 			}), "promote", 3, "environment \"stage\" is at", "", "",
 		},
 		"deployed pending": {prod(func(w *promotion.World) {
-			w.After[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
+			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
 		}), "hold", 1, `environment "stage": pending`, "", ""},
 		"deployed without a state": {prod(func(w *promotion.World) {
-			w.After[0].Deployed = &promotion.Deployed{Verdict: "pending"}
+			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending"}
 		}), "hold", 1, "no promoted commit", "", ""},
 
 		"no status ends the dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1,
@@ -305,12 +305,12 @@ func TestDecide(t *testing.T) {
 			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, delivered(hash(1))
 		}, ok(2, 1)), "frozen", 1, "", "no earlier delivery on branch \"main\" is good. Set pinned_commit", ""},
 		"a rollout is rejected": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, Others: []string{hash(1)},
+			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, OtherCommits: []string{hash(1)},
 				Delivered: delivered(hash(1), hash(0))}
 			w.Rejected = map[string]string{hash(3): ""}
 		}), "rollback", 1, "", "is rejected", ""},
 		"the commit that a rollout replaces is rejected": {prod(func(w *promotion.World) {
-			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, Others: []string{hash(1)},
+			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, OtherCommits: []string{hash(1)},
 				Delivered: delivered(hash(1), hash(0))}
 			w.Rejected = map[string]string{hash(1): hash(2)}
 		}), "rollback", 0, "", "is rejected", ""},
@@ -377,11 +377,11 @@ func TestDecide(t *testing.T) {
 				[]string{hash(4)}
 		}), "promote", 4, "c005", "", ""},
 		"the host does not answer": {prod(func(w *promotion.World) {
-			w.Ledger = promotion.Ledger{Silence: "GitHub is down."}
+			w.Ledger = promotion.Ledger{FailureReason: "GitHub is down."}
 		}), "hold", 1, "can't be read", "", "The statuses can't be read"},
 		"approved while the host does not answer": {prod(func(w *promotion.World) {
 			w.Ledger,
-				w.Approved = promotion.Ledger{Silence: "x"}, []string{hash(2)}
+				w.Approved = promotion.Ledger{FailureReason: "x"}, []string{hash(2)}
 		}), "promote", 2, "", "", "The statuses can't be read"},
 		"a force-push, and a commit is approved": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: delivered("f00", hash(1))}
@@ -404,7 +404,7 @@ func TestDecide(t *testing.T) {
 			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}), "up_to_date", -2, "", "3 commits skipped", ""},
 		"a force-push, without gates": {prod(func(w *promotion.World) {
-			w.Current, w.After = promotion.Current{Promotion: promoted("f00")}, nil
+			w.Current, w.Gates = promotion.Current{Promotion: promoted("f00")}, nil
 			w.History.Trees = map[string]string{"f00": "t", hash(2): "t"}
 		}), "promote", 5, "", "no gates", ""},
 		"a force-push": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(3, 1)),
@@ -490,7 +490,9 @@ func TestPinOfLostCommit(t *testing.T) {
 		"an older one, and the server lost the commit": {1, nil, lost},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := prod(func(w *promotion.World) { w.Current.Commit, w.Pinned, w.History.Left = lost, hash(tc.pinned), tc.left })
+			w := prod(func(w *promotion.World) {
+				w.Current.Commit, w.Pinned, w.History.ForkPoints = lost, hash(tc.pinned), tc.left
+			})
 			decide := func() *promotion.Choice {
 				d, err := promotion.Decide(w)
 				if err != nil {
@@ -562,15 +564,15 @@ func TestUnproven(t *testing.T) {
 		"it is not on the branch": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(99, 1)),
 			`not on the first-parent history of branch "main"`},
 		"it is not on the branch, and there are no gates": {prod(func(w *promotion.World) {
-			w.Current.Commit, w.After = hash(99), nil
+			w.Current.Commit, w.Gates = hash(99), nil
 		}), "not on the first-parent history"},
-		"there are no gates":        {prod(func(w *promotion.World) { w.After = nil }), ""},
+		"there are no gates":        {prod(func(w *promotion.World) { w.Gates = nil }), ""},
 		"the environment is frozen": {prod(func(w *promotion.World) { w.Hold = "freeze" }), "no status"},
 		"a rollout is under way":    {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(1, 1)), ""},
-		"the host does not answer": {prod(func(w *promotion.World) { w.Ledger.Silence = "GitHub is down." }, ok(1, 1)),
+		"the host does not answer": {prod(func(w *promotion.World) { w.Ledger.FailureReason = "GitHub is down." }, ok(1, 1)),
 			"the statuses can't be read"},
 		"the environment before it runs another": {prod(func(w *promotion.World) {
-			w.After = []promotion.Gate{{Name: "stage", Deployed: &promotion.Deployed{Verdict: "success", Commit: hash(2)}}}
+			w.Gates = []promotion.Gate{{Name: "stage", Deployed: &promotion.Deployed{Verdict: "success", Commit: hash(2)}}}
 		}), `environment "stage" is at`},
 		"it soaked":       {prod(soak(4*time.Hour), ok(1, 1), ok(1, 300)), ""},
 		"it did not soak": {prod(soak(4*time.Hour), ok(1, 1), ok(1, 100)), "it soaks 4h"},
@@ -682,20 +684,23 @@ func TestReasonIsStable(t *testing.T) {
 		return d
 	}
 	first := decide(nil, 1)
-	if want := `status "stage environment" is success by ci at 2026-03-01T12:01:00Z`; first.Why != want {
-		t.Errorf("the reason is %q, want %q", first.Why, want)
+	if want := `status "stage environment" is success by ci at 2026-03-01T12:01:00Z`; first.Explanation != want {
+		t.Errorf("the reason is %q, want %q", first.Explanation, want)
 	}
-	after := decide(func(w *promotion.World) { w.Current.Commit, w.Current.Why = first.Commit, first.Why }, 30)
+	after := decide(
+		func(w *promotion.World) { w.Current.Commit, w.Current.Explanation = first.Commit, first.Explanation },
+		30,
+	)
 	proposed := decide(func(w *promotion.World) {
 		w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: first.Promotion}
 	}, 30)
 	pinned := decide(func(w *promotion.World) {
-		w.Current.Commit, w.Current.Why, w.Pinned = first.Commit, first.Why, first.Commit
+		w.Current.Commit, w.Current.Explanation, w.Pinned = first.Commit, first.Explanation, first.Commit
 	}, 30)
 	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed,
 		"a pin to this commit": pinned} {
-		if d.Why != first.Why {
-			t.Errorf("%s: the reason is %q", name, d.Why)
+		if d.Explanation != first.Explanation {
+			t.Errorf("%s: the reason is %q", name, d.Explanation)
 		}
 	}
 	if proposed.Proposed != hash(2) ||
@@ -707,8 +712,8 @@ func TestReasonIsStable(t *testing.T) {
 		"pinned by pinned_commit":     func(w *promotion.World) { w.Pinned = hash(2) },
 		"":                            func(w *promotion.World) { w.Current.Commit = hash(5) },
 	} {
-		if d := decide(change, 1); d.Why != want {
-			t.Errorf("the reason is %q, want %q", d.Why, want)
+		if d := decide(change, 1); d.Explanation != want {
+			t.Errorf("the reason is %q, want %q", d.Explanation, want)
 		}
 	}
 }
@@ -731,9 +736,9 @@ func TestRemovedStatuses(t *testing.T) {
 		decide := func(statuses []status) *promotion.Choice {
 			w := prod(nil, statuses...)
 			pick := rand.New(rand.NewPCG(seed, 38))
-			w.After[0].Soak = time.Duration(pick.IntN(5)) * time.Hour
-			if w.After[0].Soak > 0 {
-				w.After[0].RenewedWithin = []time.Duration{0, time.Hour, 3 * time.Hour}[pick.IntN(3)]
+			w.Gates[0].Soak = time.Duration(pick.IntN(5)) * time.Hour
+			if w.Gates[0].Soak > 0 {
+				w.Gates[0].RenewedWithin = []time.Duration{0, time.Hour, 3 * time.Hour}[pick.IntN(3)]
 			}
 			w.Dwell = time.Duration(pick.IntN(3)) * time.Hour
 			for n := range 6 { // the host was asked for all statuses

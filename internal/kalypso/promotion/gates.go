@@ -66,7 +66,7 @@ func (g *gates) judge(commit string) (v verdict) {
 	}
 	// Reading the time of a status takes a request, so gates with a soak are judged in full only if all others are open.
 	var soaks []Gate
-	for _, gate := range g.world.After {
+	for _, gate := range g.world.Gates {
 		fact, waiting := g.judgeEnvironment(gate, commit)
 		if waiting == nil && gate.Soak > 0 {
 			soaks = append(soaks, gate)

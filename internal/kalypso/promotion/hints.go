@@ -32,15 +32,15 @@ func (h hints) warnings() (all []Warning) {
 			"Only the newest %d commits of branch %q are candidates. Older ones are not considered.",
 			MaxCandidates, w.History.Branch)
 	}
-	if w.History.Gone {
+	if w.History.NoBranch {
 		add("The branch of the control plane no longer exists",
 			"The control plane's repo has no branch %q, so nothing is promoted. The environment keeps its "+
 				"commit. Check control_plane.branch.", w.History.Branch)
 	}
-	if w.Ledger.Silence != "" {
+	if w.Ledger.FailureReason != "" {
 		add("The statuses can't be read",
 			"%s Without them, no gate of a status opens, so nothing is promoted. The environment keeps its commit, "+
-				"and its own changes go out.", w.Ledger.Silence)
+				"and its own changes go out.", w.Ledger.FailureReason)
 	}
 	if other := h.otherReporter(); other != nil {
 		all = append(all, *other)

@@ -48,7 +48,7 @@ const (
 // Rules contains the arguments of a promotion.
 type Rules struct {
 	Environment string
-	After       []Gate // all must be open; sorted by Name
+	Gates       []Gate // all must be open; sorted by Name
 	Statuses    []StatusGate
 	Dwell       time.Duration
 	Hold        string // the reason why the environment is frozen; "": it is not
@@ -93,11 +93,11 @@ type History struct {
 	Branch  string
 	Commits []string          // newest first, as far back as they were read
 	Trees   map[string]string // commit → its tree, of the commits that were read, and of the current one if it can be read
-	// Left maps a commit that the branch lost to the newest one of the branch that it contains, if the server still has
-	// it.
-	Left  map[string]string
-	Whole bool // the history was read to its beginning
-	Gone  bool // the repo has no such branch
+	// ForkPoints maps a commit that the branch lost to the newest commit that both contain, if the server still has the
+	// lost one.
+	ForkPoints map[string]string
+	Complete   bool // the history was read to its beginning
+	NoBranch   bool // the repo has no such branch
 }
 
 // index returns the position of a commit, or -1.
@@ -116,9 +116,9 @@ type Current struct {
 	Promotion        // the promoted commit, as the record says
 	Head      string // of the GitOps branch
 	Rollout   bool   // a rollout is under way
-	// Others are the other commits that folders may contain during a rollout: the previous one, and those of rollouts
-	// that it interrupted.
-	Others []string
+	// OtherCommits are the other commits that folders may contain during a rollout: the previous one, and those of
+	// rollouts that it interrupted.
+	OtherCommits []string
 	// Delivered are the deliveries so far, newest first, as the history of the GitOps branch says. They are read only if
 	// [World.NeedsDeliveries].
 	Delivered []Delivery
@@ -136,8 +136,8 @@ type PendingPromotion struct {
 type Ledger struct {
 	githost.Statuses
 	Histories map[string]StatusHistory // by commit, as far as they were read
-	// Silence is the reason why the host gave no statuses; "": it gave them.
-	Silence string
+	// FailureReason says why the host gave no statuses. It is "" if it gave them.
+	FailureReason string
 }
 
 // StatusHistory contains all statuses of a commit, newest first.
@@ -196,7 +196,7 @@ func StatusesOf(rules Rules, history History, current Current) []string {
 
 // UsesStatuses reports whether the rules need the statuses of a host.
 func (r Rules) UsesStatuses() bool {
-	return len(r.Statuses) > 0 || r.Dwell > 0 || slices.ContainsFunc(r.After,
+	return len(r.Statuses) > 0 || r.Dwell > 0 || slices.ContainsFunc(r.Gates,
 		func(g Gate) bool { return g.Deployed == nil })
 }
 
@@ -206,7 +206,7 @@ func (r Rules) Names() []string {
 	for _, g := range r.Statuses {
 		all = append(all, g.Name)
 	}
-	for _, g := range r.After {
+	for _, g := range r.Gates {
 		if g.Deployed == nil {
 			all = append(all, g.Context)
 		}
@@ -234,5 +234,5 @@ func (r Rules) Mentioned() []string {
 
 // Sort sorts the gates, so that the same rules give the same texts.
 func (r *Rules) Sort() {
-	slices.SortFunc(r.After, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
 }

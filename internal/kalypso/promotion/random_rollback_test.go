@@ -84,7 +84,7 @@ func (c *chain) rollsBack(e *environment, to map[string]string) bool {
 		return false
 	}
 	for name, f := range o.Folders {
-		if f.Failed && o.At.Sub(f.Since) >= r.After && to[name] != f.Tree {
+		if f.Failed && o.At.Sub(f.Since) >= r.FailureDuration && to[name] != f.Tree {
 			return true
 		}
 	}
@@ -142,5 +142,5 @@ func (c *chain) newRollback() *promotion.AutomaticRollback {
 	if c.rand.IntN(2) == 0 {
 		return nil
 	}
-	return &promotion.AutomaticRollback{After: []time.Duration{0, 30 * time.Minute}[c.rand.IntN(2)]}
+	return &promotion.AutomaticRollback{FailureDuration: []time.Duration{0, 30 * time.Minute}[c.rand.IntN(2)]}
 }

@@ -36,7 +36,7 @@ type environment struct {
 
 // folders are the commits that some folder contains.
 func (e *environment) folders() []string {
-	return append([]string{e.current.Commit}, e.current.Others...)
+	return append([]string{e.current.Commit}, e.current.OtherCommits...)
 }
 
 // rejects is the plain rule of rejected commits.
@@ -96,7 +96,7 @@ func newChain(t *testing.T, seed uint64) *chain {
 			before := c.all[i-1].name
 			g := promotion.Gate{Name: before, Context: promotion.ContextOf(before), Soak: soaks[c.rand.IntN(len(soaks))],
 				RenewedWithin: renewedWithin * time.Minute}
-			e.rules.After = []promotion.Gate{g}
+			e.rules.Gates = []promotion.Gate{g}
 			c.all[i-1].rules.Dwell = g.Soak
 		} else {
 			e.rules.Statuses = []promotion.StatusGate{{Name: "ci"}}
@@ -157,7 +157,7 @@ func (c *chain) report(e *environment) {
 func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
-		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, Left: c.left, Whole: true},
+		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, ForkPoints: c.left, Complete: true},
 	}
 	w.Current.Head = fmt.Sprint(e.head)
 	if w.NeedsDeliveries() {
@@ -281,12 +281,12 @@ func (e *environment) deliver(c *chain, d *promotion.Choice, partly bool) {
 	switch {
 	case partly:
 		e.current.Commit, e.current.Rollout = d.Commit, true
-		if d.Commit != was.Commit && !slices.Contains(was.Others, was.Commit) {
-			e.current.Others = append(slices.Clone(was.Others), was.Commit)
+		if d.Commit != was.Commit && !slices.Contains(was.OtherCommits, was.Commit) {
+			e.current.OtherCommits = append(slices.Clone(was.OtherCommits), was.Commit)
 		}
 		return
 	}
-	e.current.Commit, e.current.Rollout, e.current.Others = d.Commit, false, nil
+	e.current.Commit, e.current.Rollout, e.current.OtherCommits = d.Commit, false, nil
 	e.deliveries = append([]string{d.Commit}, e.deliveries...)
 	e.backs = append([]string{d.RolledBack}, e.backs...)
 }
@@ -299,10 +299,10 @@ func (e *environment) write(d *promotion.Choice) {
 	}
 	next := record.New(e.name, nil, promoted, nil, nil)
 	next.Rollout = &rollout.Progress{PromotedCommit: e.current.Commit, Complete: !e.current.Rollout,
-		Interrupted: e.current.Others}
+		Interrupted: e.current.OtherCommits}
 	next.SetPromotion(d.Promotion, e.record)
 	e.record = &next
-	taken := next.Taken()
+	taken := next.FinalPromotion()
 	e.current.Reason = taken.Reason
 	if n := len(e.deliveries); e.current.Rollout && taken.RolledBack != "" {
 		e.partials[n] = append([]promotion.Delivery{
@@ -420,7 +420,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	if len(e.rules.Statuses) > 0 && c.ci[d.Commit] != githost.Success {
 		fail("ci is %s", c.ci[d.Commit])
 	}
-	for i, g := range e.rules.After {
+	for i, g := range e.rules.Gates {
 		before := c.all[slices.Index(c.all, e)-1-i]
 		if !c.hasRun(e, before, d.Commit, int(g.Soak.Minutes())) {
 			fail("%s ran it %v, and not for %s", before.name, before.ran, g.Soak)
@@ -694,7 +694,7 @@ func (c *chain) starve(seed uint64) {
 	last := c.all[len(c.all)-1]
 	slow := false // a soak may never end, unless the environment before dwells longer
 	for i, e := range c.all[1:] {
-		soak := e.rules.After[0].Soak
+		soak := e.rules.Gates[0].Soak
 		slow = slow || soak > 0 && c.all[i].rules.Dwell <= soak
 	}
 	before := last.takes

@@ -35,10 +35,10 @@ type Promotion struct {
 // read it; nothing else depends on it. The zero value is an unknown reason.
 type Reason struct {
 	Decision Kind `json:"decision,omitempty"`
-	// Why explains the choice, in several lines: gates with who opened them, overrides. It is the same before and after
-	// the promotion. Summary describes the run that chose the commit.
-	Why     string `json:"reason,omitempty"`
-	Summary string `json:"summary,omitempty"`
+	// Explanation explains the choice, in several lines: gates with who opened them, overrides. It is the same before and
+	// after the promotion. Summary describes the run that chose the commit.
+	Explanation string `json:"reason,omitempty"`
+	Summary     string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
 	RolledBack string `json:"rolled_back,omitempty"`
 	// By is [ByRollback] if the environment went back by itself; "": gates or people decided.
@@ -65,8 +65,8 @@ func (p Promotion) CheckWindow(now time.Time) error {
 	return windows.CheckOpen(p.OpenUntil, now, "promotion")
 }
 
-// Stays reports whether the decision chose no other commit than the current one.
-func (r Reason) Stays() bool {
+// KeepsCommit reports whether the decision chose no other commit than the current one.
+func (r Reason) KeepsCommit() bool {
 	return r.Decision == Hold || r.Decision == UpToDate || r.Decision == Frozen
 }
 
@@ -83,7 +83,7 @@ var harmless = strings.NewReplacer(
 // of a host, even if a team wrote it. The summary is only for descriptions: it contains untrusted texts.
 func (r Reason) Facts() string {
 	var b strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(r.Why), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(r.Explanation), "\n") {
 		if line = strings.TrimSpace(printable.Line(line)); line != "" && i < maxFacts {
 			b.WriteString("- " + harmless.Replace(line) + "\n")
 		}

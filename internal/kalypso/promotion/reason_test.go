@@ -20,7 +20,7 @@ func TestFacts(t *testing.T) {
 		"***NO_CI***":                    "- *NO_CI*\n",
 		strings.Repeat("many\n", 100):    strings.Repeat("- many\n", 25),
 	} {
-		if got := (promotion.Reason{Why: reason, Summary: "[skip ci]"}).Facts(); got != want {
+		if got := (promotion.Reason{Explanation: reason, Summary: "[skip ci]"}).Facts(); got != want {
 			t.Errorf("%q is %q, want %q", reason, got, want)
 		}
 	}

@@ -15,8 +15,8 @@ const ByRollback = "rollback"
 
 // AutomaticRollback lets an environment go back by itself if its commit breaks a folder.
 type AutomaticRollback struct {
-	Observed *Observation  // nil: nothing was observed
-	After    time.Duration // how long a folder must have failed
+	Observed        *Observation  // nil: nothing was observed
+	FailureDuration time.Duration // how long a folder must have failed
 }
 
 // Observation contains the state of the environment's clusters at a time.
@@ -72,7 +72,7 @@ func (r rollback) failedFolders() (names []string) {
 	if o == nil {
 		return nil
 	}
-	after := r.world.Rollback.After
+	after := r.world.Rollback.FailureDuration
 	for _, name := range slices.Sorted(maps.Keys(o.Folders)) {
 		f := o.Folders[name]
 		if f.Failed &&
@@ -139,7 +139,7 @@ func (r rollback) proposes() bool {
 // goBackByItself decides if the current commit broke folders: the environment goes back as if people had rejected the
 // commit. It reports whether it decided. After such a rollback, the environment must succeed once before the next.
 func (c *choice) goBackByItself() bool {
-	w, r := c.world, c.back
+	w, r := c.world, c.rollback
 	if w.Current.Commit == "" || r.approvedPast() {
 		return false
 	}
@@ -180,7 +180,7 @@ func (c *choice) goBackByItself() bool {
 
 // describeFailure returns a line for each failed folder, and keeps what its clusters say for the summary.
 func (c *choice) describeFailure(failed []string) (facts []string) {
-	o := c.back.observation()
+	o := c.rollback.observation()
 	for i, name := range failed {
 		if i == shown {
 			facts = append(facts, fmt.Sprintf("and %d more folders", len(failed)-shown))

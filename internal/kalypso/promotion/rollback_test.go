@@ -75,13 +75,14 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 		"the branch does not exist": {func(w *promotion.World) {
 			w.Current.Head, w.Rollback.Observed.Head = "", ""
 		}, "hold", 3, "", ""},
-		"a source did not answer":   {observed("canary", hash(3), false), "hold", 3, "", ""},
-		"it failed for long enough": {func(w *promotion.World) { w.Rollback.After = time.Hour }, "rollback", 2, "", ""},
+		"a source did not answer": {observed("canary", hash(3), false), "hold", 3, "", ""},
+		"it failed for long enough": {func(w *promotion.World) { w.Rollback.FailureDuration = time.Hour },
+			"rollback", 2, "", ""},
 		"it did not fail for long enough": {func(w *promotion.World) {
-			w.Rollback.After = time.Hour + time.Second
+			w.Rollback.FailureDuration = time.Hour + time.Second
 		}, "hold", 3, "", ""},
 		"it is unknown since when it fails": {both(func(w *promotion.World) {
-			w.Rollback.After = time.Second
+			w.Rollback.FailureDuration = time.Second
 			w.Rollback.Observed.Folders["canary"] = promotion.ObservedFolder{Tree: hash(3), Failed: true}
 		}), "hold", 3, "", ""},
 		"a folder fails that the commit did not change": {both(
@@ -110,7 +111,7 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 			w.Current.Delivered[1].Folders = map[string]string{"canary": "x"}
 		}, "rollback", 2, "", ""},
 		"a rollout is under way": {func(w *promotion.World) {
-			w.Current.Rollout, w.Current.Others = true, []string{hash(2)}
+			w.Current.Rollout, w.Current.OtherCommits = true, []string{hash(2)}
 			w.Current.Delivered = w.Current.Delivered[1:]
 		}, "rollback", 2, "", ""},
 		"hold":                         {func(w *promotion.World) { w.Hold = "x" }, "frozen", 3, "Hold: x", ""},
@@ -137,19 +138,19 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 			w.Current.Delivered, w.Current.Rollout = nil, true
 		}, "frozen", 3, "no earlier delivery", ""},
 		"no delivery is earlier, and the gates of a newer commit are open": {func(w *promotion.World) {
-			w.Current.Delivered, w.Current.Rollout, w.After, w.Dwell = nil, true, nil, time.Hour
+			w.Current.Delivered, w.Current.Rollout, w.Gates, w.Dwell = nil, true, nil, time.Hour
 		}, "promote", 5, "", ""},
 		"no delivery is earlier, and a newer commit is approved": {func(w *promotion.World) {
 			w.Current.Delivered, w.Current.Rollout, w.Approved = nil, true, []string{hash(4)}
 		}, "promote", 4, "", ""},
 		"the pull request of the rollback, without an observation": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
-				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Why: back}}}
+				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Explanation: back}}}
 			w.Rollback = nil
 		}, "rollback", 2, "Pull request 7", ""},
 		"the pull request of the rollback, and a success": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
-				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Why: back}}}
+				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Explanation: back}}}
 			observed("canary", hash(3), false)(w)
 			w.Rollback.Observed.Success = true
 		}, "hold", 3, "", ""},
@@ -178,10 +179,10 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 			if !strings.Contains(warnings, tc.warning) || tc.warning == "" && warnings != "" {
 				t.Errorf("it warns %q, want %q", warnings, tc.warning)
 			}
-			if strings.Contains(d.Why, "edge-1") {
-				t.Errorf("the reason has words of a cluster: %s", d.Why)
+			if strings.Contains(d.Explanation, "edge-1") {
+				t.Errorf("the reason has words of a cluster: %s", d.Explanation)
 			}
-			byItself := d.Decision == promotion.Rollback && !strings.Contains(d.Why, "is rejected")
+			byItself := d.Decision == promotion.Rollback && !strings.Contains(d.Explanation, "is rejected")
 			if got := d.Decision == promotion.Rollback && d.By == promotion.ByRollback; got != byItself ||
 				byItself && !d.Unsettled {
 				t.Errorf("it goes back by itself: %t, unsettled %t", got, d.Unsettled)
@@ -195,8 +196,8 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 			}
 		})
 	}
-	if d, _ := promotion.Decide(brokenProd(nil)); d.Why != back {
-		t.Errorf("the reason is %q, want %q", d.Why, back)
+	if d, _ := promotion.Decide(brokenProd(nil)); d.Explanation != back {
+		t.Errorf("the reason is %q, want %q", d.Explanation, back)
 	}
 }
 

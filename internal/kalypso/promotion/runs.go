@@ -15,9 +15,9 @@ import (
 // run is a period in which an environment ran a commit. Its proofs are good statuses.
 type run struct {
 	soak.Run
-	end   time.Time // first status that ends it; zero: none
-	other string    // the other commit that this status is on; "": it is on the same commit
-	why   string    // what ended it, unless another commit did
+	end    time.Time // first status that ends it; zero: none
+	other  string    // the other commit that this status is on; "": it is on the same commit
+	reason string    // what ended it, unless another commit did
 }
 
 // event is a status in the context of an environment.
@@ -120,7 +120,7 @@ func (r *runner) take(e *event, own, counts bool) {
 func (r *runner) end(e *event, other, why string) {
 	if r.running {
 		last := &r.all[len(r.all)-1]
-		last.end, last.other, last.why, r.running = e.SetAt, other, why, false
+		last.end, last.other, last.reason, r.running = e.SetAt, other, why, false
 	}
 }
 

@@ -27,7 +27,7 @@ func TestSignatures(t *testing.T) {
 	const why, lifted = "it is signed by ben@acme.io with a revoked key", ", although it is signed by ben@acme.io with"
 	with := func(s *promotion.Signatures, change func(*promotion.World)) promotion.World {
 		w := prod(change)
-		w.After, w.Signatures = nil, s
+		w.Gates, w.Signatures = nil, s
 		return w
 	}
 	approve := func(commits ...int) func(*promotion.World) {
@@ -91,7 +91,7 @@ func TestSignatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			var waiting []int
-			reason := got.Why
+			reason := got.Explanation
 			for _, w := range got.Waiting {
 				if w.Gate != "signature" {
 					t.Errorf("it waits for %s: %s", w.Gate, w.Reason)

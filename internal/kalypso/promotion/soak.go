@@ -45,11 +45,11 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
 			stamp(r.Start), stamp(r.End(gate.Soak)))
-		if n := len(all); n > 1 && all[n-2].why != "" {
-			reason += "; its soak began anew, since " + all[n-2].why
+		if n := len(all); n > 1 && all[n-2].reason != "" {
+			reason += "; its soak began anew, since " + all[n-2].reason
 		}
 	case all[len(all)-1].other == "":
-		reason += "its soak begins anew, since " + all[len(all)-1].why
+		reason += "its soak begins anew, since " + all[len(all)-1].reason
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),

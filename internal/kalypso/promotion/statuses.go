@@ -58,7 +58,7 @@ func (s *statuses) commitsWith(context string) []string {
 
 // unreadable returns the reason why the statuses of a commit cannot be read, or "".
 func (s *statuses) unreadable(commit string) string {
-	if s.ledger.Silence != "" {
+	if s.ledger.FailureReason != "" {
 		return "the statuses can't be read"
 	}
 	return s.ledger.Unread[commit]

@@ -16,7 +16,7 @@ const shown = 5
 func (c *choice) summary(notes []string) string {
 	lines := []string{c.headline()}
 	if c.result.Decision == Promote || c.result.Decision == Rollback {
-		for _, line := range c.taken.lines() {
+		for _, line := range c.chosen.lines() {
 			lines = append(lines, "- "+line)
 		}
 	}
@@ -26,8 +26,11 @@ func (c *choice) summary(notes []string) string {
 	if p := c.world.Current.Proposal; p != nil {
 		lines = append(lines, fmt.Sprintf("Pull request %d, which is open, would promote %s.", p.Number, short(p.Commit)))
 	}
-	if c.waits > 0 {
-		lines = append(lines, fmt.Sprintf("%s wait%s:", problem.Count(c.waits, "newer commit"), singular(c.waits)))
+	if c.waitingCount > 0 {
+		lines = append(
+			lines,
+			fmt.Sprintf("%s wait%s:", problem.Count(c.waitingCount, "newer commit"), singular(c.waitingCount)),
+		)
 		for i, w := range c.result.Waiting {
 			if i == shown {
 				lines = append(lines, "- and more")
@@ -36,8 +39,8 @@ func (c *choice) summary(notes []string) string {
 			lines = append(lines, fmt.Sprintf("- %s, %s: %s", short(w.Commit), printable.Line(w.Gate), printable.Line(w.Reason)))
 		}
 	}
-	if c.skips > 0 {
-		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", problem.Count(c.skips, "commit"),
+	if c.skippedCount > 0 {
+		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", problem.Count(c.skippedCount, "commit"),
 			short(c.result.Skipped[0].Commit), c.result.Skipped[0].Reason))
 	}
 	for _, note := range notes {
@@ -96,7 +99,7 @@ func (c *choice) headline() string {
 	case d.Decision == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
 			"Set pinned_commit to the commit to go to.", at, short(w.rejected()[0]), w.History.Branch)
-	case w.History.Gone:
+	case w.History.NoBranch:
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, w.History.Branch)
 	case w.lost():
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+

@@ -71,7 +71,7 @@ func TestWindows(t *testing.T) {
 			"c005: hold: an incident, c004: hold: an incident, c003: hold: an incident, c002: hold: an incident",
 			"Hold: an incident"},
 		"closed after a force-push that kept the tree": {prod(in(closed, func(w *promotion.World) {
-			w.Current, w.After = promotion.Current{Promotion: promoted("f00")}, nil
+			w.Current, w.Gates = promotion.Current{Promotion: promoted("f00")}, nil
 			w.History.Trees = map[string]string{"f00": "t", hash(5): "t"}
 		})), "hold", 0xf00, "c005" + waits + "the night", "window: waits until"},
 	} {

@@ -59,7 +59,7 @@ func (w *World) NeedsDeliveries() bool {
 
 // rejected returns the rejected commits that folders of the environment may contain.
 func (w *World) rejected() (all []string) {
-	for _, commit := range append([]string{w.Current.Commit}, w.Current.Others...) {
+	for _, commit := range append([]string{w.Current.Commit}, w.Current.OtherCommits...) {
 		if commit != "" && w.rejection(commit) != "" {
 			all = append(all, commit)
 		}
@@ -143,7 +143,7 @@ func (w *World) delivered(commit string) bool {
 // neither does the newest.
 func (w *World) mayRollBack(lost, to string) bool {
 	at := w.History.index(to)
-	return lost != "" && !w.History.Has(lost) && at != 0 && (at < 0 || at >= w.History.index(w.History.Left[lost]))
+	return lost != "" && !w.History.Has(lost) && at != 0 && (at < 0 || at >= w.History.index(w.History.ForkPoints[lost]))
 }
 
 // rollbackLost reports whether the branch lost the commit that was rolled back, so that it is unclear what was rolled

@@ -44,7 +44,7 @@ const everything = ofClusterType | ofTarget | ofValues | ofSecrets | ofAssignmen
 // needs contains the maps that a template reads, and their keys. nil means that it may read any key.
 type needs map[string]map[string]bool
 
-func (n needs) whole(field string) { n[field] = nil }
+func (n needs) readsAll(field string) { n[field] = nil }
 
 func (n needs) key(field, key string) {
 	keys, seen := n[field]
@@ -176,7 +176,7 @@ var lookups = map[string]bool{"index": true, "get": true, "hasKey": true}
 func (d *dependency) all(n needs) {
 	d.scope = everything
 	for field := range fields {
-		n.whole(field)
+		n.readsAll(field)
 	}
 }
 
@@ -193,7 +193,7 @@ func (d *dependency) field(ident []string, n needs) {
 		if len(ident) > 1 {
 			n.key(ident[0], ident[1])
 		} else {
-			n.whole(ident[0])
+			n.readsAll(ident[0])
 		}
 	}
 }

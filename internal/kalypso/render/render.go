@@ -78,7 +78,7 @@ type Renderer struct {
 	schedule     *schedule.Schedule
 	config       *configure.Configuration
 	requires     *requires.Index
-	undecided    bool // see [requires.Index.Unsure]
+	undecided    bool // see [requires.Index.Uncertain]
 	clusterTypes map[*fleet.ClusterType]*clusterTypeInput
 	targets      map[*fleet.DeploymentTarget]*targetInput
 	executors    sync.Pool
@@ -122,7 +122,7 @@ func New(
 		schedule:     s,
 		config:       config,
 		requires:     index,
-		undecided:    index.Unsure(),
+		undecided:    index.Uncertain(),
 		clusterTypes: make(map[*fleet.ClusterType]*clusterTypeInput, len(s.Placements)),
 		targets:      make(map[*fleet.DeploymentTarget]*targetInput, len(s.Targets)),
 	}

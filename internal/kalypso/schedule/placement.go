@@ -117,7 +117,7 @@ func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 
 // unsurePlacements reports, for each policy and cluster type, whether the placement there depends on values that are
 // not known yet: policy → cluster type. A policy that chooses among cluster types depends on all cluster types that
-// it may select. If any policy balances, one unsure policy with a number makes all policies with a number unsure.
+// it may select. If any policy balances, one uncertain policy with a number makes all policies with a number uncertain.
 func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
 	unsure := make([][]bool, len(f.Policies))
 	keepersUnknown := slices.ContainsFunc(f.Policies, keepsUnknown)
@@ -267,7 +267,7 @@ func (s *Schedule) DecisionsKnown() bool { return !s.decisionsUnknown }
 func decisionsUnknown(f *fleet.Fleet, selections []selection, unsure [][]bool) bool {
 	for i, p := range f.Policies {
 		if p.Placement.Decides() && (unknown.Is(p.Name) || len(p.PlacementUnknown()) > 0 ||
-			len(selections[i].maybe) > 0 || slices.Contains(unsure[i], true)) {
+			len(selections[i].possible) > 0 || slices.Contains(unsure[i], true)) {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type selection struct {
 	clusterTypes selector
 	targets      []int // indexes of the deployment targets
-	maybe        []int // indexes of targets whose selection depends on unknown values
+	possible     []int // indexes of targets whose selection depends on unknown values
 }
 
 func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget, labels []labelSet) selection {
@@ -35,7 +35,7 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget,
 		case yes:
 			sel.targets = append(sel.targets, i)
 		case maybe:
-			sel.maybe = append(sel.maybe, i)
+			sel.possible = append(sel.possible, i)
 		}
 	}
 	return sel
@@ -43,14 +43,14 @@ func selectTargets(p *fleet.SchedulingPolicy, targets []*fleet.DeploymentTarget,
 
 // on returns the targets that the policy assigns to a cluster type, and the targets that it may assign.
 func (s *selection) on(clusterType labelSet) (sure, unsure []int) {
-	if len(s.targets)+len(s.maybe) == 0 {
+	if len(s.targets)+len(s.possible) == 0 {
 		return nil, nil
 	}
 	switch s.clusterTypes.match(clusterType) {
 	case yes:
-		return s.targets, s.maybe
+		return s.targets, s.possible
 	case maybe:
-		return nil, slices.Concat(s.targets, s.maybe)
+		return nil, slices.Concat(s.targets, s.possible)
 	}
 	return nil, nil
 }

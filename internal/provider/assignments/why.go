@@ -79,7 +79,7 @@ func (o *assignmentsOutcome) answer(d tfvalue.Decoder) {
 			continue
 		}
 		target, clusterType := asked.String("target"), asked.String("cluster_type")
-		answer, err := o.Why(target, clusterType)
+		answer, err := o.Explain(target, clusterType)
 		switch {
 		case errors.Is(err, explain.ErrNoTarget):
 			asked.Report("No such deployment target", fmt.Sprintf(

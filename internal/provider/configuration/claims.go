@@ -16,8 +16,8 @@ import (
 // configClaims records which commit statuses and BaseRepos the resources of one run manage, to find two resources that
 // manage the same one. The zero value has no claims.
 type configClaims struct {
-	mu    sync.Mutex
-	taken map[string]configClaim
+	mu     sync.Mutex
+	claims map[string]configClaim
 }
 
 type configClaim struct {
@@ -32,12 +32,12 @@ func (c *configClaims) take(key string, config tftypes.Value, create bool) bool 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	own := configClaim{config.String(), create}
-	other, taken := c.taken[key]
+	other, taken := c.claims[key]
 	if !taken {
-		if c.taken == nil {
-			c.taken = map[string]configClaim{}
+		if c.claims == nil {
+			c.claims = map[string]configClaim{}
 		}
-		c.taken[key] = own
+		c.claims[key] = own
 	}
 	return !taken || other == configClaim{own.config, !own.create}
 }

@@ -134,13 +134,13 @@ func (t *trace) private(test *testing.T, private []byte) {
 
 // omitRepeats removes from a state what equals the delivered tree: the private state does not contain it twice.
 func omitRepeats(s *past.State) {
-	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
-		s.Seen.Record.Decisions = nil
+	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
+		s.LastRead.Record.Decisions = nil
 	}
-	for name, folder := range s.Seen.Folders {
+	for name, folder := range s.LastRead.Folders {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = nil
-			s.Seen.Folders[name] = folder
+			s.LastRead.Folders[name] = folder
 		}
 	}
 	if s.Proposal != nil {
@@ -210,8 +210,8 @@ func targetsOf(list any) any {
 	pairs := make([]any, len(targets))
 	for i, t := range targets {
 		hash, mark := t.Hash.String(), ""
-		if t.Whole != (gitobject.Hash{}) {
-			hash = t.Whole.String()
+		if t.FullHash != (gitobject.Hash{}) {
+			hash = t.FullHash.String()
 		}
 		if t.Empty {
 			mark = "-"

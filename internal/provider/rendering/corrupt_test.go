@@ -98,7 +98,7 @@ func TestAccRenderingUnreadablePrivateState(t *testing.T) {
 		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }, // none
 		"no-base64":   func([]byte) []byte { return []byte(`{"delivery": "-"}`) },
 		"later-version": editDelivery(t, func(s *past.State) {
-			s.Version, s.Seen.Head = 1000, s.Seen.Head[1:]+"0" // so that the branch is compared
+			s.Version, s.LastRead.Head = 1000, s.LastRead.Head[1:]+"0" // so that the branch is compared
 			for name, folder := range s.Delivered {
 				folder.Hash[0]++
 				s.Delivered[name] = folder

@@ -51,7 +51,7 @@ func endErrors(diags *diag.Diagnostics, more string) {
 }
 
 // verbs describe what a promotion does with a commit. begin is the beginning of the sentence.
-type verbs struct{ begin, stay, take, goBack, pin string }
+type verbs struct{ begin, keep, take, goBack, pin string }
 
 var (
 	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
@@ -65,7 +65,7 @@ func explainPromotion(d tfvalue.Decoder, verbs verbs) string {
 	if p == nil || p.Summary == "" || !d.Known("promotion") {
 		return ""
 	}
-	verb, commit := verbs.stay, "commit "+printable.Line(p.Commit)
+	verb, commit := verbs.keep, "commit "+printable.Line(p.Commit)
 	switch p.Decision {
 	case promotion.Promote:
 		verb = verbs.take
@@ -103,8 +103,8 @@ func explainRollout(status string, before *past.State, step *rollout.Step) strin
 	if step.Paused != "" {
 		lines = append(lines, "paused: "+printable.Line(step.Paused))
 	}
-	if len(step.Taken) > 0 {
-		lines = append(lines, "the next wave: "+strings.Join(step.Taken, ", "))
+	if len(step.Written) > 0 {
+		lines = append(lines, "the next wave: "+strings.Join(step.Written, ", "))
 	}
 	if len(lines) == 0 {
 		return text

@@ -20,7 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// feedbackKey is the key in private state of the feedback of earlier applies: a [feedback.Said].
+// feedbackKey is the key in private state of the feedback of earlier applies: a [feedback.Sent].
 const feedbackKey = "feedback"
 
 func feedbackArgument() schema.SingleNestedAttribute {
@@ -88,15 +88,15 @@ func (g feedbackGiver) last() types.String {
 	return g.state.FeedbackStatus
 }
 
-// said returns the feedback of earlier applies. A create begins anew: it finds the issues of an earlier rendering on
+// sent returns the feedback of earlier applies. A create has none: it finds the issues of an earlier rendering on
 // the host.
-func (g feedbackGiver) said(ctx context.Context) (said feedback.Said) {
+func (g feedbackGiver) sent(ctx context.Context) (said feedback.Sent) {
 	if g.state == nil {
 		return said
 	}
 	data, _ := g.private.GetKey(ctx, feedbackKey)
 	if json.Unmarshal(data, &said) != nil { // absent, or of another version
-		return feedback.Said{}
+		return feedback.Sent{}
 	}
 	return said
 }
@@ -104,7 +104,7 @@ func (g feedbackGiver) said(ctx context.Context) (said feedback.Said) {
 // plan plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If the apply
 // gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the like.
 func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) types.String {
-	last, said, settings := g.last(), g.said(ctx), decision.Applied.Wish.Feedback
+	last, said, settings := g.last(), g.sent(ctx), decision.Applied.Wish.Feedback
 	if settings == nil && len(said.Issues) == 0 {
 		return last
 	}
@@ -138,7 +138,7 @@ func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) ty
 	if line == "" {
 		return last
 	}
-	decision.Stays = slices.DeleteFunc(slices.Clone(decision.Stays), func(name string) bool {
+	decision.KeptArguments = slices.DeleteFunc(slices.Clone(decision.KeptArguments), func(name string) bool {
 		return name == schemas.SourcesAttribute || name == "manifests"
 	})
 	if line == last.ValueString() {
@@ -165,7 +165,7 @@ func (g feedbackGiver) set(m *environmentRenderingModel, status types.String) {
 func (g feedbackGiver) send(
 	ctx context.Context, m *environmentRenderingModel, result *remote.Result, planned deliveryResults,
 ) (settled bool) {
-	last, said, settings := g.last(), g.said(ctx), result.Applied.Wish.Feedback
+	last, said, settings := g.last(), g.sent(ctx), result.Applied.Wish.Feedback
 	if m.FeedbackStatus = planned.FeedbackStatus; m.FeedbackStatus.IsUnknown() {
 		m.FeedbackStatus = last
 	}
@@ -205,7 +205,7 @@ func (g feedbackGiver) send(
 
 // end closes the issues of a rendering that was destroyed.
 func (g feedbackGiver) end(ctx context.Context, environment string) {
-	plan := feedback.NewPlan(&feedback.Message{Environment: environment}, g.said(ctx))
+	plan := feedback.NewPlan(&feedback.Message{Environment: environment}, g.sent(ctx))
 	if plan.Empty() {
 		return
 	}

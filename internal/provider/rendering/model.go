@@ -115,11 +115,11 @@ func (m *environmentRenderingModel) planResults(
 	switch decision.Action {
 	case delivery.Keep:
 		m.keepResults(state, decision)
-		m.stay(ctx, decision, state)
+		m.keepArguments(ctx, decision, state)
 		return
 	case delivery.RemoveOld, delivery.Withhold:
 		m.keepResults(state, decision)
-		m.stay(ctx, decision, state)
+		m.keepArguments(ctx, decision, state)
 		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
 		return
 	}
@@ -171,16 +171,16 @@ func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, 
 	return true
 }
 
-// stay plans the values of the last apply for the arguments that keep them, if Terraform accepts that.
-func (m *environmentRenderingModel) stay(
+// keepArguments plans the values of the last apply for the arguments that keep them, if Terraform accepts that.
+func (m *environmentRenderingModel) keepArguments(
 	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
 ) {
 	all := true
-	for _, name := range decision.Stays {
+	for _, name := range decision.KeptArguments {
 		all = m.keepArgument(ctx, name, state) && all
 	}
-	if all && decision.Last != "" {
-		m.keepArgument(ctx, decision.Last, state)
+	if all && decision.DecidingArgument != "" {
+		m.keepArgument(ctx, decision.DecidingArgument, state)
 	}
 }
 
@@ -308,7 +308,7 @@ func (m *environmentRenderingModel) setRefreshed(
 	}
 	if found.State.Reverted() {
 		m.setReverted(ctx, found.State)
-		m.setFiles(files, found.State.Seen.Record.PromotedCommit)
+		m.setFiles(files, found.State.LastRead.Record.PromotedCommit)
 	}
 	return !m.sameAs(&before)
 }
@@ -316,7 +316,7 @@ func (m *environmentRenderingModel) setRefreshed(
 // setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet now renders the
 // same tree, the next plan is empty.
 func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.State) {
-	ours, record := s.Ours(), s.Seen.Record
+	ours, record := s.OwnFolders(), s.LastRead.Record
 	m.TreeHash = types.StringValue(ours.TreeHash().String())
 	m.AssignmentCount = types.Int64Value(int64(ours.Count()))
 	if !m.Folders.IsNull() {
@@ -328,16 +328,16 @@ func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.Sta
 	if !m.Summary.IsNull() {
 		m.Summary = summaryOf(ours.Summary(nil, m.summary()))
 	}
-	m.CommitSHA = types.StringValue(s.Seen.Head)
+	m.CommitSHA = types.StringValue(s.LastRead.Head)
 	m.Delivered = types.BoolValue(record.Rollout == nil || record.Rollout.Complete)
 	if !m.TargetTreeHash.IsNull() {
 		m.TargetTreeHash = m.TreeHash
 		if record.Rollout != nil {
 			m.TargetTreeHash = types.StringValue(record.Rollout.TargetTreeHash)
 		}
-		m.RolloutStatus = tfvalue.Nullable(past.RolloutOf(record, s.Seen.Time).Status())
+		m.RolloutStatus = tfvalue.Nullable(past.RolloutOf(record, s.LastRead.Time).Status())
 	}
-	promoted := record.Taken()
+	promoted := record.FinalPromotion()
 	if !m.PromotedCommit.IsNull() {
 		m.PromotedCommit = tfvalue.Nullable(promoted.Commit)
 	}

@@ -123,7 +123,7 @@ func (r *environmentRendering) render(
 		tflog.Info(ctx, "rendering the fleet", map[string]any{"environment": arguments.Environment})
 		var found problem.Problems
 		rendered, found = delivery.Render(ctx, arguments, prior, before, logProgress(ctx, logEvery))
-		if arguments.Rests(prior) {
+		if arguments.WritesNothing(prior) {
 			found = found.AsWarnings() // none of the tree is written now
 		}
 		ps = append(ps, found...)
@@ -153,9 +153,9 @@ func (m *environmentRenderingModel) plan(
 	case decision.Action == delivery.Nothing:
 		tfvalue.AppendProblems(diags, problems)
 		m.setNothing(decision.Applied.Wish)
-	case decision.Rests != "":
+	case decision.IdleReason != "":
 		tfvalue.AppendProblems(diags, problems)
-		m.stay(ctx, decision, state)
+		m.keepArguments(ctx, decision, state)
 		m.keepComputed(state)
 		if decision.Action == delivery.Withhold {
 			m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change

@@ -113,7 +113,7 @@ func (r *environmentRendering) apply(
 	case result.Action == delivery.Nothing:
 		next.setNothing(result.Applied.Wish)
 		return next
-	case decision.Rests != "":
+	case decision.IdleReason != "":
 		next.keepComputed(state)
 		return next
 	}
@@ -185,7 +185,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 		return
 	}
 	tfvalue.AppendProblems(diags, report.Refreshed(prior, found))
-	if found.Gone {
+	if found.Removed {
 		resp.State.RemoveResource(ctx)
 		return
 	}
@@ -206,7 +206,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 func (r *environmentRendering) revertedFiles(
 	ctx context.Context, state *environmentRenderingModel, now *past.State,
 ) (map[string][]byte, error) {
-	if state.Files.IsNull() || !now.Reverted() || state.TreeHash.ValueString() == now.Ours().TreeHash().String() {
+	if state.Files.IsNull() || !now.Reverted() || state.TreeHash.ValueString() == now.OwnFolders().TreeHash().String() {
 		return nil, nil
 	}
 	return r.remote(ctx).Files(ctx, now)

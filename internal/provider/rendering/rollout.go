@@ -147,16 +147,16 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 		why, until := report.Pause(decision.Applied.Wish.Rollout)
 		diags.AddAttributeWarning(at, "The rollout is paused", fmt.Sprintf("%s\nNo further wave follows until %s.", why,
 			until))
-	case len(step.Returned) > 0:
+	case len(step.Restored) > 0:
 		diags.AddAttributeWarning(
 			at,
 			"The rollout goes back",
 			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe folders of the rollout return to their trees "+
 				"from before it: %s. This tree is not tried again until the fleet changes. To write it to all folders at once, "+
 				"set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed),
-				problem.First(step.Returned, problem.MaxListed), decision.Applied.TargetTreeHash()),
+				problem.First(step.Restored, problem.MaxListed), decision.Applied.TargetTreeHash()),
 		)
-	case step.RolledBack != "" && len(step.Stay) > 0:
+	case step.RolledBack != "" && len(step.Kept) > 0:
 		diags.AddAttributeWarning(
 			at,
 			"The rollout was rolled back",

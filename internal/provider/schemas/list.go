@@ -23,8 +23,8 @@ type ListResults struct {
 	count   int64
 	// last is the result that reaches the limit. It is kept back until it's known whether there are more results:
 	// Terraform reads nothing after it, so a warning about more results must come with it.
-	last *list.ListResult
-	done bool // Terraform wants no more
+	last  *list.ListResult
+	ended bool // Terraform wants no more
 }
 
 // ListStream returns the results that find adds.
@@ -35,7 +35,7 @@ func ListStream(request list.ListRequest, find func(*ListResults)) iter.Seq[list
 		}
 		l := &ListResults{request: request, push: push}
 		find(l)
-		if l.last != nil && !l.done {
+		if l.last != nil && !l.ended {
 			l.push(*l.last)
 		}
 	}
@@ -46,7 +46,7 @@ func ListStream(request list.ListRequest, find func(*ListResults)) iter.Seq[list
 func (l *ListResults) Add(
 	ctx context.Context, name string, identity map[string]string, resource func(*tfsdk.Resource, *diag.Diagnostics),
 ) bool {
-	if l.done {
+	if l.ended {
 		return false
 	}
 	if l.last != nil {
@@ -54,7 +54,7 @@ func (l *ListResults) Add(
 			"There are more than %d results. Raise limit to get them: it is an argument of the list block, beside config.",
 			l.request.Limit))
 		l.push(*l.last)
-		l.done = true
+		l.ended = true
 		return false
 	}
 	result := l.request.NewListResult(ctx)
@@ -90,13 +90,13 @@ func (l *ListResults) Warn(diags diag.Diagnostics) bool {
 
 // Fail passes diagnostics. An error ends the list.
 func (l *ListResults) Fail(diags diag.Diagnostics) bool {
-	if l.done || len(diags) == 0 {
-		return !l.done
+	if l.ended || len(diags) == 0 {
+		return !l.ended
 	}
 	return l.send(list.ListResult{Diagnostics: diags})
 }
 
 func (l *ListResults) send(result list.ListResult) bool {
-	l.done = !l.push(result)
-	return !l.done
+	l.ended = !l.push(result)
+	return !l.ended
 }

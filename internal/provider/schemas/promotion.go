@@ -109,12 +109,12 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 		return nil
 	}
 	p := &promotion.Promotion{Commit: given.String("commit"), Reason: promotion.Reason{
-		Decision:   promotion.Kind(given.String("decision")),
-		Why:        given.String("reason"),
-		Summary:    given.String("summary"),
-		RolledBack: given.String("rolled_back"),
-		By:         given.String("by"),
-		Unsettled:  given.True("unsettled"),
+		Decision:    promotion.Kind(given.String("decision")),
+		Explanation: given.String("reason"),
+		Summary:     given.String("summary"),
+		RolledBack:  given.String("rolled_back"),
+		By:          given.String("by"),
+		Unsettled:   given.True("unsettled"),
 	}}
 	_, set := given.Argument("unsettled")
 	p.Settled = set && !p.Unsettled
@@ -163,7 +163,7 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 	set, _ := tfvalue.Members(v)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		at := tfvalue.NewDecoder(set[name], d.Problems, d.At(problem.Attr("after"), problem.Key(name))...)
-		request.Rules.After = append(request.Rules.After, readGate(at, name))
+		request.Rules.Gates = append(request.Rules.Gates, readGate(at, name))
 	}
 	for _, p := range request.Rules.Check() {
 		p.Path = d.At(p.Path...)
@@ -187,7 +187,10 @@ func readRollback(d tfvalue.Decoder, at record.Destination) *promotion.Automatic
 		given.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", seen.Verdict),
 			problem.Attr("observed"), problem.Attr("verdict"))
 	}
-	return &promotion.AutomaticRollback{Observed: promotionObservation(seen), After: ReadDuration(given, "after", 0)}
+	return &promotion.AutomaticRollback{
+		Observed:        promotionObservation(seen),
+		FailureDuration: ReadDuration(given, "after", 0),
+	}
 }
 
 // promotionObservation returns the part of an observation that a promotion depends on.
@@ -326,7 +329,7 @@ func ReadRejected(d tfvalue.Decoder) map[string]string {
 // PromotionTexts returns the attributes of a promotion that the record on the branch keeps.
 func PromotionTexts(p promotion.Promotion) map[string]string {
 	return map[string]string{
-		"commit": p.Commit, "decision": string(p.Decision), "reason": p.Why, "summary": p.Summary,
+		"commit": p.Commit, "decision": string(p.Decision), "reason": p.Explanation, "summary": p.Summary,
 		"rolled_back": p.RolledBack, "by": p.By,
 	}
 }

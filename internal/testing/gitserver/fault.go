@@ -20,13 +20,13 @@ type Fault struct {
 	Skip    int    // number of matching requests to let through first
 	Times   int    // number of requests to hit; 0: one, negative: all
 
-	Serve  bool        // git handles the request, and its answer is lost
-	Then   func()      // called before the answer
-	Hang   bool        // no answer until the client gives up
-	Cut    int         // bytes of git's answer to send before the connection breaks
-	Status int         // status of the answer; 0: the connection breaks
-	Header http.Header // of the answer
-	Body   []byte      // of the answer
+	Serve        bool        // git handles the request, and its answer is lost
+	BeforeAnswer func()      // may be nil
+	Hang         bool        // no answer until the client gives up
+	Cut          int         // bytes of git's answer to send before the connection breaks
+	Status       int         // status of the answer; 0: the connection breaks
+	Header       http.Header // of the answer
+	Body         []byte      // of the answer
 }
 
 // Fail adds a fault, which takes precedence over earlier ones.
@@ -73,8 +73,8 @@ func (f *Fault) answer(w http.ResponseWriter, req *http.Request, git http.Handle
 	if f.Serve {
 		git.ServeHTTP(httptest.NewRecorder(), req)
 	}
-	if f.Then != nil {
-		f.Then()
+	if f.BeforeAnswer != nil {
+		f.BeforeAnswer()
 	}
 	switch {
 	case f.Hang:

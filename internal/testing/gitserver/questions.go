@@ -114,7 +114,7 @@ func OnBranch(store *filesystem.Storage, commit string) bool {
 // merges contains the results of [MergedTree], by repo and commits. They never change.
 var merges sync.Map
 
-type merge struct{ repo, ours, theirs string }
+type merge struct{ repo, first, second string }
 
 // MergedTree returns the tree of a merge of two commits, or "" if they conflict.
 func MergedTree(repo, ours, theirs string) string {

@@ -98,7 +98,7 @@ func (r gitHubRepo) PullRequests(t testing.TB) (all []githost.PullRequest) {
 		}
 		var queue *githost.QueuePlace
 		if p.QueuedBy != "" {
-			queue = &githost.QueuePlace{Ours: p.QueuedBy == p.Author}
+			queue = &githost.QueuePlace{OwnEntry: p.QueuedBy == p.Author}
 		}
 		all = append(all, githost.PullRequest{
 			Queue: queue, Number: p.Number, State: githost.PullRequestState(p.State), Title: p.Title, Body: p.Body,

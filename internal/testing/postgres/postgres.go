@@ -254,9 +254,9 @@ func (s *Server) PgBouncer(t testing.TB, database string) string {
 
 // process is a running program.
 type process struct {
-	cmd  *exec.Cmd
-	log  string
-	gone chan struct{}
+	cmd    *exec.Cmd
+	log    string
+	exited chan struct{}
 }
 
 func run(t testing.TB, log string, cmd *exec.Cmd) *process {
@@ -269,11 +269,11 @@ func run(t testing.TB, log string, cmd *exec.Cmd) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: cmd, log: log, gone: make(chan struct{})}
+	p := &process{cmd: cmd, log: log, exited: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait()
 		_ = file.Close()
-		close(p.gone)
+		close(p.exited)
 	}()
 	return p
 }
@@ -282,10 +282,10 @@ func run(t testing.TB, log string, cmd *exec.Cmd) *process {
 func (p *process) stop(signal os.Signal) {
 	_ = p.cmd.Process.Signal(signal)
 	select {
-	case <-p.gone:
+	case <-p.exited:
 	case <-time.After(10 * time.Second):
 		_ = p.cmd.Process.Kill()
-		<-p.gone
+		<-p.exited
 	}
 }
 
@@ -305,7 +305,7 @@ func (p *process) await(t testing.TB, url string) {
 			return
 		}
 		select {
-		case <-p.gone:
+		case <-p.exited:
 			text, _ := os.ReadFile(p.log)
 			t.Fatalf("%s ended: %s", p.cmd, text)
 		default:

@@ -98,20 +98,20 @@ type Decision struct {
 	File      string
 	FileKnown bool
 	Drifted   bool // people pinned another commit
-	// Rests is the reason why nothing is written, with any promoted commit; "": the apply may write. Withhold says that
-	// the apply makes the open pull request a draft that must not be merged now.
-	Rests    string
-	Withhold bool
-	Closed   int // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
-	Err      error
+	// IdleReason says why nothing is written, with any promoted commit. It is "" if the apply may write. Withhold says
+	// that the apply makes the open pull request a draft that must not be merged now.
+	IdleReason string
+	Withhold   bool
+	Closed     int // the number of the pull request that people closed and that keeps the apply from proposing; 0: none
+	Err        error
 }
 
 // Decide decides from the state alone. s is nil for a create.
 func Decide(d *Desired, s *State) Decision {
-	switch why := d.rests(s); {
+	switch why := d.idleReason(s); {
 	case why != "":
 		withhold := d.Withholds(s) && s.Proposal.Withheld != why
-		return Decision{Write: withhold, Withhold: withhold, Rests: why}
+		return Decision{Write: withhold, Withhold: withhold, IdleReason: why}
 	case s == nil || !s.At.same(d.At) || s.nothing():
 		return Decision{Write: true}
 	}
@@ -136,9 +136,9 @@ func Decide(d *Desired, s *State) Decision {
 	return decision
 }
 
-// rests returns the reason why the apply writes nothing: the environment is frozen, the windows closed after the pull
-// request was opened, or nothing is promoted yet. "": it may write.
-func (d *Desired) rests(s *State) string {
+// idleReason returns the reason why the apply writes nothing: the environment is frozen, the windows closed after the
+// pull request was opened, or nothing is promoted yet. "": it may write.
+func (d *Desired) idleReason(s *State) string {
 	switch {
 	case d.Promotion.Frozen() != "":
 		return d.Promotion.Frozen()
@@ -173,7 +173,7 @@ var (
 
 // KeepDelivered returns d with the commit that the last apply delivered or proposed, if the promotion keeps it.
 func (d *Desired) KeepDelivered(s *State) *Desired {
-	if !d.Promotion.Stays() || s == nil || !s.At.same(d.At) || s.Delivered == "" {
+	if !d.Promotion.KeepsCommit() || s == nil || !s.At.same(d.At) || s.Delivered == "" {
 		return d
 	}
 	now := *d
@@ -200,7 +200,7 @@ func (d *Desired) edit(now []byte) ([]byte, error) {
 	case of.Repo != "" && !giturl.Same(of.Repo, found.Repo):
 		return nil, fmt.Errorf("%w: it names %s, and the promotion chose a commit of %s", ErrOtherBase,
 			found.Repo, of.Repo)
-	case of.Stays() && found.Commit != "":
+	case of.KeepsCommit() && found.Commit != "":
 		return now, nil
 	}
 	return document.SetCommit(now, of.Commit)

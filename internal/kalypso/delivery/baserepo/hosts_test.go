@@ -258,7 +258,7 @@ var pins = []struct {
 	}},
 	{"nothing is promoted yet", func(p *pinned) {
 		p.want.Promotion.Commit = ""
-		if planned := p.plan(); planned.Write || planned.Rests == "" {
+		if planned := p.plan(); planned.Write || planned.IdleReason == "" {
 			p.Errorf("the plan is %+v", planned)
 		}
 	}},

@@ -24,7 +24,7 @@ func (r Remote) topic(at EnvironmentBranch, s pullrequest.Settings) (*pullreques
 		Target: at.Branch, Path: document.File, Marker: marker,
 	}, s)
 	if err == nil {
-		t.Ours.Contents = readFile
+		t.OwnBranch.Contents = readFile
 	}
 	return t, err
 }
@@ -62,7 +62,7 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 		return err
 	}
 	return t.Check(ctx, found, func(_ context.Context, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
-		edit.Ours, err = t.Ours.ReadSnapshot(ours)
+		edit.OwnBranch, err = t.OwnBranch.ReadSnapshot(ours)
 		return edit, err
 	})
 }
@@ -82,8 +82,8 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 				return pullrequest.Edit{Discard: found != nil && found.State == githost.Open}, err
 			}
 			file = string(commit.Files[document.File])
-			edit.Ours, err = t.Ours.ReadSnapshot(ours)
-			edit.Needed, edit.Existing, edit.Contents = true, edit.Ours.Ours && edit.Ours.Contents == file, file
+			edit.OwnBranch, err = t.OwnBranch.ReadSnapshot(ours)
+			edit.Needed, edit.Existing, edit.Contents = true, edit.OwnBranch.Unchanged && edit.OwnBranch.Contents == file, file
 			edit.Commit = func() *gitbranch.Edit { return commit }
 			return edit, err
 		}
@@ -131,7 +131,7 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *githost.PullR
 	}
 	if now.State = pr.State; now.State == githost.Open {
 		var head string
-		head, err = t.Ours.Head(ctx)
+		head, err = t.OwnBranch.Head(ctx)
 		now.Broken = head != now.Head || pr.Draft && !now.Settings.Draft && now.Withheld == ""
 		pr.HeadCommit = cmp.Or(head, pr.HeadCommit) // some hosts show a push late
 	}
@@ -185,6 +185,6 @@ func (d *Desired) message() string {
 func (r Remote) describe(d *Desired, was string) string {
 	host, _ := r.Host() // without one, there are no links
 	return describe.Promote(document.File, d.At.Branch, describe.PromotionChange{
-		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Why: d.Promotion.Summary,
+		Repo: d.Promotion.Repo, From: was, To: d.Promotion.Commit, Explanation: d.Promotion.Summary,
 	}, pullrequest.Links(host))
 }

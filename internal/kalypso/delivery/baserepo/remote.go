@@ -70,7 +70,7 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 // again completes it.
 func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error) {
 	if Decide(d, s).Withhold {
-		return r.withhold(ctx, s, d.rests(s))
+		return r.withhold(ctx, s, d.idleReason(s))
 	}
 	d = d.KeepDelivered(s)
 	write := r.push

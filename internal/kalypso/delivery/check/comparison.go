@@ -52,7 +52,7 @@ func (c *Comparison) Unchanged() error {
 func (c *Comparison) Refuse(err error, used *[]accepted.ID, kind string, stake ...string) error {
 	head := ""
 	if c.Next.Wish.Updates(c.Before) {
-		head = c.Before.Seen.Head
+		head = c.Before.LastRead.Head
 	}
 	stake = append([]string{c.Next.Wish.Destination.String(), head}, stake...)
 	return c.Next.Wish.AcceptedChanges.Refuse(err, used, kind, stake...)
@@ -82,7 +82,7 @@ func (c *Comparison) Removals(
 	if err := c.move(); err != nil {
 		add(err, accepted.Move, err.stake)
 	}
-	if err := c.mayStay(); err != nil {
+	if err := c.checkKept(); err != nil {
 		errs = append(errs, err)
 	}
 	if !c.Before.Current() && c.Branch.Record == nil {
@@ -108,13 +108,13 @@ func (c *Comparison) move() *GuardrailError {
 	if !c.Next.Wish.Moves(c.Before) || c.Next.Wish.KeepOld {
 		return nil
 	}
-	return checkMove(c.Next.Wish.Guardrails, c.Before.Destination, c.Before.Ours())
+	return checkMove(c.Next.Wish.Guardrails, c.Before.Destination, c.Before.OwnFolders())
 }
 
 // ProposalMoved returns a *MovedError if foreign commits were pushed to our branch after the plan was made.
 func ProposalMoved(p *past.Proposal, at record.Destination, ours *past.Branch) error {
 	paths := ours.ChangedSince(p.Head)
-	if len(paths) == 0 && ours.Head != p.Head.Seen.Head {
+	if len(paths) == 0 && ours.Head != p.Head.LastRead.Head {
 		paths = []string{"commits beside our folders"} // the push would remove them
 	}
 	if len(paths) == 0 {

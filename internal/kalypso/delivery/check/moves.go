@@ -97,7 +97,7 @@ func Moved(t *next.Next, s *past.State, moves []Move, renamed []string, used *[]
 	if t.Wish.Guardrails.Moved != problem.Fail {
 		return nil
 	}
-	stake := []string{t.Wish.Destination.String(), s.Seen.Head}
+	stake := []string{t.Wish.Destination.String(), s.LastRead.Head}
 	for _, m := range moves {
 		stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
 	}
@@ -105,8 +105,8 @@ func Moved(t *next.Next, s *past.State, moves []Move, renamed []string, used *[]
 	return t.Wish.AcceptedChanges.Refuse(err, used, accepted.Moved, stake...)
 }
 
-// mayStay returns why folders can't stay as they were delivered, or nil: another repo does not contain them.
-func (c *Comparison) mayStay() error {
+// checkKept returns an error if folders can't stay as they were delivered: another repo does not contain them.
+func (c *Comparison) checkKept() error {
 	if !c.Next.Wish.Moves(c.Before) || giturl.Same(c.Before.Destination.Repo, c.Next.Wish.Destination.Repo) {
 		return nil
 	}

@@ -17,7 +17,7 @@ func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
 		return ps
 	}
-	paths, err := PathsToRemove(s, &s.Seen)
+	paths, err := PathsToRemove(s, &s.LastRead)
 	if err != nil || len(paths) == 0 {
 		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
 	}
@@ -34,7 +34,7 @@ func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 // listPaths lists paths of ours at the destination of a state, with the number of deployment targets in each folder.
 func listPaths(s *past.State, paths []string) string {
 	lines := slices.Sorted(slices.Values(paths))
-	for name, folder := range s.Ours() {
+	for name, folder := range s.OwnFolders() {
 		if i, there := slices.BinarySearch(lines, s.Destination.Join(name)); there {
 			lines[i] += fmt.Sprintf(" (%s)", problem.Count(len(folder.Targets), "deployment target"))
 		}
@@ -95,8 +95,8 @@ func RecordProblem(at record.Destination, b *past.Branch) error {
 
 // ContainsOurs reports whether the branch of a state, as it was last read, contains anything to remove.
 func ContainsOurs(s *past.State) bool {
-	paths, err := PathsToRemove(s, &s.Seen)
-	return len(paths) > 0 || err != nil && s.Seen.RecordError != ""
+	paths, err := PathsToRemove(s, &s.LastRead)
+	return len(paths) > 0 || err != nil && s.LastRead.RecordError != ""
 }
 
 // LeftByMove lists the paths that a move leaves at the old location; "": it leaves none.
@@ -104,7 +104,7 @@ func LeftByMove(a *wish.Arguments, s *past.State) string {
 	if !a.Delivers() || !a.Located() || !a.KeepOld || !a.Moves(s) {
 		return ""
 	}
-	paths, err := PathsToRemove(s, &s.Seen)
+	paths, err := PathsToRemove(s, &s.LastRead)
 	if err != nil || len(paths) == 0 {
 		return ""
 	}

@@ -85,7 +85,7 @@ func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
 func ProvenByAttributes(a *wish.Arguments, p *past.Prior, s *past.State) error {
 	if p == nil || p.Commit == "" || p.PromotedCommit == "" || a.Promotion.Unproven == "" ||
 		s.Current() && s.PromotedCommit == p.PromotedCommit ||
-		!a.Promotion.Stays() || a.Promotion.Commit == p.PromotedCommit || !a.Destination.Same(p.Destination) ||
+		!a.Promotion.KeepsCommit() || a.Promotion.Commit == p.PromotedCommit || !a.Destination.Same(p.Destination) ||
 		a.Environment != p.Environment || slices.Contains(a.Rejected, p.PromotedCommit) {
 		return nil
 	}
@@ -123,5 +123,5 @@ func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
 // the pull request.
 func wrote(s *past.State, hash string) bool {
 	return hash == s.DeliveredRecord || s.Proposal != nil && hash == s.Proposal.Head.DeliveredRecord ||
-		slices.ContainsFunc(s.Past, func(e past.Delivery) bool { return e.Record == hash })
+		slices.ContainsFunc(s.EarlierDeliveries, func(e past.Delivery) bool { return e.Record == hash })
 }

@@ -46,21 +46,21 @@ func Comparison(c *comparison.Comparison) string {
 			valueOrNone(d.Values.Right), inFolders(d.Folders)))
 	}
 	w.section("Config values", lines)
-	w.left += c.Unlisted
+	w.remaining += c.Unlisted
 	lines = nil
 	for _, d := range c.Files {
 		lines = append(lines, fmt.Sprintf("- %s in %s", code(d.Name), inFolders(d.Folders)))
 	}
 	w.section("Other files", lines)
-	if w.left > 0 {
-		w.line("\n… and %d more %s.", w.left, plural(w.left, "difference"))
+	if w.remaining > 0 {
+		w.line("\n… and %d more %s.", w.remaining, plural(w.remaining, "difference"))
 	}
 	return w.b.String()
 }
 
 type comparisonWriter struct {
-	b            strings.Builder
-	length, left int // characters that are written, and lines that do not fit
+	b                 strings.Builder
+	length, remaining int // characters that are written, and lines that do not fit
 }
 
 func (w *comparisonWriter) line(format string, args ...any) {
@@ -74,7 +74,7 @@ func (w *comparisonWriter) section(heading string, lines []string) {
 	const forEnd = 200 // characters of the heading and of the last line
 	for i, text := range lines {
 		if w.length+length(text) > DefaultMaxLength-forEnd {
-			w.left += len(lines) - i
+			w.remaining += len(lines) - i
 			return
 		}
 		if i == 0 {

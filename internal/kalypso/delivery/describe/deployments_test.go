@@ -16,7 +16,7 @@ func TestDeployments(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
 	record := func(commit, reason, tree string) (*history.Rendering, map[string]string) {
 		return &history.Rendering{Environment: "prod", Promotion: promotion.Promotion{
-			Commit: commit, Reason: promotion.Reason{Why: reason}}}, map[string]string{"large": tree}
+			Commit: commit, Reason: promotion.Reason{Explanation: reason}}}, map[string]string{"large": tree}
 	}
 	in := history.Input{Complete: true, Since: at(2), Until: at(26), ControlPlane: []history.Source{
 		{Hash: commit("2"), Time: at(1)}, {Hash: commit("1"), Time: at(0)}}}

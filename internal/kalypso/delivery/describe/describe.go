@@ -333,10 +333,10 @@ const maxReasons = 25
 func (w *writer) promoted() {
 	if p := w.Promoted; p != (PromotionChange{}) {
 		w.line("\n**Promoted commit:** %s", w.move(p.Repo, p.From, p.To))
-		if p.Why != "" {
+		if p.Explanation != "" {
 			w.line("")
 		}
-		for _, line := range first(strings.Split(p.Why, "\n"), maxReasons) {
+		for _, line := range first(strings.Split(p.Explanation, "\n"), maxReasons) {
 			if line != "" {
 				w.line("- %s", code(strings.TrimPrefix(line, "- ")))
 			}

@@ -31,7 +31,7 @@ func (l *Lines) markdown(limit int) string {
 	}
 	total += length(texts[0])
 	for ; len(texts) > 0; texts = texts[:len(texts)-1] {
-		if rest := l.rest(l.groups[len(texts)-1:]); fits(rest) {
+		if rest := l.countHidden(l.groups[len(texts)-1:]); fits(rest) {
 			return strings.Join(texts, "") + rest
 		}
 		total -= length(texts[len(texts)-1])
@@ -85,8 +85,8 @@ func (l *Lines) clusterTypes(changes []fileChange) (texts []string) {
 	return texts
 }
 
-// rest counts the groups that are not shown, and the folders whose files are not known.
-func (l *Lines) rest(groups [][]fileChange) (text string) {
+// countHidden counts the groups that are not shown, and the folders whose files are not known.
+func (l *Lines) countHidden(groups [][]fileChange) (text string) {
 	if len(groups) > 0 {
 		folders := map[int32]bool{}
 		for _, group := range groups {

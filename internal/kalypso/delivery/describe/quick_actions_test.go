@@ -84,7 +84,7 @@ func changeOf(one, two string, length int) describe.RenderingChange {
 		},
 		Policies: func(string, string) []string { return []string{one, two} },
 		Configs:  configs, Secrets: configs,
-		Promoted: describe.PromotionChange{Repo: one, From: one, To: two, Why: one + "\n- " + two + "\n" + one},
+		Promoted: describe.PromotionChange{Repo: one, From: one, To: two, Explanation: one + "\n- " + two + "\n" + one},
 		Sources: []describe.SourceChange{
 			{Repo: one, From: one, To: two, Paths: []string{one, two}, Registrations: []string{two}},
 		},

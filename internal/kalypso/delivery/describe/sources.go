@@ -10,9 +10,9 @@ import (
 
 // PromotionChange is a change of the promoted commit. "" means none.
 type PromotionChange struct {
-	Repo     string // the repo of the commits; "" if unknown
-	From, To string
-	Why      string // of several lines; "": not recorded
+	Repo        string // the repo of the commits; "" if unknown
+	From, To    string
+	Explanation string // of several lines; "": not recorded
 }
 
 // SourceChange is a change of the commit that a repo is read at.

@@ -47,17 +47,17 @@ type Issue struct {
 
 func (i Issue) text() string { return fingerprint(i.Title, i.Body) }
 
-// Said contains the feedback so far. Terraform's private state keeps it.
-type Said struct {
+// Sent contains the feedback so far. Terraform's private state keeps it.
+type Sent struct {
 	// Statuses are fingerprints of statuses, by the repo and the commit.
 	Statuses map[string]string `json:"statuses,omitempty"`
 	// Issues are the open issues, and those that people closed, by workload. That of "" lists the workloads Listed.
-	Issues map[string]SaidIssue `json:"issues,omitempty"`
+	Issues map[string]SentIssue `json:"issues,omitempty"`
 	Listed []string             `json:"listed,omitempty"`
 }
 
-// SaidIssue is an issue that was opened.
-type SaidIssue struct {
+// SentIssue is an issue that was opened.
+type SentIssue struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 	Text   string `json:"text"` // a fingerprint
@@ -73,23 +73,23 @@ type Plan struct {
 	Closed         []Closing
 
 	environment string
-	said        Said // what stays as it is
+	sent        Sent // what stays as it is
 	listed      []string
 }
 
 // Closing is an issue to close.
 type Closing struct {
 	Workload string
-	SaidIssue
-	Gone bool // the fleet no longer has the workload
+	SentIssue
+	Removed bool // the fleet no longer has the workload
 }
 
 // NewPlan returns the difference between a message and the feedback so far.
-func NewPlan(m *Message, said Said) *Plan {
-	p := &Plan{environment: m.Environment, said: Said{Statuses: map[string]string{}, Issues: map[string]SaidIssue{}}}
+func NewPlan(m *Message, said Sent) *Plan {
+	p := &Plan{environment: m.Environment, sent: Sent{Statuses: map[string]string{}, Issues: map[string]SentIssue{}}}
 	for _, s := range m.Statuses {
 		if said.Statuses[s.key()] == s.fingerprint() {
-			p.said.Statuses[s.key()] = s.fingerprint()
+			p.sent.Statuses[s.key()] = s.fingerprint()
 		} else {
 			p.Statuses = append(p.Statuses, s)
 		}
@@ -103,7 +103,7 @@ func (s Status) fingerprint() string {
 }
 
 // planIssues opens, edits and closes issues. A workload that a list names stays in the list.
-func (p *Plan) planIssues(m *Message, said Said) {
+func (p *Plan) planIssues(m *Message, said Sent) {
 	wanted, listed, opened := map[string]bool{}, map[string]bool{}, 0
 	for _, workload := range said.Listed {
 		listed[workload] = true
@@ -138,13 +138,13 @@ func (p *Plan) planIssues(m *Message, said Said) {
 
 // want plans an issue, unless it was opened with the same text. In another repo, it is a new one, and the old one is
 // closed.
-func (p *Plan) want(issue Issue, said Said) {
+func (p *Plan) want(issue Issue, said Sent) {
 	old, has := said.Issues[issue.Workload]
 	switch {
 	case has && giturl.Same(old.Repo, issue.Repo) && old.Text == issue.text():
-		p.said.Issues[issue.Workload] = old
+		p.sent.Issues[issue.Workload] = old
 	case has && giturl.Same(old.Repo, issue.Repo):
-		p.said.Issues[issue.Workload] = old
+		p.sent.Issues[issue.Workload] = old
 		p.Edited = append(p.Edited, issue)
 	case has:
 		p.Closed = append(p.Closed, Closing{issue.Workload, old, true})

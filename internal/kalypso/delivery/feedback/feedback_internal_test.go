@@ -47,14 +47,14 @@ func many(repo string, from, to int) (all []Issue) {
 }
 
 // carriedOut returns the feedback after a plan that succeeds.
-func carriedOut(p *Plan) Said {
-	said, number := p.said, 100
+func carriedOut(p *Plan) Sent {
+	said, number := p.sent, 100
 	for _, s := range p.Statuses {
 		said.Statuses[s.key()] = s.fingerprint()
 	}
 	for _, i := range slices.Concat(p.Opened, p.Edited) {
 		number++
-		said.Issues[i.Workload] = SaidIssue{i.Repo, number, i.text()}
+		said.Issues[i.Workload] = SentIssue{i.Repo, number, i.text()}
 	}
 	said.Listed = p.listed
 	return said
@@ -106,7 +106,7 @@ func TestNewPlan(t *testing.T) {
 		"new ones beside a list": {message(many(mono, 0, 30), nil), message(many(mono, 0, 32), nil),
 			"feedback: 2 issues opened"},
 	} {
-		before := carriedOut(NewPlan(tt.before, Said{}))
+		before := carriedOut(NewPlan(tt.before, Sent{}))
 		p := NewPlan(tt.now, before)
 		if p.Line() != tt.want || p.Empty() != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", name, p.Line(), tt.want)
@@ -120,10 +120,10 @@ func TestNewPlan(t *testing.T) {
 // TestClosing: an issue of a workload that is gone is closed as gone.
 func TestClosing(t *testing.T) {
 	t.Parallel()
-	said := carriedOut(NewPlan(message([]Issue{issueIn(mono, "a", "x"), issueIn(mono, "b", "x")}, nil), Said{}))
+	said := carriedOut(NewPlan(message([]Issue{issueIn(mono, "a", "x"), issueIn(mono, "b", "x")}, nil), Sent{}))
 	got := map[string]bool{}
 	for _, closing := range NewPlan(message(nil, nil, "b"), said).Closed {
-		got[closing.Workload] = closing.Gone
+		got[closing.Workload] = closing.Removed
 	}
 	if diff := cmp.Diff(map[string]bool{"a": true, "b": false}, got); diff != "" {
 		t.Errorf("gone (-want +got):\n%s", diff)
@@ -134,13 +134,13 @@ func TestClosing(t *testing.T) {
 func TestListOfOneRepo(t *testing.T) {
 	t.Parallel()
 	all := slices.Concat(many(mono, 0, 25), many(other, 25, 35))
-	p := NewPlan(message(all, nil), Said{})
+	p := NewPlan(message(all, nil), Sent{})
 	list := p.Opened[len(p.Opened)-1]
 	if list.Repo != other || strings.Contains(list.Body, "w024") || !strings.Contains(list.Body, "w034") {
 		t.Errorf("the list in %s:\n%s", list.Repo, list.Body)
 	}
 	said := carriedOut(p)
-	said.Issues[""] = SaidIssue{mono, 1, "x"}
+	said.Issues[""] = SentIssue{mono, 1, "x"}
 	if p = NewPlan(message(all, nil), said); len(p.Edited) != 1 || p.Edited[0].Repo != mono || len(p.Opened) > 0 {
 		t.Errorf("the list moves: %s", p.Line())
 	}

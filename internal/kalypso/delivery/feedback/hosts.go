@@ -103,7 +103,7 @@ func (m *Message) checkOwnRepos(hosts githost.Host) problem.Problems {
 func Due(d *delivery.Decision) (due, known bool) {
 	a := d.Applied.Wish
 	switch {
-	case d.Rests != "", d.Action == delivery.Nothing, d.Action == delivery.Withhold, a.Strategy == strategy.None:
+	case d.IdleReason != "", d.Action == delivery.Nothing, d.Action == delivery.Withhold, a.Strategy == strategy.None:
 		return false, true
 	case d.Action == delivery.Undecided, unknown.Is(string(a.Strategy)):
 		return false, false

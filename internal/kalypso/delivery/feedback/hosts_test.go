@@ -32,7 +32,7 @@ type team struct {
 	repo   githost.Repo
 	url    string
 	commit string
-	said   feedback.Said
+	said   feedback.Sent
 }
 
 func newTeam(t *testing.T, on hosts.Host) *team {
@@ -191,7 +191,7 @@ func TestSendErrors(t *testing.T) {
 	other := m.Statuses[0]
 	other.Commit = strings.Repeat("0", 39) + "1"
 	m.Statuses = append(m.Statuses, other)
-	plan := feedback.NewPlan(m, feedback.Said{})
+	plan := feedback.NewPlan(m, feedback.Sent{})
 	said, errs := plan.Send(t.Context(), reader)
 	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "the host does not allow this") {
 		t.Errorf("the errors are %v", errs)
@@ -214,8 +214,8 @@ func TestSendToForeignIssue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := func() feedback.Said {
-		return feedback.Said{Issues: map[string]feedback.SaidIssue{"shop": {Repo: w.url, Number: theirs.Number}}}
+	state := func() feedback.Sent {
+		return feedback.Sent{Issues: map[string]feedback.SentIssue{"shop": {Repo: w.url, Number: theirs.Number}}}
 	}
 	w.said = state()
 	w.sends(w.message(githost.Failure, "x", "it fails"), -1)

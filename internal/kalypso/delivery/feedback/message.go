@@ -290,7 +290,7 @@ func effectsOf(n *next.Next, s *past.State) map[string][]string {
 	}
 	var known *record.Record
 	if s != nil {
-		known = s.Seen.Record
+		known = s.LastRead.Record
 	}
 	for _, list := range []struct {
 		becomes string

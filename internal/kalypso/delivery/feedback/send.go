@@ -26,17 +26,17 @@ type sender struct {
 	hosts githost.Host
 
 	mu   sync.Mutex
-	said Said
+	sent Sent
 	errs []error
 }
 
 // Send carries out a plan. It returns the feedback so far, and the errors, at most one of each kind for a host. What
 // failed is due again. It takes at most [MaxTime].
-func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Said, []error) {
+func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Sent, []error) {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	s := &sender{Plan: p, hosts: hosts}
-	s.said.Statuses, s.said.Issues = maps.Clone(p.said.Statuses), maps.Clone(p.said.Issues)
+	s.sent.Statuses, s.sent.Issues = maps.Clone(p.sent.Statuses), maps.Clone(p.sent.Issues)
 	servers := map[string]*work{}
 	at := func(repo string) *work {
 		server := serverOf(repo)
@@ -51,7 +51,7 @@ func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Said, []error) {
 	}
 	moved := map[string]Closing{}
 	for _, closing := range p.Closed {
-		s.said.Issues[closing.Workload] = closing.SaidIssue
+		s.sent.Issues[closing.Workload] = closing.SentIssue
 		if slices.ContainsFunc(p.Opened, func(i Issue) bool { return i.Workload == closing.Workload }) {
 			moved[closing.Workload] = closing // to another repo
 			continue
@@ -87,10 +87,10 @@ func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Said, []error) {
 		group.Go(func() { s.onServer(ctx, w) })
 	}
 	group.Wait()
-	if _, open := s.said.Issues[""]; open {
-		s.said.Listed = p.listed
+	if _, open := s.sent.Issues[""]; open {
+		s.sent.Listed = p.listed
 	}
-	return s.said, distinct(s.errs)
+	return s.sent, distinct(s.errs)
 }
 
 // work contains the requests to one server.
@@ -148,7 +148,7 @@ func (s *sender) set(ctx context.Context, status Status) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.said.Statuses[status.key()] = status.fingerprint()
+	s.sent.Statuses[status.key()] = status.fingerprint()
 	return nil
 }
 
@@ -156,20 +156,20 @@ func (s *sender) set(ctx context.Context, status Status) error {
 func (s *sender) note(issue Issue, number int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.said.Issues[issue.Workload] = SaidIssue{issue.Repo, number, issue.text()}
+	s.sent.Issues[issue.Workload] = SentIssue{issue.Repo, number, issue.text()}
 }
 
 func (s *sender) forget(closing Closing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.said.Issues, closing.Workload)
+	delete(s.sent.Issues, closing.Workload)
 }
 
 // number returns the number of the issue of a workload.
 func (s *sender) number(workload string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.said.Issues[workload].Number
+	return s.sent.Issues[workload].Number
 }
 
 func (s *sender) issues(url string) (githost.Issues, error) {
@@ -255,7 +255,7 @@ func (s *sender) close(ctx context.Context, closing Closing) error {
 		return err
 	}
 	s.forget(closing)
-	return repo.Comment(ctx, now.Number, describe.Closing(s.environment, closing.Gone))
+	return repo.Comment(ctx, now.Number, describe.Closing(s.environment, closing.Removed))
 }
 
 // withoutFault returns the body of an issue without the line that identifies the failure.

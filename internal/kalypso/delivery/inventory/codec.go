@@ -23,14 +23,14 @@ type StoredTargets struct {
 
 // Add adds a list at the end.
 func (s *StoredTargets) Add(targets []Target) {
-	whole := slices.ContainsFunc(targets, func(t Target) bool { return t.Whole != tree.Hash{} })
+	whole := slices.ContainsFunc(targets, func(t Target) bool { return t.FullHash != tree.Hash{} })
 	s.Lists = binary.AppendUvarint(s.Lists, uint64(len(targets))<<1|bit(whole)) //nolint:gosec // not negative
 	next := 0
 	for _, t := range targets {
 		at := s.indexOf(t.Name, next)
 		s.Lists = binary.AppendVarint(s.Lists, int64(at-next)<<1|int64(bit(t.Empty))) //nolint:gosec // 0 or 1
 		next = at + 1
-		hash := t.Whole
+		hash := t.FullHash
 		copy(hash[:], t.Hash[:])
 		s.Hashes = append(s.Hashes, hash[:hashSize(whole)]...)
 	}
@@ -80,7 +80,7 @@ func (s *StoredTargets) Next() ([]Target, error) {
 		t.Name, t.Empty = s.Names[at], distance&1 == 1
 		copy(t.Hash[:], hash)
 		if whole && slices.ContainsFunc(hash[len(t.Hash):], func(b byte) bool { return b != 0 }) {
-			copy(t.Whole[:], hash)
+			copy(t.FullHash[:], hash)
 		}
 	}
 	s.Hashes = s.Hashes[len(targets)*size:]

@@ -26,11 +26,11 @@ type Folder struct {
 
 // Target is the folder of a deployment target, inside the folder of a cluster type.
 type Target struct {
-	Name    string
-	Hash    ShortHash
-	Whole   tree.Hash // the whole hash; zero if the state does not have it
-	Empty   bool      // all its files are empty
-	Unknown bool      // Hash is not known yet; only in the tree of a plan
+	Name     string
+	Hash     ShortHash
+	FullHash tree.Hash // the whole hash; zero if the state does not have it
+	Empty    bool      // all its files are empty
+	Unknown  bool      // Hash is not known yet; only in the tree of a plan
 }
 
 // ShortHash is the start of the hash of a Git tree. It is enough to show what changed. What is written depends on the
@@ -62,7 +62,7 @@ func Of(t *tree.Tree) Folders {
 
 // NewTarget returns the target of a folder with a whole hash.
 func NewTarget(name string, hash tree.Hash, empty bool) Target {
-	t := Target{Name: name, Empty: empty, Whole: hash}
+	t := Target{Name: name, Empty: empty, FullHash: hash}
 	copy(t.Hash[:], hash[:])
 	return t
 }
@@ -76,7 +76,7 @@ func (t Target) SameHash(other Target) bool {
 func WithoutWholeHashes(_ string, folder Folder) Folder {
 	folder.Targets = slices.Clone(folder.Targets) // nil stays nil
 	for i := range folder.Targets {
-		folder.Targets[i].Whole = tree.Hash{}
+		folder.Targets[i].FullHash = tree.Hash{}
 	}
 	return folder
 }
@@ -320,10 +320,10 @@ func (inv Folders) Placed() map[string][]string {
 func FolderHash(targets []Target) (tree.Hash, bool) {
 	hashes := make(map[string]tree.Hash, len(targets))
 	for _, t := range targets {
-		if t.Whole == (tree.Hash{}) {
+		if t.FullHash == (tree.Hash{}) {
 			return tree.Hash{}, false
 		}
-		hashes[t.Name] = t.Whole
+		hashes[t.Name] = t.FullHash
 	}
 	return tree.ClusterTypeHash(hashes), true
 }

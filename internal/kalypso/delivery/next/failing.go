@@ -134,8 +134,8 @@ func (k *Failing) keepIn(clusterType string, folder, existing, delivered invento
 	return folder
 }
 
-// stays reports whether a target on a cluster type stays as the branch has it, even if the branch does not have it.
-func (k *Failing) stays(clusterType, target string) bool {
+// isKept reports whether a target on a cluster type stays as the branch has it, even if the branch does not have it.
+func (k *Failing) isKept(clusterType, target string) bool {
 	return k.failures.include(clusterType, target) || k.Keeps(clusterType, target)
 }
 
@@ -160,7 +160,7 @@ func (k *Failing) baseline(delivered, existing inventory.Folders) inventory.Fold
 		var targets []inventory.Target
 		for was, is := range inventory.Pairs(folder.Targets, now.Targets) {
 			t := was
-			if was == nil && k.stays(clusterType, is.Name) || was != nil && k.stays(clusterType, was.Name) {
+			if was == nil && k.isKept(clusterType, is.Name) || was != nil && k.isKept(clusterType, was.Name) {
 				t = is
 			}
 			if t != nil {
@@ -187,15 +187,15 @@ func newFailing(r *Rendered, p *past.Prior, s *past.State) (kept *Failing, unrea
 	switch {
 	case r.Wish.Strategy == strategy.None:
 		if s.Readable() {
-			kept = f.keep(r.Folders, s.Ours(), s.Delivered)
+			kept = f.keep(r.Folders, s.OwnFolders(), s.Delivered)
 		}
 	case unknown.Is(string(r.Wish.Strategy)), !r.Wish.Located() && s.Current(),
 		!s.Current() && (r.Wish.MayAdopt() || r.Wish.Known < inventory.Whole || recovers(p, s)):
 		return kept, true
 	case r.Wish.Updates(s) && s.Environment == r.Wish.Environment:
-		kept = f.keep(r.Folders, s.Ours(), s.Delivered)
+		kept = f.keep(r.Folders, s.OwnFolders(), s.Delivered)
 	case r.Wish.Moves(s):
-		kept.Lost = f.keep(r.Folders, s.Ours(), s.Delivered).Kept
+		kept.Lost = f.keep(r.Folders, s.OwnFolders(), s.Delivered).Kept
 	}
 	kept.setSince(recordsIn(s)...)
 	return kept, false
@@ -223,9 +223,9 @@ func recordsIn(s *past.State) (all []*record.Record) {
 	if s == nil {
 		return nil
 	}
-	all = append(all, s.Seen.Record)
+	all = append(all, s.LastRead.Record)
 	if s.Proposal != nil {
-		all = append(all, s.Proposal.Head.Seen.Record)
+		all = append(all, s.Proposal.Head.LastRead.Record)
 	}
 	return all
 }
@@ -256,7 +256,7 @@ func (n *Next) Baseline(s *past.State) inventory.Folders {
 	if k == nil || !n.Wish.Updates(s) {
 		return s.Delivered
 	}
-	return k.baseline(s.Delivered, s.Ours())
+	return k.baseline(s.Delivered, s.OwnFolders())
 }
 
 // Lines returns a line for each assignment.

@@ -36,9 +36,10 @@ type Next struct {
 	Step *rollout.Step
 	// Complete says that Folders are the fleet's tree.
 	Complete bool
-	// Rollout is the progress of the rollout after the apply; nil: none was begun. Begun says that this apply began it.
-	Rollout *rollout.StoredProgress
-	Begun   bool
+	// Rollout is the progress of the rollout after the apply; nil: none was begun. NewRollout says that this apply begins
+	// it.
+	Rollout    *rollout.StoredProgress
+	NewRollout bool
 	// Withheld says why the pull request that proposes the tree must not be merged now; "": it may be.
 	Withheld string
 }
@@ -99,8 +100,8 @@ func (n *Next) On(s *past.State, at *past.Branch) *Next {
 		),
 	}
 	found.PromotedCommit, found.Rollout = at.PromotedCommit(), past.RolloutOf(at.Record, time.Time{})
-	found.Seen.Folders, found.Seen.Replaced = found.Delivered, at.Replaced
-	found.Seen.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
+	found.LastRead.Folders, found.LastRead.Replaced = found.Delivered, at.Replaced
+	found.LastRead.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
 	return whole.afterWave(found)
 }
 
@@ -155,7 +156,7 @@ func (n *Next) TargetTreeHash() string {
 
 // recovers reports whether the last delivery has to be read from the branch.
 func recovers(p *past.Prior, s *past.State) bool {
-	return p != nil && p.TreeHash != "" && (s == nil || s.Seen.Head != "")
+	return p != nil && p.TreeHash != "" && (s == nil || s.LastRead.Head != "")
 }
 
 // ReachedBy reports whether the branch of a state contains what the fleet renders to.

@@ -28,7 +28,7 @@ func play(runs ...promotionRun) *record.Record {
 			Environment: "prod", Promotion: promotion.Promotion{Commit: run.commit, Reason: run.decision},
 		}, nil)
 		d := &Next{
-			Wish: r.Wish, Rendered: r, Complete: !run.partial, Begun: true,
+			Wish: r.Wish, Rendered: r, Complete: !run.partial, NewRollout: true,
 			Rollout: &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: run.commit, Complete: !run.partial}},
 		}
 		promoted := run.commit

@@ -59,7 +59,7 @@ func Render(
 	f.Requires = a.Guardrails.Requires
 	f.Delivered = s.Last().HashOf
 	if s.Readable() && (a.Updates(s) || a.Strategy == strategy.None) && s.Environment == a.Environment {
-		existing := s.Ours()
+		existing := s.OwnFolders()
 		f.OnBranch = func(clusterType, target string) bool { return existing.HashOf(clusterType, target) != nil }
 	}
 	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })

@@ -32,12 +32,12 @@ func (n *Next) afterStep(s *past.State) *Next {
 	}
 	switch step := next.Step; {
 	case proposed.Rollout.RolledBack != "":
-	case len(step.Returned) > 0:
+	case len(step.Restored) > 0:
 		return next
 	case step.Uncertain:
 	case step.Paused != "":
 		proposed.Step, proposed.Withheld = step, "The rollout is paused: "+problem.EndSentence(step.Paused)
-	case len(step.Taken) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
+	case len(step.Written) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
 		proposed.Step = step
 		proposed.Withheld = fmt.Sprintf("An earlier wave of the rollout is not current, in stage %q.",
 			printable.Line(step.Stage))
@@ -96,7 +96,7 @@ func (n *Next) withhold(s *past.State) *Next {
 
 // afterWave returns the tree after the next wave.
 func (n *Next) afterWave(s *past.State) *Next {
-	delivered, seen := maps.Clone(n.Baseline(s)), s.Ours()
+	delivered, seen := maps.Clone(n.Baseline(s)), s.OwnFolders()
 	for name, folder := range delivered {
 		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
 			if delivered[name] = seen[name]; seen[name].Hash == (tree.Hash{}) {
@@ -118,16 +118,18 @@ func (n *Next) afterWave(s *past.State) *Next {
 	step := n.Wish.Rollout.Next(rollout.Situation{
 		Target: target, TargetTreeHash: n.TargetTreeHash(), PromotedCommit: n.Wish.Promotion.Commit,
 		Rollback:  n.Wish.Promotion.Decision == promotion.Rollback,
-		Delivered: delivered.HashTexts(), Seen: seen.HashTexts(), Replaced: s.Seen.Replaced.HashTexts(), Before: s.Rollout,
+		Delivered: delivered.HashTexts(), OnBranch: seen.HashTexts(), Replaced: s.LastRead.Replaced.HashTexts(),
+		Progress: s.Rollout,
 	})
 	next := *n
-	next.Step, next.Complete, next.Rollout, next.Begun = step, step.Complete(), step.After, step.After != s.Rollout
-	if len(step.Stay) > 0 {
+	next.Step, next.Complete = step, step.Complete()
+	next.Rollout, next.NewRollout = step.Progress, step.Progress != s.Rollout
+	if len(step.Kept) > 0 {
 		next.Folders = maps.Clone(n.Folders)
-		for _, name := range step.Stay {
+		for _, name := range step.Kept {
 			from := delivered
-			if slices.Contains(step.Returned, name) {
-				from = s.Seen.Replaced
+			if slices.Contains(step.Restored, name) {
+				from = s.LastRead.Replaced
 			}
 			if folder, existing := from[name]; existing {
 				next.Folders[name] = folder
@@ -146,7 +148,7 @@ func (n *Next) afterWave(s *past.State) *Next {
 // RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that a
 // commit was made.
 func (n *Next) RolloutAfter(written bool) *rollout.StoredProgress {
-	if n.Rollout == nil || !written && !n.Begun {
+	if n.Rollout == nil || !written && !n.NewRollout {
 		return n.Rollout
 	}
 	now := *n.Rollout

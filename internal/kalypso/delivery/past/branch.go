@@ -65,9 +65,9 @@ func (b *Branch) PromotedCommit() string {
 
 // ChangedSince lists our folders that differ from those that the last run read, and the record if it differs.
 func (b *Branch) ChangedSince(s *State) []string {
-	before := s.Ours()
+	before := s.OwnFolders()
 	names := b.Folders.Only(before.Names()).Differing(before)
-	if b.RecordHash != s.Seen.RecordHash {
+	if b.RecordHash != s.LastRead.RecordHash {
 		names = append(names, record.File)
 	}
 	return names
@@ -79,10 +79,10 @@ func (b *Branch) SetReplaced(
 	find func(name string, hash tree.Hash) (folder inventory.Folder, ok bool, err error),
 ) error {
 	b.Replaced = nil
-	if b.Record == nil || b.Record.Rollout == nil || !b.Record.Rollout.Returns {
+	if b.Record == nil || b.Record.Rollout == nil || !b.Record.Rollout.RestoresOnFailure {
 		return nil
 	}
-	for name, text := range b.Record.Rollout.From {
+	for name, text := range b.Record.Rollout.EarlierHashes {
 		hash := tree.Hash(plumbing.NewHash(text))
 		if hash == (tree.Hash{}) { // there was no folder
 			continue
@@ -103,7 +103,7 @@ func (b *Branch) SetReplaced(
 
 // AsState returns the state of a destination whose last apply is not known.
 func (b *Branch) AsState(at record.Destination, existing inventory.Folders) *State {
-	s := &State{Destination: at, Delivered: existing, Seen: *b}
+	s := &State{Destination: at, Delivered: existing, LastRead: *b}
 	if b.Record != nil {
 		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, InputsOf(b.Record)
 	}

@@ -41,8 +41,8 @@ func (s *State) Encode() ([]byte, error) {
 // eachInventory calls visit for all inventories of s, and of the states in it, in a fixed order.
 func eachInventory(s *State, visit func(*inventory.Folders)) {
 	visit(&s.Delivered)
-	visit(&s.Seen.Folders)
-	visit(&s.Seen.Replaced)
+	visit(&s.LastRead.Folders)
+	visit(&s.LastRead.Replaced)
 	if p := s.Proposal; p != nil {
 		visit(&p.Adopted)
 		if p.Head != nil {
@@ -95,12 +95,12 @@ func DecodeState(data []byte) (*State, error) {
 // decisions of the seen record, that equal the delivered ones. They would be stored twice.
 func withoutRepeats(s *State) *State {
 	packed := *s
-	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
-		record := *s.Seen.Record
+	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
+		record := *s.LastRead.Record
 		record.Decisions = nil
-		packed.Seen.Record = &record
+		packed.LastRead.Record = &record
 	}
-	packed.Seen.Folders = s.Seen.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
+	packed.LastRead.Folders = s.LastRead.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = nil
 		}
@@ -108,8 +108,8 @@ func withoutRepeats(s *State) *State {
 	})
 	if !s.WholeHashes {
 		packed.Delivered = s.Delivered.Replace(inventory.WithoutWholeHashes)
-		packed.Seen.Folders = packed.Seen.Folders.Replace(inventory.WithoutWholeHashes)
-		packed.Seen.Replaced = packed.Seen.Replaced.Replace(inventory.WithoutWholeHashes)
+		packed.LastRead.Folders = packed.LastRead.Folders.Replace(inventory.WithoutWholeHashes)
+		packed.LastRead.Replaced = packed.LastRead.Replaced.Replace(inventory.WithoutWholeHashes)
 	}
 	if s.Proposal != nil {
 		p := *s.Proposal
@@ -126,10 +126,10 @@ func withoutRepeats(s *State) *State {
 }
 
 func withRepeats(s *State) *State {
-	if s.Seen.Record != nil && s.Seen.RecordHash == s.DeliveredRecord {
-		s.Seen.Record.Decisions = s.Decisions
+	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
+		s.LastRead.Record.Decisions = s.Decisions
 	}
-	s.Seen.Folders = s.Seen.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
+	s.LastRead.Folders = s.LastRead.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = was.Targets
 		}

@@ -65,23 +65,23 @@ func TestState(t *testing.T) {
 	whole := foldersOf("large/a=1", "large/b=-", "large/c=3")
 	for _, i := range []int{0, 1} { // not of c
 		target := &whole["large"].Targets[i]
-		target.Whole = sha1.Sum([]byte(target.Name))
-		copy(target.Hash[:], target.Whole[:])
+		target.FullHash = sha1.Sum([]byte(target.Name))
+		copy(target.Hash[:], target.FullHash[:])
 	}
 	for name, want := range map[string]*past.State{
-		"as delivered":            {Delivered: one, Seen: seen(one)},
-		"drifted":                 {Delivered: one, Seen: seen(two)},
-		"all folders are removed": {Delivered: one, Seen: seen(inventory.Folders{})},
-		"empty":                   {Delivered: inventory.Folders{}, Seen: seen(inventory.Folders{})},
+		"as delivered":            {Delivered: one, LastRead: seen(one)},
+		"drifted":                 {Delivered: one, LastRead: seen(two)},
+		"all folders are removed": {Delivered: one, LastRead: seen(inventory.Folders{})},
+		"empty":                   {Delivered: inventory.Folders{}, LastRead: seen(inventory.Folders{})},
 		"zero":                    {},
-		"nested": {Delivered: one, Seen: seen(one),
-			Proposal: &past.Proposal{Number: 7, Head: &past.State{Delivered: two, Seen: seen(two)}}},
+		"nested": {Delivered: one, LastRead: seen(one),
+			Proposal: &past.Proposal{Number: 7, Head: &past.State{Delivered: two, LastRead: seen(two)}}},
 		"odd names": {
 			Delivered: foldersOf("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5",
 				"large/ä=6"),
-			Seen: seen(foldersOf("large/b=1", "a b/a\x00=-")),
+			LastRead: seen(foldersOf("large/b=1", "a b/a\x00=-")),
 		},
-		"whole hashes": {Delivered: whole, Seen: seen(whole), WholeHashes: true},
+		"whole hashes": {Delivered: whole, LastRead: seen(whole), WholeHashes: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(want, kept(t, want), cmpopts.EquateEmpty()); diff != "" {
@@ -98,7 +98,7 @@ func TestStateSize(t *testing.T) {
 		entries[i] = fmt.Sprintf("ct-%03d/workload-%03d-target=%d", i/100, i%100, i)
 	}
 	of := foldersOf(entries...)
-	text, err := (&past.State{Delivered: of, Seen: seen(of)}).Encode()
+	text, err := (&past.State{Delivered: of, LastRead: seen(of)}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestStateSize(t *testing.T) {
 // TestStateBroken decodes data that is not a state, or only a part of one. Each is an error.
 func TestStateBroken(t *testing.T) {
 	one := foldersOf("large/a=1", "large/b=-", "small/c=2")
-	whole, err := (&past.State{Delivered: one, Seen: seen(one)}).Encode()
+	whole, err := (&past.State{Delivered: one, LastRead: seen(one)}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (s *State) Desired() *State {
 // Found returns the folders at the destination that are ours, and those that the proposal adopts. Changes are
 // compared with them.
 func (s *State) Found() inventory.Folders {
-	found := s.Ours()
+	found := s.OwnFolders()
 	if s.Proposal != nil {
 		adopted := maps.Clone(s.Proposal.Adopted)
 		maps.DeleteFunc(adopted, func(name string, _ inventory.Folder) bool { _, ours := found[name]; return ours })
@@ -78,7 +78,7 @@ func (p *Proposal) PromotedCommitChanged(target *State) bool {
 	if p.Head.PromotedCommit == "" {
 		return false
 	}
-	now, ours := target.Seen.PromotedCommitFile, record.PromotedCommitHash(p.Head.PromotedCommit)
+	now, ours := target.LastRead.PromotedCommitFile, record.PromotedCommitHash(p.Head.PromotedCommit)
 	return now != p.Tracking && now != ours
 }
 

@@ -27,35 +27,35 @@ func (s *State) Remember(before *State) {
 	if !before.Current() || !before.Destination.Same(s.Destination) || before.Environment != s.Environment {
 		return
 	}
-	s.Past = before.Past
+	s.EarlierDeliveries = before.EarlierDeliveries
 	if was := before.AsDelivery(); was != s.AsDelivery() && was.Record != "" {
-		others := slices.DeleteFunc(slices.Clone(s.Past), func(e Delivery) bool { return e == was })
-		s.Past = append([]Delivery{was}, others...)
+		others := slices.DeleteFunc(slices.Clone(s.EarlierDeliveries), func(e Delivery) bool { return e == was })
+		s.EarlierDeliveries = append([]Delivery{was}, others...)
 	}
-	s.Past = s.Past[:min(len(s.Past), maxPast)]
+	s.EarlierDeliveries = s.EarlierDeliveries[:min(len(s.EarlierDeliveries), maxPast)]
 }
 
 // RememberEarlier keeps deliveries that were read from the history of the branch, newest first.
 func (s *State) RememberEarlier(deliveries []Delivery) {
 	for _, d := range deliveries {
-		if d != s.AsDelivery() && !slices.Contains(s.Past, d) && len(s.Past) < maxPast {
-			s.Past = append(s.Past, d)
+		if d != s.AsDelivery() && !slices.Contains(s.EarlierDeliveries, d) && len(s.EarlierDeliveries) < maxPast {
+			s.EarlierDeliveries = append(s.EarlierDeliveries, d)
 		}
 	}
 }
 
 // Reverted reports whether people reverted the branch to exactly an earlier delivery, with its record.
 func (s *State) Reverted() bool {
-	return s.Current() && s.Drifted() && s.Seen.Record != nil && s.Proposal == nil &&
-		slices.Contains(s.Past, Delivery{s.Seen.RecordHash, s.Ours().TreeHash().String()})
+	return s.Current() && s.Drifted() && s.LastRead.Record != nil && s.Proposal == nil &&
+		slices.Contains(s.EarlierDeliveries, Delivery{s.LastRead.RecordHash, s.OwnFolders().TreeHash().String()})
 }
 
 // AsSeen returns the state as if the branch's current content were delivered.
 func (s *State) AsSeen() *State {
-	now, r := *s, s.Seen.Record
-	now.Delivered, now.DeliveredRecord, now.Decisions = s.Ours(), s.Seen.RecordHash, r.Decisions
-	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.Seen.Time), InputsOf(r)
-	now.Base, now.Drift, now.RevertKnown = s.Seen.Head, nil, false
+	now, r := *s, s.LastRead.Record
+	now.Delivered, now.DeliveredRecord, now.Decisions = s.OwnFolders(), s.LastRead.RecordHash, r.Decisions
+	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.LastRead.Time), InputsOf(r)
+	now.Base, now.Drift, now.RevertKnown = s.LastRead.Head, nil, false
 	now.Remember(s)
 	return &now
 }

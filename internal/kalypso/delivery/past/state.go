@@ -42,15 +42,16 @@ type State struct {
 	Inputs *Inputs `json:"inputs,omitempty"`
 	// Base is the last commit of the branch at which it contained the delivered tree.
 	Base string `json:"base"`
-	// Seen is the branch as it was last read.
-	Seen Branch `json:"seen"`
-	// Cache contains the Git trees above our folders, as read at Seen.Head. The next delivery does not read them again.
+	// LastRead is the branch as it was last read.
+	LastRead Branch `json:"seen"`
+	// Cache contains the Git trees above our folders, as read at LastRead.Head. The next delivery does not read them
+	// again.
 	Cache gitbranch.TreeCache `json:"cache"`
 	Drift []drift.Commit      `json:"drift,omitempty"`
-	// Past are the deliveries before that one, newest first. RevertKnown says that an earlier run found that people
-	// reverted the branch to one of them, and succeeded.
-	Past        []Delivery `json:"past,omitempty"`
-	RevertKnown bool       `json:"revert_known,omitempty"`
+	// EarlierDeliveries are the deliveries before that one, newest first. RevertKnown says that an earlier run found that
+	// people reverted the branch to one of them, and succeeded.
+	EarlierDeliveries []Delivery `json:"past,omitempty"`
+	RevertKnown       bool       `json:"revert_known,omitempty"`
 	// Proposal is the tree that a pull request proposes. It is nil if the branch contains the tree, or none was proposed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// OldLocations are the previous locations of the rendering that pull requests still have to remove.
@@ -93,7 +94,7 @@ func NewState(at record.Destination, environment string) State {
 
 // Current reports whether this version of the provider wrote s, and s says that something was delivered.
 func (s *State) Current() bool {
-	return s.Readable() && s.Seen.Head != ""
+	return s.Readable() && s.LastRead.Head != ""
 }
 
 // Of reports whether p and s belong to the same rendering.
@@ -117,8 +118,8 @@ func (s *State) Owned(at *Branch) []string {
 	return sets.Union(at.RecordedFolders(), s.Delivered.Names())
 }
 
-// Ours returns our folders on the branch, as they were last read.
-func (s *State) Ours() inventory.Folders { return s.Seen.Folders.Only(s.Owned(&s.Seen)) }
+// OwnFolders returns our folders on the branch, as they were last read.
+func (s *State) OwnFolders() inventory.Folders { return s.LastRead.Folders.Only(s.Owned(&s.LastRead)) }
 
 // Readable reports whether this version of the provider wrote s.
 func (s *State) Readable() bool {
@@ -152,7 +153,7 @@ func (s *State) WithoutTargets() *State {
 		return folder
 	}
 	now := *s
-	now.Delivered, now.Seen.Folders = s.Delivered.Replace(drop), s.Seen.Folders.Replace(drop)
+	now.Delivered, now.LastRead.Folders = s.Delivered.Replace(drop), s.LastRead.Folders.Replace(drop)
 	return &now
 }
 
@@ -178,7 +179,7 @@ func (s *State) Earlier() (e placement.PriorResults, known bool) {
 	}
 	existing := s.Delivered
 	if s.Known() == inventory.Partial {
-		existing = s.Ours()
+		existing = s.OwnFolders()
 	}
 	return placement.PriorResults{Decisions: s.Decisions, Placed: existing.Placed()}, true
 }

@@ -23,8 +23,8 @@ func TestDecisionsOfState(t *testing.T) {
 	folder := inventory.Folder{Hash: tree.Hash{1}, Targets: []inventory.Target{{Name: "hello-web"}}}
 	s.Delivered = inventory.Folders{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
-	s.Seen = Branch{Head: "1", Record: &written, RecordHash: written.Hash()}
-	if packed := withoutRepeats(&s); packed.Seen.Record.Decisions != nil || s.Seen.Record.Decisions == nil {
+	s.LastRead = Branch{Head: "1", Record: &written, RecordHash: written.Hash()}
+	if packed := withoutRepeats(&s); packed.LastRead.Record.Decisions != nil || s.LastRead.Record.Decisions == nil {
 		t.Error("the state contains the decisions twice, or loses them")
 	}
 	data, err := s.Encode()
@@ -35,7 +35,7 @@ func TestDecisionsOfState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(written, *read.Seen.Record); diff != "" {
+	if diff := cmp.Diff(written, *read.LastRead.Record); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	earlier, known := read.Earlier()
@@ -65,7 +65,7 @@ func TestWholeHashesInState(t *testing.T) {
 		inv[fmt.Sprintf("ct-%03d", c)] = folder
 	}
 	for keep, most := range map[bool]int{false: 20, true: 40} {
-		s := &State{Delivered: inv, Seen: Branch{Folders: inv}, WholeHashes: keep}
+		s := &State{Delivered: inv, LastRead: Branch{Folders: inv}, WholeHashes: keep}
 		text, err := s.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +79,8 @@ func TestWholeHashesInState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := read.Seen.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
-		if got.Hash != want.Hash || (got.Whole == want.Whole) != keep {
+		got, want := read.LastRead.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
+		if got.Hash != want.Hash || (got.FullHash == want.FullHash) != keep {
 			t.Errorf("whole hashes %t: read as %+v", keep, got)
 		}
 	}

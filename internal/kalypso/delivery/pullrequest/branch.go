@@ -52,10 +52,10 @@ func Trailer(marker, contents string) string {
 
 // OwnBranch is our branch as it was read.
 type OwnBranch struct {
-	Head     string   // commit; empty if the branch does not exist
-	Parents  []string // of the head
-	Contents string   // the part of the change on the branch
-	Ours     bool     // the head is a commit of ours, with the contents that we pushed
+	Head      string   // commit; empty if the branch does not exist
+	Parents   []string // of the head
+	Contents  string   // the part of the change on the branch
+	Unchanged bool     // the head is a commit of ours, with the contents that we pushed
 }
 
 // OnTopOf reports whether the branch is one commit ahead of a commit.
@@ -102,7 +102,7 @@ func (b *Branch) read(ours *gitbranch.Snapshot, contents string) (OwnBranch, err
 		return OwnBranch{}, err
 	}
 	found := OwnBranch{Head: ours.Commit.String(), Contents: contents}
-	found.Ours = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(b.marker, contents))
+	found.Unchanged = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(b.marker, contents))
 	for _, parent := range parents {
 		found.Parents = append(found.Parents, parent.String())
 	}
@@ -116,10 +116,10 @@ func (b *Branch) ReadAlone(
 	ctx context.Context, ours *gitbranch.Snapshot, contents, pushed, target string,
 ) (OwnBranch, error) {
 	found, err := b.read(ours, contents)
-	if err != nil || !found.Ours || found.Head == pushed || found.OnTopOf(target) {
+	if err != nil || !found.Unchanged || found.Head == pushed || found.OnTopOf(target) {
 		return found, err
 	}
-	found.Ours, err = b.onTopOfAny(ctx, found)
+	found.Unchanged, err = b.onTopOfAny(ctx, found)
 	return found, err
 }
 
@@ -157,7 +157,7 @@ func (b *Branch) OtherCommits(
 	switch {
 	case err != nil:
 		return nil, "", err
-	case !read.Ours:
+	case !read.Unchanged:
 		return nil, "the branch was rebased, and contains commits of others on top of ours", nil
 	}
 	if alone, err := b.onTopOfAny(ctx, read); err != nil || alone {
@@ -174,7 +174,7 @@ func (b *Branch) delete(ctx context.Context, commit string) error {
 		head, err = b.Head(ctx)
 	} else {
 		var read OwnBranch
-		if read, err = b.Read(ctx); read.Ours {
+		if read, err = b.Read(ctx); read.Unchanged {
 			head, commit = read.Head, read.Head
 		}
 	}

@@ -37,7 +37,7 @@ func (t *Topic) withQueue(ctx context.Context, pr *githost.PullRequest) (*githos
 // dequeue takes a pull request out of the merge queue if we put it in.
 func (t *Topic) dequeue(ctx context.Context, pr *githost.PullRequest) (*githost.PullRequest, error) {
 	queues, ok := t.repo.PullRequests.(githost.MergeQueues)
-	if !ok || pr.Queue == nil || !pr.Queue.Ours {
+	if !ok || pr.Queue == nil || !pr.Queue.OwnEntry {
 		return pr, nil
 	}
 	if err := queues.Dequeue(ctx, *pr); err != nil {

@@ -9,9 +9,9 @@ import (
 
 // Edit is a change of the target branch, and the part of it on our branch, as both were read.
 type Edit struct {
-	Needed   bool      // the target lacks the change
-	Existing bool      // our branch contains the change
-	Ours     OwnBranch // our branch
+	Needed    bool      // the target lacks the change
+	Existing  bool      // our branch contains the change
+	OwnBranch OwnBranch // our branch
 	// Listed says that a plan has listed the foreign commits on our branch, so that a push may replace them. Moved is
 	// the error if more commits were pushed since; nil: none were.
 	Listed bool
@@ -72,9 +72,9 @@ type Step struct {
 	Action Action
 	Number int                 // Close: of the pull request
 	Method githost.MergeMethod // AutoMerge: empty to disable it
-	// Was limits AutoMerge to disabling this method: people may have enabled another one.
-	Was    githost.MergeMethod
-	Commit string // Delete: the head that our branch must have; empty: any commit of ours
+	// PreviousMethod limits AutoMerge to disabling this method: people may have enabled another one.
+	PreviousMethod githost.MergeMethod
+	Commit         string // Delete: the head that our branch must have; empty: any commit of ours
 }
 
 // ForeignError means that the branch with our name is foreign.
@@ -103,7 +103,7 @@ func Plan(s Situation) ([]Step, error) {
 		return []Step{{Action: Wait}}, nil
 	case s.stayClosed():
 		return nil, nil
-	case !s.Ours.OnTopOf(s.Head):
+	case !s.OwnBranch.OnTopOf(s.Head):
 		steps = []Step{{Action: Push}}
 	}
 	if s.PullRequest != nil && s.PullRequest.State == githost.Open {
@@ -114,7 +114,7 @@ func Plan(s Situation) ([]Step, error) {
 	if known := s.Known.of(s.PullRequest); s.AutoMerge != "" {
 		steps = append(steps, Step{Action: AutoMerge, Method: s.AutoMerge})
 	} else if known != nil && known.AutoMerge != "" {
-		steps = append(steps, Step{Action: AutoMerge, Was: known.AutoMerge})
+		steps = append(steps, Step{Action: AutoMerge, PreviousMethod: known.AutoMerge})
 	}
 	if s.Wait {
 		steps = append(steps, Step{Action: Wait})
@@ -125,7 +125,7 @@ func Plan(s Situation) ([]Step, error) {
 // stayClosed reports whether people closed the pull request of this change, and reopen is not set.
 func (s *Situation) stayClosed() bool {
 	pr := s.PullRequest
-	return !s.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Ours.Head
+	return !s.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.OwnBranch.Head
 }
 
 // finish returns the steps after which nothing is proposed.
@@ -151,11 +151,11 @@ func (s *Situation) finish() (steps []Step) {
 func (s *Situation) checkPush() error {
 	pr := s.PullRequest
 	switch {
-	case s.Ours.Head == "" || s.Ours.Ours:
+	case s.OwnBranch.Head == "" || s.OwnBranch.Unchanged:
 		return nil
 	case s.Listed:
 		return s.Moved
-	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.Ours.Head:
+	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.OwnBranch.Head:
 		return nil
 	case pr != nil && pr.State == githost.Open: // no plan has shown their commits
 		return &ForeignError{s.TopicLocation, fmt.Sprintf(

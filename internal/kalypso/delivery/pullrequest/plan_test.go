@@ -31,14 +31,14 @@ func usual() *pullrequest.Situation {
 		Head: "target",
 		Edit: pullrequest.Edit{
 			Needed: true, Existing: true, Discard: true,
-			Ours: pullrequest.OwnBranch{Head: "head", Parents: []string{"target"}, Ours: true},
+			OwnBranch: pullrequest.OwnBranch{Head: "head", Parents: []string{"target"}, Unchanged: true},
 		},
 	}
 }
 
 // other returns another change, in a commit of ours or a foreign one.
 func other(s *pullrequest.Situation, ours bool) {
-	s.Existing, s.Ours.Ours = false, ours
+	s.Existing, s.OwnBranch.Unchanged = false, ours
 }
 
 func closed(s *pullrequest.Situation, head string) {
@@ -66,8 +66,8 @@ func textOf(steps []pullrequest.Step, err error) string {
 			part += " if ours"
 		case step.Action == pullrequest.Delete:
 			part += " at " + step.Commit
-		case step.Was != "":
-			part += " off, unless people changed " + string(step.Was)
+		case step.PreviousMethod != "":
+			part += " off, unless people changed " + string(step.PreviousMethod)
 		case step.Action == pullrequest.AutoMerge:
 			part += " " + string(step.Method)
 		}
@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
 		{"neither branch nor pull request exists", func(s *situation) {
-			s.PullRequest, s.Known, s.Existing, s.Ours = nil, nil, false, pullrequest.OwnBranch{}
+			s.PullRequest, s.Known, s.Existing, s.OwnBranch = nil, nil, false, pullrequest.OwnBranch{}
 		}, "push, open"},
 		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
 		{"an apply was killed after its push, and the fleet changed", func(s *situation) {
@@ -101,11 +101,12 @@ func TestPlan(t *testing.T) {
 		}, "push, open"},
 
 		// Our branch.
-		{"the target moved", func(s *situation) { s.Ours.Parents = []string{"older"} }, "push, edit"},
-		{"people merged the target into our branch", func(s *situation) { s.Ours.Parents = []string{"target", "other"} },
+		{"the target moved", func(s *situation) { s.OwnBranch.Parents = []string{"older"} }, "push, edit"},
+		{"people merged the target into our branch", func(s *situation) { s.OwnBranch.Parents = []string{"target", "other"} },
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
-		{"our branch was deleted", func(s *situation) { s.Existing, s.Ours = false, pullrequest.OwnBranch{} }, "push, edit"},
+		{"our branch was deleted", func(s *situation) { s.Existing, s.OwnBranch = false, pullrequest.OwnBranch{} },
+			"push, edit"},
 		{"people pushed to our branch, and the plan listed the push", func(s *situation) { other(s, false); s.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
@@ -133,19 +134,19 @@ func TestPlan(t *testing.T) {
 			other(s, false)
 			s.PullRequest.State = githost.Merged
 		}, "push, open"},
-		{"people wrote the same commit", func(s *situation) { s.Ours.Ours = false }, "edit"},
+		{"people wrote the same commit", func(s *situation) { s.OwnBranch.Unchanged = false }, "edit"},
 
 		// A pull request that was merged or closed.
 		{"people closed the pull request of the change", func(s *situation) { closed(s, "head") }, "nothing"},
 		{"closed pull request, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.Ours.Parents = []string{"older"}
+			s.OwnBranch.Parents = []string{"older"}
 		}, "nothing"},
 		{"closed pull request, and the apply waits", func(s *situation) { closed(s, "head"); s.Wait = true }, "wait"},
 		{"closed pull request, and reopen is set", func(s *situation) { closed(s, "head"); s.Reopen = true }, "open"},
 		{"closed pull request, reopen is set, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.Reopen, s.Ours.Parents = true, []string{"older"}
+			s.Reopen, s.OwnBranch.Parents = true, []string{"older"}
 		}, "push, open"},
 		{"closed pull request with auto-merge configured", func(s *situation) { closed(s, "head"); s.AutoMerge = "squash" },
 			"nothing"},
@@ -225,7 +226,8 @@ func TestPlanOfAll(t *testing.T) {
 func situations(yield func(pullrequest.Situation) bool) {
 	bools := []bool{false, true}
 	branches := []pullrequest.OwnBranch{
-		{}, {Head: "head", Parents: []string{"target"}, Ours: true}, {Head: "head", Parents: []string{"older"}, Ours: true},
+		{}, {Head: "head", Parents: []string{"target"}, Unchanged: true},
+		{Head: "head", Parents: []string{"older"}, Unchanged: true},
 		{Head: "head", Parents: []string{"target"}}, {Head: "head", Parents: []string{"older"}},
 	}
 	pulls := []*githost.PullRequest{nil}
@@ -247,7 +249,7 @@ func situations(yield func(pullrequest.Situation) bool) {
 					s := pullrequest.Situation{
 						Head: "target", PullRequest: pr, Known: k,
 						Edit: pullrequest.Edit{
-							Needed: flag(0), Existing: flag(1) && branch.Head != "", Ours: branch, Listed: flag(2), Discard: flag(4),
+							Needed: flag(0), Existing: flag(1) && branch.Head != "", OwnBranch: branch, Listed: flag(2), Discard: flag(4),
 						},
 						Settings: pullrequest.Settings{Wait: flag(5), Reopen: flag(6)},
 					}
@@ -277,7 +279,7 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 	switch {
 	case err != nil && len(steps) > 0:
 		return "a plan that is refused has steps"
-	case err != nil && (!s.Needed || s.Existing || s.Ours.Ours || s.Ours.Head == ""):
+	case err != nil && (!s.Needed || s.Existing || s.OwnBranch.Unchanged || s.OwnBranch.Head == ""):
 		return "nothing of others is in the way"
 	case !s.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
 		!s.Needed && has(pullrequest.Wait):
@@ -296,10 +298,11 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 		return "a pull request is edited that is not open"
 	case has(pullrequest.Push) && !has(pullrequest.Create) && !has(pullrequest.Update):
 		return "a push without a pull request"
-	case has(pullrequest.Push) && !s.Existing && s.Ours.Head != "" && !s.Ours.Ours && s.Listed && s.Moved != nil:
+	case has(pullrequest.Push) && !s.Existing && s.OwnBranch.Head != "" && !s.OwnBranch.Unchanged && s.Listed &&
+		s.Moved != nil:
 		return "a push replaces what no plan listed"
-	case has(pullrequest.Push) && !s.Existing && s.Ours.Head != "" && !s.Ours.Ours && !s.Listed &&
-		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Ours.Head):
+	case has(pullrequest.Push) && !s.Existing && s.OwnBranch.Head != "" && !s.OwnBranch.Unchanged && !s.Listed &&
+		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.OwnBranch.Head):
 		return "a push replaces a branch of others"
 	case err == nil && s.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
 		return "the apply does not wait"

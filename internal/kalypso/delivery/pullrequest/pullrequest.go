@@ -34,7 +34,7 @@ func (s Settings) Equal(other Settings) bool {
 type Topic struct {
 	TopicLocation
 	Settings
-	Ours *Branch
+	OwnBranch *Branch
 	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one
 	// second to half a minute.
 	Sleep func(ctx context.Context, try int) error
@@ -71,7 +71,7 @@ func Open(client *gitremote.Client, host githost.Host, at TopicLocation, s Setti
 		return nil, err
 	}
 	return &Topic{
-		TopicLocation: at, Settings: s, repo: repo, Ours: &Branch{marker: at.Marker, branch: ours, target: target},
+		TopicLocation: at, Settings: s, repo: repo, OwnBranch: &Branch{marker: at.Marker, branch: ours, target: target},
 	}, nil
 }
 

@@ -107,7 +107,7 @@ func (t *Topic) attempt(
 	}
 	s := Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
-	pushed, err := t.Ours.branch.ForceWithLease(ctx, t.Ours.target, c.Options,
+	pushed, err := t.OwnBranch.branch.ForceWithLease(ctx, t.OwnBranch.target, c.Options,
 		func(ctx context.Context, target, ours *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			var err error
 			if s.Edit, err = c.Edit(ctx, target, ours); err != nil {
@@ -176,7 +176,7 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c Proposed
 		case Close:
 			err = t.close(ctx, step.Number)
 		case Delete:
-			err = t.Ours.delete(ctx, step.Commit)
+			err = t.OwnBranch.delete(ctx, step.Commit)
 		}
 		if result.PullRequest = pr; err != nil {
 			return err
@@ -201,16 +201,16 @@ func (t *Topic) open(ctx context.Context, p githost.PullRequestContent) (*githos
 // it: the new pull request is empty, and the next attempt closes it. No host refuses one whose branch has a commit that
 // the target lacks. If the target did not move, one look-up of its head says so.
 func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedChange) error {
-	head, err := t.Ours.target.Head(ctx)
+	head, err := t.OwnBranch.target.Head(ctx)
 	if err != nil || head.String() == pushedOn {
 		return err
 	}
-	target, err := t.Ours.target.Snapshot(ctx)
+	target, err := t.OwnBranch.target.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	ours, err := t.Ours.branch.Snapshot(ctx)
+	ours, err := t.OwnBranch.branch.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (t *Topic) edit(
 	case known != nil:
 		p.Reviewers = sets.WithoutFold(p.Reviewers, known.Reviewers)
 	default:
-		if p.Reviewers, err = t.repo.Unasked(ctx, *now, p.Reviewers); err != nil {
+		if p.Reviewers, err = t.repo.MissingReviewers(ctx, *now, p.Reviewers); err != nil {
 			return nil, err
 		}
 	}
@@ -267,7 +267,7 @@ func (t *Topic) mergeWhenReady(
 	merging, err := pr, error(nil)
 	switch {
 	case step.Method != "" && pr.Queue != nil: // it will be merged
-	case step.Method == "" && pr.AutoMerge != step.Was:
+	case step.Method == "" && pr.AutoMerge != step.PreviousMethod:
 		merging, err = t.dequeue(ctx, pr)
 	default:
 		merging, err = t.repo.MergeWhenReady(ctx, *pr, step.Method)
@@ -327,7 +327,7 @@ func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 func (t *Topic) Check(
 	ctx context.Context, pr *githost.PullRequest, read func(context.Context, *gitbranch.Snapshot) (Edit, error),
 ) error {
-	snapshot, err := t.Ours.branch.Snapshot(ctx)
+	snapshot, err := t.OwnBranch.branch.Snapshot(ctx)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestOtherCommits(t *testing.T) {
 			w.must()
 			pushed := w.head()
 			test.with(w)
-			others, got, err := w.topic().Ours.OtherCommits(t.Context(), pushed)
+			others, got, err := w.topic().OwnBranch.OtherCommits(t.Context(), pushed)
 			if err != nil {
 				t.Fatal(err)
 			}

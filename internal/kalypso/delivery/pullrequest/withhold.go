@@ -43,7 +43,8 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 		return Withheld{PullRequest: pr}, err
 	}
 	if known.AutoMerge != "" {
-		if pr, err = t.mergeWhenReady(ctx, pr, Step{Was: known.AutoMerge}, known); err != nil || pr.State != githost.Open {
+		if pr, err = t.mergeWhenReady(ctx, pr, Step{PreviousMethod: known.AutoMerge}, known); err != nil ||
+			pr.State != githost.Open {
 			return Withheld{PullRequest: pr}, err
 		}
 	} else if pr, err = t.withQueue(ctx, pr); err != nil {
@@ -62,7 +63,7 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 	}
 	if err == nil && edited.State == githost.Open { // some hosts show a push late
 		var head string
-		head, err = t.Ours.Head(ctx)
+		head, err = t.OwnBranch.Head(ctx)
 		edited.HeadCommit = cmp.Or(head, edited.HeadCommit)
 	}
 	return Withheld{edited, noDraft}, err

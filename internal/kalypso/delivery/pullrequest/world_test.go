@@ -148,7 +148,7 @@ func (w *world) topic() *pullrequest.Topic {
 	if err != nil {
 		w.Fatal(err)
 	}
-	t.Ours.Contents = content
+	t.OwnBranch.Contents = content
 	t.Sleep = func(ctx context.Context, try int) error {
 		if w.sleep != nil {
 			if err := w.sleep(try); err != nil {
@@ -182,9 +182,9 @@ func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitbranch.
 	var e pullrequest.Edit
 	existing, err := content(ours)
 	if err == nil {
-		e.Ours, err = t.Ours.ReadAlone(ctx, ours, existing, w.pushed, head)
+		e.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, ours, existing, w.pushed, head)
 	}
-	e.Existing = e.Ours.Head != "" && existing == w.value && (w.value != "" || e.Ours.Ours)
+	e.Existing = e.OwnBranch.Head != "" && existing == w.value && (w.value != "" || e.OwnBranch.Unchanged)
 	e.Contents = w.value
 	e.Commit = func() *gitbranch.Edit {
 		author := gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
@@ -195,7 +195,7 @@ func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitbranch.
 		return edit
 	}
 	if w.listed != "" {
-		if e.Listed = true; e.Ours.Head != w.listed {
+		if e.Listed = true; e.OwnBranch.Head != w.listed {
 			e.Moved = errMoved
 		}
 	}
@@ -368,7 +368,7 @@ func (w *world) see(err error) string {
 			line += " auto-merge " + string(p.AutoMerge)
 		}
 		if p.Queue != nil {
-			line += map[bool]string{true: " queued", false: " queued by people"}[p.Queue.Ours]
+			line += map[bool]string{true: " queued", false: " queued by people"}[p.Queue.OwnEntry]
 		}
 		lines = append(lines, line)
 	}

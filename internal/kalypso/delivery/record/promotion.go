@@ -33,7 +33,7 @@ func reasonAfter(before *Record, p promotion.Promotion) promotion.Reason {
 	if before == nil {
 		return p.Reason
 	}
-	taken := before.Taken()
+	taken := before.FinalPromotion()
 	switch {
 	case taken.Commit == p.Commit && taken.Reason != (promotion.Reason{}):
 		taken.Unsettled = taken.Unsettled && !p.Settled
@@ -49,12 +49,13 @@ func reasonAfter(before *Record, p promotion.Promotion) promotion.Reason {
 	return p.Reason
 }
 
-// Others returns the other commits that folders may contain during a rollout, besides that of [Record.Taken].
+// Others returns the other commits that folders may contain during a rollout, besides the commit of
+// [Record.FinalPromotion].
 func (r *Record) Others() (all []string) {
 	if !r.Rollout.UnderWay() {
 		return nil
 	}
-	taken := r.Taken().Commit
+	taken := r.FinalPromotion().Commit
 	for _, commit := range append([]string{r.PromotedCommit}, r.Rollout.Interrupted...) {
 		if commit != "" && commit != taken && !slices.Contains(all, commit) {
 			all = append(all, commit)
@@ -63,9 +64,9 @@ func (r *Record) Others() (all []string) {
 	return all
 }
 
-// Taken returns the promotion that a record leads to: that of an incomplete rollout, otherwise the promoted one. A
+// FinalPromotion returns the promotion that a record leads to: an incomplete rollout's, otherwise the promoted one. A
 // record does not name the repo.
-func (r *Record) Taken() promotion.Promotion {
+func (r *Record) FinalPromotion() promotion.Promotion {
 	p := promotion.Promotion{Commit: r.PromotedCommit, Reason: r.Promotion}
 	if !r.Rollout.UnderWay() {
 		return p
@@ -82,8 +83,8 @@ func (r *Record) Taken() promotion.Promotion {
 // NewReason returns the reason why a record takes another commit than the previous record, or the zero reason if it
 // does not.
 func (r *Record) NewReason(before *Record) promotion.Reason {
-	taken := r.Taken()
-	if before != nil && before.Taken().Commit == taken.Commit && before.PromotedCommit == r.PromotedCommit {
+	taken := r.FinalPromotion()
+	if before != nil && before.FinalPromotion().Commit == taken.Commit && before.PromotedCommit == r.PromotedCommit {
 		return promotion.Reason{}
 	}
 	return taken.Reason

@@ -35,7 +35,7 @@ func readBranch(
 ) (*past.Branch, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
 	if before != nil {
-		for _, inventory := range []inventory.Folders{before.Delivered, before.Seen.Folders, before.Seen.Replaced} {
+		for _, inventory := range []inventory.Folders{before.Delivered, before.LastRead.Folders, before.LastRead.Replaced} {
 			for _, folder := range inventory {
 				if folder.Targets != nil {
 					r.known[folder.Hash] = folder.Targets
@@ -155,8 +155,8 @@ func (r *branchReader) record(b *past.Branch, before *past.State) error {
 		return err
 	}
 	b.RecordHash = entry.Hash.String()
-	if before.Current() && before.Seen.RecordHash == b.RecordHash {
-		b.Record, b.RecordError = before.Seen.Record, before.Seen.RecordError
+	if before.Current() && before.LastRead.RecordHash == b.RecordHash {
+		b.Record, b.RecordError = before.LastRead.Record, before.LastRead.RecordError
 		return nil
 	}
 	var unusable *record.Error

@@ -93,8 +93,8 @@ func (c claim) replacedBy(other claim) bool {
 	return c == other
 }
 
-// taken reports whether another rendering of this run has claimed the destination.
-func (c *Claims) taken(at record.Destination) bool {
+// isClaimed reports whether another rendering of this run has claimed the destination.
+func (c *Claims) isClaimed(at record.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })

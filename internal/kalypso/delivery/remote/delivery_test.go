@@ -558,7 +558,7 @@ func TestAdopt(t *testing.T) {
 	if diff := cmp.Diff(want, b.paths()); diff != "" {
 		t.Errorf("the branch (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"large", "small", "team"}, s.Seen.Folders.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"large", "small", "team"}, s.LastRead.Folders.Names()); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)
 	}
 }

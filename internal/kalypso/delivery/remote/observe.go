@@ -26,7 +26,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 		return nil, err
 	case head.IsZero():
 		return nil, gitbranch.ErrBranchNotFound
-	case head.String() == s.Seen.Head:
+	case head.String() == s.LastRead.Head:
 		return s, nil
 	}
 	snapshot, err := branch.Snapshot(ctx)
@@ -39,7 +39,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 		return nil, err
 	}
 	now := *s
-	now.Seen, now.Cache, now.Drift = *at, snapshot.TreeCache(s.Destination.RecordPath()), nil
+	now.LastRead, now.Cache, now.Drift = *at, snapshot.TreeCache(s.Destination.RecordPath()), nil
 	changed := driftedPaths(&now)
 	if len(changed) == 0 {
 		now.Base = at.Head
@@ -51,11 +51,11 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 
 // driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.
 func driftedPaths(s *past.State) []string {
-	changed := s.Delivered.Differing(s.Ours())
+	changed := s.Delivered.Differing(s.OwnFolders())
 	for i, name := range changed {
 		changed[i] = s.Destination.Join(name)
 	}
-	if s.Seen.RecordHash != s.DeliveredRecord {
+	if s.LastRead.RecordHash != s.DeliveredRecord {
 		changed = append(changed, s.Destination.RecordPath())
 	}
 	return changed
@@ -116,8 +116,8 @@ func follow(
 		if pr, err = t.Read(ctx, p.Number); err != nil {
 			return nil, nil, err
 		}
-		merged := afterMerge(now, p, now.Seen.Head)
-		merged.Seen = now.Seen
+		merged := afterMerge(now, p, now.LastRead.Head)
+		merged.LastRead = now.LastRead
 		return merged, pr, nil
 	}
 	next := *now
@@ -125,7 +125,7 @@ func follow(
 		return nil, nil, err
 	}
 	if pr.State == githost.Open && !next.Proposal.Lost { // some hosts show a push late
-		pr.HeadCommit = next.Proposal.Head.Seen.Head
+		pr.HeadCommit = next.Proposal.Head.LastRead.Head
 	}
 	return &next, pr, nil
 }
@@ -144,7 +144,8 @@ func removed(ctx context.Context, host githost.Host, s *past.State) error {
 
 // containsProposal reports whether the branch contains the proposed tree.
 func containsProposal(s *past.State, p *past.Proposal) bool {
-	return s.Seen.RecordHash == p.Head.DeliveredRecord && s.Seen.Folders.Only(s.Owned(&s.Seen)).Equal(p.Head.Delivered)
+	return s.LastRead.RecordHash == p.Head.DeliveredRecord &&
+		s.LastRead.Folders.Only(s.Owned(&s.LastRead)).Equal(p.Head.Delivered)
 }
 
 // afterMerge returns the state of a destination that contains the proposed tree, at a commit. It contains no later
@@ -187,7 +188,7 @@ func observeProposal(
 		now.Lost = true
 	case err != nil:
 		return nil, err
-	case head.Seen.Head != p.Head.Seen.Head:
+	case head.LastRead.Head != p.Head.LastRead.Head:
 		if now.Head, err = adoptOwnCommit(ctx, head, t); err == nil {
 			now.OtherCommits, err = otherCommits(ctx, p, t)
 		}
@@ -205,14 +206,14 @@ func adoptOwnCommit(ctx context.Context, s *past.State, t *pullrequest.Topic) (*
 	if !s.Drifted() {
 		return s, nil
 	}
-	b, err := t.Ours.Read(ctx)
-	if err != nil || !b.Ours || b.Head != s.Seen.Head {
+	b, err := t.OwnBranch.Read(ctx)
+	if err != nil || !b.Unchanged || b.Head != s.LastRead.Head {
 		return s, err
 	}
 	now := *s
-	now.Drift, now.Base = nil, s.Seen.Head
-	now.Delivered, now.DeliveredRecord, now.Inputs = s.Ours(), s.Seen.RecordHash, nil
-	if r := s.Seen.Record; r != nil {
+	now.Drift, now.Base = nil, s.LastRead.Head
+	now.Delivered, now.DeliveredRecord, now.Inputs = s.OwnFolders(), s.LastRead.RecordHash, nil
+	if r := s.LastRead.Record; r != nil {
 		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, past.RolloutOf(r, time.Time{})
 	}
 	return &now, nil
@@ -220,7 +221,7 @@ func adoptOwnCommit(ctx context.Context, s *past.State, t *pullrequest.Topic) (*
 
 // otherCommits returns the foreign commits on our branch. Merge commits do not count.
 func otherCommits(ctx context.Context, p *past.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
-	others, rebased, err := t.Ours.OtherCommits(ctx, p.Pushed)
+	others, rebased, err := t.OwnBranch.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
 		return []drift.Commit{{Subject: rebased}}, nil
 	}
@@ -229,8 +230,8 @@ func otherCommits(ctx context.Context, p *past.Proposal, t *pullrequest.Topic) (
 
 // knownRevert returns now, with the note that the previous run found the same revert and succeeded.
 func knownRevert(s, now *past.State) *past.State {
-	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.Seen.RecordHash != now.Seen.RecordHash ||
-		!s.Ours().Equal(now.Ours()) {
+	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.LastRead.RecordHash != now.LastRead.RecordHash ||
+		!s.OwnFolders().Equal(now.OwnFolders()) {
 		return now
 	}
 	noted := *now

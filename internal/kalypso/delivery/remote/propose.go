@@ -75,10 +75,10 @@ func (r *PullRequests) finishMove(
 
 // proposing is the last attempt of a proposal.
 type proposing struct {
-	found   *githost.PullRequest // before the attempt, or nil
-	s       *past.State          // after the merge of the pull request
-	planned *delivery.PlannedChange
-	ours    *past.Branch // our branch before the push
+	found     *githost.PullRequest // before the attempt, or nil
+	s         *past.State          // after the merge of the pull request
+	planned   *delivery.PlannedChange
+	ownBranch *past.Branch // our branch before the push
 }
 
 func (r *PullRequests) propose(
@@ -116,7 +116,7 @@ func (r *PullRequests) change(
 		if p.planned, err = readChange(applied, target, p.s); err != nil {
 			return edit, err
 		}
-		if p.ours, edit, err = readTopic(ctx, p.planned.Tree, t, ours, p.s, p.planned.At.Head); err != nil {
+		if p.ownBranch, edit, err = readTopic(ctx, p.planned.Tree, t, ours, p.s, p.planned.At.Head); err != nil {
 			return edit, err
 		}
 		edit.Needed = p.planned.Change.Needed
@@ -152,7 +152,7 @@ func (r *PullRequests) proposed(
 	if pr == nil { // the target contains the tree
 		result.State.Delivered, result.State.Inputs = planned.Change.Wanted, planned.InputsAfter()
 		result.State.Rollout = planned.Tree.RolloutAfter(false)
-		result.Commit = result.State.Seen.Head
+		result.Commit = result.State.LastRead.Head
 		if p.found != nil && p.found.State == githost.Merged && p.found.MergeCommit == result.Commit {
 			result.PullRequest = p.found
 		}
@@ -160,9 +160,9 @@ func (r *PullRequests) proposed(
 	}
 	head := planned.Delivered(destinationOf(t), "")
 	if !run.Pushed {
-		head.DeliveredRecord, head.Seen = p.ours.RecordHash, *p.ours
+		head.DeliveredRecord, head.LastRead = p.ownBranch.RecordHash, *p.ownBranch
 	}
-	head.Base, head.Seen.Head = run.Head, run.Head
+	head.Base, head.LastRead.Head = run.Head, run.Head
 	proposal := &past.Proposal{
 		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
 		Adopted: planned.Change.Existing.Only(planned.Change.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,

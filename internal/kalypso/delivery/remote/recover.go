@@ -107,7 +107,7 @@ func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment
 	s.Delivered, s.DeliveredRecord = found.Folders.Only(found.RecordedFolders()), found.RecordHash
 	s.Decisions = found.Record.Decisions
 	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, past.InputsOf(found.Record), found.Head
-	s.Seen, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
+	s.LastRead, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
 	s.Rollout = past.RolloutOf(found.Record, found.Time)
 	return &s, nil
 }
@@ -137,7 +137,7 @@ func Recover(
 	}
 	s.Base, s.Delivered, s.Inputs = commit, inventory.Folders{}, nil
 	paths := []string{at.RecordPath()}
-	for _, name := range s.Seen.RecordedFolders() { // which include all that it contains
+	for _, name := range s.LastRead.RecordedFolders() { // which include all that it contains
 		s.Delivered[name] = inventory.Folder{}
 		paths = append(paths, at.Join(name))
 	}

@@ -46,7 +46,7 @@ func TestImportOfDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s.Past, imported.Past); diff != "" || len(s.Past) != 3 {
+	if diff := cmp.Diff(s.EarlierDeliveries, imported.EarlierDeliveries); diff != "" || len(s.EarlierDeliveries) != 3 {
 		t.Errorf("the earlier deliveries (-after the applies +imported):\n%s", diff)
 	}
 	for n, head := range heads[:3] {
@@ -75,7 +75,7 @@ func TestImportOfManyDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s.Past[:gitbranch.MaxHistory-1], imported.Past); diff != "" {
+	if diff := cmp.Diff(s.EarlierDeliveries[:gitbranch.MaxHistory-1], imported.EarlierDeliveries); diff != "" {
 		t.Errorf("the earlier deliveries (-after the applies +imported):\n%s", diff)
 	}
 }

@@ -97,7 +97,7 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 			return checked, err
 		}
 	}
-	if !decision.Check || len(decision.Errors) > 0 {
+	if !decision.NeedsBranch || len(decision.Errors) > 0 {
 		return checked, nil
 	}
 	if applied.Wish.Strategy == strategy.PullRequest {
@@ -122,7 +122,7 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	switch {
 	case decision.Action == delivery.Nothing:
 		result = &Result{}
-	case decision.Rests != "" && decision.Action == delivery.Keep:
+	case decision.IdleReason != "" && decision.Action == delivery.Keep:
 		result = &Result{State: s}
 	case decision.Action == delivery.Withhold:
 		result, err = r.withhold(ctx, applied.Wish, s, decision.Withheld)
@@ -205,7 +205,7 @@ func (r Operations) deliver(ctx context.Context, applied *next.Next, s *past.Sta
 type Refreshed struct {
 	State       *past.State          // to keep from now on; nil if the branch contains no record of the rendering
 	Changed     bool                 // State differs from the state before
-	Gone        bool                 // nothing of the rendering is left
+	Removed     bool                 // nothing of the rendering is left
 	BranchGone  bool                 // nor is its branch
 	Commit      string               // the commit on the branch that contains the tree; empty if none does
 	Delivered   bool                 // the branch still contains the tree
@@ -234,9 +234,9 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 	}
 	switch {
 	case errors.Is(err, ErrRemoved):
-		return &Refreshed{Gone: true}, nil
+		return &Refreshed{Removed: true}, nil
 	case errors.Is(err, gitbranch.ErrBranchNotFound):
-		return &Refreshed{Gone: true, BranchGone: true}, nil
+		return &Refreshed{Removed: true, BranchGone: true}, nil
 	case errors.Is(err, check.ErrNoRendering):
 		return nil, nil // the plan delivers it again
 	case err != nil:
@@ -254,11 +254,11 @@ func (r Operations) Files(ctx context.Context, s *past.State) (map[string][]byte
 		return nil, err
 	}
 	defer snapshot.Close()
-	if snapshot.Commit.String() != s.Seen.Head {
+	if snapshot.Commit.String() != s.LastRead.Head {
 		return nil, nil
 	}
 	var paths []string
-	for _, name := range s.Ours().Names() {
+	for _, name := range s.OwnFolders().Names() {
 		err := snapshot.Walk(s.Destination.Join(name), func(path string, _ object.TreeEntry) error {
 			paths = append(paths, path)
 			return nil
@@ -283,9 +283,10 @@ func (r Operations) follow(ctx context.Context, s *past.State) (*past.State, *gi
 
 // Destroyed is the result of a destroy.
 type Destroyed struct {
-	// Taken is the destination if another rendering of the configuration writes there. Then nothing was removed.
-	Taken    *record.Destination
-	Removals []Removal // the pull requests that remove the delivered trees
+	// OccupiedDestination is the destination if another rendering of the configuration writes there. Then nothing was
+	// removed.
+	OccupiedDestination *record.Destination
+	Removals            []Removal // the pull requests that remove the delivered trees
 }
 
 // Destroy removes the delivered trees. With an error, it returns the state to keep, or nil.
@@ -301,9 +302,9 @@ func (r Operations) Destroy(
 	if !s.Current() {
 		s = &past.State{Destination: a.Destination, Environment: a.Environment}
 	}
-	if r.Claims.taken(s.Destination) {
+	if r.Claims.isClaimed(s.Destination) {
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
-		return nil, Destroyed{Taken: &s.Destination}, nil
+		return nil, Destroyed{OccupiedDestination: &s.Destination}, nil
 	}
 	if a.Strategy == strategy.Push {
 		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author)

@@ -150,8 +150,8 @@ func (r *PullRequests) Remove(
 			return edit, err
 		}
 		existing = at.Folders.Only(at.RecordedFolders())
-		edit.Ours, err = t.Ours.ReadAlone(ctx, now, contentsOf(ours), "", at.Head)
-		edit.Needed, edit.Existing = true, edit.Ours.Ours && ours.Record == nil
+		edit.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), "", at.Head)
+		edit.Needed, edit.Existing = true, edit.OwnBranch.Unchanged && ours.Record == nil
 		edit.Commit = func() *gitbranch.Edit { return &gitbranch.Edit{Remove: paths, Message: message, Author: author} }
 		return edit, err
 	}

@@ -106,7 +106,7 @@ func (r *reviewed) refresh() {
 	}
 	switch {
 	case found == nil:
-	case found.Gone:
+	case found.Removed:
 		r.prior, r.state = nil, nil
 	default:
 		r.state, r.prior.Commit, r.prior.Delivered = r.kept(found.State), found.Commit, found.Delivered
@@ -144,9 +144,9 @@ func (r *reviewed) plan() string {
 			text += ", " + verb + " " + at.Branch
 		}
 	}
-	add("removes", d.OldRemoved)
-	add("keeps", d.OldKept)
-	add("leaves for now", d.OldKeptForNow)
+	add("removes", d.RemovedLocations)
+	add("keeps", d.KeptLocations)
+	add("leaves for now", d.PendingLocations)
 	for _, s := range d.Drift {
 		for _, drift := range s.Drift {
 			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)

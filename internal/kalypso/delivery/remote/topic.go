@@ -82,7 +82,7 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 	if err != nil {
 		return nil, err
 	}
-	t.Ours.Contents = func(ours *gitbranch.Snapshot) (string, error) {
+	t.OwnBranch.Contents = func(ours *gitbranch.Snapshot) (string, error) {
 		b, err := readBranch(ours, destinationOf(t), nil, nil)
 		if err != nil {
 			return "", err
@@ -130,7 +130,7 @@ func readTopic(
 	if err != nil {
 		return nil, edit, err
 	}
-	if edit.Ours, err = topic.Ours.ReadAlone(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
+	if edit.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
 		return nil, edit, err
 	}
 	edit.Existing = t.IsContainedBy(ours)

@@ -34,7 +34,7 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	for _, s := range decision.Drift {
 		reaction := t.Wish.ReactionTo(s)
-		if decision.Rests != "" || reaction == drift.Overwrite && len(decision.Errors) > 0 {
+		if decision.IdleReason != "" || reaction == drift.Overwrite && len(decision.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
 		ps = append(ps, driftProblem(s, reaction))
@@ -46,7 +46,7 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 			printable.Line(t.Wish.Promotion.Commit), t.Wish.Destination, printable.Line(decision.Unproven)), "promotion"))
 	}
 	ps = append(ps, restProblems(decision)...)
-	if decision.Rests != "" {
+	if decision.IdleReason != "" {
 		return ps
 	}
 	ps = append(ps, failureProblems(decision)...)
@@ -57,7 +57,7 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 		ps = append(ps, tooManyReviewers(t, before)...)
 	}
 	if decision.Replaced != "" && t.Wish.Delivers() {
-		folders := problem.Count(before.Ours().Count(), "deployment target folder")
+		folders := problem.Count(before.OwnFolders().Count(), "deployment target folder")
 		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
 			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
 				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
@@ -68,7 +68,8 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	if decision.ClosedPullRequest != 0 && decision.Action == delivery.Keep {
 		ps = append(ps, closed(before))
 	}
-	if !decision.Check && !decision.Unreadable && len(decision.Errors) == 0 && decision.Action != delivery.Undecided {
+	if !decision.NeedsBranch && !decision.Unreadable && len(decision.Errors) == 0 &&
+		decision.Action != delivery.Undecided {
 		ps = append(ps, spent(t, decision.Accepted)...)
 	}
 	return slices.Concat(ps, oldLocationProblems(decision), computeOnlyProblems(decision))
@@ -104,8 +105,8 @@ func emptiedProblem(err *check.EmptiedError) problem.Problem {
 			"policies. If a cluster type is no longer needed, remove it.", err), "guardrails", "emptied")
 }
 
-// Guardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be refused.
-// It also shows a misspelled name, since Terraform drops such a guardrail before the provider sees it.
+// Guardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be
+// refused. It also shows a misspelled name, since Terraform drops such a guardrail before the provider sees it.
 func Guardrails(a *wish.Arguments) problem.Problems {
 	var values []string // in the order of the first guardrail with each
 	names := map[string][]string{}
@@ -132,10 +133,10 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 			"merged now. It comes back by itself.", decision.Before.Proposal.Number)
 	}
 	switch {
-	case decision.Rests == "" && at != "":
+	case decision.IdleReason == "" && at != "":
 		return problem.Problems{problem.WarningAt("Pull request must not be merged yet",
 			decision.Withheld+" "+at, "delivery")}
-	case decision.Rests == "":
+	case decision.IdleReason == "":
 		return nil
 	case decision.Applied.Wish.NoCommit:
 		text := strings.TrimSpace("The promotion has no commit, so nothing is written, and nothing of the rendering is " +
@@ -151,7 +152,8 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
 		lines = append(lines, printable.Line(name)+": "+decision.Waiting[name])
 	}
-	text := decision.Rests + " This rendering writes nothing, neither a promotion nor a change of the environment's own."
+	text := decision.IdleReason +
+		" This rendering writes nothing, neither a promotion nor a change of the environment's own."
 	if len(lines) > 0 {
 		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
 			waits(len(lines)), problem.IndentedList(lines, problem.MaxListed))
@@ -192,7 +194,7 @@ func waits(n int) string {
 // oldLocationProblems warns about trees that other branches keep for now, or lose.
 func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	destination := decision.Applied.Wish.Destination
-	for _, at := range decision.OldRemoved {
+	for _, at := range decision.RemovedLocations {
 		ps = append(ps, problem.WarningAt("Previous location will be removed", fmt.Sprintf(
 			"%s now contains the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
 				"cluster syncs from there.",
@@ -200,18 +202,18 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 			at,
 		), "gitops_repo"))
 	}
-	for _, at := range decision.OldKept {
+	for _, at := range decision.KeptLocations {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"What was delivered to %s stays there. The apply closes the pull request that removes it.", at), "on_move"))
 	}
-	if decision.LeftBehind != "" {
+	if decision.RemainingPaths != "" {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"on_move = \"keep\" leaves these paths at %s:\n%s\nThe rendering no longer reads or removes them. Once "+
 				"no cluster syncs from there, remove them with Git, as the guide \"The branch\" shows under Remove what "+
 				"stayed behind.",
-			decision.Before.Destination, decision.LeftBehind), "on_move"))
+			decision.Before.Destination, decision.RemainingPaths), "on_move"))
 	}
-	for _, at := range decision.OldKeptForNow {
+	for _, at := range decision.PendingLocations {
 		ps = append(ps, problem.WarningAt("Previous location is kept for now", fmt.Sprintf(
 			"What was delivered to %s stays until %s contains the tree. Then an apply opens a pull request that removes it.",
 			at, destination), "gitops_repo"))
@@ -222,15 +224,15 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 // computeOnlyProblems warns about the tree and the pull request that stay once a rendering is only computed.
 func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
 	before := decision.Before
-	if n := decision.LeftPullRequest; n != 0 {
+	if n := decision.RemainingPullRequest; n != 0 {
 		ps = append(ps, problem.WarningAt("The pull request stays open", fmt.Sprintf(
 			"With the strategy none, the provider ignores pull request %d to %s from now on. Close it, or merge it.",
 			n, before.Destination), "delivery"))
 	}
-	if decision.LeftTree == nil {
+	if decision.RemainingTree == nil {
 		return ps
 	}
-	left := []record.Destination{*decision.LeftTree}
+	left := []record.Destination{*decision.RemainingTree}
 	for _, old := range before.OldLocations {
 		left = append(left, old.State.Destination)
 	}

@@ -93,7 +93,7 @@ func TestDestroyed(t *testing.T) {
 	if ps := report.Destroyed(remote.Destroyed{}); len(ps) > 0 {
 		t.Errorf("of a removal: %v", ps)
 	}
-	ps := report.Destroyed(remote.Destroyed{Taken: &destination})
+	ps := report.Destroyed(remote.Destroyed{OccupiedDestination: &destination})
 	if len(ps) != 1 || ps.HasErrors() || !strings.Contains(ps[0].Detail, destination.String()) {
 		t.Errorf("of another's files: %v", ps)
 	}

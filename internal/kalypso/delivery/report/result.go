@@ -191,9 +191,11 @@ func Refreshed(p *past.Prior, found *remote.Refreshed) problem.Problems {
 
 // Destroyed returns warnings about trees and pull requests that a destroy left.
 func Destroyed(left remote.Destroyed) problem.Problems {
-	if left.Taken == nil {
+	if left.OccupiedDestination == nil {
 		return removals(left.Removals)
 	}
 	return problem.Problems{problem.WarningAt("Files kept: another rendering now owns them", fmt.Sprintf(
-		"Another rendering of this configuration writes to %s. Nothing was removed there.", left.Taken), "gitops_repo")}
+		"Another rendering of this configuration writes to %s. Nothing was removed there.",
+		left.OccupiedDestination,
+	), "gitops_repo")}
 }

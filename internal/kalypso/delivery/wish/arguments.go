@@ -72,9 +72,9 @@ func (a *Arguments) Located() bool {
 	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
 }
 
-// Rests reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
+// WritesNothing reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
 // environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
-func (a *Arguments) Rests(p *past.Prior) bool { return a.frozen() || a.pausedFirst(p) }
+func (a *Arguments) WritesNothing(p *past.Prior) bool { return a.frozen() || a.pausedFirst(p) }
 
 // frozen reports whether the promotion stops everything.
 func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() != "" }
@@ -113,7 +113,7 @@ func (a *Arguments) ReactionTo(s *past.State) drift.Reaction {
 // DriftID returns the ID of the foreign changes that s contains.
 func DriftID(s *past.State) accepted.ID {
 	return accepted.NewID(
-		accepted.Drift, s.Destination.String(), s.Seen.Head, s.Ours().TreeHash().String(), s.Seen.RecordHash)
+		accepted.Drift, s.Destination.String(), s.LastRead.Head, s.OwnFolders().TreeHash().String(), s.LastRead.RecordHash)
 }
 
 // MovesWithin reports whether the last apply delivered to another path of the same branch.

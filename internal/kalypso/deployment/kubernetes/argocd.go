@@ -23,7 +23,7 @@ const (
 // argoCD adds the reports of Argo CD Applications. there is false if the cluster has no Argo CD.
 func (k *cluster) argoCD(ctx context.Context) (there bool, err error) {
 	applications, err := k.list(ctx, argoGroup, "applications")
-	if err != nil || !applications.there {
+	if err != nil || !applications.served {
 		return false, err
 	}
 	for _, o := range applications.objects {

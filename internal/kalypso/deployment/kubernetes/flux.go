@@ -44,7 +44,7 @@ var sourceResources = map[string]string{
 // folder has it, and no artifact is older than the one that its Kustomization applied.
 func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 	kustomizations, err := k.list(ctx, kustomizeGroup, "kustomizations")
-	if err != nil || !kustomizations.there {
+	if err != nil || !kustomizations.served {
 		return false, err
 	}
 	for _, o := range kustomizations.objects {

@@ -128,7 +128,7 @@ type cluster struct {
 
 // resourceList contains all objects of one resource.
 type resourceList struct {
-	there   bool // the cluster serves the resource
+	served  bool // the cluster serves the resource
 	objects []unstructured.Unstructured
 	byName  map[string][]object // namespace/name, and /name for any namespace; nil: not computed yet
 }
@@ -150,7 +150,7 @@ func (k *cluster) list(ctx context.Context, group, resource string) (*resourceLi
 		if apierrors.IsNotFound(err) {
 			continue
 		}
-		found.there = err == nil
+		found.served = err == nil
 		return found, err
 	}
 	return found, nil

@@ -27,28 +27,28 @@ type Situation struct {
 	PromotedCommit string // of the target; "": none
 	// Rollback says that the target is an earlier delivery, which all folders get at once.
 	Rollback bool
-	// Delivered are the folders that the last apply left on the branch. Seen are those that the branch still contained
-	// when it was last read.
-	Delivered, Seen map[string]string
+	// Delivered are the folders that the last apply left on the branch. OnBranch are the folders
+	// that the branch still contained when it was last read.
+	Delivered, OnBranch map[string]string
 	// Replaced are the folders from before the rollout that the branch can get back.
 	Replaced map[string]string
-	Before   *StoredProgress // of the last commit; nil: no rollout was begun
+	Progress *StoredProgress // of the last commit; nil: no rollout was begun
 }
 
 // Step is the part of a rollout that one apply does.
 type Step struct {
-	// Stay lists the cluster types whose folders stay as delivered, sorted: their wave has not come yet. The apply
+	// Kept lists the cluster types whose folders stay as delivered, sorted: their wave has not come yet. The apply
 	// writes all others as the fleet renders them.
-	Stay []string
-	// Taken lists the cluster types whose folders the apply changes, sorted.
-	Taken []string
-	// Returned lists the cluster types of Stay whose folders return to their tree from before the rollout, sorted. See
+	Kept []string
+	// Written lists the cluster types whose folders the apply changes, sorted.
+	Written []string
+	// Restored lists the cluster types of Kept whose folders return to their tree from before the rollout, sorted. See
 	// RolledBack.
-	Returned []string
-	// Uncertain says that Stay depends on values that are not known yet.
+	Restored []string
+	// Uncertain says that Kept depends on values that are not known yet.
 	Uncertain bool
-	// After is the state after the apply; nil: no rollout was begun.
-	After *StoredProgress
+	// Progress is the progress after the apply; nil: no rollout was begun.
+	Progress *StoredProgress
 	// Waiting lists what the rollout waits for, one line each, if the apply changes no folder and the target is not
 	// reached. Stage is the waiting stage.
 	Waiting []string
@@ -65,14 +65,14 @@ type Step struct {
 }
 
 // Complete reports whether the branch contains the target after the apply.
-func (s *Step) Complete() bool { return len(s.Stay) == 0 && !s.Uncertain }
+func (s *Step) Complete() bool { return len(s.Kept) == 0 && !s.Uncertain }
 
 // Next decides which folders the next apply takes from the fleet. It is a pure function: it takes the time from the
 // observation.
 func (r *Rollout) Next(s Situation) *Step {
 	w := &wave{
 		Situation: s, rollout: r, reports: reports{r.Observed, &s}, step: &Step{},
-		existing: map[string]string{}, wrong: map[string]bool{},
+		existing: map[string]string{}, outdated: map[string]bool{},
 	}
 	w.compare()
 	failed := w.failed()
@@ -81,7 +81,7 @@ func (r *Rollout) Next(s Situation) *Step {
 		w.step.Uncertain = true
 	case len(failed) > 0 && (r.Skip == "" || r.Skip != s.TargetTreeHash):
 		w.returnFolders(failed)
-	case len(w.wrong) == 0 && !w.unknown:
+	case len(w.outdated) == 0 && !w.unknown:
 	case s.Rollback && !w.unknown:
 		w.takeAll()
 	case s.Rollback, r.PauseUnknown:
@@ -94,12 +94,12 @@ func (r *Rollout) Next(s Situation) *Step {
 	case r.Skip != "" && r.Skip == s.TargetTreeHash:
 		w.takeAll()
 		w.step.OpenUntil = r.Window.OpenUntil
-	case s.Before != nil && s.Before.RolledBack != "" && s.Before.TargetTreeHash == s.TargetTreeHash:
-		w.step.RolledBack, w.step.Stage = s.Before.RolledBack, s.Before.Stage
+	case s.Progress != nil && s.Progress.RolledBack != "" && s.Progress.TargetTreeHash == s.TargetTreeHash:
+		w.step.RolledBack, w.step.Stage = s.Progress.RolledBack, s.Progress.Stage
 	default:
 		w.rollBack()
-		back := len(w.step.Taken)
-		if w.advance(); len(w.step.Taken) > back {
+		back := len(w.step.Written)
+		if w.advance(); len(w.step.Written) > back {
 			w.step.OpenUntil = r.Window.OpenUntil
 		}
 	}
@@ -113,7 +113,7 @@ type wave struct {
 	reports  reports
 	step     *Step
 	existing map[string]string // the folders on the branch before the apply
-	wrong    map[string]bool   // the cluster types whose folder still differs from the target
+	outdated map[string]bool   // the cluster types whose folder still differs from the target
 	unknown  bool              // for some cluster types, this is not known yet
 	stage    string            // of the last taken cluster type; "": unknown
 }
@@ -121,15 +121,15 @@ type wave struct {
 // compare finds the folders on the branch and those that differ from the target. It restores files that were changed
 // outside Terraform, unless the fleet renders the same.
 func (w *wave) compare() {
-	for name := range w.Seen {
-		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.Seen[name] {
+	for name := range w.OnBranch {
+		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.OnBranch[name] {
 			w.existing[name] = f.Hash
 		}
 	}
 	for name, hash := range w.Delivered {
 		_, done := w.existing[name]
 		_, wanted := w.Target[name]
-		_, there := w.Seen[name]
+		_, there := w.OnBranch[name]
 		if !done && (wanted || there) { // people removed a folder that the fleet removes too
 			w.existing[name] = hash
 		}
@@ -137,23 +137,23 @@ func (w *wave) compare() {
 	for name, f := range w.Target {
 		w.unknown = w.unknown || f.Unknown
 		if !f.Unknown && w.existing[name] != f.Hash {
-			w.wrong[name] = true
+			w.outdated[name] = true
 		}
 	}
 	for name := range w.existing {
 		if _, wanted := w.Target[name]; !wanted {
-			w.wrong[name] = true
+			w.outdated[name] = true
 		}
 	}
 }
 
 func (w *wave) take(name string) {
-	delete(w.wrong, name)
-	w.step.Taken = append(w.step.Taken, name)
+	delete(w.outdated, name)
+	w.step.Written = append(w.step.Written, name)
 }
 
 func (w *wave) takeAll() {
-	for name := range w.wrong {
+	for name := range w.outdated {
 		w.take(name)
 	}
 	w.unknown = false
@@ -161,10 +161,10 @@ func (w *wave) takeAll() {
 
 // from returns the folder before the current rollout, and whether the rollout has written another one since.
 func (w *wave) from(name string) (hash string, written bool) {
-	if !w.Before.UnderWay() {
+	if !w.Progress.UnderWay() {
 		return "", false
 	}
-	hash, written = w.Before.From[name]
+	hash, written = w.Progress.EarlierHashes[name]
 	return hash, written
 }
 
@@ -175,7 +175,7 @@ func (w *wave) rollBack() {
 			w.step.Uncertain = true
 		}
 	}
-	for name := range w.wrong {
+	for name := range w.outdated {
 		if hash, written := w.from(name); written && hash == w.Target[name].Hash {
 			w.take(name)
 		}
@@ -200,7 +200,7 @@ func (w *wave) advance() {
 		}
 	}
 	w.step.Stage = removalStage
-	for name := range w.wrong {
+	for name := range w.outdated {
 		w.take(name)
 		w.stage = removalStage
 	}
@@ -230,7 +230,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 		switch state := w.stateOf(name); {
 		case f.Unknown:
 			w.step.Uncertain = true
-		case w.wrong[name]:
+		case w.outdated[name]:
 			wrong = append(wrong, name)
 		case state == stateSettledAtOnce:
 		case state == stateFailed:
@@ -279,7 +279,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 // folder that this apply writes.
 func (w *wave) stateOf(name string) clusterTypeState {
 	state := w.reports.stateOf(name)
-	if state != stateSettledAtOnce && slices.Contains(w.step.Taken, name) {
+	if state != stateSettledAtOnce && slices.Contains(w.step.Written, name) {
 		return stateWaiting
 	}
 	return state
@@ -310,39 +310,39 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 
 // finish returns the step.
 func (w *wave) finish() *Step {
-	slices.Sort(w.step.Taken)
+	slices.Sort(w.step.Written)
 	for name, f := range w.Target {
 		if f.Unknown { // otherwise the step is uncertain: no stage up to its own is finished
-			w.wrong[name] = true
+			w.outdated[name] = true
 		}
 	}
-	w.step.Stay = slices.Sorted(maps.Keys(w.wrong))
+	w.step.Kept = slices.Sorted(maps.Keys(w.outdated))
 	if w.step.Uncertain {
 		w.step = &Step{Uncertain: true, Stage: w.step.Stage}
 		return w.step
 	}
-	if len(w.step.Stay) == 0 {
+	if len(w.step.Kept) == 0 {
 		w.step.Stopped, w.step.Paused = nil, ""
 	}
-	if len(w.step.Stay) == 0 || len(w.step.Taken) > 0 || len(w.step.Stopped) > 0 {
+	if len(w.step.Kept) == 0 || len(w.step.Written) > 0 || len(w.step.Stopped) > 0 {
 		w.step.Waiting = nil
 	}
-	slices.Sort(w.step.Returned)
-	w.step.After = w.after()
+	slices.Sort(w.step.Restored)
+	w.step.Progress = w.after()
 	return w.step
 }
 
 // after returns the state of the rollout after the apply. If the apply only waits, the state stays.
 func (w *wave) after() *StoredProgress {
-	before, complete := w.Before, len(w.step.Stay) == 0
-	if len(w.step.Returned) > 0 {
+	before, complete := w.Progress, len(w.step.Kept) == 0
+	if len(w.step.Restored) > 0 {
 		return &StoredProgress{Wave: before.Wave, At: before.At, Progress: Progress{
 			TargetTreeHash: w.TargetTreeHash, PromotedCommit: w.PromotedCommit, Stage: before.Stage,
-			Returns: true, RolledBack: w.step.RolledBack,
+			RestoresOnFailure: true, RolledBack: w.step.RolledBack,
 		}}
 	}
 	underWay := before.UnderWay()
-	if len(w.step.Taken) == 0 && (!underWay || !complete) && (complete || !w.interrupted()) {
+	if len(w.step.Written) == 0 && (!underWay || !complete) && (complete || !w.interrupted()) {
 		return before
 	}
 	now := &StoredProgress{Progress: Progress{
@@ -353,9 +353,9 @@ func (w *wave) after() *StoredProgress {
 	}
 	same := underWay && before.TargetTreeHash == w.TargetTreeHash
 	switch {
-	case before == nil && len(w.step.Taken) == 0:
+	case before == nil && len(w.step.Written) == 0:
 		now.Stage = w.step.Stage
-	case len(w.step.Taken) == 0, w.stage == "" && !complete: // a rollback belongs to no stage
+	case len(w.step.Written) == 0, w.stage == "" && !complete: // a rollback belongs to no stage
 		now.Stage, now.Wave = before.Stage, before.Wave
 	case w.stage == "":
 	case same && before.Stage == w.stage && before.Wave == 0: // after an import
@@ -364,23 +364,23 @@ func (w *wave) after() *StoredProgress {
 	default:
 		now.Wave = 1
 	}
-	now.Returns = w.rollout.ReturnOnFailure
+	now.RestoresOnFailure = w.rollout.ReturnOnFailure
 	if !complete {
 		now.Interrupted = w.interruptedAfter()
 	}
-	if !complete || now.Returns {
-		now.From = w.fromAfter()
+	if !complete || now.RestoresOnFailure {
+		now.EarlierHashes = w.fromAfter()
 	}
 	return now
 }
 
 // interruptedAfter returns the promoted commits that folders may contain of rollouts that did not complete.
 func (w *wave) interruptedAfter() []string {
-	if !w.Before.UnderWay() {
+	if !w.Progress.UnderWay() {
 		return nil
 	}
 	var all []string
-	for _, commit := range append(slices.Clone(w.Before.Interrupted), w.Before.PromotedCommit) {
+	for _, commit := range append(slices.Clone(w.Progress.Interrupted), w.Progress.PromotedCommit) {
 		if commit != "" && commit != w.PromotedCommit && !slices.Contains(all, commit) {
 			all = append(all, commit)
 		}
@@ -403,19 +403,19 @@ func (w *wave) interrupted() bool {
 // killed afterwards.
 func (w *wave) fromAfter() map[string]string {
 	from := map[string]string{}
-	if w.Before.UnderWay() {
-		maps.Copy(from, w.Before.From)
+	if w.Progress.UnderWay() {
+		maps.Copy(from, w.Progress.EarlierHashes)
 	}
 	for name, hash := range w.existing {
 		if _, written := from[name]; !written && w.Delivered[name] != hash {
 			from[name] = w.Delivered[name]
 		}
 	}
-	for _, name := range w.step.Taken {
+	for _, name := range w.step.Written {
 		if _, written := from[name]; !written {
 			from[name] = w.existing[name]
 		}
 	}
-	maps.DeleteFunc(from, func(name, hash string) bool { return !w.wrong[name] && hash == w.Target[name].Hash })
+	maps.DeleteFunc(from, func(name, hash string) bool { return !w.outdated[name] && hash == w.Target[name].Hash })
 	return from
 }

@@ -30,11 +30,11 @@ func world() (*rollout.Rollout, *rollout.Situation) {
 	}
 	s := &rollout.Situation{
 		Target: map[string]rollout.RenderedFolder{}, TargetTreeHash: "target", Delivered: map[string]string{},
-		Seen: map[string]string{},
+		OnBranch: map[string]string{},
 	}
 	for name, ring := range map[string]string{"a": "0", "b": "1", "c": "1"} {
 		s.Target[name] = rollout.RenderedFolder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": ring}}
-		s.Delivered[name], s.Seen[name] = "1", "1"
+		s.Delivered[name], s.OnBranch[name] = "1", "1"
 		r.Observed.Folders[name] = state("1", deployment.Success)
 	}
 	return r, s
@@ -48,9 +48,9 @@ func state(tree string, verdict deployment.Verdict) deployment.FolderState {
 
 // canaryRuns makes the canary run tree 2, after the commit of its wave.
 func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
-	s.Delivered["a"], s.Seen["a"] = "2", "2"
-	s.Before = &rollout.StoredProgress{
-		Progress: rollout.Progress{TargetTreeHash: "target", Stage: "canary", From: map[string]string{"a": "1"}},
+	s.Delivered["a"], s.OnBranch["a"] = "2", "2"
+	s.Progress = &rollout.StoredProgress{
+		Progress: rollout.Progress{TargetTreeHash: "target", Stage: "canary", EarlierHashes: map[string]string{"a": "1"}},
 		Wave:     1, At: noon.Add(-3 * time.Hour),
 	}
 	r.Observed.Folders["a"] = state("2", deployment.Success)
@@ -67,9 +67,9 @@ func text(step *rollout.Step) string {
 	if step.Uncertain {
 		return "uncertain"
 	}
-	parts := []string{fmt.Sprintf("takes %v", step.Taken)}
-	if step.After != nil {
-		parts = append(parts, step.After.Status(), fmt.Sprintf("from %v", step.After.From))
+	parts := []string{fmt.Sprintf("takes %v", step.Written)}
+	if step.Progress != nil {
+		parts = append(parts, step.Progress.Status(), fmt.Sprintf("from %v", step.Progress.EarlierHashes))
 	}
 	if step.Complete() {
 		parts = append(parts, "complete")
@@ -108,7 +108,7 @@ func TestNext(t *testing.T) {
 				"when these run the change: a",
 		},
 		"an observation from before the commit": {
-			func(_ *rollout.Rollout, s *rollout.Situation) { s.Before.At = noon.Add(time.Minute) },
+			func(_ *rollout.Rollout, s *rollout.Situation) { s.Progress.At = noon.Add(time.Minute) },
 			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
@@ -172,7 +172,7 @@ func TestNext(t *testing.T) {
 		},
 		"a canary without clusters, and an older observation": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
-				s.Before.At = noon.Add(time.Minute)
+				s.Progress.At = noon.Add(time.Minute)
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
 			},
 			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
@@ -189,11 +189,11 @@ func TestNext(t *testing.T) {
 			"takes [c]; stage rest, wave 1; from map[a:1 c:1]",
 		},
 		"a folder of a later wave was changed outside Terraform": {
-			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["c"] = "theirs" },
+			func(_ *rollout.Rollout, s *rollout.Situation) { s.OnBranch["c"] = "theirs" },
 			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
 		"an apply was killed after its push": {
-			func(_ *rollout.Rollout, s *rollout.Situation) { s.Seen["b"] = "2" },
+			func(_ *rollout.Rollout, s *rollout.Situation) { s.OnBranch["b"] = "2" },
 			"takes []; stage canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
 		},
 		"paused": {
@@ -215,7 +215,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
 				for name := range s.Target {
-					s.Delivered[name], s.Seen[name] = "2", "2"
+					s.Delivered[name], s.OnBranch[name] = "2", "2"
 				}
 			}, "takes []; stage canary, wave 1; from map[]; complete",
 		},
@@ -246,7 +246,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Window = closed
 				for name := range s.Target {
-					s.Delivered[name], s.Seen[name] = "2", "2"
+					s.Delivered[name], s.OnBranch[name] = "2", "2"
 				}
 			},
 			"takes []; stage canary, wave 1; from map[]; complete",
@@ -298,13 +298,13 @@ func TestNext(t *testing.T) {
 		"the branch contains the target": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				for name := range s.Target {
-					s.Delivered[name], s.Seen[name] = "2", "2"
+					s.Delivered[name], s.OnBranch[name] = "2", "2"
 				}
 			}, "takes []; stage canary, wave 1; from map[]; complete",
 		},
 		"a tree of a later stage is not known": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
-				s.Before.At, s.TargetTreeHash = noon.Add(time.Minute), ""
+				s.Progress.At, s.TargetTreeHash = noon.Add(time.Minute), ""
 				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
 			},
 			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +

@@ -152,7 +152,7 @@ func (s *simulation) observe() {
 func (s *simulation) situation() rollout.Situation {
 	return rollout.Situation{
 		Target: maps.Clone(s.target), TargetTreeHash: fmt.Sprint(s.hashes()), PromotedCommit: s.commit(),
-		Rollback: s.rollback, Delivered: maps.Clone(s.branch), Seen: maps.Clone(s.branch), Before: s.before,
+		Rollback: s.rollback, Delivered: maps.Clone(s.branch), OnBranch: maps.Clone(s.branch), Progress: s.before,
 		Replaced: s.original,
 	}
 }
@@ -208,13 +208,13 @@ func (s *simulation) revert() {
 // names the commit of every folder.
 func (s *simulation) checkPeople(step *rollout.Step) {
 	s.Helper()
-	for _, name := range step.Taken {
+	for _, name := range step.Written {
 		if s.rollout.Pause != "" && !s.rollback && !s.goesBack(name) {
 			s.Fatalf("seed %d: %s is taken during a pause", s.seed, name)
 		}
 	}
 	if s.rollback && !step.Complete() {
-		s.Fatalf("seed %d: a rollback leaves %v", s.seed, step.Stay)
+		s.Fatalf("seed %d: a rollback leaves %v", s.seed, step.Kept)
 	}
 }
 
@@ -230,14 +230,14 @@ func (s *simulation) checkReturn(step *rollout.Step) {
 	})
 	switch {
 	case !failed || !s.rollout.ReturnOnFailure || s.rollback:
-		s.Fatalf("seed %d: %v return, and nothing of the rollout failed", s.seed, step.Returned)
+		s.Fatalf("seed %d: %v return, and nothing of the rollout failed", s.seed, step.Restored)
 	case s.refused != "":
-		s.Fatalf("seed %d: %v return twice", s.seed, step.Returned)
+		s.Fatalf("seed %d: %v return twice", s.seed, step.Restored)
 	case !s.before.UnderWay() && !s.unpromoted:
-		s.Fatalf("seed %d: %v return after the commit was promoted", s.seed, step.Returned)
+		s.Fatalf("seed %d: %v return after the commit was promoted", s.seed, step.Restored)
 	}
 	after := maps.Clone(s.branch)
-	for _, name := range append(slices.Clone(step.Returned), step.Taken...) {
+	for _, name := range append(slices.Clone(step.Restored), step.Written...) {
 		if after[name] = s.original[name]; after[name] == "" {
 			delete(after, name)
 		}
@@ -294,24 +294,24 @@ func (s *simulation) apply() {
 	step := s.rollout.Next(s.situation())
 	s.checkPeople(step)
 	switch {
-	case len(step.Returned) > 0:
+	case len(step.Restored) > 0:
 		s.checkReturn(step)
 	case !s.rollback && s.rollout.Skip != s.situation().TargetTreeHash:
 		s.check(step)
 	}
-	if len(step.Taken)+len(step.Returned) > 0 {
+	if len(step.Written)+len(step.Restored) > 0 {
 		s.past = append(s.past, s.clone())
-		if !s.before.UnderWay() && len(step.Returned) == 0 {
+		if !s.before.UnderWay() && len(step.Restored) == 0 {
 			s.original, s.wroteAt, s.refused = maps.Clone(s.branch), maps.Clone(s.wrote), ""
 		}
-		for _, name := range step.Returned {
+		for _, name := range step.Restored {
 			s.refused = fmt.Sprint(s.hashes())
 			if s.branch[name], s.wrote[name] = s.original[name], s.wroteAt[name]; s.branch[name] == "" {
 				delete(s.branch, name)
 				delete(s.wrote, name)
 			}
 		}
-		for _, name := range step.Taken {
+		for _, name := range step.Written {
 			if f, wanted := s.target[name]; wanted {
 				s.branch[name], s.wrote[name] = f.Hash, s.commit()
 			} else {
@@ -321,15 +321,15 @@ func (s *simulation) apply() {
 		}
 		s.clock = s.clock.Add(time.Second)
 	}
-	if after := step.After; after != s.before {
+	if after := step.Progress; after != s.before {
 		now := *after
 		now.At = s.clock
 		s.before = &now
 	}
 	again := s.rollout.Next(s.situation())
-	if len(again.Taken)+len(again.Returned) > 0 || again.Complete() != step.Complete() {
+	if len(again.Written)+len(again.Restored) > 0 || again.Complete() != step.Complete() {
 		s.Fatalf("seed %d: the plan after an apply takes %v (complete: %t, was %t)",
-			s.seed, again.Taken, again.Complete(), step.Complete())
+			s.seed, again.Written, again.Complete(), step.Complete())
 	}
 	if step.Complete() != maps.Equal(s.branch, s.hashes()) {
 		s.Fatalf("seed %d: complete: %t\n%s", s.seed, step.Complete(), cmp.Diff(s.branch, s.hashes()))
@@ -374,7 +374,7 @@ func (s *simulation) goesBack(name string) bool {
 func (s *simulation) check(step *rollout.Step) {
 	s.Helper()
 	taken := map[string]bool{}
-	for _, name := range step.Taken {
+	for _, name := range step.Written {
 		taken[name] = true
 	}
 	for name, hash := range s.branch {
@@ -382,10 +382,10 @@ func (s *simulation) check(step *rollout.Step) {
 			s.Fatalf("seed %d: %s goes back to before the rollout, and is not taken", s.seed, name)
 		}
 	}
-	if s.refused != "" && s.refused == fmt.Sprint(s.hashes()) && len(step.Taken) > 0 {
-		s.Fatalf("seed %d: %v are tried again", s.seed, step.Taken)
+	if s.refused != "" && s.refused == fmt.Sprint(s.hashes()) && len(step.Written) > 0 {
+		s.Fatalf("seed %d: %v are tried again", s.seed, step.Written)
 	}
-	for _, name := range step.Taken {
+	for _, name := range step.Written {
 		f, wanted := s.target[name]
 		if s.branch[name] == f.Hash && wanted {
 			s.Fatalf("seed %d: %s is taken and right", s.seed, name)

@@ -53,7 +53,7 @@ func (r reports) needNone(name string) bool {
 
 // outdated reports whether the observation is older than the last commit. Then it proves nothing.
 func (r reports) outdated() bool {
-	return r.of.Before != nil && r.observed.At.Before(r.of.Before.At.Truncate(time.Second))
+	return r.of.Progress != nil && r.observed.At.Before(r.of.Progress.At.Truncate(time.Second))
 }
 
 // awaited describes the report or time that a cluster type waits for.

@@ -12,15 +12,15 @@ import (
 // An observation that is older than the last commit says nothing. A folder that the rollout did not change does not
 // count. After the last wave, a promoted commit returns only by its promotion, since the record promotes it by then.
 func (w *wave) failed() (names []string) {
-	before := w.Before
-	if !w.rollout.ReturnOnFailure && !w.rollout.OnFailureUnknown || before == nil || !before.Returns ||
+	before := w.Progress
+	if !w.rollout.ReturnOnFailure && !w.rollout.OnFailureUnknown || before == nil || !before.RestoresOnFailure ||
 		before.RolledBack != "" || w.Rollback || before.Complete && w.PromotedCommit != "" ||
 		w.TargetTreeHash == "" || w.rollout.Observed == nil ||
 		w.reports.outdated() {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(before.From)) {
-		hash, f := before.From[name], w.Target[name]
+	for _, name := range slices.Sorted(maps.Keys(before.EarlierHashes)) {
+		hash, f := before.EarlierHashes[name], w.Target[name]
 		if hash != "" && w.Replaced[name] != hash {
 			return nil
 		}
@@ -33,15 +33,15 @@ func (w *wave) failed() (names []string) {
 
 // returnFolders returns the folders of the rollout to their trees from before it.
 func (w *wave) returnFolders(failed []string) {
-	for name, hash := range w.Before.From {
+	for name, hash := range w.Progress.EarlierHashes {
 		f, wanted := w.Target[name]
 		switch {
 		case w.existing[name] == hash:
 		case wanted && f.Hash == hash:
 			w.take(name)
 		default:
-			w.wrong[name] = true
-			w.step.Returned = append(w.step.Returned, name)
+			w.outdated[name] = true
+			w.step.Restored = append(w.step.Restored, name)
 		}
 	}
 	facts := make([]string, len(failed))
@@ -52,7 +52,7 @@ func (w *wave) returnFolders(failed []string) {
 		}
 		w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
 	}
-	w.step.RolledBack, w.step.Stage = problem.First(facts, maxReasons), w.Before.Stage
+	w.step.RolledBack, w.step.Stage = problem.First(facts, maxReasons), w.Progress.Stage
 }
 
 // maxReasons limits the failed folders that a record names.

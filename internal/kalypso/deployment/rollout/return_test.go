@@ -20,9 +20,9 @@ func TestReturn(t *testing.T) {
 	const returns = `returns [a b] since folder "a" fails since 2026-01-31T10:00:00Z; stage canary, rolled back`
 	complete := func(s *rollout.Situation) {
 		for name := range s.Target {
-			s.Delivered[name], s.Seen[name], s.Before.From[name], s.Replaced[name] = "2", "2", "1", "1"
+			s.Delivered[name], s.OnBranch[name], s.Progress.EarlierHashes[name], s.Replaced[name] = "2", "2", "1", "1"
 		}
-		s.Before.Complete = true
+		s.Progress.Complete = true
 	}
 	for name, test := range map[string]struct {
 		edit func(*rollout.Rollout, *rollout.Situation)
@@ -33,24 +33,24 @@ func TestReturn(t *testing.T) {
 			r.ReturnOnFailure = false
 		}, stopped},
 		"the rollout began with stop": {func(_ *rollout.Rollout, s *rollout.Situation) {
-			s.Before.Returns = false
+			s.Progress.RestoresOnFailure = false
 		}, stopped},
 		"an observation from before the last commit": {func(_ *rollout.Rollout, s *rollout.Situation) {
-			s.Before.At = noon.Add(time.Minute)
+			s.Progress.At = noon.Add(time.Minute)
 		}, stopped},
 		"the folder has another tree": {func(r *rollout.Rollout, _ *rollout.Situation) {
 			r.Observed.Folders["a"] = state("1", deployment.Failure)
 		}, "takes []; stage canary, wave 1; from map[a:1 b:1]; a: it was observed with another tree on the branch"},
 		"a folder fails that the rollout did not change": {func(r *rollout.Rollout, s *rollout.Situation) {
 			s.Target["d"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
-			s.Delivered["d"], s.Seen["d"] = "1", "1"
+			s.Delivered["d"], s.OnBranch["d"] = "1", "1"
 			r.Observed.Folders["a"], r.Observed.Folders["d"] = state("2", deployment.Success), state("1", deployment.Failure)
 		}, "takes []; stage canary, wave 1; from map[a:1 b:1]; d: 1 of 2 clusters current"},
 		"the tree from before can't be read": {func(_ *rollout.Rollout, s *rollout.Situation) {
 			delete(s.Replaced, "b")
 		}, stopped},
 		"a folder did not exist before": {func(_ *rollout.Rollout, s *rollout.Situation) {
-			s.Before.From["b"] = ""
+			s.Progress.EarlierHashes["b"] = ""
 			delete(s.Replaced, "b")
 		}, returns},
 		"the fleet renders the tree from before of a folder": {func(_ *rollout.Rollout, s *rollout.Situation) {
@@ -80,8 +80,8 @@ func TestReturn(t *testing.T) {
 			t.Parallel()
 			r, s := world()
 			canaryRuns(r, s)
-			r.ReturnOnFailure, s.Before.Returns = true, true
-			s.Delivered["b"], s.Seen["b"], s.Before.From["b"] = "2", "2", "1"
+			r.ReturnOnFailure, s.Progress.RestoresOnFailure = true, true
+			s.Delivered["b"], s.OnBranch["b"], s.Progress.EarlierHashes["b"] = "2", "2", "1"
 			s.Replaced = map[string]string{"a": "1", "b": "1"}
 			r.Observed.Folders["a"] = state("2", deployment.Failure)
 			if test.edit != nil {
@@ -89,13 +89,13 @@ func TestReturn(t *testing.T) {
 			}
 			step := r.Next(*s)
 			got := text(step)
-			if len(step.Returned) > 0 {
-				got = fmt.Sprintf("returns %v since %s; %s", step.Returned, step.RolledBack, step.After.Status())
-				if len(step.Taken) > 0 {
-					got = fmt.Sprintf("takes %v; %s", step.Taken, got)
+			if len(step.Restored) > 0 {
+				got = fmt.Sprintf("returns %v since %s; %s", step.Restored, step.RolledBack, step.Progress.Status())
+				if len(step.Written) > 0 {
+					got = fmt.Sprintf("takes %v; %s", step.Written, got)
 				}
-				if step.Complete() || step.After.UnderWay() || len(step.Stopped) == 0 {
-					t.Errorf("after the return: %+v, of %+v", step, step.After)
+				if step.Complete() || step.Progress.UnderWay() || len(step.Stopped) == 0 {
+					t.Errorf("after the return: %+v, of %+v", step, step.Progress)
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -109,8 +109,8 @@ func TestReturn(t *testing.T) {
 func TestAfterReturn(t *testing.T) {
 	t.Parallel()
 	r, s := world()
-	s.Before = &rollout.StoredProgress{Progress: rollout.Progress{
-		TargetTreeHash: "target", Stage: "canary", Returns: true, RolledBack: "it failed",
+	s.Progress = &rollout.StoredProgress{Progress: rollout.Progress{
+		TargetTreeHash: "target", Stage: "canary", RestoresOnFailure: true, RolledBack: "it failed",
 	}}
 	for name, test := range map[string]struct {
 		edit             func(*rollout.Rollout, *rollout.Situation)

@@ -84,11 +84,12 @@ type Progress struct {
 	Stage          string `json:"stage"` // of the last commit; "": all cluster types got it at once
 	// Complete says that the branch contains the target.
 	Complete bool `json:"complete"`
-	// From contains the earlier hashes of the folders that the rollout has written; "": the folder was absent.
-	From map[string]string `json:"from,omitempty"`
-	// Returns says that the folders return to From if one of them fails. Then From stays after the last wave.
-	Returns bool `json:"returns,omitempty"`
-	// RolledBack says why the folders returned to From, and the target is not tried again; "": they did not.
+	// EarlierHashes are those of the folders that the rollout has written, from before it; "": the folder was absent.
+	EarlierHashes map[string]string `json:"from,omitempty"`
+	// RestoresOnFailure says that the folders return to EarlierHashes if one of them fails. Then these stay after the
+	// last wave.
+	RestoresOnFailure bool `json:"returns,omitempty"`
+	// RolledBack says why the folders returned to EarlierHashes, and the target is not tried again; "": they did not.
 	RolledBack string `json:"rolled_back,omitempty"`
 	// Interrupted are the promoted commits of earlier rollouts that did not complete: folders may still contain them.
 	Interrupted []string `json:"interrupted,omitempty"`

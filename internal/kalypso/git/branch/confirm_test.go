@@ -65,7 +65,7 @@ func TestUpdateLostAnswerThenOtherPush(t *testing.T) {
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	fault, ours := pushed, ""
 	fault.Serve = true
-	fault.Then = func() {
+	fault.BeforeAnswer = func() {
 		ours = gitserver.Rev(t, repo, "main")
 		gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"})
 	}
@@ -122,7 +122,7 @@ func TestUpdateFalseSuccess(t *testing.T) {
 		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitbranch.ErrPushLost)
 
 		// Another commit on the branch is no proof either.
-		fault.Then = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
+		fault.BeforeAnswer = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
 		_, err = open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)

@@ -47,7 +47,7 @@ func newPackDecoder(r io.Reader, most, maxBlob int64, into Objects) *packDecoder
 	in := &failingReader{r: r}
 	return &packDecoder{
 		in: in, scanner: packfile.NewScanner(in),
-		left: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
+		remaining: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
 		at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{},
 		pending: pendingDeltas{map[int64][]delta{}, map[plumbing.Hash][]delta{}},
 		sum:     gitobject.NewUntrustedHasher(),
@@ -57,7 +57,7 @@ func newPackDecoder(r io.Reader, most, maxBlob int64, into Objects) *packDecoder
 type packDecoder struct {
 	in         *failingReader
 	scanner    *packfile.Scanner
-	left       int64 // bytes left to keep
+	remaining  int64 // bytes left to keep
 	maxObjects int64
 	maxBlob    int64
 	into       Objects
@@ -143,7 +143,7 @@ func (p *packDecoder) object() error {
 // charge subtracts the size of an object from the bytes left.
 func (p *packDecoder) charge(kind plumbing.ObjectType, size int64) error {
 	named := kind == plumbing.CommitObject || kind == plumbing.TagObject
-	if p.left -= size; p.left < 0 || named && size > maxCommit {
+	if p.remaining -= size; p.remaining < 0 || named && size > maxCommit {
 		return ErrTooLarge
 	}
 	return nil

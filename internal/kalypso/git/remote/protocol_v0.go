@@ -37,7 +37,7 @@ func (rd *reader) fetchV0(want FetchRequest, haves []plumbing.Hash, into Objects
 	if err != nil {
 		return err
 	}
-	bounded := bufio.NewReader(&boundedReader{r: answer, left: rd.r.client.maxRead, err: ErrTooLarge})
+	bounded := bufio.NewReader(&boundedReader{r: answer, remaining: rd.r.client.maxRead, err: ErrTooLarge})
 	if err := readAcknowledgement(bounded); err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ type FetchRequest struct {
 
 // reader is a [Reader] over the Git protocol.
 type reader struct {
-	r     *Remote
-	ctx   context.Context
-	s     session
-	v2    *capabilitiesV2 // nil: the server speaks protocol version 0
-	v0    *packp.AdvRefs
-	ended bool          // the session is used up: after one request of version 0 over a connection, or after an error
-	whole plumbing.Hash // the last commit that was fetched alone, without its history and with everything in it
+	r           *Remote
+	ctx         context.Context
+	s           session
+	v2          *capabilitiesV2 // nil: the server speaks protocol version 0
+	v0          *packp.AdvRefs
+	ended       bool          // the session is used up: after one request of version 0 over a connection, or after an error
+	wholeCommit plumbing.Hash // the last commit that was fetched alone, without its history and with everything in it
 }
 
 // Reader implements [Repository].
@@ -102,7 +102,7 @@ func (rd *reader) readAdvertisement(advertisement *bufio.Reader) error {
 // readRefs reads the list of references of protocol version 0. It is empty for an empty repository.
 func readRefs(advertisement io.Reader, most int64) (*packp.AdvRefs, error) {
 	refs := packp.NewAdvRefs()
-	list := &boundedReader{r: advertisement, left: most, err: ErrTooManyRefs}
+	list := &boundedReader{r: advertisement, remaining: most, err: ErrTooManyRefs}
 	if err := refs.Decode(list); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
 		var unexpected *packp.ErrUnexpectedData
 		switch {
@@ -200,7 +200,7 @@ func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 		}
 		err := fetch(req, have, into)
 		if err == nil && req.Filter == "" && req.Depth == 1 && len(req.Wants) == 1 {
-			rd.whole = req.Wants[0]
+			rd.wholeCommit = req.Wants[0]
 		}
 		return err
 	})
@@ -209,8 +209,8 @@ func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 // haves returns the commit that was fetched alone if the request asks for its history. Its files and folders need not
 // be sent again, only its parents.
 func (rd *reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
-	_, here := into[rd.whole]
-	if req.Depth > 1 && here && slices.Equal(req.Wants, []plumbing.Hash{rd.whole}) {
+	_, here := into[rd.wholeCommit]
+	if req.Depth > 1 && here && slices.Equal(req.Wants, []plumbing.Hash{rd.wholeCommit}) {
 		return req.Wants
 	}
 	return nil
@@ -219,7 +219,7 @@ func (rd *reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 // readPack reads a pack into objects, within the bounds of the request and the client.
 func (rd *reader) readPack(pack io.Reader, want FetchRequest, into Objects) error {
 	most := rd.r.client.maxRead
-	bounded := &boundedReader{r: pack, left: most, err: ErrTooLarge}
+	bounded := &boundedReader{r: pack, remaining: most, err: ErrTooLarge}
 	if want.MaxRead > 0 {
 		most = min(most, want.MaxRead)
 	}
@@ -236,17 +236,17 @@ func (rd *reader) readPack(pack io.Reader, want FetchRequest, into Objects) erro
 
 // boundedReader returns err once more bytes were read than are left.
 type boundedReader struct {
-	r    io.Reader
-	left int64
-	err  error
+	r         io.Reader
+	remaining int64
+	err       error
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left < 0 {
+	if b.remaining < 0 {
 		return 0, b.err
 	}
 	n, err := b.r.Read(p)
-	b.left -= int64(n)
+	b.remaining -= int64(n)
 	return n, err
 }
 

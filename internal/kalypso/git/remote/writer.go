@@ -117,7 +117,7 @@ func (w *writer) push(req PushRequest) error {
 	}
 	demux := newSideband(answer)
 	report := packp.NewReportStatus()
-	bounded := &boundedReader{r: demux, left: maxReport, err: errors.New("the report on the push is too long")}
+	bounded := &boundedReader{r: demux, remaining: maxReport, err: errors.New("the report on the push is too long")}
 	if err := report.Decode(bounded); err != nil {
 		if lines := demux.output.lines(); len(lines) > 0 {
 			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)

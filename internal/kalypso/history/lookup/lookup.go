@@ -112,12 +112,12 @@ func recordOf(r *record.Record) *history.Rendering {
 		Environment: r.Environment, UnderWay: r.Rollout.UnderWay(),
 		Promotion: promotion.Promotion{Commit: r.PromotedCommit, Reason: r.Promotion},
 	}
-	short.Promotion.Why = printable.Text(r.Promotion.Why)
+	short.Promotion.Explanation = printable.Text(r.Promotion.Explanation)
 	switch {
 	case r.Rollout == nil:
 	case r.Rollout.RolledBack != "":
 		short.RolledBack, short.Promotion.By = true, promotion.ByRollback
-		short.Promotion.Why = printable.Text("rollback by itself: " + r.Rollout.RolledBack)
+		short.Promotion.Explanation = printable.Text("rollback by itself: " + r.Rollout.RolledBack)
 	default:
 		short.Target = r.Rollout.TargetTreeHash
 	}

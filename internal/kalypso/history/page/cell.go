@@ -24,8 +24,8 @@ type cell struct {
 	Former  []formerVersion
 	Changes []*delivery
 
-	seen sequence
-	own  bool // the version is a commit of the environment's own branch, which other environments never run
+	addedChanges sequence
+	own          bool // the version is a commit of the environment's own branch, which other environments never run
 }
 
 // Class returns the CSS class of the state. It is empty for a current cell, since most cells are current.

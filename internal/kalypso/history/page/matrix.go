@@ -45,7 +45,7 @@ func newMatrix(all []*environment) matrix {
 			rows[name] = r
 		}
 		if r.Cells[i] == nil {
-			r.Cells[i] = &cell{seen: sequence{}}
+			r.Cells[i] = &cell{addedChanges: sequence{}}
 		}
 		return r.Cells[i]
 	}
@@ -132,7 +132,7 @@ func (e *environment) addChanges(at func(name Text) *cell) {
 		}
 		for _, name := range d.Folders {
 			c := at(name)
-			c.seen = seen
+			c.addedChanges = seen
 			if len(c.Changes) == 0 {
 				c.Since = stamp(cmp.Or(d.DeliveredAt, d.StartedAt))
 			}
@@ -219,7 +219,7 @@ func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 		c.addRuns(all)
 		if !e.History.Truncated { // the first run of each version is known
 			for _, r := range all {
-				c.seen.add(r.Version, r.Since)
+				c.addedChanges.add(r.Version, r.Since)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (r *row) compare() {
 	var seen []sequence
 	for _, c := range r.Cells {
 		if c.comparable() {
-			versions, seen = append(versions, c.Version), append(seen, c.seen)
+			versions, seen = append(versions, c.Version), append(seen, c.addedChanges)
 		}
 	}
 	for _, c := range r.Cells {

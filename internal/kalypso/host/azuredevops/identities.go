@@ -162,8 +162,12 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 	return errors.Join(errs...)
 }
 
-// Unasked implements [githost.PullRequests]. Azure keeps reviewers who voted in the list.
-func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+// MissingReviewers implements [githost.PullRequests]. Azure keeps reviewers who voted in the list.
+func (r *pullRequests) MissingReviewers(
+	ctx context.Context,
+	now githost.PullRequest,
+	reviewers []string,
+) ([]string, error) {
 	names, _, err := r.missing(ctx, r.traits.Op("read the reviewers of", now.Number), now, reviewers)
 	if errors.Is(err, githost.ErrRejected) { // a reviewer who can't be found has not been requested either
 		err = nil

@@ -314,8 +314,8 @@ func TestReviewers(t *testing.T) {
 	p.refused(err, githost.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 
-// TestUnasked: only the timeline contains a team whose member has reviewed.
-func TestUnasked(t *testing.T) {
+// TestMissingReviewers: only the timeline contains a team whose member has reviewed.
+func TestMissingReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	team := p.on.Owner + "/platform"
@@ -325,9 +325,13 @@ func TestUnasked(t *testing.T) {
 	opened := p.Must(p.repo.Open(t.Context(), wanted))
 	p.on.Review(t, opened.Number, "ann")
 	now := p.Must(p.repo.Read(t.Context(), opened.Number))
-	unasked, err := p.repo.Unasked(t.Context(), now, []string{strings.ToUpper(team), "Ann", p.on.Owner + "/others"})
-	if err != nil || !slices.Equal(unasked, []string{p.on.Owner + "/others"}) {
-		t.Errorf("to be asked: %v (%v)", unasked, err)
+	missing, err := p.repo.MissingReviewers(
+		t.Context(),
+		now,
+		[]string{strings.ToUpper(team), "Ann", p.on.Owner + "/others"},
+	)
+	if err != nil || !slices.Equal(missing, []string{p.on.Owner + "/others"}) {
+		t.Errorf("to be asked: %v (%v)", missing, err)
 	}
 }
 

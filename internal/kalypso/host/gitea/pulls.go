@@ -229,7 +229,7 @@ func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequ
 // convert converts a pull request from a list or a single answer.
 func (r *pullRequests) convert(p pull) *githost.PullRequest {
 	c := &githost.PullRequest{
-		Number: p.Number, URL: printable.Line(p.HTMLURL), State: githost.Open, Title: titles.Ours(p.Title, p.Draft),
+		Number: p.Number, URL: printable.Line(p.HTMLURL), State: githost.Open, Title: titles.WithoutMark(p.Title, p.Draft),
 		Body: p.Body, Branch: p.Head.Label, Target: p.Base.Label, HeadCommit: p.Head.SHA, Draft: p.Draft,
 	}
 	switch {

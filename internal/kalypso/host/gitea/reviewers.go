@@ -68,9 +68,13 @@ const (
 	timelinePages = 100
 )
 
-// Unasked implements [githost.PullRequests]. A user who reviewed stays among the reviewers, unless the review was
-// dismissed. Only the timeline contains a team whose member has reviewed.
-func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+// MissingReviewers implements [githost.PullRequests]. A user who reviewed stays among the reviewers, unless the review
+// was dismissed. Only the timeline contains a team whose member has reviewed.
+func (r *pullRequests) MissingReviewers(
+	ctx context.Context,
+	now githost.PullRequest,
+	reviewers []string,
+) ([]string, error) {
 	missing := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
 		return nil, nil

@@ -48,7 +48,7 @@ func (r *pullRequests) readQueue(
 	case answer.Node.MergeQueueEntry != nil: // the login of an app has a suffix as viewer, but not as actor
 		login := func(a actor) string { return strings.TrimSuffix(a.Login, "[bot]") }
 		place = &githost.QueuePlace{
-			Ours: strings.EqualFold(login(answer.Node.MergeQueueEntry.Enqueuer), login(answer.Viewer)),
+			OwnEntry: strings.EqualFold(login(answer.Node.MergeQueueEntry.Enqueuer), login(answer.Viewer)),
 		}
 	}
 	return place, answer.Node.IsMergeQueueEnabled, nil
@@ -90,7 +90,7 @@ func (r *pullRequests) mergeNow(
 		}
 		return r.Read(ctx, now.Number)
 	default:
-		place = &githost.QueuePlace{Ours: true}
+		place = &githost.QueuePlace{OwnEntry: true}
 		err = r.mutate(ctx, r.traits.Op("put into the merge queue", now.Number), mutationEnqueue,
 			map[string]string{"id": now.ID, "head": now.HeadCommit})
 	}

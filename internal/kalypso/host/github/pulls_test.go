@@ -136,8 +136,9 @@ func TestNoDrafts(t *testing.T) {
 	expectError(t, err, githost.ErrRejected, "Draft pull requests are not supported in this repository.")
 }
 
-// TestUnasked: a reviewer who was requested before, or has reviewed, is not requested again, at any later time.
-func TestUnasked(t *testing.T) {
+// TestMissingReviewers: a reviewer who was requested before, or has reviewed, is not requested again, at any later
+// time.
+func TestMissingReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.AddTeam("platform")
@@ -156,13 +157,13 @@ func TestUnasked(t *testing.T) {
 		"":               {"ANN", "bob", "eve", "acme/Platform"},
 		"new acme/other": {"ann", "new", "acme/platform", "acme/other"},
 	} {
-		got, err := p.repo.Unasked(t.Context(), now, reviewers)
+		got, err := p.repo.MissingReviewers(t.Context(), now, reviewers)
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("of %v, %v are to be asked (%v)", reviewers, got, err)
 		}
 	}
 	p.calls()
-	if got, err := p.repo.Unasked(t.Context(), now, []string{"bob"}); err != nil || got != nil {
+	if got, err := p.repo.MissingReviewers(t.Context(), now, []string{"bob"}); err != nil || got != nil {
 		t.Errorf("to be asked: %v (%v)", got, err)
 	}
 	expectCalls(t, p)

@@ -34,8 +34,10 @@ func (r *pullRequests) askReviewers(ctx context.Context, number int, reviewers [
 // reviewPages bounds the pages of reviews and timeline events that are read.
 const reviewPages = 10
 
-// Unasked finds users who reviewed in the list of reviews. Only the timeline shows teams.
-func (r *pullRequests) Unasked(ctx context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+// MissingReviewers finds users who reviewed in the list of reviews. Only the timeline shows teams.
+func (r *pullRequests) MissingReviewers(
+	ctx context.Context, now githost.PullRequest, reviewers []string,
+) ([]string, error) {
 	missing := sets.WithoutFold(reviewers, now.Reviewers)
 	if len(missing) == 0 {
 		return nil, nil

@@ -22,8 +22,13 @@ func checkReviewer(name string) error {
 
 const askOp = "ask for reviews in "
 
-// Unasked implements [githost.PullRequests]. Users who have reviewed stay among the reviewers of a merge request.
-func (r *mergeRequests) Unasked(_ context.Context, now githost.PullRequest, reviewers []string) ([]string, error) {
+// MissingReviewers implements [githost.PullRequests]. Users who have reviewed stay among the reviewers of a merge
+// request.
+func (r *mergeRequests) MissingReviewers(
+	_ context.Context,
+	now githost.PullRequest,
+	reviewers []string,
+) ([]string, error) {
 	return sets.WithoutFold(reviewers, now.Reviewers), nil
 }
 

@@ -17,7 +17,7 @@ var marksDraft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s
 var (
 	titles    = githost.DraftTitles{Prefix: draftPrefix, Marks: marksDraft}
 	hostTitle = titles.Stored
-	ownTitle  = titles.Ours
+	ownTitle  = titles.WithoutMark
 )
 
 // autosquash matches the words by which GitLab turns a merge request into a draft, if they occur anywhere in the

@@ -39,7 +39,8 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	from := at.RecordPath()
 	if found != nil {
 		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
-		current.Promotion, current.Rollout, current.Others = found.Taken(), found.Rollout.UnderWay(), found.Others()
+		current.Promotion, current.OtherCommits = found.FinalPromotion(), found.Others()
+		current.Rollout = found.Rollout.UnderWay()
 	}
 	if current.Commit == "" {
 		current.Commit, from = tracked, record.PromotedCommitFile
@@ -90,7 +91,7 @@ func readDeliveries(
 				continue
 			}
 			next.Commit, next.RolledBack = found.PromotedCommit, found.Promotion.RolledBack
-			if taken := found.Taken(); found.Rollout.UnderWay() && taken.RolledBack != "" {
+			if taken := found.FinalPromotion(); found.Rollout.UnderWay() && taken.RolledBack != "" {
 				delivered = append(delivered, promotion.Delivery{
 					Commit: taken.Commit, RolledBack: taken.RolledBack, Partial: true,
 				})
@@ -124,7 +125,7 @@ func (req Request) readHistory(ctx context.Context, world *promotion.World) erro
 	}
 	defer snapshot.Close()
 	if snapshot.Commit.IsZero() {
-		history.Gone = true
+		history.NoBranch = true
 		return nil
 	}
 	world.Signatures = req.signatures(snapshot.History())
@@ -134,7 +135,7 @@ func (req Request) readHistory(ctx context.Context, world *promotion.World) erro
 			return err
 		}
 		var chain []gitbranch.Commit
-		chain, history.Whole = gitbranch.FirstParents(snapshot.Commit, commits)
+		chain, history.Complete = gitbranch.FirstParents(snapshot.Commit, commits)
 		history.Commits = nil
 		for _, c := range chain {
 			history.Commits = append(history.Commits, c.Hash.String())
@@ -143,7 +144,7 @@ func (req Request) readHistory(ctx context.Context, world *promotion.World) erro
 		for _, c := range commits {
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
-		if history.Whole || reaches(*history, *world) {
+		if history.Complete || reaches(*history, *world) {
 			return readLost(snapshot.History(), history, world.Current.Commit, world.Current.RolledBack)
 		}
 	}
@@ -180,7 +181,7 @@ func (req Request) signatures(history gitbranch.History) *promotion.Signatures {
 // readLost adds the trees of commits that the branch lost, and the commits at which they left it, as far as the server
 // still has them. If the history was rewritten, a commit with the same tree takes the place of the current one.
 func readLost(repo gitbranch.History, history *promotion.History, commits ...string) error {
-	history.Left = map[string]string{}
+	history.ForkPoints = map[string]string{}
 	for _, lost := range commits {
 		if lost == "" || history.Has(lost) {
 			continue
@@ -196,7 +197,7 @@ func readLost(repo gitbranch.History, history *promotion.History, commits ...str
 		chain, _ := gitbranch.FirstParents(hash, read)
 		onBranch := func(c gitbranch.Commit) bool { return history.Has(c.Hash.String()) }
 		if i := slices.IndexFunc(chain, onBranch); i >= 0 {
-			history.Left[lost] = chain[i].Hash.String()
+			history.ForkPoints[lost] = chain[i].Hash.String()
 		}
 	}
 	return nil
@@ -212,7 +213,7 @@ func reaches(h promotion.History, world promotion.World) bool {
 	if world.Current.RolledBack != "" {
 		wanted = append(wanted, world.Current.RolledBack)
 	}
-	wanted = append(wanted, world.Current.Others...)
+	wanted = append(wanted, world.Current.OtherCommits...)
 	for _, d := range world.Current.Delivered {
 		wanted = append(wanted, d.Commit)
 	}

@@ -150,7 +150,7 @@ func (c *chain) check(found *promotion.Choice, kind promotion.Kind, commit strin
 	if found.Decision != kind || found.Commit != commit {
 		c.Errorf("it is %s %s, want %s %s", found.Decision, found.Commit, kind, commit)
 	}
-	text := found.Summary + "\n" + found.Why
+	text := found.Summary + "\n" + found.Explanation
 	for _, want := range says {
 		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits().Login); !strings.Contains(text, want) {
 			c.Errorf("it does not say %q", want)
@@ -175,7 +175,7 @@ var gates = []struct {
 	test func(*chain)
 }{
 	{"the status of the previous environment", func(c *chain) {
-		c.rules.After = afterStage(0, 0, "")
+		c.rules.Gates = afterStage(0, 0, "")
 		commit := c.commit("1")
 		c.expect(promotion.Hold, c.initial, "1 newer commit waits")
 		for _, state := range []githost.StatusState{githost.Pending, githost.Failure, githost.Errored} {
@@ -188,7 +188,7 @@ var gates = []struct {
 		c.expect(promotion.UpToDate, commit)
 	}},
 	{"the status of the previous environment, by Kalypso's workflows", func(c *chain) {
-		c.rules.After = afterStage(0, 0, "")
+		c.rules.Gates = afterStage(0, 0, "")
 		first, second := c.commit("1"), ""
 		deployed := githost.Status{Context: stageContext, State: githost.Pending, Description: "Deployed"}
 		c.describe(first, deployed)
@@ -203,7 +203,7 @@ var gates = []struct {
 		c.expect(promotion.Promote, want)
 	}},
 	{"the newest commit whose gates are open", func(c *chain) {
-		c.rules.After, c.rules.Statuses = afterStage(0, 0, ""), []promotion.StatusGate{{Name: "ci"}}
+		c.rules.Gates, c.rules.Statuses = afterStage(0, 0, ""), []promotion.StatusGate{{Name: "ci"}}
 		good, bad, none := c.commit("1"), c.commit("2"), c.commit("3")
 		for _, commit := range []string{good, bad} {
 			c.set(commit, stageContext, githost.Success)
@@ -242,7 +242,7 @@ var gates = []struct {
 		c.expect(promotion.Hold, c.initial, `only one by "ann" counts`)
 	}},
 	{"the status of the previous environment, by another account", func(c *chain) {
-		c.rules.After = afterStage(0, 0, c.world.Traits().Login)
+		c.rules.Gates = afterStage(0, 0, c.world.Traits().Login)
 		commit := c.commit("1")
 		c.people.SetStatus(c, commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, `is success by ann`, `only one by "LOGIN" counts`)
@@ -251,7 +251,7 @@ var gates = []struct {
 	}},
 	{"a soak", func(c *chain) {
 		const soak = 2 * time.Second // Gitea has a real clock
-		c.rules.After = afterStage(soak, 0, "")
+		c.rules.Gates = afterStage(soak, 0, "")
 		commit := c.commit("1")
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
@@ -265,7 +265,7 @@ var gates = []struct {
 	}},
 	{"a soak that another commit ends", func(c *chain) {
 		const soak = 2 * time.Second
-		c.rules.After = afterStage(soak, 0, "")
+		c.rules.Gates = afterStage(soak, 0, "")
 		first := c.commit("1")
 		c.set(first, stageContext, githost.Success)
 		second := c.commit("2")
@@ -276,7 +276,7 @@ var gates = []struct {
 		c.expect(promotion.Hold, c.initial, "2 newer commits wait")
 	}},
 	{"a soak with a gap", func(c *chain) {
-		c.rules.After = afterStage(2*time.Second, 2*time.Second, "")
+		c.rules.Gates = afterStage(2*time.Second, 2*time.Second, "")
 		commit := c.commit("1")
 		c.set(commit, stageContext, githost.Success)
 		c.pass(4 * time.Second)
@@ -293,7 +293,7 @@ var gates = []struct {
 		}
 	}},
 	{"a host that does not answer", func(c *chain) {
-		c.rules.After = afterStage(0, 0, "")
+		c.rules.Gates = afterStage(0, 0, "")
 		commit := c.commit("1")
 		c.set(commit, stageContext, githost.Success)
 		for _, fault := range []hostingtest.Fault{hostingtest.Down, hostingtest.Dropped} {
@@ -314,7 +314,7 @@ var gates = []struct {
 		c.silent(hostingtest.Foreign, "not found, or not visible to the credential")
 	}},
 	{"a commit that the host no longer has", func(c *chain) {
-		c.rules.After = afterStage(0, 0, "")
+		c.rules.Gates = afterStage(0, 0, "")
 		lost := c.commit("1")
 		c.deliver("prod", lost)
 		gitserver.Git(c, c.local, "update-ref", "refs/heads/main", c.initial)
@@ -330,7 +330,7 @@ var gates = []struct {
 // continues.
 func (c *chain) silent(credential hostingtest.Credential, why string) {
 	c.Helper()
-	c.rules.After = afterStage(0, 0, "")
+	c.rules.Gates = afterStage(0, 0, "")
 	commit := c.commit("1")
 	c.set(commit, stageContext, githost.Success)
 	c.use(credential)
@@ -351,7 +351,7 @@ func TestManyCommits(t *testing.T) {
 	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
 		c := newChain(t, on)
 		commits := c.history(behind)
-		c.rules.After = afterStage(time.Second, 0, "")
+		c.rules.Gates = afterStage(time.Second, 0, "")
 		good := commits[behind-100]
 		c.set(good, stageContext, githost.Success)
 		for i := range 10 {

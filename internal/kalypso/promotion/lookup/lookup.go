@@ -100,7 +100,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 		case err == nil:
 			ledger.Statuses = *found
 		case req.Rules.UsesStatuses():
-			ledger.Silence = problem.Sentence(err)
+			ledger.FailureReason = problem.Sentence(err)
 		}
 	}
 	for {
@@ -122,7 +122,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 		case errors.Is(err, githost.ErrRejected): // of this commit alone
 			ledger.Histories[commit] = promotion.StatusHistory{Partial: true}
 		case err != nil:
-			ledger.Silence = problem.Sentence(err)
+			ledger.FailureReason = problem.Sentence(err)
 		default:
 			ledger.Histories[commit] = promotion.StatusHistory{Statuses: statuses, Partial: more}
 		}

@@ -63,7 +63,7 @@ func TestRequests(t *testing.T) {
 	found, err := lookup.Decide(t.Context(), lookup.Request{
 		Client: client, Host: host, ControlPlane: lookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
 		GitOps: record.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
-		Rules: promotion.Rules{Environment: "env99", Dwell: 4 * time.Hour, After: []promotion.Gate{
+		Rules: promotion.Rules{Environment: "env99", Dwell: 4 * time.Hour, Gates: []promotion.Gate{
 			{Name: "env98", Context: "env98 environment", Soak: 4 * time.Hour},
 		}},
 	})

@@ -22,8 +22,8 @@ import (
 
 // Invalid describes why a cluster can't apply a file.
 type Invalid struct {
-	Line int    // from 1: the line of the fault, or the first line of the document
-	Why  string // the parser's words
+	Line    int    // from 1: the line of the fault, or the first line of the document
+	Message string // the parser's words
 }
 
 // Validator finds files that no cluster can apply, since kustomize refuses them. The zero value is ready, and safe for

@@ -137,13 +137,13 @@ func TestValidator(t *testing.T) {
 	for _, tt := range invalid {
 		for range 2 { // the second time it knows the shape
 			found := v.Check("a.yaml", []byte(tt.text))
-			if found == nil || found.Line != tt.line || !strings.HasPrefix(found.Why, tt.why) {
+			if found == nil || found.Line != tt.line || !strings.HasPrefix(found.Message, tt.why) {
 				t.Errorf("%s: %+v, want line %d: %s", tt.name, found, tt.line, tt.why)
 			}
 		}
 	}
 	for _, text := range ours {
-		if found := v.Check("a.yaml", []byte(text)); found == nil || found.Why != "it has no apiVersion" {
+		if found := v.Check("a.yaml", []byte(text)); found == nil || found.Message != "it has no apiVersion" {
 			t.Errorf("%q: %v", text, found)
 		}
 	}
@@ -172,7 +172,7 @@ func TestValidatorOfHostileTexts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := new(objects.Validator).Check("a.yaml", []byte(tt.text))
-			if found == nil || !strings.HasPrefix(found.Why, tt.why) {
+			if found == nil || !strings.HasPrefix(found.Message, tt.why) {
 				t.Errorf("%+v", found)
 			}
 		})
@@ -231,7 +231,7 @@ func TestValidatorIsKustomizeOfRandomFiles(t *testing.T) {
 		switch found := v.Check("a.yaml", []byte(text)); {
 		case found == nil:
 			read = append(read, text)
-		case found.Why == "it has no apiVersion":
+		case found.Message == "it has no apiVersion":
 		case refused < 200:
 			refused++
 			if _, failed := kustomize.Build(t, map[string]string{"a.yaml": text}); failed == "" {

@@ -107,7 +107,7 @@ func TestShapeDecides(t *testing.T) {
 		}
 		now := outcome{text: b.String()}
 		if found := objects.Refusal([]byte(now.text)); found != nil {
-			now.invalid = fmt.Sprintf("line %d: %s", found.Line, found.Why)
+			now.invalid = fmt.Sprintf("line %d: %s", found.Line, found.Message)
 		}
 		shape := objects.Shape([]byte(now.text))
 		before, ok := known[shape]

@@ -61,12 +61,12 @@ func invalidProblem(f *fleet.Fleet, by *fleet.Template, files []invalidFile) pro
 	}
 	keys := slices.SortedFunc(maps.Keys(faults), func(a, b invalidKind) int {
 		return cmp.Or(cmp.Compare(len(faults[b]), len(faults[a])), cmp.Compare(a.file, b.file),
-			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Why, b.Why))
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 	})
 	lines := make([]string, len(keys))
 	for i, key := range keys {
 		targets := faults[key]
-		lines[i] = fmt.Sprintf("%s, line %d: %s (%s, such as %s/%s)", key.file, key.Line, key.Why,
+		lines[i] = fmt.Sprintf("%s, line %d: %s (%s, such as %s/%s)", key.file, key.Line, key.Message,
 			problem.Count(len(targets), "deployment target folder"), targets[0].ClusterType, targets[0].Name)
 	}
 	p.Detail = fmt.Sprintf("Template %q renders files that kustomize refuses. Flux then applies nothing of the folder of "+

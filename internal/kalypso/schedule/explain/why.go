@@ -38,9 +38,9 @@ var (
 	ErrNoClusterType = errors.New("no such cluster type")
 )
 
-// Why answers for one deployment target and one cluster type, by name. Its errors are [ErrNoTarget] and
+// Explain answers for one deployment target and one cluster type, by name. Its errors are [ErrNoTarget] and
 // [ErrNoClusterType].
-func (e *Explanation) Why(target, clusterType string) (*Answer, error) {
+func (e *Explanation) Explain(target, clusterType string) (*Answer, error) {
 	t := slices.IndexFunc(e.Schedule.Targets, func(t *fleet.DeploymentTarget) bool { return t.Name == target })
 	ct := slices.IndexFunc(e.clusterTypes, func(ct *fleet.ClusterType) bool { return ct.Name == clusterType })
 	switch {

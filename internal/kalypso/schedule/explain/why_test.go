@@ -58,7 +58,7 @@ func TestWhy(t *testing.T) {
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}
-			answer, err := e.Why("app-test", "large")
+			answer, err := e.Explain("app-test", "large")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,10 +69,10 @@ func TestWhy(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
-			if _, err := e.Why("app", "large"); !errors.Is(err, explain.ErrNoTarget) {
+			if _, err := e.Explain("app", "large"); !errors.Is(err, explain.ErrNoTarget) {
 				t.Errorf("of no target: %v", err)
 			}
-			if _, err := e.Why("app-test", "huge"); !errors.Is(err, explain.ErrNoClusterType) {
+			if _, err := e.Explain("app-test", "huge"); !errors.Is(err, explain.ErrNoClusterType) {
 				t.Errorf("of no cluster type: %v", err)
 			}
 		})
@@ -99,7 +99,7 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 		}
 		for i, p := range e.Schedule.Placements {
 			for _, target := range e.Schedule.Targets {
-				answer, err := e.Why(target.Name, p.ClusterType.Name)
+				answer, err := e.Explain(target.Name, p.ClusterType.Name)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -55,7 +55,7 @@ func (x *Index) findCycles() {
 // itself through a requirement that it satisfies itself. That is not a cycle, but two targets in one component are
 // always on a cycle.
 func (g *graph) components(there func(int32) bool) [][]int32 {
-	f := &componentFinder{graph: g, there: there, order: make([]int32, len(g.targets)+len(g.requirements)),
+	f := &componentFinder{graph: g, exists: there, order: make([]int32, len(g.targets)+len(g.requirements)),
 		low: make([]int32, len(g.targets)+len(g.requirements))}
 	for t := range g.scheduled {
 		if n := int32(t); f.order[n] == 0 && len(g.of[n]) > 0 && there(n) { //nolint:gosec // bounded by the fleet's size
@@ -66,13 +66,13 @@ func (g *graph) components(there func(int32) bool) [][]int32 {
 }
 
 type componentFinder struct {
-	graph *graph
-	there func(int32) bool
-	order []int32 // the order in which the nodes were visited, from 1; done for finished nodes
-	low   []int32
-	next  int32
-	stack []int32
-	found [][]int32
+	graph  *graph
+	exists func(int32) bool
+	order  []int32 // the order in which the nodes were visited, from 1; done for finished nodes
+	low    []int32
+	next   int32
+	stack  []int32
+	found  [][]int32
 }
 
 const done = -1
@@ -88,7 +88,7 @@ func (f *componentFinder) visit(node int32) {
 		}
 	} else {
 		for _, t := range f.graph.requirements[node-targets].sure {
-			if f.there(t) {
+			if f.exists(t) {
 				f.follow(node, t)
 			}
 		}

@@ -79,7 +79,7 @@ func (g *graph) add(r *requirement, candidates []int32) {
 		case yes:
 			r.sure = append(r.sure, t)
 		case maybe:
-			r.maybe = append(r.maybe, t)
+			r.possible = append(r.possible, t)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (x *Index) Reasons(ctx context.Context, yield func(i, n int, all []Reason))
 				slices.Sort(reason.SatisfiedBy) // before sorting, targets that the fleet refused are last
 				switch {
 				case missing[[2]int{n, k}]:
-					reason.Missing = why.why(self, k, i)
+					reason.Missing = why.unmet(self, k, i)
 				case x.Refuses(i, n):
 					reason.Missing = why.whyRefused(self, i)
 				}

@@ -96,7 +96,7 @@ func (r *reasons) text(all []gap) string {
 			at = "on " + r.index.clusterType(g.placements[0]) + ", "
 		}
 		lines[n] = fmt.Sprintf("%s on %s requires %s: %s%s", target.Name, r.clusterTypes(g.placements),
-			target.Requires[g.k], at, r.why(g.target, g.k, g.placements[0]))
+			target.Requires[g.k], at, r.unmet(g.target, g.k, g.placements[0]))
 	}
 	return fmt.Sprintf("%s not met in environment %q:\n%s", requirementsAre(len(all)), r.index.fleet.Environment,
 		problem.IndentedList(lines, problem.MaxListed))
@@ -139,8 +139,8 @@ func (r *reasons) assigned(i int, t int32) bool {
 	return found || int(t) >= r.index.graph.scheduled
 }
 
-// why returns why requirement k of a target is not met on a cluster type.
-func (r *reasons) why(target int32, k, i int) string {
+// unmet returns why requirement k of a target is not met on a cluster type.
+func (r *reasons) unmet(target int32, k, i int) string {
 	c, ok := r.candidate(target, k, i)
 	if !ok {
 		return r.whyNone(target, k)
@@ -151,7 +151,7 @@ func (r *reasons) why(target int32, k, i int) string {
 	}
 	text := "no scheduling policy places " + name + " there."
 	if r.about[name] {
-		if answer, err := r.explanation.Why(name, r.index.clusterType(i)); err == nil {
+		if answer, err := r.explanation.Explain(name, r.index.clusterType(i)); err == nil {
 			text = name + " is not there. " + answer.Reason
 		}
 	}

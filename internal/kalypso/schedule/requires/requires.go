@@ -40,8 +40,8 @@ type graph struct {
 // once all values are known.
 type requirement struct {
 	fleet.Requirement
-	unknown     bool // a part of it is not known yet
-	sure, maybe []int32
+	unknown        bool // a part of it is not known yet
+	sure, possible []int32
 }
 
 // placement contains what the index knows about one cluster type.
@@ -175,7 +175,7 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	found := newSet(len(x.graph.targets))
 	for _, r := range x.graph.of[self] {
 		maySatisfy := func(t int32) bool { return t != self && p.present.contains(t) }
-		if slices.ContainsFunc(x.graph.requirements[r].maybe, maySatisfy) {
+		if slices.ContainsFunc(x.graph.requirements[r].possible, maySatisfy) {
 			return nil, false
 		}
 		for _, t := range x.graph.requirements[r].sure {
@@ -195,9 +195,9 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	return all, true
 }
 
-// Unsure reports whether it depends on unknown values which targets satisfy a requirement.
-func (x *Index) Unsure() bool {
-	return x != nil && slices.ContainsFunc(x.graph.requirements, func(r requirement) bool { return len(r.maybe) > 0 })
+// Uncertain reports whether it depends on unknown values which targets satisfy a requirement.
+func (x *Index) Uncertain() bool {
+	return x != nil && slices.ContainsFunc(x.graph.requirements, func(r requirement) bool { return len(r.possible) > 0 })
 }
 
 // unmet yields the requirements that no target on a cluster type satisfies: the number of the assignment, and the
@@ -218,7 +218,7 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 					counts[r] = 1 + x.graph.requirements[r].countIn(p.present, 2)
 				}
 				others := counts[r] - 1
-				if others == 1 && x.graph.requirements[r].mayBe(self) && p.present.contains(self) {
+				if others == 1 && x.graph.requirements[r].maySatisfy(self) && p.present.contains(self) {
 					others = 0
 				}
 				if others == 0 && !yield(n, k) {
@@ -231,7 +231,7 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 
 // countIn returns how many targets of a set satisfy the requirement or may satisfy it. It stops counting at most.
 func (r *requirement) countIn(there set, most int) (count int) {
-	for _, all := range [][]int32{r.sure, r.maybe} {
+	for _, all := range [][]int32{r.sure, r.possible} {
 		for _, t := range all {
 			if there.contains(t) {
 				if count++; count == most {
@@ -243,10 +243,10 @@ func (r *requirement) countIn(there set, most int) (count int) {
 	return count
 }
 
-// mayBe reports whether a target satisfies the requirement, or may satisfy it.
-func (r *requirement) mayBe(t int32) bool {
+// maySatisfy reports whether a target satisfies the requirement, or may satisfy it.
+func (r *requirement) maySatisfy(t int32) bool {
 	_, sure := slices.BinarySearch(r.sure, t)
-	_, maybe := slices.BinarySearch(r.maybe, t)
+	_, maybe := slices.BinarySearch(r.possible, t)
 	return sure || maybe
 }
 
@@ -270,7 +270,7 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	}
 	for n, t := range p.targets {
 		if slices.ContainsFunc(x.graph.of[t], func(r int32) bool {
-			return slices.ContainsFunc(left, x.graph.requirements[r].mayBe)
+			return slices.ContainsFunc(left, x.graph.requirements[r].maySatisfy)
 		}) {
 			changed = append(changed, n)
 		}

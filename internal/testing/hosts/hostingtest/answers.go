@@ -275,8 +275,8 @@ func operations(commit string) []operation {
 		{"Read", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
 			return one(repo.Read(ctx, now.Number))
 		}},
-		{"Unasked", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
-			_, err := repo.Unasked(ctx, now, []string{Ann, Bob})
+		{"MissingReviewers", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
+			_, err := repo.MissingReviewers(ctx, now, []string{Ann, Bob})
 			return err
 		}},
 		{"Edit", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {

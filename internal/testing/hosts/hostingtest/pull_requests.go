@@ -52,9 +52,9 @@ var pullRequests = []row{
 		opened := p.got(p.repo.Open(p.ctx, wanted))
 		p.people.Review(p, opened.Number, Ann)
 		now := p.got(p.repo.Read(p.ctx, opened.Number))
-		unasked, err := p.repo.Unasked(p.ctx, now, append(wanted.Reviewers, Bob))
-		if err != nil || strings.Join(unasked, " ") != Bob {
-			p.Errorf("to be asked: %v (%v)", unasked, err)
+		missing, err := p.repo.MissingReviewers(p.ctx, now, append(wanted.Reviewers, Bob))
+		if err != nil || strings.Join(missing, " ") != Bob {
+			p.Errorf("to be asked: %v (%v)", missing, err)
 		}
 	}},
 	{"labels differ by case or not", func(p *place) {

@@ -91,8 +91,8 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 	if decision.Drifted {
 		ps = append(ps, driftProblem(d, s))
 	}
-	if decision.Rests != "" {
-		text := decision.Rests + " The BaseRepo keeps the commit that it pins."
+	if decision.IdleReason != "" {
+		text := decision.IdleReason + " The BaseRepo keeps the commit that it pins."
 		if d.Withholds(s) {
 			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
 				"back by itself.", s.Proposal.Number)
@@ -109,7 +109,7 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 
 // Created warns that a create sets another commit than the one that the branch pins now.
 func Created(d *baserepo.Desired, now *baserepo.State) (ps problem.Problems) {
-	if now.Commit == d.Promotion.Commit || d.Promotion.Stays() {
+	if now.Commit == d.Promotion.Commit || d.Promotion.KeepsCommit() {
 		return nil
 	}
 	return problem.Problems{problem.WarningAt("The commit of the BaseRepo will change", fmt.Sprintf(
