@@ -69,17 +69,17 @@ type choice struct {
 	rollback rollback
 	result   *Choice
 	chosen   proof
-	// waits counts the commits newer than the chosen one that only a gate keeps from being candidates.
+	// waits counts the commits newer than the chosen one that wait for a gate.
 	waitingCount int
 	// skips counts the commits that can't be candidates.
 	skippedCount int
 	// failed says which folders the current commit broke, if no earlier delivery is good; "": none.
 	failed string
-	// clusters are lines with what clusters say about the failed folders.
+	// clusters are lines with the messages of clusters about the failed folders.
 	clusters []string
 }
 
-// freeze keeps the current commit, with any state of the gates.
+// freeze keeps the current commit, even if the gates of a newer one are open.
 func (c *choice) freeze() {
 	c.result.Decision = Frozen
 	if c.world.lost() {
@@ -92,8 +92,8 @@ func (c *choice) freeze() {
 	}
 }
 
-// goBackFromRejected chooses the newest earlier delivery that is good. Without one, nothing is written: another commit
-// would be unproven, and the rejected one must not spread.
+// goBackFromRejected chooses the newest earlier delivery that is good. Without one, the environment freezes: any other
+// commit would be unproven, and the rejected commit must not spread.
 func (c *choice) goBackFromRejected() {
 	c.result.Decision, c.result.Candidate = Frozen, c.world.newest()
 	if to := c.rollback.earlier(); to != nil {
@@ -107,7 +107,8 @@ func (c *choice) goBack(to string, why proof) {
 	c.result.Commit, c.result.Decision, c.result.Candidate, c.chosen = to, Rollback, c.world.newest(), why
 }
 
-// choose finds the newest candidate that may be chosen. If only the windows stop it, older ones need an approval.
+// choose finds the newest candidate whose gates are open. If only closed windows stop it, an older candidate needs an
+// approval.
 func (c *choice) choose() {
 	w, result := c.world, c.result
 	result.Decision = UpToDate
@@ -196,8 +197,8 @@ func (c *choice) wait(commit string, gates []Waiting) {
 	}
 }
 
-// unproven returns the reason why the gates of the current commit are closed now, or "". It needs none if people pinned
-// or approved it, or if it is the target of a rollback.
+// unproven returns the reason why the gates of the current commit are closed now, or "". The commit needs no open gate
+// if people pinned or approved it, or if a rollback chose it.
 func (c *choice) unproven() string {
 	w, current := c.world, c.world.Current.Commit
 	rejection := w.rejection(current)
@@ -220,8 +221,8 @@ func (c *choice) unproven() string {
 	return strings.Join(lines, "; ")
 }
 
-// reason returns why the commit was chosen. The reason in the record or in the open pull request stays,
-// because statuses are renewed.
+// reason returns why the commit was chosen. A reason in the record or in the open pull request is kept: renewed
+// statuses would change its text.
 func (c *choice) reason() string {
 	current, proposal, commit := c.world.Current, c.world.Current.Proposal, c.result.Commit
 	switch {
@@ -235,8 +236,8 @@ func (c *choice) reason() string {
 	return strings.Join(c.chosen.lines(), "\n")
 }
 
-// rolledBack returns the newest commit that a rollback removed and that the choice does not bring back. The commit that
-// a pin replaces counts if the pinned commit is older, and so do rejected ones. A commit that the branch lost counts
+// rolledBack returns the newest commit that was rolled back and is newer than the choice. A pin to an older commit
+// rolls the current commit back too, and a rollback all rejected ones. A commit that the branch lost stays rolled back
 // while the branch may contain commits that were rolled back with it.
 func (c *choice) rolledBack() string {
 	w, commit := c.world, c.result.Commit

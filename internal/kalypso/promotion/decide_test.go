@@ -185,7 +185,7 @@ func TestDecide(t *testing.T) {
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
 		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Pending), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
-			"its soak began anew, since it was pending at 2026-03-01T13:00:00Z", "", ""},
+			"its soak began again, since it was pending at 2026-03-01T13:00:00Z", "", ""},
 		"a gap restarts the soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
 			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h",
 			"", ""},

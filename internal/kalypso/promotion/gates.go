@@ -36,12 +36,12 @@ const (
 	gateHold    = "hold"
 	gateDwell   = "dwell"
 	gateRollout = "rollout"
-	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain commits
-	// that came before it there.
+	// gateRollback waits for people: the branch lost the commit that was rolled back, and may still contain older
+	// commits that were rolled back with it.
 	gateRollback = "rollback"
-	// gateWindow waits for a time at which a promotion may go.
+	// gateWindow waits until the windows open.
 	gateWindow = "window"
-	// gateSignature waits for a commit with a signature that counts.
+	// gateSignature waits for a commit with a valid signature of a known signer.
 	gateSignature = "signature"
 )
 
@@ -64,7 +64,7 @@ func (g *gates) judge(commit string) (v verdict) {
 	for _, gate := range g.world.Statuses {
 		v.add(g.judgeStatus(gate, commit))
 	}
-	// Reading the time of a status takes a request, so gates with a soak are judged in full only if all others are open.
+	// Reading the history of a status takes a request, so a soak is judged only if all other gates are open.
 	var soaks []Gate
 	for _, gate := range g.world.Gates {
 		fact, waiting := g.judgeEnvironment(gate, commit)

@@ -14,7 +14,7 @@ type hints struct {
 	statuses *statuses
 }
 
-// warnings returns what people should check at once.
+// warnings returns the problems that people should check at once.
 func (h hints) warnings() (all []Warning) {
 	w, count := h.world, len(h.world.candidates())
 	add := func(summary, format string, args ...any) {
@@ -72,12 +72,12 @@ func (h hints) otherReporter() *Warning {
 	return nil
 }
 
-// notes lists the overrides that no longer have an effect, or not the expected one.
+// notes lists the overrides that no longer have an effect, or have an unexpected one.
 func (h hints) notes() (all []string) {
 	w, count := h.world, len(h.world.candidates())
 	back := rollback{w}
 	if r := w.Rollback; r != nil && r.Observed != nil && r.Observed.Head != "" && back.observation() == nil {
-		all = append(all, fmt.Sprintf("rollback.observed is of commit %s, and the branch is at %s, so it says nothing.",
+		all = append(all, fmt.Sprintf("rollback.observed was made at commit %s, but the branch is at %s, so it is ignored.",
 			short(r.Observed.Head), short(w.Current.Head)))
 	}
 	if w.lost() {

@@ -1,7 +1,7 @@
 // Package promotion chooses the commit of a control plane that an environment renders. The history of the control
 // plane's branch, the statuses on its commits, and the record of the environment give a [Choice] with its reasons. The
-// package does no I/O. It takes the time from the host, and whether a window is open from its caller. Package lookup
-// reads the inputs of a decision.
+// package does no I/O: the host's answer contains the time, and the caller says whether a window is open. Package
+// lookup reads the inputs of a decision.
 //
 // A gate never raises an error: it is open, or it waits with a reason. If something is unclear, nothing is promoted.
 package promotion
@@ -21,9 +21,9 @@ type Kind string
 // The values of [Kind].
 const (
 	Pinned   Kind = "pinned"     // pinned_commit is set
-	Frozen   Kind = "frozen"     // nothing is written: hold is set, or a rejected or failed commit has no way back
-	Rollback Kind = "rollback"   // the current commit is rejected or failed: it chooses an earlier delivery
-	Promote  Kind = "promote"    // it chooses another commit than the current one
+	Frozen   Kind = "frozen"     // nothing is written: hold is set, or no good delivery replaces a bad commit
+	Rollback Kind = "rollback"   // the current commit is rejected or failed: the decision chooses an earlier delivery
+	Promote  Kind = "promote"    // the decision chooses a commit other than the current one
 	Hold     Kind = "hold"       // a rollout is under way, or newer commits wait
 	UpToDate Kind = "up_to_date" // no newer commit waits
 )
@@ -33,10 +33,10 @@ const (
 	// MaxCandidates limits the commits that one decision considers.
 	MaxCandidates = 500
 	// LookBehind is the number of commits before the current one whose statuses are read too: an environment may have
-	// gone back to one of them. Runs of older commits are not seen. A soak restarts after the gap that they leave
-	// ([Gate.RenewedWithin]); a dwell continues.
+	// been rolled back to one of them. Runs of older commits are unknown, and leave a gap. A soak restarts after the
+	// gap ([Gate.RenewedWithin]); a dwell continues.
 	LookBehind = 20
-	// MaxSkew limits how far a status may be in the future of the host's clock, because the clocks of its machines
+	// MaxSkew limits how far a status may be ahead of the host's clock, because the clocks of the host's machines
 	// differ.
 	MaxSkew = 5 * time.Minute
 	// MaxWaiting limits the waiting gates, and the skipped commits, that a decision lists.
@@ -64,8 +64,8 @@ type Gate struct {
 	Name    string        // the environment
 	Context string        // of its status
 	Soak    time.Duration // 0: none
-	// RenewedWithin is the time for which a good status proves that the environment runs the commit: between two
-	// statuses it may run a commit whose status no promotion reads. 0: for ever.
+	// RenewedWithin is how long a good status proves that the environment runs the commit; 0: for ever. Between two
+	// statuses that are further apart, the environment may have run a commit whose statuses were not read.
 	RenewedWithin time.Duration
 	By            string // who may have set the status; "": any account
 	// Deployed is a state that replaces the status.
@@ -84,15 +84,15 @@ type Deployed struct {
 	Commit  string // the promoted commit that the verdict is about; "": none
 }
 
-// ContextOf returns the context of the status that shows whether an environment runs a commit, as Kalypso's workflows
-// use it.
+// ContextOf returns the context of the status that shows whether an environment runs a commit. Kalypso's workflows use
+// the same context.
 func ContextOf(environment string) string { return environment + " environment" }
 
 // History is the first-parent history of the control plane's branch.
 type History struct {
 	Branch  string
 	Commits []string          // newest first, as far back as they were read
-	Trees   map[string]string // commit → its tree, of the commits that were read, and of the current one if it can be read
+	Trees   map[string]string // commit → its tree, for Commits and, if it can be read, the current one
 	// ForkPoints maps a commit that the branch lost to the newest commit that both contain, if the server still has the
 	// lost one.
 	ForkPoints map[string]string
@@ -119,7 +119,7 @@ type Current struct {
 	// OtherCommits are the other commits that folders may contain during a rollout: the previous one, and those of
 	// rollouts that it interrupted.
 	OtherCommits []string
-	// Delivered are the deliveries so far, newest first, as the history of the GitOps branch says. They are read only if
+	// Delivered are the deliveries in the history of the GitOps branch, newest first. They are read only if
 	// [World.NeedsDeliveries].
 	Delivered []Delivery
 	// Proposal is the open pull request of the environment's rendering, or nil.
@@ -215,8 +215,8 @@ func (r Rules) Names() []string {
 	return slices.Compact(all)
 }
 
-// Mentioned returns the commits that the rules name. The whole history is searched for them, because their place in it
-// matters, and whether it contains them at all.
+// Mentioned returns the commits in pinned_commit and rejected. The history is searched for them, to its beginning if
+// need be: the decision depends on their positions, or on their absence.
 func (r Rules) Mentioned() []string {
 	var all []string
 	if r.Pinned != "" {

@@ -15,14 +15,14 @@ import (
 type Promotion struct {
 	Commit       string // "": none
 	Repo, Branch string // of the commit; "": unknown
-	// Unproven is the reason why the gates of the commit that the record names are closed now; "": they are open, there is
-	// no such commit, or it is unknown. The record opens no gate: a rendering that knows another commit does not take an
+	// Unproven says why the gates of the record's commit are closed now; "": they are open, the record names no commit,
+	// or this is unknown. The record itself opens no gate: a rendering whose state knows another commit refuses an
 	// unproven one.
 	Unproven string
-	// Unverified is the reason why the signature of the commit does not count, although people approved or pinned it; "":
-	// it counts, or signatures are not verified.
+	// Unverified says why the signature of an approved or pinned commit does not count; "": it counts, or signatures
+	// are not verified.
 	Unverified string
-	// Settled says that the environment was observed as a success after it went back by itself: [Reason.Unsettled] ends.
+	// Settled says that the environment succeeded after an automatic rollback: [Reason.Unsettled] ends.
 	Settled bool
 	// Closed says until when the windows of the promotion are closed, see [windows.State]; "": they are open. OpenUntil is
 	// the time at which they close; zero: not within years.
@@ -39,12 +39,12 @@ type Reason struct {
 	// after the promotion. Summary describes the run that chose the commit.
 	Explanation string `json:"reason,omitempty"`
 	Summary     string `json:"summary,omitempty"`
-	// RolledBack is the newest commit that a rollback removed. It must not return by itself.
+	// RolledBack is the newest commit that was rolled back. It must not be promoted again without an approval.
 	RolledBack string `json:"rolled_back,omitempty"`
-	// By is [ByRollback] if the environment went back by itself; "": gates or people decided.
+	// By is [ByRollback] after an automatic rollback; "": gates or people decided.
 	By string `json:"by,omitempty"`
-	// Unsettled says that the environment went back by itself, and was not observed as a success since. Until then it
-	// does not go back by itself again: one broken cluster would lead it down its history.
+	// Unsettled says that the environment has not succeeded since an automatic rollback. Until it does, there is no
+	// further one: a single broken cluster would roll the environment back through its whole history.
 	Unsettled bool `json:"unsettled,omitempty"`
 }
 
@@ -73,8 +73,8 @@ func (r Reason) KeepsCommit() bool {
 // maxFacts limits the lines of a reason in a commit message.
 const maxFacts = 25
 
-// harmless removes from a text the parts that hosts act on in a commit message: mentions, references that close issues,
-// and instructions in brackets, such as [skip ci]. The names of GitHub's apps end in [bot].
+// harmless removes everything from a commit message that hosts act on: mentions, references that close issues, and
+// instructions in brackets, such as [skip ci]. It keeps [bot], the end of the names of GitHub's apps.
 var harmless = strings.NewReplacer(
 	"[bot]", "[bot]", "[", "(", "]", ")", "@", "(at)", "#", "no. ", "://", ": //", "***", "*",
 )

@@ -10,10 +10,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// ByRollback is the value of [Reason.By] if the environment went back by itself.
+// ByRollback is the value of [Reason.By] after an automatic rollback.
 const ByRollback = "rollback"
 
-// AutomaticRollback lets an environment go back by itself if its commit breaks a folder.
+// AutomaticRollback rolls an environment back to an earlier delivery if its commit breaks a folder.
 type AutomaticRollback struct {
 	Observed        *Observation  // nil: nothing was observed
 	FailureDuration time.Duration // how long a folder must have failed
@@ -39,18 +39,18 @@ type ObservedFolder struct {
 // Delivery is a promoted commit that the GitOps branch contained.
 type Delivery struct {
 	Commit     string
-	RolledBack string // the commit that a rollback removed with it; "": none
-	// Partial says that only some folders got the commit, before another one: nothing goes back to it.
+	RolledBack string // the commit that this delivery rolled back; "": none
+	// Partial says that only some folders got the commit before the next delivery. No rollback chooses it.
 	Partial bool
-	// Folders are the trees of the cluster types' folders when all of them last had the commit; nil: they never had.
+	// Folders are the trees of the cluster types' folders when all of them last contained the commit; nil: they never
+	// did.
 	Folders map[string]string
 }
 
-// rollback finds out whether the environment goes back by itself, and to which delivery.
+// rollback decides whether the environment is rolled back automatically, and to which delivery.
 type rollback struct{ world *World }
 
-// observation returns the observation of the environment, or nil if it says nothing: it is of another commit of the
-// GitOps branch.
+// observation returns the observation of the environment, or nil if it was made at another commit of the GitOps branch.
 func (r rollback) observation() *Observation {
 	w := r.world
 	if w.Rollback == nil || w.Rollback.Observed == nil || w.Current.Head == "" ||
@@ -60,7 +60,7 @@ func (r rollback) observation() *Observation {
 	return w.Rollback.Observed
 }
 
-// succeeds reports whether the environment was observed to run what its branch contains.
+// succeeds reports whether the observation shows that the environment runs its branch's content.
 func (r rollback) succeeds() bool {
 	o := r.observation()
 	return o != nil && o.Success
@@ -83,7 +83,7 @@ func (r rollback) failedFolders() (names []string) {
 	return names
 }
 
-// changed reports whether the environment has another tree of an observed folder than an earlier delivery had.
+// changed reports whether the tree of an observed folder differs from its tree in an earlier delivery.
 func (r rollback) changed(folder string, since *Delivery) bool {
 	return since.Folders != nil && since.Folders[folder] != r.world.Rollback.Observed.Folders[folder].Tree
 }
@@ -117,8 +117,8 @@ func (r rollback) deliveredBefore(commit string) bool {
 		slices.ContainsFunc(w.Current.Delivered[1:], func(d Delivery) bool { return d.Commit == commit && !d.Partial })
 }
 
-// approvedPast reports whether people approved the current commit, or one that may follow it. That has precedence over
-// a rollback by itself.
+// approvedPast reports whether people approved the current commit or a candidate. An approval has precedence over an
+// automatic rollback.
 func (r rollback) approvedPast() bool {
 	w := r.world
 	return w.approves(w.Current.Commit) || slices.ContainsFunc(w.candidates(), func(commit string) bool {
@@ -126,8 +126,8 @@ func (r rollback) approvedPast() bool {
 	})
 }
 
-// proposes reports whether the open pull request rolls the current commit back by itself. It stays until the
-// environment succeeds: a run without an observation does not take it back.
+// proposes reports whether the open pull request is an automatic rollback of the current commit. It stays open until
+// the environment succeeds: a run without an observation does not withdraw it.
 func (r rollback) proposes() bool {
 	w := r.world
 	p := w.Current.Proposal
@@ -136,8 +136,8 @@ func (r rollback) proposes() bool {
 		w.History.Has(p.Commit) && w.rejection(p.Commit) == ""
 }
 
-// goBackByItself decides if the current commit broke folders: the environment goes back as if people had rejected the
-// commit. It reports whether it decided. After such a rollback, the environment must succeed once before the next.
+// goBackByItself rolls the environment back if the current commit broke folders, as if people had rejected the commit.
+// It reports whether it decided. After an automatic rollback, the environment must succeed once before the next one.
 func (c *choice) goBackByItself() bool {
 	w, r := c.world, c.rollback
 	if w.Current.Commit == "" || r.approvedPast() {
@@ -178,7 +178,7 @@ func (c *choice) goBackByItself() bool {
 	return true
 }
 
-// describeFailure returns a line for each failed folder, and keeps what its clusters say for the summary.
+// describeFailure returns a line for each failed folder, and keeps the messages of its clusters for the summary.
 func (c *choice) describeFailure(failed []string) (facts []string) {
 	o := c.rollback.observation()
 	for i, name := range failed {

@@ -71,7 +71,7 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 		"without the argument":      {func(w *promotion.World) { w.Rollback = nil }, "hold", 3, "", ""},
 		"nothing was observed":      {func(w *promotion.World) { w.Rollback.Observed = nil }, "hold", 3, "", ""},
 		"an older head was observed": {func(w *promotion.World) { w.Rollback.Observed.Head = "older" }, "hold", 3,
-			"Note: rollback.observed is of commit older, and the branch is at head, so it says nothing.", ""},
+			"Note: rollback.observed was made at commit older, but the branch is at head, so it is ignored.", ""},
 		"the branch does not exist": {func(w *promotion.World) {
 			w.Current.Head, w.Rollback.Observed.Head = "", ""
 		}, "hold", 3, "", ""},

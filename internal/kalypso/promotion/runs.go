@@ -32,12 +32,12 @@ type timelines struct {
 	events   map[string][]*event // caches [timelines.eventsOf] by context
 }
 
-// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses show. Hosts
-// remove old statuses: then a run begins with the first one that is left, and is shorter, never longer. A failure of
-// the commit discards all earlier runs: only later ones are proof. A run ends with a status on another commit, with a
-// status that is not good, or with a good one that comes later than the gate allows; the latter begins the next run.
-// Hosts report whole seconds: a status on another commit in the same second counts as after a continuing run, and as
-// before a new one.
+// runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses show. A run
+// ends with a status on another commit, with a status that is not good, or with a good status that comes later than the
+// gate allows, which begins the next run. A failure of the commit discards all earlier runs. Hosts remove old statuses:
+// a run then begins with the oldest remaining status, so it is shorter, never longer. Hosts report whole seconds: a
+// status on another commit in the same second comes after the last status of a continuing run, and before the first
+// status of a new run.
 func (t timelines) runs(g Gate, commit string) []run {
 	events := t.eventsOf(g.Context)
 	r := runner{longestGap: g.RenewedWithin}

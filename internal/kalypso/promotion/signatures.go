@@ -9,7 +9,7 @@ import (
 type Signatures struct {
 	// Signer returns the signer of a commit, or the reason why its signature does not count.
 	Signer func(commit string) (string, error)
-	// History says that each commit after the current one counts, and not the promoted one alone.
+	// History says that each commit after the current one needs a signature, and not only the promoted commit.
 	History bool
 }
 
@@ -26,7 +26,8 @@ func (s signature) judge(commit string) (string, *Waiting) {
 }
 
 // unverified returns the reason why the signature of a commit does not count; "": it counts, or signatures are not
-// verified. If the history counts, commits before it that people approved do.
+// verified. With History, commits between the current one and this one need signatures too, unless people approved
+// them.
 func (s signature) unverified(commit string) string {
 	w := s.world
 	if w.Signatures == nil {
@@ -51,7 +52,7 @@ func (s signature) unverified(commit string) string {
 	return err.Error()
 }
 
-// lifted returns the reason why the signature of a commit does not count, as an override adds it.
+// lifted returns the end of an override's text: the reason why the signature of its commit does not count.
 func (s signature) lifted(commit string) string {
 	if reason := s.unverified(commit); reason != "" {
 		return ", although " + reason

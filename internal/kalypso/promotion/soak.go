@@ -46,10 +46,10 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
 			stamp(r.Start), stamp(r.End(gate.Soak)))
 		if n := len(all); n > 1 && all[n-2].reason != "" {
-			reason += "; its soak began anew, since " + all[n-2].reason
+			reason += "; its soak began again, since " + all[n-2].reason
 		}
 	case all[len(all)-1].other == "":
-		reason += "its soak begins anew, since " + all[len(all)-1].reason
+		reason += "its soak begins again, since " + all[len(all)-1].reason
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
@@ -58,8 +58,8 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	return "", &Waiting{Gate: gate.Name, By: s.Creator, Reason: reason}, nil
 }
 
-// dwells returns the reason why the current commit stays longer, or "". A failed commit does not stay. unread lists the
-// commits whose status history that depends on.
+// dwells returns the reason why the current commit must stay longer, or "". A failed commit need not stay. unread lists
+// the commits whose status history must be read to decide this.
 func (g *gates) dwells() (reason string, unread []string) {
 	commit := g.world.Current.Commit
 	if g.world.Dwell == 0 || commit == "" {

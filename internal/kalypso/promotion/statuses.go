@@ -64,7 +64,7 @@ func (s *statuses) unreadable(commit string) string {
 	return s.ledger.Unread[commit]
 }
 
-// isFuture reports whether a status was set after the host's current time, which makes it unclear.
+// isFuture reports whether a status claims a time after the host's current time, so that its time is not usable.
 func (s *statuses) isFuture(of githost.Status) bool {
 	return of.SetAt.After(s.ledger.SeenAt.Add(MaxSkew))
 }
@@ -110,11 +110,11 @@ func isGood(s githost.Status) bool {
 	return s.State == githost.Success || s.State == pending && s.Description == descriptionDeployed
 }
 
-// mayBeBy reports whether the creator of a status may open a gate that names who may.
+// mayBeBy reports whether a gate accepts the creator of a status; by is the only accepted account, or "".
 func mayBeBy(s githost.Status, by string) bool { return by == "" || sameLogin(s.Creator, by) }
 
-// sameLogin compares two logins. Logins are ASCII, and only ASCII letters have a case: strings.EqualFold takes the
-// Kelvin sign for a k.
+// sameLogin compares two logins, ignoring the case of ASCII letters alone: strings.EqualFold equates the Kelvin sign
+// with k.
 func sameLogin(a, b string) bool {
 	lower := func(c byte) byte {
 		if 'A' <= c && c <= 'Z' {

@@ -12,7 +12,8 @@ import (
 // shown limits the lines of a kind in a summary.
 const shown = 5
 
-// summary describes the choice: the commit, the gates and who opened them, the overrides, what waits, and notes.
+// summary describes the choice: the commit, the gates and who opened them, the overrides, the waiting commits, and
+// notes.
 func (c *choice) summary(notes []string) string {
 	lines := []string{c.headline()}
 	if c.result.Decision == Promote || c.result.Decision == Rollback {
@@ -58,7 +59,7 @@ func (p proof) lines() []string {
 		return []string{"no gates"}
 	}
 	if rest := len(p.Gates) - 2*shown; rest > 0 {
-		return append(slices.Clone(p.Gates[:2*shown]), fmt.Sprintf("and %d more gates hold", rest))
+		return append(slices.Clone(p.Gates[:2*shown]), fmt.Sprintf("and %d more open gates", rest))
 	}
 	return p.Gates
 }

@@ -28,8 +28,8 @@ func (w *World) candidates() []string {
 	return w.History.Commits[:min(n, MaxCandidates)]
 }
 
-// rewritten returns the newest commit of the branch with the tree of the current commit, if the branch lost that one:
-// its history was rewritten. "": there is none. The tree is known good.
+// rewritten returns the commit that replaces the current one after the branch's history was rewritten: the newest
+// commit with the same tree, or "". This tree already passed its gates.
 func (w *World) rewritten() string {
 	tree := w.History.Trees[w.Current.Commit]
 	if tree == "" || w.History.Has(w.Current.Commit) {
@@ -43,14 +43,14 @@ func (w *World) rewritten() string {
 	return ""
 }
 
-// lost reports whether the branch lost the current commit, and contains none with its tree.
+// lost reports whether the branch lost the current commit, and contains no commit with the same tree.
 func (w *World) lost() bool {
 	return w.Current.Commit != "" && !w.History.Has(w.Current.Commit) && w.rewritten() == ""
 }
 
 // NeedsDeliveries reports whether the decision depends on [Current.Delivered]: folders contain a rejected commit or
-// have failed, the environment goes or went back by itself, or the branch lost the current commit, and a newer one may
-// be approved.
+// have failed, an automatic rollback was made or is proposed, or the branch lost the current commit and the rules
+// approve commits.
 func (w *World) NeedsDeliveries() bool {
 	p := w.Current.Proposal
 	return w.Current.By == ByRollback || w.Pinned == "" && w.Hold == "" && (len(w.rejected()) > 0 ||
@@ -87,8 +87,8 @@ func (w *World) rejection(commit string) string {
 	return ""
 }
 
-// firstGood returns the position of the first good commit after a rejected one, or -1 if there is none yet. A commit
-// that does not come after the rejected one does not count.
+// firstGood returns the position of the first good commit after a rejected one, or -1 if there is none yet. It ignores
+// a commit that does not come after the rejected one.
 func (w *World) firstGood(bad string) int {
 	good, from := w.History.index(w.Rejected[bad]), w.History.index(bad)
 	if from >= 0 && good >= from {
@@ -129,7 +129,8 @@ func (w *World) skipped(commit string) string {
 // approves reports whether people approved a commit: it needs no gate.
 func (w *World) approves(commit string) bool { return slices.Contains(w.Approved, commit) }
 
-// delivered reports whether a commit, or a newer one of the branch, was delivered before: then its approval is spent.
+// delivered reports whether a commit, or a newer commit of the branch, was delivered before. Then its approval no
+// longer counts.
 func (w *World) delivered(commit string) bool {
 	at := w.History.index(commit)
 	return slices.ContainsFunc(w.Current.Delivered, func(was Delivery) bool {
@@ -138,9 +139,9 @@ func (w *World) delivered(commit string) bool {
 	})
 }
 
-// mayRollBack reports whether the branch lost a commit, and going from it to another one may have rolled back commits
-// of the branch. A commit that is newer than the point where the lost one left the branch rolls nothing back, and
-// neither does the newest.
+// mayRollBack reports whether the branch lost a commit, and the change from lost to another commit may have rolled back
+// commits of the branch. It rolled nothing back if the other commit is the newest, or newer than the point where lost
+// left the branch.
 func (w *World) mayRollBack(lost, to string) bool {
 	at := w.History.index(to)
 	return lost != "" && !w.History.Has(lost) && at != 0 && (at < 0 || at >= w.History.index(w.History.ForkPoints[lost]))
@@ -152,8 +153,8 @@ func (w *World) rollbackLost() bool {
 	return w.mayRollBack(w.Current.RolledBack, w.Current.Commit)
 }
 
-// isRollbackTarget reports whether the current commit replaced a newer one that is rejected, or that failed. The record
-// alone does not prove the latter: the commit must have been delivered before.
+// isRollbackTarget reports whether the current commit replaced a newer one that is rejected or failed. The record alone
+// does not prove a failure: the current commit must also have been delivered before.
 func (w *World) isRollbackTarget() bool {
 	current := w.Current
 	return current.Decision == Rollback && w.rejection(current.Commit) == "" &&
@@ -161,12 +162,13 @@ func (w *World) isRollbackTarget() bool {
 		(w.rejection(current.RolledBack) != "" || current.By == ByRollback && rollback{w}.deliveredBefore(current.Commit))
 }
 
-// outsideWindows reports whether the windows are closed for a commit. An approved one passes, unless they are strict.
+// outsideWindows reports whether the windows are closed for a commit. An approved commit passes, unless the windows are
+// strict.
 func (w *World) outsideWindows(commit string) bool {
 	return w.Window.Closed != "" && (w.Window.Strict || !w.approves(commit))
 }
 
-// blocked returns the reason that stops all candidates, with any state of their gates, or nil.
+// blocked returns the reason that stops all candidates, even if their gates are open, or nil.
 func (w *World) blocked() *Waiting {
 	switch {
 	case w.Current.Rollout:

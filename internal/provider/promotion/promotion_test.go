@@ -299,7 +299,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.now = p.now.Add(4 * time.Hour)
 	p.expect("hold", hotfix) // a pipeline that has stopped since then is no proof
 	p.status(fix, "success", "")
-	acc.ExpectTexts(t, p.expect("hold", hotfix).Summary, "its soak began anew, since no good status came from ")
+	acc.ExpectTexts(t, p.expect("hold", hotfix).Summary, "its soak began again, since no good status came from ")
 	p.soaks(fix)
 	p.expect("promote", fix)
 

@@ -16,11 +16,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// depths lists how many generations of commits are read. The later ones apply if a commit that matters is missing.
+// depths lists how many generations of commits are read. Each later depth is tried if a needed commit is still missing.
 var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31 - 1}
 
-// readCurrent reads the promoted commit from the record, or without a record from the operator's file. Nothing is
-// promoted on a missing branch, or on one that has neither.
+// readCurrent reads the promoted commit from the record, or without a record from the operator's file. If the branch is
+// missing or has neither file, nothing is promoted yet.
 func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destination) (promotion.Current, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
@@ -38,7 +38,8 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	current := promotion.Current{Head: snapshot.Commit.String()}
 	from := at.RecordPath()
 	if found != nil {
-		// The record's own commit moves with the last wave. Until then, that of the rollout has to be rendered.
+		// The record names the rollout's commit only after the last wave. Until then, Rollout.PromotedCommit is
+		// rendered.
 		current.Promotion, current.OtherCommits = found.FinalPromotion(), found.Others()
 		current.Rollout = found.Rollout.UnderWay()
 	}
@@ -151,8 +152,8 @@ func (req Request) readHistory(ctx context.Context, world *promotion.World) erro
 	return errors.New("the history of the branch can't be read to its beginning")
 }
 
-// signatures returns what judges the commits of a history, or nil if signatures are not verified. It judges each commit
-// once.
+// signatures returns the judge of the signatures in a history, or nil if signatures are not verified. It judges each
+// commit once.
 func (req Request) signatures(history gitbranch.History) *promotion.Signatures {
 	if req.ControlPlane.Verify == nil {
 		return nil
@@ -178,8 +179,8 @@ func (req Request) signatures(history gitbranch.History) *promotion.Signatures {
 	}
 }
 
-// readLost adds the trees of commits that the branch lost, and the commits at which they left it, as far as the server
-// still has them. If the history was rewritten, a commit with the same tree takes the place of the current one.
+// readLost adds the trees of lost commits, and the points where they left the branch, if the server still has them.
+// After a rewrite of the history, the commit with the same tree replaces the current one.
 func readLost(repo gitbranch.History, history *promotion.History, commits ...string) error {
 	history.ForkPoints = map[string]string{}
 	for _, lost := range commits {

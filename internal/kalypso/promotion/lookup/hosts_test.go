@@ -281,7 +281,7 @@ var gates = []struct {
 		c.set(commit, stageContext, githost.Success)
 		c.pass(4 * time.Second)
 		c.set(commit, stageContext, githost.Success)
-		c.expect(promotion.Hold, c.initial, "its soak began anew, since no good status came from ")
+		c.expect(promotion.Hold, c.initial, "its soak began again, since no good status came from ")
 	}},
 	{"the commit of an open pull request", func(c *chain) {
 		commit := c.commit("1")

@@ -129,8 +129,8 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	}
 }
 
-// readProposal returns the promotion in the open pull request of the environment's rendering, or nil if there is none,
-// it cannot be found or it promotes nothing. Only the reason of the chosen commit depends on it.
+// readProposal returns the promotion in the open pull request of the environment's rendering, or nil if the pull
+// request cannot be found or promotes nothing.
 func (req Request) readProposal(ctx context.Context, current string) (*promotion.PendingPromotion, error) {
 	if req.Host == nil || !req.Credential {
 		return nil, nil //nolint:nilnil // no host to ask

@@ -1,6 +1,5 @@
 // Package status decides on the content of a commit's status, when it is due, and which foreign changes count as drift.
-// All of it is pure functions of the arguments, of the last status that was read, and of its times. [hosting] reads and
-// writes.
+// Its functions are pure: they depend only on the arguments, the last status that was read, and its times.
 package status
 
 import (
@@ -61,15 +60,15 @@ func (a Arguments) known() bool {
 // Same reports whether a status equals another one of the same commit and context, as [githost.Traits.SameStatus] does.
 type Same func(want, have githost.Status) bool
 
-// Due reports whether an apply sets a status: the arguments ask for another one than prior ones, or may do so, or the
-// last one was older than RenewAfter when it was read.
+// Due reports whether an apply sets a status: the arguments differ, or may differ, from the prior ones, or the last
+// status was older than RenewAfter when it was read.
 func (a Arguments) Due(prior Arguments, last Times, same Same) bool {
 	moved := a.Repo != prior.Repo || a.Target() != prior.Target() || a.Context != prior.Context
 	return !a.known() || moved || !same(a.compared(), prior.compared()) ||
 		a.RenewAfter > 0 && last.age() > a.RenewAfter && a.renewable(same)
 }
 
-// renewable reports whether the host accepts the status once more. A host that considers another text the same does
+// renewable reports whether the host accepts the same status once more. A host that ignores a changed description does
 // not.
 func (a Arguments) renewable(same Same) bool {
 	s := a.Status()
@@ -87,9 +86,9 @@ func (a Arguments) compared() githost.Status {
 	return s
 }
 
-// Observe returns the arguments for the status that the host has, by any account: differences are drift. Differences in
-// the case of the context, in the description of a deployment, and those that the host considers the same, do not
-// count.
+// Observe returns the arguments for the status that the host has, by any account: differences are drift. It ignores
+// differences in the case of the context, in the description of a deployment, and between texts that the host considers
+// the same.
 func (a Arguments) Observe(found githost.Status, same Same) Arguments {
 	if same(a.Status(), found) {
 		return a
