@@ -10,12 +10,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
-// accept returns the state to decide from. If people reverted the branch to an earlier delivery, and the configuration
-// agrees, that counts as the last delivery from now on, and not as drift: the fleet renders the same again, or the last
-// commit is rejected. After a run that found the revert and wrote nothing, the fleet may also change further, unless it
-// restores reverted files. So does the end of a rollout whose folders returned, if the apply was killed after its push.
-// A reverted record whose commit is unproven needs the rejection: see
-// [Proven].
+// accept returns the state to decide from. A revert to an earlier delivery counts as the last delivery, and not as
+// drift, if the configuration agrees with it: the fleet renders the reverted tree again, or rejected lists the last
+// commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
+// restores reverted files. If the gates of the reverted record's commit are closed, only rejected agrees: see
+// [check.Proven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
 func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
 	if t.Wish.Updates(s) && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
 		return s.AsSeen()
@@ -38,7 +37,7 @@ func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
 	return s
 }
 
-// commitsOf returns the promoted commits that the last delivery wrote to some folder.
+// commitsOf returns the promoted commits that folders may contain after the last delivery.
 func commitsOf(s *past.State) []string {
 	all := []string{s.PromotedCommit}
 	if s.Rollout != nil {
@@ -47,8 +46,8 @@ func commitsOf(s *past.State) []string {
 	return all
 }
 
-// returnedFolders reports whether the branch contains what a failed rollout of s returns to: an apply was killed after
-// its push.
+// returnedFolders reports whether the branch contains the folders from before the failed rollout of s: an apply
+// returned them, and was killed after its push.
 func returnedFolders(s *past.State) bool {
 	r := s.LastRead.Record
 	if r == nil || r.Rollout == nil || r.Rollout.RolledBack == "" || s.Rollout == nil || !s.Rollout.RestoresOnFailure ||

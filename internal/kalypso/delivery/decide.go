@@ -1,6 +1,6 @@
-// Package delivery decides how a GitOps tree gets to its branch: which folders there belong to the rendering, which
-// foreign changes there are, and what the one commit of an apply changes and removes. Package remote reads and writes
-// for it.
+// Package delivery decides how a GitOps tree gets to its branch: which folders belong to the rendering, which changes
+// other people made, and what the one commit of an apply changes and removes. Package remote reads and writes the
+// branch.
 package delivery
 
 import (
@@ -49,19 +49,19 @@ const (
 // [check.Comparison].
 type Decision struct {
 	// Applied is the tree that the apply leaves at the destination. Before is the state that the decision was made
-	// from, or nil. If the fleet agrees with a revert, the reverted tree counts as delivered there. Prior is nil for a
-	// create.
+	// from, or nil. If the fleet now renders the tree to which people reverted the branch, Before treats that tree as
+	// delivered. Prior is nil for a create.
 	Applied *next.Next
 	Before  *past.State
 	Prior   *past.Prior
 
 	Action Action
-	// Description says how much is known of what [Describe] describes. Partial: the apply writes a known tree, and the
-	// state knows the tree before it.
+	// Description says how much [Describe] can describe. Partial means that only the trees before and after the apply
+	// are known.
 	Description inventory.Known
-	// KeptArguments lists the arguments that are planned as the last apply had them, because the apply does nothing that
-	// depends on them. "a.b" is a part of an argument. DecidingArgument is one more, or "". It is kept only if all of
-	// these are kept. Otherwise, the apply decides again by its new value.
+	// KeptArguments lists the arguments that are planned as the last apply had them, because the apply does nothing
+	// that depends on them. "a.b" is a part of an argument. DecidingArgument is one more, or "". It is kept only if
+	// none of KeptArguments changes. Otherwise the apply uses its new value and decides again.
 	KeptArguments    []string
 	DecidingArgument string
 	// Adoption lists the foreign folders that the rendering adopts.
@@ -80,7 +80,7 @@ type Decision struct {
 	Moves []check.Move
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
 	Emptied inventory.Folders
-	// Accepted are the parts of the change that are refused, and that accepted_changes allows.
+	// Accepted lists the changes that a check would refuse, but accepted_changes allows.
 	Accepted []accepted.ID
 	// Renamed lists the folders of cluster types with a new name: old → new.
 	Renamed []string
@@ -98,13 +98,13 @@ type Decision struct {
 	// NeedsBranch says that the state has not seen this destination, so the plan reads the branch to find errors.
 	NeedsBranch bool
 	// IdleReason says why the apply writes nothing, whatever the fleet renders to. It is "" if the apply may write.
-	// Waiting lists what would change, by cluster type, as far as it is known.
+	// Waiting maps each cluster type to the change that waits, as far as it is known.
 	IdleReason string
 	Waiting    map[string]string
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
-	// Unproven is the reason why the promoted commit has a closed gate, if the rendering has no earlier promotion
-	// and takes the commit from the record on the branch; "": there is nothing to warn of.
+	// Unproven says why a gate of the promoted commit is closed. It is set only if the rendering never promoted before
+	// and takes the commit from the record on the branch.
 	Unproven string
 	// Step is the step of the rollout that the apply takes, or nil.
 	Step *rollout.Step
@@ -246,15 +246,15 @@ func (decision *Decision) idle() {
 	}
 }
 
-// resting are the arguments that decide what is delivered.
+// resting lists the arguments that decide what is delivered. An apply with an IdleReason keeps them.
 var resting = []string{
 	"environment", "cluster_types", "templates", "configs", "config_schemas", "secrets", "scheduling_policies",
 	"workloads", "manifests", "sources", "verified", "gitops_repo", "promoted_commit", "delivery", "preview",
 }
 
-// keepArguments decides which arguments are planned as the last apply had them. If the apply rests, these are all that
-// decide what is delivered. Else they are those that only say where the objects were read, why a commit was chosen, and
-// what clusters run, unless the apply renders again from them.
+// keepArguments decides which arguments are planned as the last apply had them. If the apply has an IdleReason, all
+// arguments that decide what is delivered keep their values. Otherwise, if it does not write the tree, only the
+// arguments that explain the tree do: where the objects were read, why the commit was chosen, and what clusters run.
 func (decision *Decision) keepArguments() {
 	t, p := decision.Applied, decision.Prior
 	switch {
@@ -327,8 +327,8 @@ func (decision *Decision) strategyWrites() bool {
 	return false
 }
 
-// treeChanges reports whether another tree is known to be due, or the same one for another environment, at another
-// destination, or by other placement decisions.
+// treeChanges reports whether the tree is known to change, or its environment, its destination or its placement
+// decisions.
 func (decision *Decision) treeChanges() bool {
 	t, s := decision.Applied, decision.Before
 	current := s.Current()
@@ -338,7 +338,7 @@ func (decision *Decision) treeChanges() bool {
 		(current || t.Wish.Strategy == strategy.None) && decision.decisionsChanged()
 }
 
-// recordChanges reports whether the record is to name another promoted commit, or a rollout that ends or begins.
+// recordChanges reports whether the promoted commit in the record changes, or a rollout begins or ends.
 func (decision *Decision) recordChanges() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	if t.Rendered.Tree == nil || t.Known == inventory.Unread {
@@ -381,7 +381,7 @@ func (decision *Decision) needsProposal() bool {
 	}
 }
 
-// canCompare reports whether the state contains the previous tree.
+// canCompare reports whether the state contains the tree from before the apply.
 func (decision *Decision) canCompare() bool {
 	a, s := decision.Applied, decision.Before
 	return s != nil && s.Delivered != nil && (!a.Wish.Delivers() || s.Current())
@@ -457,7 +457,7 @@ func (decision *Decision) overwrittenDrift() []*past.State {
 }
 
 // overwrites reports whether the apply overwrites foreign changes on the branch of s. It overwrites nothing if the
-// branch contains the desired tree: because the fleet adopted the change, or because an apply was killed after its
+// branch already contains the desired tree: the fleet now renders the foreign change, or an apply was killed after its
 // push.
 func overwrites(t *next.Next, s *past.State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
@@ -482,7 +482,7 @@ func overwrites(t *next.Next, s *past.State, updates bool) bool {
 	return s.LastRead.RecordHash != s.DeliveredRecord && s.LastRead.RecordHash != hash
 }
 
-// ClearSecrets is [check.ClearSecrets] of what the apply delivers.
+// ClearSecrets is [check.ClearSecrets] for the tree that the apply delivers.
 func (decision *Decision) ClearSecrets(s *past.State) problem.Problems {
 	if decision.Action == Keep {
 		return nil
@@ -490,7 +490,7 @@ func (decision *Decision) ClearSecrets(s *past.State) problem.Problems {
 	return check.ClearSecrets(decision.Applied.Rendered, s)
 }
 
-// failuresChange reports whether the record has to list other failing assignments.
+// failuresChange reports whether the failing assignments in the record change.
 func (decision *Decision) failuresChange() bool {
 	t, s := decision.Applied, decision.Before
 	if !t.Wish.Delivers() || !s.Current() || t.Known < inventory.Whole {
@@ -500,8 +500,8 @@ func (decision *Decision) failuresChange() bool {
 	return last != nil && !last.SameFailures(t.Record)
 }
 
-// settles reports whether the record has to say that the environment succeeded after it went back by itself. That alone
-// is worth a commit, but no pull request: there, the next one says it.
+// settles reports whether the record must note that the environment succeeded after an automatic rollback. With
+// strategy push, this alone makes a commit. With pull requests, the next pull request includes it.
 func settles(t *next.Next, s *past.State) bool {
 	return t.Wish.Strategy == strategy.Push && s.Current() && t.Known == inventory.Whole && t.Wish.Promotion.Settled &&
 		s.LastRead.Record != nil && s.LastRead.Record.FinalPromotion().Unsettled
@@ -521,8 +521,8 @@ func (decision *Decision) Stopped() bool {
 	return (decision.Action == Keep || decision.Action == Withhold) && (paused || decision.Applied.Withheld != "")
 }
 
-// CheckWindow returns a *[windows.ClosedError] if the apply would promote another commit, or write a wave, after the
-// window closed in which it was planned.
+// CheckWindow returns a *[windows.ClosedError] if the apply would promote another commit or write a wave, but the
+// window of its plan has closed.
 func (decision *Decision) CheckWindow(now time.Time) error {
 	a := decision.Applied.Wish
 	if decision.Action != Write || !a.Delivers() {

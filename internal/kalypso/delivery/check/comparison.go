@@ -46,9 +46,9 @@ func (c *Comparison) Unchanged() error {
 	return checkPromotedCommit(c.Next.Wish, c.Next.Target())
 }
 
-// Refuse returns an error if accepted_changes does not allow that part of the change. If the state knows the branch,
-// its head is at stake too. Of another branch, only the contents are: other renderings push to it. It adds the ID of a
-// part that is allowed to used.
+// Refuse returns err, unless accepted_changes contains the ID of the refused change. If accepted_changes does, it adds
+// the ID to used. If the state knows the branch, the ID depends on the branch's head. Otherwise it depends only on the
+// contents, since other renderings push to the branch.
 func (c *Comparison) Refuse(err error, used *[]accepted.ID, kind string, stake ...string) error {
 	head := ""
 	if c.Next.Wish.Updates(c.Before) {

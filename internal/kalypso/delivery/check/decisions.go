@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 )
 
-// decisions returns a *DecisionsError if the state does not know the decisions in the record, and the tree was
-// rendered with others. Adopting it would move targets.
+// decisions returns a *DecisionsError if the record contains decisions that the state does not know, and the tree was
+// rendered with other decisions. Adopting the record would move targets.
 func (c *Comparison) decisions() error {
 	if c.Before.Current() || c.Branch.Record == nil || len(c.Branch.Record.Decisions) == 0 {
 		return nil

@@ -26,8 +26,7 @@ func (e *OwnershipError) Error() string {
 }
 
 // ExistsError says that the destination contains a rendering of the environment that the state does not know, with
-// another tree. If the trees are equal, it is no error: the state was lost, or a create was killed, and nothing is
-// lost.
+// another tree. Equal trees are no error: the state was lost, or a create was killed, and the apply loses nothing.
 type ExistsError struct {
 	Destination record.Destination
 	Environment string
@@ -72,8 +71,7 @@ func (e *EmptiedError) Error() string {
 		problem.IndentedList(lines, problem.MaxListed)
 }
 
-// DriftError means that the folders of a rendering have foreign changes, and that on_drift does not allow to overwrite
-// them.
+// DriftError means that the folders of a rendering have foreign changes, which on_drift does not allow to overwrite.
 type DriftError struct{ State *past.State }
 
 // Error implements error.

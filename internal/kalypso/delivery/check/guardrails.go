@@ -26,7 +26,7 @@ func unknownProblem(f *fleet.Fleet) problem.Problem {
 		problem.IndentedList(schedule.UnknownInputs(f), problem.MaxListed)), "guardrails", "require_known")
 }
 
-// checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that comes nearest, and
+// checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that matches best, and
 // the policies that assign nothing.
 func checkUnscheduled(
 	ctx context.Context, reaction problem.Reaction, f *fleet.Fleet, s *schedule.Schedule) (ps problem.Problems) {
@@ -98,7 +98,8 @@ func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() 
 }
 
 // checkRemoved returns an error if the change from before to after removes too much, or nil. A target whose files all
-// become empty counts as removed. With replaced, as when the environment changes, all of before count.
+// become empty counts as removed. If replaced, for example by another environment, all targets of before count as
+// removed.
 func checkRemoved(g wish.Guardrails, before, after inventory.Folders, replaced bool) *GuardrailError {
 	removed, total := before.RemovedBy(after, replaced)
 	var reason string

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Kept returns why the apply must not keep targets that fail to render.
+// Kept returns the reasons why the apply must not keep targets that fail to render.
 func Kept(t *next.Next) (errs []error) {
 	k := t.Failing
 	if k == nil || t.Known == inventory.Unread {
@@ -33,8 +33,8 @@ func Kept(t *next.Next) (errs []error) {
 	return errs
 }
 
-// keptMoved returns the folders of kept targets that differ on the branch from the plan: people merged the pull request
-// that changes them since then.
+// keptMoved returns the folders of kept targets that changed on the branch since the plan, because people merged the
+// pull request.
 func (c *Comparison) keptMoved() (moved []string) {
 	k := c.Next.Failing
 	if k == nil {

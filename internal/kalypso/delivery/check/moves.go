@@ -35,8 +35,8 @@ func (e *MovesError) Error() string {
 	return problem.Count(len(e.Moves), "deployment target") + " would move between cluster types"
 }
 
-// Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave with
-// one wave and join with a later one, so Moves looks beyond this apply. It skips those that are not known yet.
+// Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave in one
+// wave and join in a later one, so Moves looks beyond this apply. It skips targets that are not known yet.
 func Moves(t *next.Next, s *past.State) (all []Move) {
 	if t.Rendered.Tree == nil || s == nil {
 		return nil
@@ -68,7 +68,7 @@ func Moves(t *next.Next, s *past.State) (all []Move) {
 	return all
 }
 
-// Renamed describes the cluster types that are gone while a new one has the same deployment targets.
+// Renamed describes the removed cluster types whose deployment targets a new cluster type has.
 func Renamed(t *next.Next, s *past.State) (lines []string) {
 	names := func(f inventory.Folder) (all []string) {
 		for _, t := range f.Targets {
@@ -105,7 +105,7 @@ func Moved(t *next.Next, s *past.State, moves []Move, renamed []string, used *[]
 	return t.Wish.AcceptedChanges.Refuse(err, used, accepted.Moved, stake...)
 }
 
-// checkKept returns an error if folders can't stay as they were delivered: another repo does not contain them.
+// checkKept returns an error if folders can't stay as delivered, because the rendering moves to a repo without them.
 func (c *Comparison) checkKept() error {
 	if !c.Next.Wish.Moves(c.Before) || giturl.Same(c.Before.Destination.Repo, c.Next.Wish.Destination.Repo) {
 		return nil

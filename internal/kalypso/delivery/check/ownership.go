@@ -94,7 +94,7 @@ type Adoption struct {
 	Removed []string // adopted folders that belong to no cluster type: the change removes them
 }
 
-// Adoption finds the folders to adopt: those that the tree needs, and with adopt those that the operator wrote.
+// Adoption finds the folders to adopt: folders that the tree needs and, with adopt, folders that the operator wrote.
 func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adoption, err error) {
 	var obstacles []string
 	for _, name := range sets.Without(wanted, owned) {
@@ -119,7 +119,7 @@ func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adopt
 	return adopted, nil
 }
 
-// replacesEnvironment reports whether the folders at the destination are those of another environment.
+// replacesEnvironment reports whether the folders at the destination belong to another environment.
 func (c *Comparison) replacesEnvironment() bool {
 	if c.Before.Current() && c.Before.Environment != c.Next.Wish.Environment {
 		return true

@@ -12,7 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// PlanDestroy is [wish.Arguments.ValidateDestroy], or lists the paths that the destroy removes, as far as s shows.
+// PlanDestroy returns the errors of [wish.Arguments.ValidateDestroy]. Without errors, it lists the paths that the
+// destroy removes, as far as s shows.
 func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
 		return ps
@@ -31,7 +32,7 @@ func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 		does, s.Destination, listPaths(s, paths)), "on_destroy")}
 }
 
-// listPaths lists paths of ours at the destination of a state, with the number of deployment targets in each folder.
+// listPaths lists paths of the rendering at its destination, each with its number of deployment targets.
 func listPaths(s *past.State, paths []string) string {
 	lines := slices.Sorted(slices.Values(paths))
 	for name, folder := range s.OwnFolders() {
@@ -53,7 +54,7 @@ func PathsToRemoveUnchanged(s *past.State, at *past.Branch) ([]string, error) {
 	return PathsToRemove(s, at)
 }
 
-// PathsToRemove returns the paths of our folders at a destination, and of the record. The record lists our folders.
+// PathsToRemove returns the paths of the record and of our folders at a destination. The record lists our folders.
 // Without a record, only folders that did not change since the delivery are ours.
 func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 	var paths []string

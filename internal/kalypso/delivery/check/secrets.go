@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// ClearSecrets returns the problems of config values that are plainly secrets, unless the branch already contains them
-// by the state s.
+// ClearSecrets reports config values that are plainly secrets, except those that the branch already contains, as the
+// state s shows.
 func ClearSecrets(r *next.Rendered, s *past.State) problem.Problems {
 	reaction := r.Wish.Guardrails.Secrets
 	if reaction == problem.Ignore || unknown.Is(string(reaction)) {

@@ -19,13 +19,13 @@ type UnknownRecordError struct {
 	Destination record.Destination
 	Environment string
 	Differences []string
-	// Unproven is the reason why the commit that the record promotes has a closed gate; "": not known.
+	// Unproven says why a gate of the record's promoted commit is closed; "": not known.
 	Unproven string
 }
 
 // Error implements error.
 func (e *UnknownRecordError) Error() string {
-	text := fmt.Sprintf("At %s, the record %s says what this rendering never delivered: %s. So it is not believed: "+
+	text := fmt.Sprintf("At %s, the record %s lists changes that this rendering never made: %s. It is ignored: "+
 		"nothing is written or removed, and on_drift does not change that.",
 		e.Destination, e.Destination.RecordPath(), strings.Join(e.Differences, "; "))
 	if e.Unproven != "" {
@@ -34,9 +34,10 @@ func (e *UnknownRecordError) Error() string {
 	return text
 }
 
-// record returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed
-// after its push may have written it unknown to the state: then the branch contains what is desired, or an earlier wave
-// of it. But what is desired comes from the record if it promotes a commit: then the gates of that commit must be open.
+// record returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed after
+// its push may have written a record that the state does not know: then the branch contains the desired tree, or an
+// earlier wave of it. If the record promotes a commit, the desired tree depends on the record itself, so the gates of
+// that commit must also be open.
 func (c *Comparison) record() error {
 	if err := Proven(c.Next.Wish.Promotion, c.Before, c.Branch); err != nil {
 		return err
@@ -47,7 +48,7 @@ func (c *Comparison) record() error {
 	return unknownRecord(c.Before, c.Branch)
 }
 
-// unknownRecord is [Comparison.record] if it is not known what is desired.
+// unknownRecord is [Comparison.record] while the desired tree is not known.
 func unknownRecord(s *past.State, at *past.Branch) error {
 	r := at.Record
 	if r == nil || !s.Current() || s.DeliveredRecord == "" || wrote(s, at.RecordHash) {
@@ -66,8 +67,8 @@ func unknownRecord(s *past.State, at *past.Branch) error {
 	return &UnknownRecordError{Destination: s.Destination, Environment: s.Environment, Differences: differences}
 }
 
-// Proven returns an *UnknownRecordError if the record on a branch promotes a commit that a state does not know,
-// and that has a closed gate now. A state that knows no promoted commit believes the record.
+// Proven returns an *UnknownRecordError if the record on a branch promotes a commit that the state does not know and
+// that has a closed gate now. If the state knows no promoted commit, the record is accepted.
 func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
 	if p.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
 		return nil
@@ -79,9 +80,8 @@ func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
 	return &UnknownRecordError{s.Destination, s.Environment, differences, p.Unproven}
 }
 
-// ProvenByAttributes is [Proven] if the private state was lost, or was read again from the branch since: the attributes
-// in Terraform's state know the promoted commit that was delivered last, and the promotion takes the current one from
-// the record.
+// ProvenByAttributes is [Proven] for a private state that was lost, or recovered from the branch. It compares the
+// record's commit with the last promoted commit in the attributes of Terraform's state.
 func ProvenByAttributes(a *wish.Arguments, p *past.Prior, s *past.State) error {
 	if p == nil || p.Commit == "" || p.PromotedCommit == "" || a.Promotion.Unproven == "" ||
 		s.Current() && s.PromotedCommit == p.PromotedCommit ||
@@ -96,8 +96,8 @@ func promotes(commit string) string {
 	return fmt.Sprintf("it promotes commit %q", printable.Line(commit))
 }
 
-// unknownPromotions names the commits that a record promotes and that a state does not know: neither the last delivery
-// nor the pull request promotes them.
+// unknownPromotions lists the record's promoted commits that neither the last delivery nor the pull request of a state
+// promotes.
 func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
 	promoted, ours := []string{r.PromotedCommit}, []string(nil)
 	if r.Rollout != nil {

@@ -1,4 +1,4 @@
-// Package feedback tells teams what became of their workloads: by a status of the commit that was read, and by an issue
+// Package feedback tells teams the result of their workloads: with a status on the commit that was read, and an issue
 // for a workload that fails to render. The texts are a function of the rendered fleet and of the last feedback.
 package feedback
 

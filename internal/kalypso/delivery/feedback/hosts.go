@@ -30,9 +30,9 @@ func CheckRepo(hosts githost.Host, f *wish.Feedback) (problem.Problems, error) {
 		"a repo on another host, or use feedback.status alone.", repo.Host), "feedback", "issues", "repo")}, nil
 }
 
-// Reach removes from a message what no host takes: statuses and issues of repos on no configured host, or without a
-// credential, and issues on a host without them. It warns of all such repos at once. If no workload can get an issue,
-// it reports an error, since the argument has no effect. It contacts no server.
+// Reach removes the statuses and issues that cannot be posted: for repos on no configured host or without a credential,
+// and issues on a host that has none. It warns of all such repos at once. If no workload can get an issue, it reports
+// an error, since the argument has no effect. It contacts no server.
 func (m *Message) Reach(
 	hosts githost.Host, f *wish.Feedback, hasCredential func(repos ...string) bool,
 ) (ps problem.Problems) {

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// failures lists the deployment targets that fail to render: cluster type → names. Those below "" fail on every cluster
-// type.
+// failures lists the deployment targets that fail to render: cluster type → names. The names under the key "" fail on
+// every cluster type.
 type failures map[string]map[string]bool
 
 func failuresOf(ps problem.Problems) failures {
@@ -46,12 +46,12 @@ type Failing struct {
 	// waiting lists the targets that can't join a cluster type. Until then they also stay in their current cluster
 	// types.
 	waiting map[string]bool
-	// incomplete says that the hashes of folders are unknown until the branch is read: the state only has the first bytes
-	// of the hashes of their targets.
+	// incomplete says that the hashes of folders are unknown until the branch is read: the state has only abbreviated
+	// hashes of their targets.
 	incomplete bool
 }
 
-// Affected lists the deployment targets that one problem affects, by the effect on them. Lost are those that stay at a
+// Affected lists the deployment targets that one problem affects, by the effect on them. Lost targets stay at a
 // previous location.
 type Affected struct{ Kept, Lost, LeftOut []record.FailedAssignment }
 
@@ -134,7 +134,8 @@ func (k *Failing) keepIn(clusterType string, folder, existing, delivered invento
 	return folder
 }
 
-// isKept reports whether a target on a cluster type stays as the branch has it, even if the branch does not have it.
+// isKept reports whether the apply leaves a target of a cluster type as it is on the branch, even if it is absent
+// there.
 func (k *Failing) isKept(clusterType, target string) bool {
 	return k.failures.include(clusterType, target) || k.Keeps(clusterType, target)
 }
@@ -149,8 +150,8 @@ func (k *Failing) Keeps(clusterType, target string) bool {
 	return found
 }
 
-// baseline returns the delivered folders, with the failing targets as on the branch: foreign changes of these are not
-// drift, because the apply keeps them.
+// baseline returns the delivered folders, with the failing targets as on the branch: the apply keeps foreign changes of
+// failing targets, so they are no drift.
 func (k *Failing) baseline(delivered, existing inventory.Folders) inventory.Folders {
 	return delivered.Replace(func(clusterType string, folder inventory.Folder) inventory.Folder {
 		now, ok := existing[clusterType]
@@ -201,7 +202,7 @@ func newFailing(r *Rendered, p *past.Prior, s *past.State) (kept *Failing, unrea
 	return kept, false
 }
 
-// failingOn returns the fleet's tree with the folders that a branch keeps, as that was read.
+// failingOn returns the fleet's tree with the folders that the branch keeps, from a branch that was read.
 func (n *Next) failingOn(s *past.State, at *past.Branch) *Failing {
 	if n.Failing == nil {
 		return nil

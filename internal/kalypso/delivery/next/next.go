@@ -1,5 +1,5 @@
-// Package next is the tree that an apply leaves: what the fleet renders to, with the folders that fail and are kept, as
-// far as the wave or the proposal of the apply goes.
+// Package next computes the tree that an apply leaves: the fleet's tree, with the kept folders of targets that fail to
+// render, limited to the next wave or to the open proposal.
 package next
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Next is the tree that one apply leaves at the destination, with its record. It is the fleet's tree, unless a stage
-// commits only a part of that. Attributes, ownership, drift, description, pull request and record all use this tree. It
-// is never modified.
+// Next is the tree that one apply leaves at the destination, with its record. It is the fleet's tree, or a part of it
+// during a rollout. Attributes, ownership, drift, description, pull request and record all use this tree. It is never
+// modified.
 type Next struct {
 	Wish     *wish.Arguments
 	Rendered *Rendered
@@ -26,11 +26,11 @@ type Next struct {
 	Folders  inventory.Folders
 	// Record is the record of the folders, see [Next.RecordOn].
 	Record record.Record
-	// Known says how much of Folders is known. Partial: which folders there are, but not all their files. Unread: not even
-	// that, because it depends on values that are not known yet, or on a branch that was not read. Then Folders are the
-	// fleet's.
+	// Known says how much of Folders is known. Partial: the names of the folders, but not all their files. Unread: not
+	// even the names, because they depend on values that are not known yet, or on a branch that was not read. Then
+	// Folders are the fleet's.
 	Known inventory.Known
-	// Branch is Unread if the state does not contain what the tree takes from the branch, see [Next.On].
+	// Branch is Unread if the tree keeps folders of a branch that the state does not contain, see [Next.On].
 	Branch inventory.Known
 	// Step is the step of the rollout that the apply takes; nil: none.
 	Step *rollout.Step
@@ -105,8 +105,8 @@ func (n *Next) On(s *past.State, at *past.Branch) *Next {
 	return whole.afterWave(found)
 }
 
-// settle sets what follows from the other fields. promoted is the commit that the record names. uncertain says that it
-// is not known which folders the tree takes from the fleet.
+// settle sets the fields that follow from the others. promoted is the record's commit. uncertain says that it is not
+// known which folders the tree takes from the fleet.
 func (n *Next) settle(promoted string, uncertain bool) *Next {
 	switch {
 	case uncertain:
@@ -154,18 +154,17 @@ func (n *Next) TargetTreeHash() string {
 	return n.Target().TreeHash().String()
 }
 
-// recovers reports whether the last delivery has to be read from the branch.
+// recovers reports whether the last delivery must be read from the branch.
 func recovers(p *past.Prior, s *past.State) bool {
 	return p != nil && p.TreeHash != "" && (s == nil || s.LastRead.Head != "")
 }
 
-// ReachedBy reports whether the branch of a state contains what the fleet renders to.
+// ReachedBy reports whether the branch of a state contains the tree that the fleet renders to.
 func (n *Next) ReachedBy(s *past.State) bool {
 	return s.Current() && s.Proposal == nil && !s.Drifted() && n.Complete
 }
 
-// Stored returns the folders of the tree that the fleet does not render to: only the repo contains their
-// content.
+// Stored returns the folders of the tree that the fleet does not render: only the repo contains their content.
 func (n *Next) Stored() []string {
 	var names []string
 	for name, folder := range n.Folders {
@@ -182,7 +181,7 @@ func (n *Next) IsContainedBy(at *past.Branch) bool {
 	return at.Record != nil && at.Record.Same(n.Record) && at.Folders.Only(at.RecordedFolders()).Equal(n.Folders)
 }
 
-// Continues reports whether a record is of an earlier wave of the same rollout: of an apply that was killed after its
+// Continues reports whether an earlier wave of the same rollout wrote a record, in an apply that was killed after its
 // push.
 func (n *Next) Continues(r *record.Record) bool {
 	return n.Wish.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == n.Wish.Environment &&

@@ -73,7 +73,8 @@ func (n *Next) proposed(s *past.State) *Next {
 }
 
 // withhold returns the tree of the open pull request, which must not be merged now, if it promotes a commit and the
-// windows of the promotion closed since. If the environment's own objects changed meanwhile, n stays: they go out.
+// windows of the promotion have closed since. If the environment's own objects changed meanwhile, it returns n: windows
+// do not delay them.
 func (n *Next) withhold(s *past.State) *Next {
 	why := n.Wish.Promotion.Withheld()
 	if why == "" || n.Wish.Strategy != strategy.PullRequest || !n.Wish.Updates(s) || !s.Proposal.Open() ||

@@ -16,11 +16,11 @@ import (
 type Branch struct {
 	Head string    `json:"head"`          // the commit that was read; empty if the branch does not exist
 	Time time.Time `json:"time,omitzero"` // the committer's time of that commit
-	// Folders are the folders at the path whose names have no leading dot. Targets of folders that are neither ours nor
-	// needed are not read.
+	// Folders are the folders at the path whose names have no leading dot. Targets are read only for folders that are
+	// ours or needed.
 	Folders inventory.Folders `json:"folders"`
-	// Replaced are the folders from before the rollout in Record, if they return once it fails. Those that can't be read
-	// are missing.
+	// Replaced are the folders from before the rollout in Record, if a failure rolls it back. Folders that can't be
+	// read are missing.
 	Replaced inventory.Folders `json:"replaced,omitempty"`
 	Files    []string          `json:"files,omitempty"` // other entries beside the folders
 	// OperatorFolders are folders with the operator's README that the record does not list.
@@ -63,7 +63,7 @@ func (b *Branch) PromotedCommit() string {
 	return b.Record.PromotedCommit
 }
 
-// ChangedSince lists our folders that differ from those that the last run read, and the record if it differs.
+// ChangedSince lists our folders, and the record, that differ from what the last run read.
 func (b *Branch) ChangedSince(s *State) []string {
 	before := s.OwnFolders()
 	names := b.Folders.Only(before.Names()).Differing(before)

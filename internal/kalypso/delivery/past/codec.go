@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
-var errState = errors.New("the state does not have the form of this version")
+var errState = errors.New("the state was written in a format that this version does not know")
 
 // storedState is the JSON of a state. Its inventories have no targets.
 type storedState struct {
@@ -91,8 +91,9 @@ func DecodeState(data []byte) (*State, error) {
 	return withRepeats(stored.State), nil
 }
 
-// withoutRepeats returns s without whole hashes that it does not need, and without the targets of seen folders, and the
-// decisions of the seen record, that equal the delivered ones. They would be stored twice.
+// withoutRepeats returns s without the facts that would be stored twice: the targets of a seen folder with the hash of
+// the delivered one, and the decisions of a seen record that was delivered. It also removes whole hashes, unless s
+// needs them.
 func withoutRepeats(s *State) *State {
 	packed := *s
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {

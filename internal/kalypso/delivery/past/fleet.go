@@ -30,8 +30,7 @@ func (in *Inputs) SetFleet(f *fleet.Fleet) {
 	in.StoredFleet = data
 }
 
-// Fleet returns the fleet that the tree was rendered from, or nil if it is not known. Who changes it changes nothing
-// else.
+// Fleet returns a copy of the fleet that the tree was rendered from, or nil if it is not known.
 func (in *Inputs) Fleet() *fleet.Fleet {
 	var s storedFleet
 	if in == nil || json.Unmarshal(in.StoredFleet, &s) != nil {

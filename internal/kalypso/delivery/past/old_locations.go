@@ -1,7 +1,7 @@
 package past
 
-// OldLocation is a location on another branch that still contains the tree from before a move. A pull request of its
-// own removes that. An apply opens it only once the destination contains the tree. Otherwise people could merge it
+// OldLocation is a location on another branch that still contains the tree from before a move. A separate pull request
+// removes that tree. An apply opens it only once the destination contains the tree. Otherwise people could merge it
 // first, and clusters would find the tree at neither location.
 type OldLocation struct {
 	State  *State `json:"state"`            // what was delivered there

@@ -52,8 +52,8 @@ func (s *State) Desired() *State {
 	return s
 }
 
-// Found returns the folders at the destination that are ours, and those that the proposal adopts. Changes are
-// compared with them.
+// Found returns our folders at the destination, and the folders that the proposal adopts. Changes are compared with
+// them.
 func (s *State) Found() inventory.Folders {
 	found := s.OwnFolders()
 	if s.Proposal != nil {

@@ -11,7 +11,7 @@ import (
 // maxPast limits the earlier deliveries that a state remembers.
 const maxPast = 50
 
-// Delivery is an earlier delivery to the destination. It distinguishes a revert by people from other foreign changes.
+// Delivery is an earlier delivery to the destination. If the branch contains it again, people reverted the branch.
 type Delivery struct {
 	Record string `json:"record"` // hash of its record
 	Tree   string `json:"tree"`   // hash of its tree

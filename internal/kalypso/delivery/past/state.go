@@ -1,5 +1,5 @@
-// Package past is what a rendering knows of its last run: the state, the branch as it was read, the proposal of a pull
-// request, and the old locations.
+// Package past contains what a rendering knows of its last run: the state, the branch as it was read, the proposal of a
+// pull request, and the old locations.
 package past
 
 import (

@@ -48,5 +48,5 @@ func (t *Topic) dequeue(ctx context.Context, pr *githost.PullRequest) (*githost.
 	return &now, nil
 }
 
-// errQueuedByPeople is why a pull request does not become a draft.
+// errQueuedByPeople is the reason why a queued pull request does not become a draft.
 var errQueuedByPeople = errors.New("people put it into the merge queue, which a draft would leave")

@@ -55,8 +55,8 @@ func (e *ReviewError) Error() string {
 		"pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
 }
 
-// MergingError says that the host has been merging the pull request for so long that the run ended. Nothing was pushed
-// to our branch, since the merge might contain the push or not.
+// MergingError says that the host has not finished merging the pull request. Nothing was pushed to our branch, since
+// the merge may or may not contain the push.
 type MergingError struct{ PullRequest *githost.PullRequest }
 
 // Error implements error.
@@ -250,7 +250,7 @@ func (t *Topic) edit(
 }
 
 // mergeWhenReady enables or disables auto-merge. It keeps an auto-merge that people enabled. If the host does not show
-// the method, it is the one that the state knows.
+// the method, the state's method is assumed.
 func (t *Topic) mergeWhenReady(
 	ctx context.Context, pr *githost.PullRequest, step Step, known *Known,
 ) (*githost.PullRequest, error) {
@@ -322,8 +322,8 @@ func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 }
 
-// Check returns an error if a run must not replace our branch. read returns what it contains: [Edit.Needed] does not
-// matter. pr is the pull request that was found, or nil. Check writes nothing.
+// Check returns an error if a run must not replace our branch. read returns the branch's content, without
+// [Edit.Needed]. pr is the pull request that was found, or nil. Check writes nothing.
 func (t *Topic) Check(
 	ctx context.Context, pr *githost.PullRequest, read func(context.Context, *gitbranch.Snapshot) (Edit, error),
 ) error {

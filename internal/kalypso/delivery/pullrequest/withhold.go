@@ -13,8 +13,8 @@ import (
 // Withheld is a pull request that must not be merged now, or that people merged or closed.
 type Withheld struct {
 	PullRequest *githost.PullRequest
-	// NoDraft is why the host does not make it a draft; nil: it is one. GitHub has no drafts in private repos of some
-	// plans, and a token may lack the permission.
+	// NoDraft is the reason why the host does not make the pull request a draft; nil: it is a draft. GitHub has no
+	// drafts in private repos of some plans, and a token may lack the permission.
 	NoDraft error
 }
 

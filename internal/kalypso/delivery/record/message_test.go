@@ -10,7 +10,7 @@ import (
 )
 
 // TestObjectsIn reads the changed objects from messages as hosts quote them, and from those of people.
-func TestObjectsIn(t *testing.T) {
+func TestObjectsInMessages(t *testing.T) {
 	t.Parallel()
 	objects := []string{"config west: A, labels", "cluster type small (new)", "workload app-7", "and 3 more objects"}
 	ours := record.Message("dev", objects) + "\nlarge: +1 -0 ~2\n\nPromoted commit: abc\n"

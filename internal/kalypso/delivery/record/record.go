@@ -68,7 +68,7 @@ func New(
 	return r
 }
 
-// Marshal returns the record as committed.
+// Marshal returns the bytes of the record's file.
 func (r Record) Marshal() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

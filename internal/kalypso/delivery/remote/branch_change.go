@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// BranchChange is the change of the rendering's folders, and of adopted ones, on a branch that the state does not know.
+// BranchChange is the change of the rendering's and the adopted folders on a branch that the state does not know.
 type BranchChange struct {
 	Adoption     check.Adoption
 	Emptied      inventory.Folders   // see [delivery.Change]

@@ -23,12 +23,11 @@ func (r *Rendering) State() (*past.State, error) {
 	return importFrom(r.snapshot, r.At, r.Environment)
 }
 
-// EachRendering visits the renderings whose records are on the branches that the globs match, by branch and path, until
-// visit returns false. It skips branches without a record. For the globs, and for what it returns, see
-// [gitbranch.Repo.EachBranch].
+// EachRendering visits the renderings with a record on a branch that a glob matches, by branch and path, until visit
+// returns false. It skips branches without a record. [gitbranch.Repo.EachBranch] describes the globs and the result.
 //
-// If a branch or a record can't be read, visit gets the place and the error, and no rendering. A record that can't be
-// used is a [*record.Error].
+// If a branch or a record can't be read, visit gets its location and the error, and no rendering. An invalid record is
+// a [*record.Error].
 func EachRendering(
 	ctx context.Context, client *gitremote.Client, url string, globs []string,
 	visit func(at record.Destination, found *Rendering, err error) (next bool),

@@ -64,10 +64,9 @@ func driftedPaths(s *past.State) []string {
 // ErrRemoved means that the pull request that removes the rendering is merged.
 var ErrRemoved = errors.New("the pull request that removes the rendering is merged")
 
-// Follow is [Observe] for a state with pull requests. It also reads the pull request of the proposal and returns it. If
-// the state has no proposal, it returns nil. Once the destination contains the proposed tree, the state is the one
-// after a push. If a destroy waited for a removal that is merged now, the error is [ErrRemoved]. host may be nil unless
-// [past.State.Reviewed].
+// Follow is [Observe] for a state with pull requests. It also reads and returns the pull request of the proposal, or
+// nil. Once the destination contains the proposed tree, the state is the same as after a push. If a destroy waited for
+// a removal that is merged now, the error is [ErrRemoved]. host may be nil unless [past.State.Reviewed].
 func Follow(
 	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
 ) (*past.State, *githost.PullRequest, error) {
@@ -111,8 +110,8 @@ func follow(
 		return nil, nil, err
 	}
 	if containsProposal(now, p) {
-		// It was merged since the first read, or the host has not seen its own merge yet, or it was pushed without the
-		// pull request.
+		// The pull request was merged after it was read, the host does not report its own merge yet, or people pushed
+		// the tree without the pull request.
 		if pr, err = t.Read(ctx, p.Number); err != nil {
 			return nil, nil, err
 		}
@@ -159,8 +158,8 @@ func afterMerge(s *past.State, p *past.Proposal, commit string) *past.State {
 	return &now
 }
 
-// foundCommit returns the commit on the branch that contains the tree, or "", and whether the branch still contains the
-// tree. now is the state after a refresh, and pr the pull request that was read, or nil.
+// foundCommit returns the commit on the branch that contains the tree, or "", and whether the head still contains it.
+// now is the state after a refresh, and pr the pull request that was read, or nil.
 func foundCommit(p *past.Prior, now *past.State, pr *githost.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
@@ -200,8 +199,8 @@ func observeProposal(
 	return &now, nil
 }
 
-// adoptOwnCommit returns the state of our branch. If the last commit is ours, of an apply that failed after its push,
-// the state has no drift.
+// adoptOwnCommit returns the state of our branch, without drift if we pushed its last commit in an apply that then
+// failed.
 func adoptOwnCommit(ctx context.Context, s *past.State, t *pullrequest.Topic) (*past.State, error) {
 	if !s.Drifted() {
 		return s, nil
@@ -228,7 +227,7 @@ func otherCommits(ctx context.Context, p *past.Proposal, t *pullrequest.Topic) (
 	return drift.Commits(others), err
 }
 
-// knownRevert returns now, with the note that the previous run found the same revert and succeeded.
+// knownRevert returns now, with RevertKnown if the previous run found the same revert and succeeded.
 func knownRevert(s, now *past.State) *past.State {
 	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.LastRead.RecordHash != now.LastRead.RecordHash ||
 		!s.OwnFolders().Equal(now.OwnFolders()) {

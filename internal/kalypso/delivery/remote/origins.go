@@ -28,7 +28,7 @@ func Origins(ctx context.Context, client *gitremote.Client, at record.Destinatio
 	case err != nil:
 		return nil, err
 	case found == nil:
-		return nil, fmt.Errorf("%w: at %s there is no record of a delivery", check.ErrNoRendering, at)
+		return nil, fmt.Errorf("%w: there is no delivery record at %s", check.ErrNoRendering, at)
 	}
 	return found.Sources.Resolve(found.Origins), nil
 }

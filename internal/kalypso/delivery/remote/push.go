@@ -33,12 +33,12 @@ type Result struct {
 	// remove old locations.
 	PullRequest *githost.PullRequest
 	Removals    []Removal
-	// Kept is the old location, if it is a copy of the new one. Then it was not cleaned up.
+	// Kept is the old location if it is a copy of the new one, so that nothing was removed there.
 	Kept *record.Destination
 	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
 	NoDraft string
-	// Recovered is the state that was read from the branch because the private state could not be, if the branch has
-	// foreign changes since then. The apply overwrites that. It is nil otherwise.
+	// Recovered is the state that was read from the branch in place of an unreadable private state, if the apply
+	// overwrites foreign changes there. It is nil otherwise.
 	Recovered *past.State
 }
 
@@ -156,9 +156,9 @@ func Deliver(
 	}, nil
 }
 
-// removeFromOldBranch removes the rendering from the branch that it moves away from. If a branch of the same name
-// contains the new commit too, it is the same branch under another URL, or a copy. Then it keeps the old location and
-// returns it.
+// removeFromOldBranch removes the rendering from the branch that it moves away from. A branch of the same name that
+// contains the new commit is the same branch under another URL, or a copy: then nothing is removed, and the old
+// location is returned.
 func removeFromOldBranch(
 	ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State, delivered plumbing.Hash,
 ) (*record.Destination, error) {

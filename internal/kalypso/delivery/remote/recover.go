@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// Import reads the state of the rendering of an environment at a destination from its record, with the deliveries
-// before it: people may revert to one of them.
+// Import reads the state of an environment's rendering from the record at a destination. It also reads earlier
+// deliveries, since people may revert to one of them.
 func Import(
 	ctx context.Context,
 	client *gitremote.Client,

@@ -81,7 +81,7 @@ func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decisi
 
 // Checked contains the facts that a plan read from the branch.
 type Checked struct {
-	// Recovered is a branch with foreign changes, read because the private state could not be: see [Result].
+	// Recovered is a branch with foreign changes that was read in place of an unreadable private state: see [Result].
 	Recovered *past.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *githost.PullRequest
@@ -212,7 +212,7 @@ type Refreshed struct {
 	PullRequest *githost.PullRequest // nil if none was read
 }
 
-// Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was.
+// Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was delivered.
 func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (*Refreshed, error) {
 	if !p.DeliveredBefore() {
 		return nil, nil
@@ -320,8 +320,8 @@ func (r Operations) Destroy(
 	return nil, Destroyed{Removals: removals}, nil
 }
 
-// recoverForChange is [Operations.recoverPrior] for a change. drifted is the same state if the branch has foreign
-// changes since then. That is a *DriftError if the apply does not overwrite drift. The state is nil if nothing of the
+// recoverForChange is [Operations.recoverPrior] for a change. drifted is the recovered state if the branch has foreign
+// changes. If the apply must not overwrite them, the error is a *DriftError. The state is nil if nothing of the
 // rendering is left.
 func (r Operations) recoverForChange(
 	ctx context.Context,

@@ -77,7 +77,7 @@ func (r *PullRequests) Destroy(
 	if err != nil {
 		return s, nil, err
 	}
-	// If it was merged meanwhile, it is removed like everything else that was delivered.
+	// If the pull request was merged meanwhile, its tree is removed like any delivered tree.
 	if err := t.Close(ctx, found, known(s, t)); err != nil && !errors.Is(err, pullrequest.ErrChanged) {
 		return s, nil, err
 	}

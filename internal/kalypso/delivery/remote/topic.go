@@ -60,7 +60,7 @@ func (k key) nameParts() []string {
 	return parts
 }
 
-// contents identifies what a branch contains of a rendering: the hash of its record, and its folders.
+// contents identifies the content of a rendering on a branch: the hash of its record, and its folders.
 func contents(record string, folders map[string]tree.Hash) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", record)
@@ -98,8 +98,8 @@ func (r *PullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, er
 	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.BranchPrefix, k))
 }
 
-// removalTopic returns the topic branch that proposes the removal of a rendering. It differs from the one of the
-// rendering, because an approval of the rendering is no approval of its removal.
+// removalTopic returns the topic branch that proposes the removal of a rendering. It has its own branch, because an
+// approval of the rendering is no approval of its removal.
 func (r *PullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
 	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.BranchPrefix, k))

@@ -153,7 +153,7 @@ func readPage[T any](
 	return page, quotaPause(header), nil
 }
 
-// queryPath is the operation of armresourcegraph.Client.Resources.
+// queryPath is the path of the operation Client.Resources of armresourcegraph.
 const queryPath = "/providers/Microsoft.ResourceGraph/resources?api-version=2024-04-01"
 
 // post sends a query, and returns body and header of the response. A status other than 200 is an error.

@@ -185,7 +185,7 @@ func (k *cluster) follows(source object) (follows bool, why string) {
 	}
 	ref := source.at("spec", "ref")
 	branch, other := ref.text("branch"), ""
-	// The order in which Flux takes them: https://fluxcd.io/flux/components/source/gitrepositories/#reference
+	// Flux's precedence among the fields of ref: https://fluxcd.io/flux/components/source/gitrepositories/#reference
 	switch {
 	case ref.text("commit") != "":
 		other = fmt.Sprintf("the commit %q", ref.text("commit"))

@@ -220,7 +220,7 @@ func (c *collector) place(i deployment.Instance, a deployment.Applied) (at versi
 	return at, at.Commit != ""
 }
 
-// object returns the object at head that applied something, or the first one of the target.
+// object returns the object at head that a report names, or the target's first object if it names none.
 func (c *collector) object(i deployment.Instance, a deployment.Applied) versions.Object {
 	all := c.objects[place{i.Folder, i.Target}]
 	for _, name := range objectNames(a.Object) {

@@ -19,31 +19,31 @@ type RenderedFolder struct {
 	Labels      map[string]string // of the cluster type
 }
 
-// Situation contains everything that the next wave depends on. Hashes are those of folders, by cluster type; an absent
-// cluster type has no folder.
+// Situation contains everything that the next wave depends on. Maps have the cluster type as key, and mostly the hash
+// of its folder as value. A cluster type without a folder is absent.
 type Situation struct {
 	Target         map[string]RenderedFolder
 	TargetTreeHash string // of the whole; "": not known yet
 	PromotedCommit string // of the target; "": none
 	// Rollback says that the target is an earlier delivery, which all folders get at once.
 	Rollback bool
-	// Delivered are the folders that the last apply left on the branch. OnBranch are the folders
-	// that the branch still contained when it was last read.
+	// Delivered are the folders that the last apply left on the branch. OnBranch are our folders that the branch
+	// contained when it was last read.
 	Delivered, OnBranch map[string]string
-	// Replaced are the folders from before the rollout that the branch can get back.
+	// Replaced are the folders from before the rollout that a rollback can restore.
 	Replaced map[string]string
 	Progress *StoredProgress // of the last commit; nil: no rollout was begun
 }
 
 // Step is the part of a rollout that one apply does.
 type Step struct {
-	// Kept lists the cluster types whose folders stay as delivered, sorted: their wave has not come yet. The apply
+	// Kept lists the cluster types that wait for a later wave, sorted. Their folders stay as delivered. The apply
 	// writes all others as the fleet renders them.
 	Kept []string
 	// Written lists the cluster types whose folders the apply changes, sorted.
 	Written []string
-	// Restored lists the cluster types of Kept whose folders return to their tree from before the rollout, sorted. See
-	// RolledBack.
+	// Restored lists the cluster types of Kept whose folders are rolled back to their trees from before the rollout,
+	// sorted. See RolledBack.
 	Restored []string
 	// Uncertain says that Kept depends on values that are not known yet.
 	Uncertain bool
@@ -55,12 +55,13 @@ type Step struct {
 	// Stopped lists what stopped the rollout, one line each.
 	Stopped []string
 	Stage   string
-	// Paused is the reason why no further wave follows, if one would; "": the rollout is not paused.
+	// Paused is the reason why the next wave does not follow; "": no wave is due, or the rollout is not paused.
 	Paused string
-	// RolledBack is the reason why the folders return, or returned, and the target is not tried again; "": they did not.
+	// RolledBack says why this or an earlier apply rolled back the target, so that it is not retried. It is empty
+	// without a rollback.
 	RolledBack string
-	// OpenUntil is the time at which the windows close in which the apply writes a wave; zero: it writes none, or they do
-	// not close within years.
+	// OpenUntil is when the windows close, if the apply writes a wave in them. It is zero if the apply writes no wave,
+	// or the windows stay open for years.
 	OpenUntil time.Time
 }
 
@@ -118,8 +119,9 @@ type wave struct {
 	stage    string            // of the last taken cluster type; "": unknown
 }
 
-// compare finds the folders on the branch and those that differ from the target. It restores files that were changed
-// outside Terraform, unless the fleet renders the same.
+// compare finds the folders on the branch, and the cluster types whose folder differs from the target. A folder that
+// was changed outside Terraform counts as delivered, since the apply restores it, unless the change made it equal to
+// the target.
 func (w *wave) compare() {
 	for name := range w.OnBranch {
 		if f, wanted := w.Target[name]; wanted && !f.Unknown && f.Hash == w.OnBranch[name] {
@@ -159,7 +161,7 @@ func (w *wave) takeAll() {
 	w.unknown = false
 }
 
-// from returns the folder before the current rollout, and whether the rollout has written another one since.
+// from returns the hash of a folder from before the current rollout, and whether the rollout has written that folder.
 func (w *wave) from(name string) (hash string, written bool) {
 	if !w.Progress.UnderWay() {
 		return "", false
@@ -168,7 +170,7 @@ func (w *wave) from(name string) (hash string, written bool) {
 	return hash, written
 }
 
-// rollBack takes the folders that return to their tree from before the rollout: no stage delays a rollback.
+// rollBack takes the folders whose target is their tree from before the rollout: no stage delays a rollback.
 func (w *wave) rollBack() {
 	for name := range w.Target {
 		if _, written := w.from(name); written && w.Target[name].Unknown {
@@ -182,8 +184,8 @@ func (w *wave) rollBack() {
 	}
 }
 
-// advance takes as many cluster types of the first unfinished stage as it has room for. A stage that needs no report of
-// a cluster finishes at once.
+// advance takes cluster types of the first unfinished stage, up to max_concurrency. A stage that needs no report from
+// clusters finishes at once.
 func (w *wave) advance() {
 	members, known := w.members()
 	if !known {
@@ -292,7 +294,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 		return true
 	case len(sinceUnknown) > 0:
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
-			"the soak of %s: reports don't say since when these run the change: %s",
+			"the soak of %s: no report says when these started to run the change: %s",
 			clock.Format(stage.Soak), strings.Join(sinceUnknown, ", ")))
 		return false
 	case latest.IsZero(): // no report of a cluster is needed
@@ -332,7 +334,7 @@ func (w *wave) finish() *Step {
 	return w.step
 }
 
-// after returns the state of the rollout after the apply. If the apply only waits, the state stays.
+// after returns the state of the rollout after the apply. If the apply only waits, the state does not change.
 func (w *wave) after() *StoredProgress {
 	before, complete := w.Progress, len(w.step.Kept) == 0
 	if len(w.step.Restored) > 0 {
@@ -374,7 +376,7 @@ func (w *wave) after() *StoredProgress {
 	return now
 }
 
-// interruptedAfter returns the promoted commits that folders may contain of rollouts that did not complete.
+// interruptedAfter returns the promoted commits of earlier, incomplete rollouts that folders may still contain.
 func (w *wave) interruptedAfter() []string {
 	if !w.Progress.UnderWay() {
 		return nil
@@ -388,8 +390,8 @@ func (w *wave) interruptedAfter() []string {
 	return all
 }
 
-// interrupted reports whether the branch contains folders of the target that no state knows: an apply was killed after
-// its push.
+// interrupted reports whether the branch contains folders of the target that the state does not know, because an apply
+// was killed after its push.
 func (w *wave) interrupted() bool {
 	for name, hash := range w.existing {
 		if w.Delivered[name] != hash {
@@ -399,8 +401,8 @@ func (w *wave) interrupted() bool {
 	return false
 }
 
-// fromAfter returns the earlier folders of everything that the rollout has written, including by an apply that was
-// killed afterwards.
+// fromAfter returns, for each folder that the rollout has written, its hash from before the rollout. It includes
+// folders that an apply wrote before it was killed.
 func (w *wave) fromAfter() map[string]string {
 	from := map[string]string{}
 	if w.Progress.UnderWay() {

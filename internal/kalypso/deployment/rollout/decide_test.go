@@ -104,8 +104,8 @@ func TestNext(t *testing.T) {
 				f.Since = time.Time{}
 				r.Observed.Folders["a"] = f
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; the soak of 1h: reports don't say since " +
-				"when these run the change: a",
+			"takes []; stage canary, wave 1; from map[a:1]; the soak of 1h: no report says " +
+				"when these started to run the change: a",
 		},
 		"an observation from before the commit": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Progress.At = noon.Add(time.Minute) },

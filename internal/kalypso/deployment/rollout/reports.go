@@ -19,7 +19,7 @@ const (
 	stateFailed
 )
 
-// reports answers what was observed of the folders of a situation.
+// reports judges the folders of a situation by the observation.
 type reports struct {
 	observed *Observation // nil: nothing was observed
 	of       *Situation
@@ -44,8 +44,8 @@ func (r reports) stateOf(name string) clusterTypeState {
 	return stateWaiting
 }
 
-// needNone reports whether a cluster type settles with the commit, since its folder is empty. A folder that no
-// cluster has to follow is observed like any other: with the right tree, after the wave.
+// needNone reports whether a cluster type settles with the commit, since its folder is empty. A folder with assignments
+// settles only after an observation, even if no cluster has to follow it.
 func (r reports) needNone(name string) bool {
 	f, known := r.of.Target[name]
 	return known && !f.Unknown && f.Assignments == 0
@@ -77,7 +77,7 @@ func (r reports) awaited(name string) string {
 	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, problem.Count(o.Total, "cluster"), r.problemOf(name))
 }
 
-// nothingReported reports whether the only news of a folder is that its clusters report nothing.
+// nothingReported reports whether no cluster of a folder has reported it: all its problems are missing reports.
 func (r reports) nothingReported(name string) bool {
 	if r.observed.Folders[name].Current > 0 {
 		return false

@@ -8,9 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// failed returns the cluster types with folders of the rollout that have failed, sorted, if the folders return then.
-// An observation that is older than the last commit says nothing. A folder that the rollout did not change does not
-// count. After the last wave, a promoted commit returns only by its promotion, since the record promotes it by then.
+// failed returns the cluster types whose folders the rollout changed and that have failed, sorted, if a failure rolls
+// the rollout back. It ignores an observation from before the last commit. After the last wave, the record names the
+// promoted commit, so only the promotion can roll it back.
 func (w *wave) failed() (names []string) {
 	before := w.Progress
 	if !w.rollout.ReturnOnFailure && !w.rollout.OnFailureUnknown || before == nil || !before.RestoresOnFailure ||
@@ -31,7 +31,7 @@ func (w *wave) failed() (names []string) {
 	return names
 }
 
-// returnFolders returns the folders of the rollout to their trees from before it.
+// returnFolders rolls the folders of the rollout back to their trees from before it.
 func (w *wave) returnFolders(failed []string) {
 	for name, hash := range w.Progress.EarlierHashes {
 		f, wanted := w.Target[name]

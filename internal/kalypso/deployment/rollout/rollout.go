@@ -1,4 +1,4 @@
-// Package rollout decides which folders of a changed tree an apply commits: those of the next wave.
+// Package rollout decides which folders of a changed tree belong to the next wave. An apply commits only these.
 package rollout
 
 import (
@@ -33,9 +33,9 @@ type Rollout struct {
 	StagesUnknown, ObservedUnknown, SkipUnknown, PauseUnknown, OnFailureUnknown bool
 }
 
-// UseWindows sets whether the windows are open. The time of the observation decides, so a plan and its apply decide the
-// same. While windows that are not known yet decide, the pause is not known either. UseWindows returns false if there
-// are windows, but no observation.
+// UseWindows sets whether the windows are open at the time of the observation, so a plan and its apply decide the same.
+// If the windows or the observation are not known yet, neither is the pause. UseWindows returns false if there are
+// windows, but no observation.
 func (r *Rollout) UseWindows(all windows.Windows, known bool) bool {
 	switch {
 	case known && len(all) == 0:
@@ -49,7 +49,7 @@ func (r *Rollout) UseWindows(all windows.Windows, known bool) bool {
 	return true
 }
 
-// Paused returns the reason why no further wave follows, or "". It is "" too if that is not known yet.
+// Paused returns the reason why no further wave follows, or "" if there is none or it is not known yet.
 func (r *Rollout) Paused() string {
 	switch {
 	case r.PauseUnknown:
@@ -89,7 +89,8 @@ type Progress struct {
 	// RestoresOnFailure says that the folders return to EarlierHashes if one of them fails. Then these stay after the
 	// last wave.
 	RestoresOnFailure bool `json:"returns,omitempty"`
-	// RolledBack says why the folders returned to EarlierHashes, and the target is not tried again; "": they did not.
+	// RolledBack says why the rollout was rolled back to EarlierHashes and its target is not retried. It is empty
+	// without a rollback.
 	RolledBack string `json:"rolled_back,omitempty"`
 	// Interrupted are the promoted commits of earlier rollouts that did not complete: folders may still contain them.
 	Interrupted []string `json:"interrupted,omitempty"`
@@ -105,8 +106,8 @@ type StoredProgress struct {
 	At   time.Time `json:"at,omitzero"`    // time of the last commit
 }
 
-// Status returns the stage and the wave of the last commit, or "" without a rollout. It says "stage" before the name: a
-// stage may be called all.
+// Status returns the stage and the wave of the last commit, or "" without a rollout. It says "stage" before the name,
+// since a stage may have the name "all at once".
 func (s *StoredProgress) Status() string {
 	if s == nil || s.Stage == "" {
 		return s.StageAndWave()
@@ -129,7 +130,7 @@ func (s *StoredProgress) StageAndWave() string {
 	return fmt.Sprintf("%s, wave %d", s.Stage, s.Wave)
 }
 
-// UnderWay reports whether the branch contains a part of the target alone.
+// UnderWay reports whether the branch contains only a part of the target.
 func (s *StoredProgress) UnderWay() bool { return s.Record().UnderWay() }
 
 // Record returns the progress of s as the record contains it, or nil if there is none.
@@ -198,8 +199,8 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...problem.St
 	return ps
 }
 
-// stageOf returns the first stage that selects the labels. known is false if that depends on values that are not known
-// yet.
+// stageOf returns the first stage whose selector matches the labels. known is false if the match depends on values that
+// are not known yet.
 func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) {
 	for i, s := range r.Stages {
 		if fleet.SelectorUnknown(&s.Selector) || unknown.Any(labels) && selects(&s.Selector) {
@@ -212,7 +213,7 @@ func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) 
 	return 0, false, true
 }
 
-// selects reports whether a selector reads any labels.
+// selects reports whether a selector depends on labels.
 func selects(s *fleet.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
 
 // maxListed limits the cluster types, or problems, that a text lists.
