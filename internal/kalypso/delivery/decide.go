@@ -282,103 +282,12 @@ func (decision *Decision) keepArguments() {
 	}
 }
 
-// action decides from the configuration and the last apply, without foreign changes of the branch.
-func (decision *Decision) action() Action {
-	t, p, s := decision.Applied, decision.Prior, decision.Before
-	switch {
-	case unknown.Is(string(t.Wish.Strategy)):
-		return Undecided
-	case t.Wish.Strategy == strategy.PullRequest && s.Current() && s.Proposal != nil && t.Withheld != "":
-		if s.Proposal.Open() && s.Proposal.Withheld != t.Withheld {
-			return Withhold
-		}
-		return Keep // a closed one is not opened again
-	case decision.strategyWrites(), decision.treeChanges(), decision.recordChanges(), decision.failuresChange(),
-		settles(t, s):
-		return Write
-	case t.Known < inventory.Whole, t.Rendered.Folders.Known() == inventory.Whole &&
-		!t.Rendered.DecisionsKnown(), !t.Wish.Located(), unknown.Is(t.Record.PromotedCommit):
-		return Undecided
-	case t.Wish.Strategy == strategy.PullRequest:
-		open, closing := Removals(t.Wish, s, p.Commit != "" && s.Proposal == nil)
-		switch {
-		case len(open)+len(closing) == 0:
-		case t.Wish.Known < inventory.Whole:
-			return Undecided
-		default:
-			return RemoveOld
-		}
-	}
-	return Keep
-}
-
-// strategyWrites reports whether the apply writes by its strategy, although the tree stays the same: the delivered or
-// proposed tree is missing, has to be repaired, or is at a previous location.
-func (decision *Decision) strategyWrites() bool {
-	t, p, s := decision.Applied, decision.Prior, decision.Before
-	switch t.Wish.Strategy {
-	case strategy.Push:
-		return p.Commit == "" || !s.Current() || s.Drifted() || t.Wish.Located() && len(OldLocations(t.Wish, s)) > 0
-	case strategy.PullRequest:
-		return !s.Current() || decision.needsProposal()
-	case strategy.None:
-		return p.Commit != "" || s != nil && s.Proposal != nil
-	}
-	return false
-}
-
-// treeChanges reports whether the tree is known to change, or its environment, its destination or its placement
-// decisions.
-func (decision *Decision) treeChanges() bool {
-	t, s := decision.Applied, decision.Before
-	current := s.Current()
-	return t.Known == inventory.Whole && decision.Prior.TreeHash != t.Folders.TreeHash().String() ||
-		current && !unknown.Is(t.Wish.Environment) && s.Desired().Environment != t.Wish.Environment ||
-		current && t.Wish.Located() && !s.Destination.Same(t.Wish.Destination) ||
-		(current || t.Wish.Strategy == strategy.None) && decision.decisionsChanged()
-}
-
-// recordChanges reports whether the promoted commit in the record changes, or a rollout begins or ends.
-func (decision *Decision) recordChanges() bool {
-	t, p, s := decision.Applied, decision.Prior, decision.Before
-	if t.Rendered.Tree == nil || t.Known == inventory.Unread {
-		return t.Wish.Rollout == nil && !unknown.Is(t.Wish.Promotion.Commit) && p.PromotedCommit != t.Wish.Promotion.Commit
-	}
-	last, promoted := s, t.Record.PromotedCommit
-	if s != nil {
-		last = s.Desired()
-	}
-	switch {
-	case last.Current() && last.Rollout.UnderWay() != t.Rollout.UnderWay():
-		return true
-	case unknown.Is(promoted):
-		return false
-	case t.Wish.Rollout != nil && last.Current():
-		return promoted != last.PromotedCommit
-	}
-	return p.PromotedCommit != promoted
-}
-
 func destinations(places []*past.OldLocation) []record.Destination {
 	var all []record.Destination
 	for _, old := range places {
 		all = append(all, old.State.Destination)
 	}
 	return all
-}
-
-// needsProposal reports whether the apply changes the pull request although the tree stays the same.
-func (decision *Decision) needsProposal() bool {
-	a, p, s := decision.Applied, decision.Prior, decision.Before
-	switch proposal := s.Proposal; {
-	case proposal == nil:
-		return p.Commit == "" || s.Drifted()
-	case !proposal.Open():
-		return a.Wish.PullRequest.Reopen
-	default:
-		return proposal.Broken() || proposal.Withheld != "" || s.Drifted() || !p.PullRequest.Equal(a.Wish.PullRequest) ||
-			!p.Owners.Equal(a.Wish.Owners)
-	}
 }
 
 // canCompare reports whether the state contains the tree from before the apply.
@@ -432,87 +341,12 @@ func (decision *Decision) checkState() {
 	decision.Accepted = append(decision.Accepted, change.Accepted...)
 }
 
-// overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch
-// of the pull request.
-func (decision *Decision) overwrittenDrift() []*past.State {
-	t, s := decision.Applied, decision.Before
-	var all []*past.State
-	keeps := t.Wish.Moves(s) && t.Wish.KeepOld
-	if overwrites(t, s, t.Wish.Updates(s)) && !keeps {
-		all = append(all, s)
-	}
-	if !s.Current() || s.Proposal == nil {
-		return all
-	}
-	p := s.Proposal
-	switch {
-	case overwrites(t, p.Head, t.Wish.Updates(s)):
-		all = append(all, p.Head)
-	case len(p.OtherCommits) > 0:
-		others := *p.Head
-		others.Drift = p.OtherCommits
-		all = append(all, &others)
-	}
-	return all
-}
-
-// overwrites reports whether the apply overwrites foreign changes on the branch of s. It overwrites nothing if the
-// branch already contains the desired tree: the fleet now renders the foreign change, or an apply was killed after its
-// push.
-func overwrites(t *next.Next, s *past.State, updates bool) bool {
-	if !s.Current() || !s.Drifted() {
-		return false
-	}
-	wanted, hash := inventory.Folders{}, "" // of the record
-	if updates {
-		if t.Rendered.Tree == nil {
-			return true
-		}
-		wanted, hash = t.Folders, t.RecordOn(&s.LastRead).Hash()
-	}
-	ours := s.OwnFolders()
-	for _, name := range t.Baseline(s).Differing(ours) {
-		if ours[name].Hash != wanted[name].Hash {
-			return true
-		}
-	}
-	if updates && (t.Continues(s.LastRead.Record) || s.Reverted()) {
-		return false
-	}
-	return s.LastRead.RecordHash != s.DeliveredRecord && s.LastRead.RecordHash != hash
-}
-
 // ClearSecrets is [check.ClearSecrets] for the tree that the apply delivers.
 func (decision *Decision) ClearSecrets(s *past.State) problem.Problems {
 	if decision.Action == Keep {
 		return nil
 	}
 	return check.ClearSecrets(decision.Applied.Rendered, s)
-}
-
-// failuresChange reports whether the failing assignments in the record change.
-func (decision *Decision) failuresChange() bool {
-	t, s := decision.Applied, decision.Before
-	if !t.Wish.Delivers() || !s.Current() || t.Known < inventory.Whole {
-		return false
-	}
-	last := s.Desired().LastRead.Record
-	return last != nil && !last.SameFailures(t.Record)
-}
-
-// settles reports whether the record must note that the environment succeeded after an automatic rollback. With
-// strategy push, this alone makes a commit. With pull requests, the next pull request includes it.
-func settles(t *next.Next, s *past.State) bool {
-	return t.Wish.Strategy == strategy.Push && s.Current() && t.Known == inventory.Whole && t.Wish.Promotion.Settled &&
-		s.LastRead.Record != nil && s.LastRead.Record.FinalPromotion().Unsettled
-}
-
-// decisionsChanged reports whether the decisions differ from those that were last delivered or proposed.
-func (decision *Decision) decisionsChanged() bool {
-	t, s := decision.Applied, decision.Before
-	return t.Known == inventory.Whole && t.Rendered.Folders.Known() == inventory.Whole &&
-		t.Rendered.DecisionsKnown() && s != nil &&
-		!t.Rendered.Decisions.Equal(s.Desired().Decisions)
 }
 
 // Stopped reports whether the apply writes nothing because a pause or closed windows stop the change.

@@ -1,0 +1,57 @@
+package delivery
+
+import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+)
+
+// overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch
+// of the pull request.
+func (decision *Decision) overwrittenDrift() []*past.State {
+	t, s := decision.Applied, decision.Before
+	var all []*past.State
+	keeps := t.Wish.Moves(s) && t.Wish.KeepOld
+	if overwrites(t, s, t.Wish.Updates(s)) && !keeps {
+		all = append(all, s)
+	}
+	if !s.Current() || s.Proposal == nil {
+		return all
+	}
+	p := s.Proposal
+	switch {
+	case overwrites(t, p.Head, t.Wish.Updates(s)):
+		all = append(all, p.Head)
+	case len(p.OtherCommits) > 0:
+		others := *p.Head
+		others.Drift = p.OtherCommits
+		all = append(all, &others)
+	}
+	return all
+}
+
+// overwrites reports whether the apply overwrites foreign changes on the branch of s. It overwrites nothing if the
+// branch already contains the desired tree: the fleet now renders the foreign change, or an apply was killed after its
+// push.
+func overwrites(t *next.Next, s *past.State, updates bool) bool {
+	if !s.Current() || !s.Drifted() {
+		return false
+	}
+	wanted, hash := inventory.Folders{}, "" // of the record
+	if updates {
+		if t.Rendered.Tree == nil {
+			return true
+		}
+		wanted, hash = t.Folders, t.RecordOn(&s.LastRead).Hash()
+	}
+	ours := s.OwnFolders()
+	for _, name := range t.Baseline(s).Differing(ours) {
+		if ours[name].Hash != wanted[name].Hash {
+			return true
+		}
+	}
+	if updates && (t.Continues(s.LastRead.Record) || s.Reverted()) {
+		return false
+	}
+	return s.LastRead.RecordHash != s.DeliveredRecord && s.LastRead.RecordHash != hash
+}
