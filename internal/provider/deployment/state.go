@@ -56,7 +56,7 @@ func observeDeployment(
 				"is pending.",
 		)
 		return &observe.Observation{
-			GitOpsBranch: deployment.GitOpsBranch{Name: request.At.Branch},
+			Branch: deployment.GitOpsBranch{Name: request.At.Branch},
 			Outcome: deployment.Outcome{
 				Verdict: deployment.Pending,
 				Summary: "The provider's configuration is not known yet.",
@@ -76,7 +76,8 @@ func observeDeployment(
 	}
 	appendUnreadVersions(diags, seen.Versions)
 	tflog.Info(ctx, "read the deployment state", map[string]any{
-		"head": seen.Head, "verdict": string(seen.Verdict), "summary": seen.Summary, "problems": len(seen.Problems),
+		"head": seen.Branch.Head, "verdict": string(seen.Outcome.Verdict), "summary": seen.Outcome.Summary,
+		"problems": len(seen.Outcome.Problems),
 	})
 	return seen
 }

@@ -163,20 +163,20 @@ var followedTypes = map[string]attr.Type{
 func deploymentValues(seen *observe.Observation, detail string) map[string]attr.Value {
 	all := tfvalue.Values{
 		"head": tfvalue.OrNil(
-			seen.Head,
+			seen.Branch.Head,
 		),
-		"environment":     tfvalue.OrNil(seen.Environment),
-		"promoted_commit": tfvalue.OrNil(seen.PromotedCommit),
-		"verdict":         string(seen.Verdict),
-		"summary":         seen.Summary,
+		"environment":     tfvalue.OrNil(seen.Branch.Environment),
+		"promoted_commit": tfvalue.OrNil(seen.Branch.PromotedCommit),
+		"verdict":         string(seen.Outcome.Verdict),
+		"summary":         seen.Outcome.Summary,
 		"observed_at": schemas.Timestamp(
 			seen.At,
 		),
 		"folders":  folderValues(seen.Outcome.Folders),
-		"problems": problemValues(seen.Problems),
+		"problems": problemValues(seen.Outcome.Problems),
 	}
-	if seen.Head != "" {
-		all["complete"] = seen.Complete
+	if seen.Branch.Head != "" {
+		all["complete"] = seen.Branch.Complete
 	}
 	if seen.Versions != nil {
 		all["observation"] = seen.Versions.Encode()
@@ -187,7 +187,7 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 			running = seen.Versions.Targets()
 		}
 		targets := map[string]tfvalue.Values{}
-		for name, c := range seen.Targets {
+		for name, c := range seen.Outcome.Targets {
 			targets[name] = tfvalue.Values{"current": c.Current, "failed": c.Failed, "total": c.Total}
 			if running != nil {
 				targets[name]["versions"] = counts(running[name])
@@ -196,7 +196,7 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 		all["targets"] = targets
 	}
 	if detail == detailClusters {
-		all["clusters"] = clusterValues(seen.Clusters)
+		all["clusters"] = clusterValues(seen.Outcome.Clusters)
 	}
 	results := map[string]attr.Value{}
 	for name, attribute := range deploymentStateComputed() {

@@ -194,11 +194,13 @@ func (g *deploymentGate) wait(
 		)
 	case err != nil:
 		schemas.AppendDeploymentError(diags, request.At, err)
-	case seen.Verdict != deployment.Success:
+	case seen.Outcome.Verdict != deployment.Success:
 		diags.AddError("The deployment failed", describeState(seen)+" Fix the deployment and apply again.")
 	default:
-		tflog.Info(ctx, "the deployment is complete", map[string]any{"head": seen.Head, "summary": seen.Summary})
-		arguments["head"], arguments["summary"] = types.StringValue(seen.Head), types.StringValue(seen.Summary)
+		tflog.Info(ctx, "the deployment is complete",
+			map[string]any{"head": seen.Branch.Head, "summary": seen.Outcome.Summary})
+		arguments["head"] = types.StringValue(seen.Branch.Head)
+		arguments["summary"] = types.StringValue(seen.Outcome.Summary)
 		arguments["observed_at"] = tfvalue.Result(types.StringType, schemas.Timestamp(seen.At))
 		return arguments
 	}
@@ -210,7 +212,7 @@ func logWaiting(ctx context.Context, seen *observe.Observation, err error) {
 	if err != nil {
 		fields["error"] = err.Error()
 	} else {
-		fields["summary"], fields["awaits"] = seen.Summary, seen.Awaits
+		fields["summary"], fields["awaits"] = seen.Outcome.Summary, seen.Awaits
 	}
 	tflog.Info(ctx, "waiting for the deployment", fields)
 }
@@ -220,12 +222,12 @@ func describeState(seen *observe.Observation) string {
 	if seen == nil {
 		return "the deployment could not be read."
 	}
-	text := seen.Summary
+	text := seen.Outcome.Summary
 	if seen.Awaits != "" {
 		text += " " + problem.Sentence(errors.New(seen.Awaits))
 	}
 	var lines []string
-	for _, p := range seen.Problems {
+	for _, p := range seen.Outcome.Problems {
 		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
 	}
 	if len(lines) > 0 {

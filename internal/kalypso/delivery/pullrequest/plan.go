@@ -50,7 +50,7 @@ type Situation struct {
 	Known       *Known               // nil: nothing
 	PullRequest *githost.PullRequest // from our branch: the open one, else the newest one, else nil
 	Head        string               // of the target branch
-	Edit
+	Edit        Edit
 }
 
 // Action is the kind of a step.
@@ -89,12 +89,12 @@ func (e *ForeignError) Error() string { return fmt.Sprintf("At %s: %s", e.At, e.
 // Plan decides on the steps of a run. Without steps, it does nothing. The error is the reason why a push must not
 // replace our branch: a *[ForeignError], or [Edit.Moved].
 func Plan(s Situation) ([]Step, error) {
-	if !s.Needed {
+	if !s.Edit.Needed {
 		return s.finish(), nil
 	}
 	var steps []Step
 	switch {
-	case !s.Existing:
+	case !s.Edit.Existing:
 		if err := s.checkPush(); err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func Plan(s Situation) ([]Step, error) {
 		return []Step{{Action: Wait}}, nil
 	case s.stayClosed():
 		return nil, nil
-	case !s.OwnBranch.OnTopOf(s.Head):
+	case !s.Edit.OwnBranch.OnTopOf(s.Head):
 		steps = []Step{{Action: Push}}
 	}
 	if s.PullRequest != nil && s.PullRequest.State == githost.Open {
@@ -125,7 +125,7 @@ func Plan(s Situation) ([]Step, error) {
 // stayClosed reports whether people closed the pull request of this change, and reopen is not set.
 func (s *Situation) stayClosed() bool {
 	pr := s.PullRequest
-	return !s.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.OwnBranch.Head
+	return !s.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Edit.OwnBranch.Head
 }
 
 // finish returns the steps after which nothing is proposed.
@@ -134,7 +134,7 @@ func (s *Situation) finish() (steps []Step) {
 	if pr != nil && pr.State == githost.Open {
 		steps = append(steps, Step{Action: Close, Number: pr.Number})
 	}
-	if !s.Discard {
+	if !s.Edit.Discard {
 		return steps
 	}
 	if known == nil {
@@ -151,11 +151,11 @@ func (s *Situation) finish() (steps []Step) {
 func (s *Situation) checkPush() error {
 	pr := s.PullRequest
 	switch {
-	case s.OwnBranch.Head == "" || s.OwnBranch.Unchanged:
+	case s.Edit.OwnBranch.Head == "" || s.Edit.OwnBranch.Unchanged:
 		return nil
-	case s.Listed:
-		return s.Moved
-	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.OwnBranch.Head:
+	case s.Edit.Listed:
+		return s.Edit.Moved
+	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.Edit.OwnBranch.Head:
 		return nil
 	case pr != nil && pr.State == githost.Open: // no plan has shown their commits
 		return &ForeignError{s.TopicLocation, fmt.Sprintf(

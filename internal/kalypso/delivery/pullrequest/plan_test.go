@@ -38,7 +38,7 @@ func usual() *pullrequest.Situation {
 
 // other returns another change, in a commit of ours or a foreign one.
 func other(s *pullrequest.Situation, ours bool) {
-	s.Existing, s.OwnBranch.Unchanged = false, ours
+	s.Edit.Existing, s.Edit.OwnBranch.Unchanged = false, ours
 }
 
 func closed(s *pullrequest.Situation, head string) {
@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
 		{"neither branch nor pull request exists", func(s *situation) {
-			s.PullRequest, s.Known, s.Existing, s.OwnBranch = nil, nil, false, pullrequest.OwnBranch{}
+			s.PullRequest, s.Known, s.Edit.Existing, s.Edit.OwnBranch = nil, nil, false, pullrequest.OwnBranch{}
 		}, "push, open"},
 		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
 		{"an apply was killed after its push, and the fleet changed", func(s *situation) {
@@ -101,21 +101,23 @@ func TestPlan(t *testing.T) {
 		}, "push, open"},
 
 		// Our branch.
-		{"the target moved", func(s *situation) { s.OwnBranch.Parents = []string{"older"} }, "push, edit"},
-		{"people merged the target into our branch", func(s *situation) { s.OwnBranch.Parents = []string{"target", "other"} },
+		{"the target moved", func(s *situation) { s.Edit.OwnBranch.Parents = []string{"older"} }, "push, edit"},
+		{"people merged the target into our branch",
+			func(s *situation) { s.Edit.OwnBranch.Parents = []string{"target", "other"} },
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
-		{"our branch was deleted", func(s *situation) { s.Existing, s.OwnBranch = false, pullrequest.OwnBranch{} },
+		{"our branch was deleted", func(s *situation) { s.Edit.Existing, s.Edit.OwnBranch = false, pullrequest.OwnBranch{} },
 			"push, edit"},
-		{"people pushed to our branch, and the plan listed the push", func(s *situation) { other(s, false); s.Listed = true },
+		{"people pushed to our branch, and the plan listed the push",
+			func(s *situation) { other(s, false); s.Edit.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
 			other(s, false)
-			s.Listed, s.Moved = true, errMoved
+			s.Edit.Listed, s.Edit.Moved = true, errMoved
 		}, "refuses: others pushed after the plan"},
 		{"our branch contains our commit, and the plan listed another commit", func(s *situation) {
 			other(s, true)
-			s.Listed, s.Moved = true, errMoved
+			s.Edit.Listed, s.Edit.Moved = true, errMoved
 		}, "push, edit"},
 		{"people pushed to our branch, and the state was lost", func(s *situation) { other(s, false) }, peoplePushed},
 		{"the branch is foreign, and has no pull request", func(s *situation) {
@@ -134,19 +136,19 @@ func TestPlan(t *testing.T) {
 			other(s, false)
 			s.PullRequest.State = githost.Merged
 		}, "push, open"},
-		{"people wrote the same commit", func(s *situation) { s.OwnBranch.Unchanged = false }, "edit"},
+		{"people wrote the same commit", func(s *situation) { s.Edit.OwnBranch.Unchanged = false }, "edit"},
 
 		// A pull request that was merged or closed.
 		{"people closed the pull request of the change", func(s *situation) { closed(s, "head") }, "nothing"},
 		{"closed pull request, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.OwnBranch.Parents = []string{"older"}
+			s.Edit.OwnBranch.Parents = []string{"older"}
 		}, "nothing"},
 		{"closed pull request, and the apply waits", func(s *situation) { closed(s, "head"); s.Wait = true }, "wait"},
 		{"closed pull request, and reopen is set", func(s *situation) { closed(s, "head"); s.Reopen = true }, "open"},
 		{"closed pull request, reopen is set, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.Reopen, s.OwnBranch.Parents = true, []string{"older"}
+			s.Reopen, s.Edit.OwnBranch.Parents = true, []string{"older"}
 		}, "push, open"},
 		{"closed pull request with auto-merge configured", func(s *situation) { closed(s, "head"); s.AutoMerge = "squash" },
 			"nothing"},
@@ -173,30 +175,30 @@ func TestPlan(t *testing.T) {
 			"edit, auto-merge rebase, wait"},
 
 		// The target contains the change.
-		{"the target contains the change, and the pull request is open", func(s *situation) { s.Needed = false },
+		{"the target contains the change, and the pull request is open", func(s *situation) { s.Edit.Needed = false },
 			"close 7, delete at head"},
 		{"the target contains the change, and the apply waits", func(s *situation) {
-			s.Needed, s.Wait, s.AutoMerge = false, true, "merge"
+			s.Edit.Needed, s.Wait, s.AutoMerge = false, true, "merge"
 		}, "close 7, delete at head"},
 		{"the target contains the change, and people closed the pull request", func(s *situation) {
-			s.Needed = false
+			s.Edit.Needed = false
 			closed(s, "head")
 		}, "delete at head"},
-		{"the target contains the change, and the state was lost", func(s *situation) { s.Needed, s.Known = false, nil },
+		{"the target contains the change, and the state was lost", func(s *situation) { s.Edit.Needed, s.Known = false, nil },
 			"close 7, delete if ours"},
 		{"the target contains the change, and the branch was kept", func(s *situation) {
-			s.Needed, s.Discard = false, false
+			s.Edit.Needed, s.Edit.Discard = false, false
 		}, "close 7"},
 		{"the target contains the change by the merge", func(s *situation) {
-			s.Needed, s.Discard, s.PullRequest.State = false, false, githost.Merged
+			s.Edit.Needed, s.Edit.Discard, s.PullRequest.State = false, false, githost.Merged
 		}, "nothing"},
 		{"the target contains the change, and the state knows another open pull request",
-			func(s *situation) { s.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
+			func(s *situation) { s.Edit.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
 		{"the target contains the change, and only the state knows a pull request",
-			func(s *situation) { s.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
+			func(s *situation) { s.Edit.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
 		{"the target contains the change, and the apply was killed before a pull request was opened",
-			func(s *situation) { s.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
-		{"the target contains the change, foreign branch", func(s *situation) { s.Needed = false; other(s, false) },
+			func(s *situation) { s.Edit.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
+		{"the target contains the change, foreign branch", func(s *situation) { s.Edit.Needed = false; other(s, false) },
 			"close 7, delete at head"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -254,7 +256,7 @@ func situations(yield func(pullrequest.Situation) bool) {
 						Settings: pullrequest.Settings{Wait: flag(5), Reopen: flag(6)},
 					}
 					if flag(3) {
-						s.Moved = errMoved
+						s.Edit.Moved = errMoved
 					}
 					if flag(7) {
 						s.AutoMerge = "squash"
@@ -279,16 +281,16 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 	switch {
 	case err != nil && len(steps) > 0:
 		return "a plan that is refused has steps"
-	case err != nil && (!s.Needed || s.Existing || s.OwnBranch.Unchanged || s.OwnBranch.Head == ""):
+	case err != nil && (!s.Edit.Needed || s.Edit.Existing || s.Edit.OwnBranch.Unchanged || s.Edit.OwnBranch.Head == ""):
 		return "nothing of others is in the way"
-	case !s.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
-		!s.Needed && has(pullrequest.Wait):
+	case !s.Edit.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
+		!s.Edit.Needed && has(pullrequest.Wait):
 		return "something is proposed that the target contains"
-	case !s.Needed && open && !has(pullrequest.Close):
+	case !s.Edit.Needed && open && !has(pullrequest.Close):
 		return "a pull request stays open that changes nothing"
-	case !s.Needed && has(pullrequest.Delete) != s.Discard:
+	case !s.Edit.Needed && has(pullrequest.Delete) != s.Edit.Discard:
 		return "our branch goes, or stays, against the caller"
-	case s.Needed && (has(pullrequest.Close) || has(pullrequest.Delete)):
+	case s.Edit.Needed && (has(pullrequest.Close) || has(pullrequest.Delete)):
 		return "what is needed is closed"
 	case has(pullrequest.Push) && at(pullrequest.Push) != 0:
 		return "something comes before the push"
@@ -298,13 +300,15 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 		return "a pull request is edited that is not open"
 	case has(pullrequest.Push) && !has(pullrequest.Create) && !has(pullrequest.Update):
 		return "a push without a pull request"
-	case has(pullrequest.Push) && !s.Existing && s.OwnBranch.Head != "" && !s.OwnBranch.Unchanged && s.Listed &&
-		s.Moved != nil:
+	case has(pullrequest.Push) && !s.Edit.Existing && s.Edit.OwnBranch.Head != "" &&
+		!s.Edit.OwnBranch.Unchanged && s.Edit.Listed &&
+		s.Edit.Moved != nil:
 		return "a push replaces what no plan listed"
-	case has(pullrequest.Push) && !s.Existing && s.OwnBranch.Head != "" && !s.OwnBranch.Unchanged && !s.Listed &&
-		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.OwnBranch.Head):
+	case has(pullrequest.Push) && !s.Edit.Existing && s.Edit.OwnBranch.Head != "" &&
+		!s.Edit.OwnBranch.Unchanged && !s.Edit.Listed &&
+		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Edit.OwnBranch.Head):
 		return "a push replaces a branch of others"
-	case err == nil && s.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
+	case err == nil && s.Edit.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
 		return "the apply does not wait"
 	case !s.Wait && has(pullrequest.Wait):
 		return "the apply waits"

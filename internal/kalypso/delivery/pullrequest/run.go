@@ -120,9 +120,9 @@ func (t *Topic) attempt(
 			if found != nil && found.Merging {
 				return nil, &MergingError{found}
 			}
-			commit := s.Commit()
+			commit := s.Edit.Commit()
 			commit.Message = t.repo.CommitMessage(commit.Message)
-			commit.Trailer = Trailer(t.Marker, s.Contents)
+			commit.Trailer = Trailer(t.Marker, s.Edit.Contents)
 			return commit, nil
 		})
 	absent := c.Removes && errors.Is(err, gitbranch.ErrBranchNotFound)
@@ -130,7 +130,7 @@ func (t *Topic) attempt(
 		return nil, err
 	}
 	if absent || pushes(steps) && !pushed.Pushed { // the commit would change nothing
-		s.Needed, s.Discard = false, s.Discard || absent
+		s.Edit.Needed, s.Edit.Discard = false, s.Edit.Discard || absent
 		if steps, err = Plan(s); err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (t *Topic) attempt(
 		}
 	}
 	result := &Outcome{Head: pushed.Commit.String(), Pushed: pushed.Pushed}
-	if s.Needed {
+	if s.Edit.Needed {
 		result.PullRequest = found
 	}
 	return result, t.take(ctx, steps, &s, c, result)

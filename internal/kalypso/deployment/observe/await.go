@@ -31,7 +31,7 @@ func Await(
 			return last, err
 		default:
 			last = seen
-			if seen.Awaits == "" && seen.Verdict != deployment.Pending {
+			if seen.Awaits == "" && seen.Outcome.Verdict != deployment.Pending {
 				return seen, nil
 			}
 		}

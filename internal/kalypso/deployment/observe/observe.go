@@ -48,8 +48,8 @@ type Goal struct {
 
 // Observation contains the state of a deployment at one moment.
 type Observation struct {
-	deployment.GitOpsBranch
-	deployment.Outcome
+	Branch     deployment.GitOpsBranch
+	Outcome    deployment.Outcome
 	TreeHash   string // tree_hash of kalypso_environment_rendering; "" without a head
 	At         time.Time
 	Unanswered []*SourceError // errors of the sources that did not answer
@@ -68,7 +68,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	defer b.close()
 	world := deployment.Input{Branch: b.GitOpsBranch, Rules: req.Rules.Printable()}
 	if b.Head == "" {
-		none := &Observation{GitOpsBranch: b.GitOpsBranch, At: now()}
+		none := &Observation{Branch: b.GitOpsBranch, At: now()}
 		if none.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		}
 	}
 	world.Branch = b.GitOpsBranch
-	seen.GitOpsBranch = b.GitOpsBranch
+	seen.Branch = b.GitOpsBranch
 	var found *collector
 	if req.Versions {
 		if found, err = newCollector(b); err != nil {
@@ -127,12 +127,12 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 // awaits describes the missing part of the goal, or returns "".
 func (o *Observation) awaits(goal Goal) string {
 	switch {
-	case goal.Commit != "" && (o.History == nil || !o.History.Has(goal.Commit)):
-		return fmt.Sprintf("the branch %q does not contain the commit %s", o.Name, goal.Commit)
+	case goal.Commit != "" && (o.Branch.History == nil || !o.Branch.History.Has(goal.Commit)):
+		return fmt.Sprintf("the branch %q does not contain the commit %s", o.Branch.Name, goal.Commit)
 	case goal.TreeHash != "" && goal.TreeHash != o.TreeHash:
 		return fmt.Sprintf(
 			"the branch %q contains the tree %s instead of %s",
-			o.Name,
+			o.Branch.Name,
 			cmp.Or(o.TreeHash, "of no rendering"),
 			goal.TreeHash,
 		)

@@ -118,7 +118,7 @@ func TestObserveLargeFleet(t *testing.T) {
 		}
 		begin = time.Now()
 		world := deployment.Input{
-			Branch:  seen.GitOpsBranch,
+			Branch:  seen.Branch,
 			Reports: test.reports,
 			Rules:   deployment.Rules{Deadline: time.Hour, StaleAfter: time.Hour},
 		}
@@ -152,12 +152,12 @@ func TestObserveBeyondKnownHistory(t *testing.T) {
 	gitserver.FastImport(t, repo, script.String())
 	middle := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "stage~900"))
 	seen, err := observe.Look(t.Context(), request(t, "file://"+repo, report("a", "large", middle)), time.Now)
-	if err != nil || seen.Verdict != deployment.Success {
+	if err != nil || seen.Outcome.Verdict != deployment.Success {
 		t.Errorf("900 commits back: %+v, %v", seen, err)
 	}
 	seen, err = observe.Look(t.Context(), request(t, "file://"+repo, report("a", "large", first)), time.Now)
-	if err != nil || seen.Verdict != deployment.Pending ||
-		!strings.Contains(seen.Problems[0].Message, "not among the last 1024") {
+	if err != nil || seen.Outcome.Verdict != deployment.Pending ||
+		!strings.Contains(seen.Outcome.Problems[0].Message, "not among the last 1024") {
 		t.Errorf("1,100 commits back: %+v, %v", seen, err)
 	}
 }
@@ -178,7 +178,7 @@ func TestObserveFailingSources(t *testing.T) {
 	for _, err := range []error{fmt.Errorf("x: %w", deployment.ErrNoAnswer), context.DeadlineExceeded} {
 		req.Sources = append(req.Sources[:1:1], broken{err})
 		seen, failed := observe.Look(t.Context(), req, time.Now)
-		if failed != nil || len(seen.Unanswered) != 1 || seen.Verdict != deployment.Pending ||
+		if failed != nil || len(seen.Unanswered) != 1 || seen.Outcome.Verdict != deployment.Pending ||
 			seen.Outcome.Folders["ct000"].Verdict != deployment.Pending {
 			t.Errorf("%v: %+v, %v", err, seen, failed)
 		}

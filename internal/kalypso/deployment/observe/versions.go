@@ -167,12 +167,13 @@ func (c *collector) versions(
 		return nil, err
 	}
 	found := &Versions{Observation: observation.Observation{
-		Environment: seen.Environment, Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path,
-		ObservedAt: seen.At, Head: seen.Head, PromotedCommit: seen.PromotedCommit, Verdict: string(seen.Verdict),
+		Environment: seen.Branch.Environment, Repo: req.At.Repo, Branch: req.At.Branch, Path: req.At.Path,
+		ObservedAt: seen.At, Head: seen.Branch.Head, PromotedCommit: seen.Branch.PromotedCommit,
+		Verdict:    string(seen.Outcome.Verdict),
 		Unanswered: slices.Sorted(slices.Values(silent)),
 	}}
 	for _, f := range seen.Outcome.Folders {
-		if f.Verdict == seen.Verdict && f.Since.After(found.VerdictSince) {
+		if f.Verdict == seen.Outcome.Verdict && f.Since.After(found.VerdictSince) {
 			found.VerdictSince = f.Since
 		}
 	}

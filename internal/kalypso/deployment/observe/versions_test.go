@@ -185,7 +185,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	if v.Environment != "prod" || v.Head != head || v.PromotedCommit != strings.Repeat("c", 40) || v.Path != "fleet" ||
-		v.Verdict != string(seen.Verdict) || !v.ObservedAt.Equal(seen.At) {
+		v.Verdict != string(seen.Outcome.Verdict) || !v.ObservedAt.Equal(seen.At) {
 		t.Errorf("%+v", v.Observation)
 	}
 	// The cluster e does not report its version.
@@ -213,7 +213,7 @@ func TestVersionsOfUnreadable(t *testing.T) {
 		req := request(t, "file://"+repo, one)
 		req.Versions, req.AllowLocal = true, allowed
 		seen, err := observe.Look(t.Context(), req, time.Now)
-		if err != nil || seen.Verdict != deployment.Success {
+		if err != nil || seen.Outcome.Verdict != deployment.Success {
 			t.Fatalf("%+v, %v", seen, err)
 		}
 		want := map[string]int{commit[:12]: 1}
@@ -235,7 +235,7 @@ func TestVersionsOfUnreadable(t *testing.T) {
 	req := request(t, "file://"+repo, one)
 	req.Versions, req.Wait = true, time.Second
 	seen, err := observe.Look(t.Context(), req, time.Now)
-	if err != nil || seen.Verdict != deployment.Success || len(seen.Versions.Unread) != 1 {
+	if err != nil || seen.Outcome.Verdict != deployment.Success || len(seen.Versions.Unread) != 1 {
 		t.Fatalf("%+v, %v", seen, err)
 	}
 }
