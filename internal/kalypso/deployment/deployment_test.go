@@ -42,7 +42,7 @@ func TestSince(t *testing.T) {
 		reports []deployment.Report
 		want    time.Time
 	}{
-		{"success: with the last cluster that became current", line("B", "A"), rules(),
+		{"success: since the last cluster became current", line("B", "A"), rules(),
 			[]deployment.Report{with(at("a", "c2"), live, since(time.Hour)), with(at("b", "c2"), live, since(30*time.Minute))},
 			ago(30 * time.Minute)},
 		{"success: not before the folder had its current tree", line("B", "A"), rules(),

@@ -107,8 +107,8 @@ func TestStateSize(t *testing.T) {
 	}
 }
 
-// TestStateBroken decodes data that is not a state, or only a part of one. Each is an error.
-func TestStateBroken(t *testing.T) {
+// TestDecodeBrokenState decodes data that is not a state, or only a part of one. Each is an error.
+func TestDecodeBrokenState(t *testing.T) {
 	one := foldersOf("large/a=1", "large/b=-", "small/c=2")
 	whole, err := (&past.State{Delivered: one, LastRead: seen(one)}).Encode()
 	if err != nil {

@@ -339,9 +339,9 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// TestRecordObstacle puts a directory or a file where the record belongs. The next plan fails, since the last refresh
-// has seen the obstacle, and so does the apply.
-func TestRecordObstacle(t *testing.T) {
+// TestRecordPathOccupied puts a directory or a file where the record belongs. The next plan fails, since the last
+// refresh has seen the obstacle, and so does the apply.
+func TestRecordPathOccupied(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		edit   map[string]gitserver.File

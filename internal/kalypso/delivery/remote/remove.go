@@ -101,7 +101,7 @@ func (r *PullRequests) Destroy(
 	}
 	number, err := r.removeAll(ctx, s, a, &all)
 	var review *pullrequest.ReviewError
-	if errors.As(err, &review) { // the next run finds it merged
+	if errors.As(err, &review) { // still open: the next run checks whether it was merged
 		now.Removal = number
 	}
 	return &now, all, err
