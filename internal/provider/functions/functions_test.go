@@ -121,7 +121,7 @@ func TestAccManifestFunction(t *testing.T) {
 		cluster_type_selector      = { match_all = true }
 		placement                  = { number_of_cluster_types = 2 }
 	}`), policy},
-		{call(`{ name = "c", data = null }`), says("Ambiguous object: An object with the attributes data, name may be each " +
+		{call(`{ name = "c", data = null }`), says("Ambiguous object: An object with the attributes data, name may be any " +
 			"of kalypso_config, kalypso_secret.")},
 		{call(`{ name = "l", reconciler = "r", namespace = "n" }`), says(`namespace: Unsupported attribute: "namespace" is ` +
 			`not one of`)},
