@@ -310,7 +310,7 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 	r.Set("deployment", map[string]any{"head": "head", "verdict": "success"})
 	r.ExpectError([]string{"No observation", "Set versions = true"}, "plan", "-no-color")
 	r.Set("deployment", map[string]any{"head": "head", "observation": "canary"})
-	r.ExpectError([]string{"Invalid observation", "pass it unchanged from kalypso_deployment_state"}, "plan", "-no-color")
+	r.ExpectError([]string{"Invalid observation", "must come from kalypso_deployment_state"}, "plan", "-no-color")
 
 	// Without a head nothing is recorded, and the store is not needed.
 	r.Set("deployment", map[string]any{"head": nil, "observation": nil})

@@ -140,11 +140,11 @@ func certificateRows() (rows []row) {
 	add("authority that is not in the list", "*@acme.io cert-authority "+public(otherKey), "not in the list", keep)
 	add("authority without the option", "*@acme.io "+public(caKey), "not in the list", keep)
 	add("key in the list, not the authority", ann+" "+public(edKey), "not in the list", keep)
-	add("principal that the list lacks", "ben@acme.io cert-authority "+public(caKey), "without a principal", keep)
+	add("principal that the list lacks", "ben@acme.io cert-authority "+public(caKey), "has no principal", keep)
 	add("principal that only the second line has", "ben@acme.io cert-authority "+public(caKey)+"\n"+listed, ann, keep)
 	add("second principal", "ben@* cert-authority "+public(caKey), "ben@acme.io",
 		func(c *ssh.Certificate) { c.ValidPrincipals = append(c.ValidPrincipals, "ben@acme.io") })
-	add("no principals", listed, "without a principal", func(c *ssh.Certificate) { c.ValidPrincipals = nil })
+	add("no principals", listed, "has no principal", func(c *ssh.Certificate) { c.ValidPrincipals = nil })
 	add("expired", listed, "not valid at the time", func(c *ssh.Certificate) { c.ValidBefore = unix(written) })
 	add("expired since", listed, ann, func(c *ssh.Certificate) { c.ValidBefore = unix(written) + 1 })
 	add("not yet valid", listed, "not valid at the time", func(c *ssh.Certificate) { c.ValidAfter = unix(written) + 1 })
@@ -355,8 +355,8 @@ func TestNewErrors(t *testing.T) {
 			"-----BEGIN OPENSSH PRIVATE KEY-----\n" + encoded + "\n-----END OPENSSH PRIVATE KEY-----"}}, "ssh[0]",
 			"it contains a private key"},
 		{"a private key of OpenPGP", verify.Arguments{OpenPGP: []string{private}}, "openpgp[0]", "it contains a private key"},
-		{"no armour", verify.Arguments{OpenPGP: []string{"maintainers.asc"}}, "openpgp[0]", "it is no public key in"},
-		{"a key of SSH", verify.Arguments{OpenPGP: []string{key}}, "openpgp[0]", "it is no public key in"},
+		{"no armour", verify.Arguments{OpenPGP: []string{"maintainers.asc"}}, "openpgp[0]", "it is not a public key in"},
+		{"a key of SSH", verify.Arguments{OpenPGP: []string{key}}, "openpgp[0]", "it is not a public key in"},
 		{"half a block", verify.Arguments{OpenPGP: []string{whole, whole[:len(whole)/2]}}, "openpgp[1]", "it is damaged"},
 		{"revoked with options", verify.Arguments{SSH: []string{"a " + key}, Revoked: []string{"cert-authority " + key}},
 			"revoked[0]", "line 1 is not <type of the key>"},

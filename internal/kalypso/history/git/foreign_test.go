@@ -99,14 +99,14 @@ func TestBrokenFileOfAnotherEnvironment(t *testing.T) {
 		return past.Environment
 	}
 	got := []string{read("."), read("dev"), read("nowhere")}
-	if diff := cmp.Diff([]string{"prod", "file " + broken + " is no record", ""}, got); diff != "" {
+	if diff := cmp.Diff([]string{"prod", "file " + broken + " is not a record", ""}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
 	names, _ := files(t, repo)
 	gitserver.Seed(t, repo, branch, map[string]string{names[0]: "broken, too"})
 	got = []string{read("."), read("dev"), read("nowhere")}
-	unknown := "file " + broken + " is no record"
+	unknown := "file " + broken + " is not a record"
 	if diff := cmp.Diff([]string{"prod", unknown, unknown}, got); diff != "" {
 		t.Errorf("without a readable file (-want +got)\n%s", diff)
 	}
