@@ -13,8 +13,8 @@ type Artifact struct {
 	Ref      string `json:"ref"` // the repository with the tree's hash as the tag
 	Digest   string `json:"digest"`
 	TreeHash string `json:"tree_hash"`
-	// Gone means that a refresh did not find the manifest in the registry. Another build of it may have another digest.
-	Gone bool `json:"gone,omitempty"`
+	// Missing means that a refresh did not find the manifest in the registry. Another build of it may have another digest.
+	Missing bool `json:"gone,omitempty"`
 }
 
 // NameError means that a registry accepts no repository with the name of a cluster type.
@@ -43,7 +43,7 @@ func Plan(
 			continue
 		}
 		a := Artifact{Ref: repository.String() + ":" + hashes[clusterType], TreeHash: hashes[clusterType]}
-		if last := published[clusterType]; last.Ref == a.Ref && !last.Gone {
+		if last := published[clusterType]; last.Ref == a.Ref && !last.Missing {
 			a.Digest = last.Digest
 		}
 		plan[clusterType] = a

@@ -269,8 +269,8 @@ func (p Publication) setTag(ctx context.Context, w *publishing, tag string) erro
 type Observed struct {
 	// Artifacts are those with the tree's tag, by cluster type, with the digest that it names now.
 	Artifacts map[string]Artifact
-	// Gone are the cluster types whose published manifest the registry does not contain.
-	Gone map[string]bool
+	// Missing are the cluster types whose published manifest the registry does not contain.
+	Missing map[string]bool
 	// Tags are those tags that name the published manifest in each repository.
 	Tags []string
 	// Unsigned means that an artifact lacks a signature of the signer.
@@ -314,13 +314,13 @@ func (p Publication) Observe(ctx context.Context) (Observed, error) {
 	if err != nil {
 		return Observed{}, err
 	}
-	o := Observed{Artifacts: map[string]Artifact{}, Gone: map[string]bool{}, Unsigned: slices.Contains(signed, false)}
+	o := Observed{Artifacts: map[string]Artifact{}, Missing: map[string]bool{}, Unsigned: slices.Contains(signed, false)}
 	for i, name := range names {
 		a := p.Published[name]
 		if gone[i] {
-			o.Gone[name] = true
+			o.Missing[name] = true
 		}
-		if a.Digest, a.Gone = trees[i].String(), false; trees[i] != "" {
+		if a.Digest, a.Missing = trees[i].String(), false; trees[i] != "" {
 			o.Artifacts[name] = a
 		}
 	}

@@ -167,7 +167,7 @@ func TestPublish(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o := observed(0, "large", "small"); o.Artifacts["large"].Digest != two["large"].Digest || len(o.Gone) > 0 {
+	if o := observed(0, "large", "small"); o.Artifacts["large"].Digest != two["large"].Digest || len(o.Missing) > 0 {
 		t.Errorf("moved tags: %+v", o)
 	}
 	publish(first, 0)
@@ -199,7 +199,7 @@ func TestPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := observed(0, "small"); !o.Gone["large"] {
+	if o := observed(0, "small"); !o.Missing["large"] {
 		t.Errorf("a manifest that is gone: %+v", o)
 	}
 	if again := publish(first, 1); again["large"] != one["large"] {

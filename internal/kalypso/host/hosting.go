@@ -47,8 +47,8 @@ type PullRequests interface {
 	// Edit changes an open pull request, as last read, to match a proposal. It makes requests only for differences, and
 	// keeps labels and reviewers that the proposal does not list. It does not change the branches.
 	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
-	// MissingReviewers returns the reviewers who have neither been requested for an open pull request, as last read, nor reviewed
-	// it. Some hosts drop reviewers from the list once they have reviewed, so that Edit would request them again.
+	// MissingReviewers returns the reviewers who have neither been requested for an open pull request, as last read, nor
+	// reviewed it. Some hosts drop reviewers from the list once they have reviewed, so that Edit would request them again.
 	MissingReviewers(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
 	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
 	Close(ctx context.Context, number int) (*PullRequest, error)

@@ -239,7 +239,7 @@ func (r *ociArtifacts) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 	for clusterType, a := range last {
-		a.Gone = found.Gone[clusterType]
+		a.Missing = found.Missing[clusterType]
 		last[clusterType] = a
 	}
 	state.setArtifacts(found.Artifacts)

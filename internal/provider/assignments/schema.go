@@ -82,7 +82,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 						"value":  schemas.ComputedText("The merged value: a string as it is, an object or a list as YAML."),
 						"config": schemas.ComputedText("The config that set the value, or its last part."),
 						"origin": schemas.ComputedText("Source of that config: its key in `configs` or `manifests`."),
-						"key":    schemas.ComputedText("Its key in that config; in an `azure-app-config`, the whole key with its labels."),
+						"key":    schemas.ComputedText("Its key in that config; in an `azure-app-config`, the whole key with labels."),
 						"merged": computedContributions(
 							"The earlier parts of an object or a list that this value was merged onto, " +
 								"in order.",

@@ -69,7 +69,7 @@ func CheckTrailerKeys(trailers map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(trailers)) {
 		folded := strings.ToLower(key)
 		if other, ok := seen[folded]; ok {
-			return fmt.Errorf("Git ignores case, so the keys %q and %q are the same", other, key)
+			return fmt.Errorf("the keys %q and %q are the same, since Git ignores case", other, key)
 		}
 		seen[folded] = key
 	}

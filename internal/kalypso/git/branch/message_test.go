@@ -67,7 +67,7 @@ func TestCheckTrailer(t *testing.T) {
 		t.Error(err)
 	}
 	err := gitbranch.CheckTrailerKeys(map[string]string{"ticket": "1", "Ticket": "2"})
-	if want := `Git ignores case, so the keys "Ticket" and "ticket" are the same`; err == nil || err.Error() != want {
+	if want := `the keys "Ticket" and "ticket" are the same, since Git ignores case`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

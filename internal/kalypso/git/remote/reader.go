@@ -35,7 +35,7 @@ type reader struct {
 	s           session
 	v2          *capabilitiesV2 // nil: the server speaks protocol version 0
 	v0          *packp.AdvRefs
-	ended       bool          // the session is used up: after one request of version 0 over a connection, or after an error
+	ended       bool          // the session is used up, by one request of version 0 over a connection, or by an error
 	wholeCommit plumbing.Hash // the last commit that was fetched alone, without its history and with everything in it
 }
 

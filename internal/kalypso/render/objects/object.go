@@ -10,7 +10,8 @@ import (
 // Object is an object in a document of a rendered file. Its fields share memory with the scanned text. They are empty
 // if the document is not a YAML map.
 type Object struct {
-	APIVersion, Kind, Namespace, Name []byte // Namespace is empty if the document has none, and if the object is a Namespace
+	// Namespace is also empty for an object of the kind Namespace.
+	APIVersion, Kind, Namespace, Name []byte
 
 	Document int // its number in the file, from 1; empty documents do not count
 }
