@@ -155,8 +155,8 @@ func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) e
 	})
 }
 
-// origins returns where the folders of some cluster types come from, by cluster type: the commits that last changed
-// them, and what the records there name. A record that can't be read names nothing.
+// origins returns the origin of each cluster type's folder: the commit that last changed it, and the sources and the
+// promoted commit in the record of that commit. If the record can't be read, the origin has neither.
 func (d *Delivery) origins(clusterTypes []string) (map[string]sign.Origin, error) {
 	repo, changes, err := d.changes(clusterTypes)
 	if err != nil {

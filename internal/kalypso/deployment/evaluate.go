@@ -83,7 +83,7 @@ func byFolder(all []clusterState) map[string][]clusterState {
 
 // clusterTally counts each cluster once, though it may follow several folders, or could follow any of them.
 type clusterTally struct {
-	current map[string]bool // by cluster: it is current in all of its folders
+	current map[string]bool // cluster → whether it is current in all of its folders
 	unnamed int             // clusters that are missing to a minimum
 }
 

@@ -43,8 +43,8 @@ type Reason struct {
 	RolledBack string `json:"rolled_back,omitempty"`
 	// By is [ByRollback] after an automatic rollback; "": gates or people decided.
 	By string `json:"by,omitempty"`
-	// Unsettled says that the environment has not succeeded since an automatic rollback. Until it does, there is no
-	// further one: a single broken cluster would roll the environment back through its whole history.
+	// Unsettled says that the environment has not succeeded since an automatic rollback. Until it
+	// succeeds, it is not rolled back again: a single broken cluster would roll it back through its whole history.
 	Unsettled bool `json:"unsettled,omitempty"`
 }
 

@@ -65,7 +65,7 @@ type hostSettings struct {
 	withheld      func(repo string) string
 	unknown       bool // a value in the block is not known yet
 	serverUnknown bool // base_url is not known yet
-	// server is base_url, and public the server if it is empty.
+	// server is base_url. If it is empty, public is the server.
 	server, public string
 	// certificates are for the server, with the API and with Git.
 	certificates certificates
@@ -317,8 +317,8 @@ func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
 // GitopsRepoURL is the argument of a rendering that names its repo.
 var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
 
-// InWords replaces "pull request" in the diagnostics of a resource by its host's word, such as "merge request".
-func (d *Data) InWords(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
+// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by its host's word, such as "merge request".
+func (d *Data) TranslatePullRequest(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
 	var url types.String
 	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
 		return

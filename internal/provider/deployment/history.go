@@ -151,7 +151,7 @@ func checkTimeOrDuration(text string) error {
 	return nil
 }
 
-// appendHistoryError turns an error of a repo into a diagnostic.
+// appendHistoryError turns an error from reading a repo into a diagnostic.
 func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err error) {
 	var controlPlane *lookup.ControlPlaneError
 	var remote *gitremote.Error

@@ -176,7 +176,8 @@ func environmentText(found *source.ControlPlane) string {
 	return "terraform.workspace"
 }
 
-// checkout returns the folder of a layer's checkout: first the environment's own, then its bases.
+// checkout returns the folder into which a layer is checked out. Layer 0 is the environment itself, the others are its
+// bases.
 func checkout(layer int) string {
 	switch layer {
 	case 0:

@@ -33,7 +33,7 @@ func (r *environmentRendering) ModifyPlan(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	diags := &resp.Diagnostics
-	defer r.Data.InWords(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
+	defer r.Data.TranslatePullRequest(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
 	var state *environmentRenderingModel
 	if !req.State.Raw.IsNull() {
 		state = readModel(ctx, req.State, diags)

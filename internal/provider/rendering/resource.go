@@ -47,7 +47,7 @@ func newEnvironmentRendering() *environmentRendering {
 // Create delivers the tree. If it fails, there is no state; the next create finds on the branch what this one wrote.
 func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	*schemas.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
-	defer r.Data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
+	defer r.Data.TranslatePullRequest(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
 		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
@@ -56,7 +56,7 @@ func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRe
 
 // Update delivers a changed tree. If it fails, the state stays.
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer r.Data.InWords(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
+	defer r.Data.TranslatePullRequest(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	state := readModel(ctx, req.State, &resp.Diagnostics)
 	if state == nil {
@@ -163,7 +163,7 @@ func (r *environmentRendering) remote(ctx context.Context) remote.Operations {
 func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	renderingIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
-	defer r.Data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
+	defer r.Data.TranslatePullRequest(ctx, req.State, configuration.GitopsRepoURL, diags)
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return
@@ -215,7 +215,7 @@ func (r *environmentRendering) revertedFiles(
 // Delete removes the rendering's folders from the branch.
 func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	diags := &resp.Diagnostics
-	defer r.Data.InWords(ctx, req.State, configuration.GitopsRepoURL, diags)
+	defer r.Data.TranslatePullRequest(ctx, req.State, configuration.GitopsRepoURL, diags)
 	state := readModel(ctx, req.State, diags)
 	if state == nil {
 		return

@@ -70,7 +70,7 @@ func (r *baseRepo) ModifyPlan(
 		return
 	}
 	diags := &resp.Diagnostics
-	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), diags)
+	defer r.Data.TranslatePullRequest(ctx, req.Plan, path.Root("repo"), diags)
 	var plan baseRepoModel
 	diags.Append(req.Plan.Get(ctx, &plan)...)
 	var state *baseRepoModel
@@ -143,14 +143,14 @@ func (r *baseRepo) remote() baserepo.Remote {
 // Create makes the BaseRepo pin the commit. If it fails, there is no state; the next create finds on the branch what
 // this one wrote.
 func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
+	defer r.Data.TranslatePullRequest(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	r.apply(ctx, req.Plan, nil, nil, timeouts.Value.Create, &resp.State, resp.Private, &resp.Diagnostics)
 }
 
 // Update makes the BaseRepo pin another commit. A plan without an unknown result writes nothing.
 func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer r.Data.InWords(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
+	defer r.Data.TranslatePullRequest(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	var state baseRepoModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -211,7 +211,7 @@ func (r *baseRepo) apply(
 func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	baseRepoIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
-	defer r.Data.InWords(ctx, req.State, path.Root("repo"), diags)
+	defer r.Data.TranslatePullRequest(ctx, req.State, path.Root("repo"), diags)
 	var state baseRepoModel
 	diags.Append(req.State.Get(ctx, &state)...)
 	if diags.HasError() || r.Data == nil || !r.Data.Known {
@@ -241,7 +241,7 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 // Delete closes an open pull request. The file stays: the operator renders the environment from it.
 func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	defer r.Data.InWords(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
+	defer r.Data.TranslatePullRequest(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
 	var state baseRepoModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {

@@ -93,8 +93,8 @@ func CheckTag(text string) error {
 // CheckAnyTag returns an error if a text can't be a tag, which may be the hash of a tree.
 func CheckAnyTag(text string) error {
 	if !tag.MatchString(text) {
-		return fmt.Errorf("%q is not a tag: it has letters, digits, _, . and -, begins with no . or -, and has at most 128 "+
-			"characters", text)
+		return fmt.Errorf("%q is not a tag: a tag has letters, digits, _, . and -, begins with no . or -, and has at "+
+			"most 128 characters", text)
 	}
 	return nil
 }

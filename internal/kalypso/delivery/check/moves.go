@@ -91,8 +91,8 @@ func Renamed(t *next.Next, s *past.State) (lines []string) {
 	return lines
 }
 
-// Moved returns an error if the guardrails refuse that deployment targets move between cluster types, and
-// accepted_changes does not allow it. If it does, the ID is added to used.
+// Moved returns an error if the guardrails forbid moves of deployment targets between cluster types, unless
+// accepted_changes allows these moves. Then it adds their ID to used.
 func Moved(t *next.Next, s *past.State, moves []Move, renamed []string, used *[]accepted.ID) error {
 	if t.Wish.Guardrails.Moved != problem.Fail {
 		return nil

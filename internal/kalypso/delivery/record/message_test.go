@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 )
 
-// TestObjectsIn reads the changed objects from messages as hosts quote them, and from those of people.
+// TestObjectsInMessages reads the changed objects from messages as hosts quote them, and from those of people.
 func TestObjectsInMessages(t *testing.T) {
 	t.Parallel()
 	objects := []string{"config west: A, labels", "cluster type small (new)", "workload app-7", "and 3 more objects"}

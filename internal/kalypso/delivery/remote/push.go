@@ -79,8 +79,8 @@ func Check(
 	return branchChange(planned, snapshot)
 }
 
-// readChange reads a branch, and decides on the change of the apply there. It returns an error if the apply must not
-// change it.
+// readChange reads a branch, and decides what the apply changes on it. It returns an error if the apply must not
+// change the branch.
 func readChange(
 	t *next.Next,
 	snapshot *gitbranch.Snapshot,

@@ -31,7 +31,7 @@ func (w *wave) failed() (names []string) {
 	return names
 }
 
-// returnFolders rolls the folders of the rollout back to their trees from before it.
+// returnFolders restores the rollout's folders to their trees from before the rollout.
 func (w *wave) returnFolders(failed []string) {
 	for name, hash := range w.Progress.EarlierHashes {
 		f, wanted := w.Target[name]

@@ -154,8 +154,7 @@ func (r *documentParser) skip(tm typeMeta, kind fleet.Kind, data []byte) {
 			kind, r.at.Document, r.at.Line))
 	case kind == "" && isMisspelledGroup(tm):
 		r.warn("Unknown apiVersion", fmt.Sprintf("Document %d (line %d) is skipped: Kalypso has no apiVersion %q. If it is "+
-			"a "+
-			"Kalypso %s, write apiVersion: %s.", r.at.Document, r.at.Line, printable.Line(tm.APIVersion), tm.Kind, APIVersion))
+			"a Kalypso %s, write apiVersion: %s.", r.at.Document, r.at.Line, printable.Line(tm.APIVersion), tm.Kind, APIVersion))
 	}
 }
 

@@ -50,7 +50,7 @@ func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "\x00/") {
 		return errName
 	}
-	// Including names that Windows and macOS treat as .git.
+	// Refuse .git, and the names that Windows and macOS treat as .git.
 	folded := strings.ToLower(strings.TrimRight(strings.Map(dropIgnorable, name), ". "))
 	if folded == ".git" || folded == "git~1" || strings.HasPrefix(folded, ".git:") || strings.Contains(name, `\`) {
 		return errName

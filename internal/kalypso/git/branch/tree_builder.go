@@ -64,8 +64,8 @@ func (t *treeBuilder) closeTo(depth int) error {
 		}
 		t.open = t.open[:len(t.open)-1]
 		top := &t.open[len(t.open)-1]
-		// All entries that sort between a file and a folder of the same name start with that name, so the search ends at
-		// other names.
+		// Only entries whose names start with done.name sort between a file and a folder of that name. So the search ends at
+		// the first other entry.
 		for i := len(top.entries) - 1; i >= 0 && strings.HasPrefix(top.entries[i].Name, done.name); i-- {
 			if top.entries[i].Name == done.name {
 				return &PathError{Path: done.name, Err: errOrder}

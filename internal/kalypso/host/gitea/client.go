@@ -45,7 +45,7 @@ func New(c Config) (*Client, error) {
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 		},
-		NullIsEmpty: true, // as Go encodes a nil slice
+		NullIsEmpty: true, // Gitea encodes an empty list as null, as Go does for a nil slice
 	})
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
 	return &Client{config: c, web: web, server: server, http: client}, nil
