@@ -1,6 +1,6 @@
 resource "kalypso_oci_artifacts" "dev" {
-  gitops_repo = kalypso_environment_rendering.dev.gitops_repo
-  commit      = kalypso_environment_rendering.dev.commit_sha
+  gitops_repo = var.rendering.gitops_repo
+  commit      = var.rendering.commit_sha
   repository  = "oci://registry.acme.io/fleet/dev"
   tags        = ["latest"]
   signing     = { key = var.cosign_key, password = var.cosign_password } # Terraform or OpenTofu 1.11
@@ -20,10 +20,12 @@ variable "cosign_password" {
   ephemeral   = true
 }
 
-resource "kalypso_environment_rendering" "dev" {
-  environment   = "dev"
-  cluster_types = { large = { reconciler = "arc-flux", namespace_service = "default" } }
-  gitops_repo   = { repo = "https://github.com/acme/gitops", branch = "dev" }
+variable "rendering" {
+  description = "A kalypso_environment_rendering."
+  type = object({
+    gitops_repo = object({ repo = string, branch = string })
+    commit_sha  = string
+  })
 }
 
 # cosign verify --key cosign.pub --insecure-ignore-tlog, and the secret of an OCIRepository's verify.

@@ -82,7 +82,7 @@ func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, proble
 			report(problem.Error, "A source can't be used", problem.Sentence(fmt.Errorf("last: %w", err)))
 			continue
 		}
-		report(problem.Warning, "A source did not answer", said+fmt.Sprintf(" Its %s in last are used.",
+		report(problem.Warning, "A source did not answer", said+fmt.Sprintf(" The last list is used for it: %s.",
 			problem.Count(len(earlier), "cluster")))
 	}
 	return lists, ps

@@ -307,8 +307,8 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 					`resource "kalypso_environment_rendering"`,
 					"local.failing", "kalypso_template.failing").
 					Replace(d)
-				const added = "\n\nA rendering of this fleet fails with this error. The schedule and the values shown are the " +
-					"ones it fails with."
+				const added = "\n\nA rendering of this fleet fails with this error. The schedule and the values here show " +
+					"the cause."
 				if strings.Contains(d, "\nwarning: ") && strings.Contains(d, added) {
 					warnings++
 					d = strings.Replace(strings.Replace(d, "\nwarning: ", "\nerror: ", 1), added, "", 1)

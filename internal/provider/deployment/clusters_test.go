@@ -150,7 +150,7 @@ func TestAccClusters(t *testing.T) {
 	r.Output("inventory", &kept)
 	r.Set("last", kept.Clusters)
 	if all, verdict, said = look(); verdict != "success 1/1" || !strings.Contains(said, "A source did not answer") ||
-		!strings.Contains(said, "The 1 cluster of it in last are used") || all.Clusters["store-1"].Namespace != "fleet" {
+		!strings.Contains(said, "The last list is used for it: 1 cluster.") || all.Clusters["store-1"].Namespace != "fleet" {
 		t.Errorf("with last: %s\n%+v\n%s", verdict, all, said)
 	}
 

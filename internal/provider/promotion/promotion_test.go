@@ -350,7 +350,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 		says         []string
 	}{
 		"a pin outside of main": {rules: []any{"pinned_commit", fork},
-			says: []string{"Pinned commit not on the branch", fork, "a fork"}},
+			says: []string{"Pinned commit not on the branch", fork, "and forks are not on it"}},
 		"an environment after itself": {rules: []any{"after", after("prod")},
 			says: []string{"Environment is its own predecessor", `Environment "prod" can't come after itself`}},
 		"after the own context of the environment": {rules: []any{"after", after("stage", "context", "Prod Environment")},

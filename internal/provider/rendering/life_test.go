@@ -195,7 +195,7 @@ func TestAccRenderingMoveKeepsOldLocation(t *testing.T) {
 	r.expectFiles("stage", defaultPaths("old")...)
 
 	// The guide removes what stayed.
-	_, way, _ := strings.Cut(acc.ReadFile(t, "../../../templates/guides/branch.md"), "## Remove what stayed behind")
+	_, way, _ := strings.Cut(acc.ReadFile(t, "../../../templates/guides/branch.md"), "## Remove the old folders")
 	block := acc.Fenced.FindStringSubmatch(way)
 	if block == nil {
 		t.Fatal("the guide does not remove what stayed")

@@ -73,8 +73,8 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 		`The template "config" does not exist. These cluster types name it: large: configType small: configType`,
 	}
 	out := r.Succeed("plan", "-no-color", "-var", "environment=dve").Text()
-	for _, said := range append(missing, "No workload has this environment",
-		`No workload has a deployment target for environment "dve". The environments that workloads name: dev stage`,
+	for _, said := range append(missing, "Environment that no workload names",
+		`No workload has a deployment target for environment "dve". Workloads name these environments: dev stage`,
 		"Nothing is assigned to these cluster types") {
 		if !strings.Contains(out, said) {
 			t.Errorf("the plan does not say %q:\n%s", said, out)

@@ -196,7 +196,7 @@ func TestControlPlaneVerify(t *testing.T) {
 	registered := ann.SignHead(t, s.dir("shop"), "main")
 	lifted := promotion.Promotion{Commit: base, Unverified: "it is not signed"}
 	got = read("head", lifted)
-	wants(t, got.Problems, []string{"warning Promoted commit not verified"}, "accepts it although it is not signed")
+	wants(t, got.Problems, []string{"warning Promoted commit not verified"}, "uses this commit, although it is not signed")
 	want := map[string]string{head: signingkey.Email, registered: signingkey.Email}
 	if diff := cmp.Diff(want, got.Verified); diff != "" {
 		t.Errorf("verified (-want +got):\n%s", diff)

@@ -75,7 +75,7 @@ data "kalypso_workloads" "history" {
 
 data "kalypso_workloads" "keys" {
   registrations = {}
-  verify = { # error: Invalid key: Line 1 has an unknown option or value: verify-required; Invalid key: Line 1 is not <principals>; Invalid key: It contains a private key; Invalid key: It is no public key in OpenPGP; Invalid key: Line 1 is not <type of the key>
+  verify = { # error: Invalid key: Line 1 has an unknown option or value: verify-required; Invalid key: Line 1 is not <principals>; Invalid key: It contains a private key; Invalid key: It is not a public key in OpenPGP; Invalid key: Line 1 is not <type of the key>
     ssh = [
       "ann@acme.io ${local.key}",
       "ann@acme.io verify-required ${local.key}",
