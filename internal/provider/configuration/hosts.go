@@ -318,7 +318,9 @@ func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
 var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
 
 // TranslatePullRequest replaces "pull request" in the diagnostics of a resource by its host's word, such as "merge request".
-func (d *Data) TranslatePullRequest(ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics) {
+func (d *Data) TranslatePullRequest(
+	ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics,
+) {
 	var url types.String
 	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
 		return

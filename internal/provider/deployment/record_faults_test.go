@@ -175,7 +175,9 @@ func TestAccDeploymentRecordClockAhead(t *testing.T) {
 		text := strings.Join(strings.Fields(strings.ReplaceAll(r.Apply().Text(), "│", " ")), " ")
 		from := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
 		steps := strings.Join(strings.Fields(r.open().RemovalSteps("prod", from)), " ")
-		for _, says := range []string{"the store has an observation of 2099-01-01T00:00:00Z", "the clock of that run was ahead", steps} {
+		for _, says := range []string{
+			"the store has an observation of 2099-01-01T00:00:00Z", "the clock of that run was ahead", steps,
+		} {
 			if !strings.Contains(text, says) {
 				t.Errorf("the warning does not say %s: %s", says, text)
 			}

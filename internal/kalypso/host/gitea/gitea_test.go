@@ -373,7 +373,8 @@ func TestOtherDrafts(t *testing.T) {
 	wanted := hostingtest.Proposal()
 	wanted.Draft = true
 	opened, err := p.repo.Open(t.Context(), wanted)
-	if e := p.refused(err, githost.ErrRejected, `drafts by the prefix "WIP: "`); e.Field != githost.FieldDraft || opened == nil {
+	const says = `drafts by the prefix "WIP: "`
+	if e := p.refused(err, githost.ErrRejected, says); e.Field != githost.FieldDraft || opened == nil {
 		t.Errorf("it is at %q, and opened %v", e.Field, opened)
 	}
 }

@@ -126,8 +126,8 @@ func (r *reasons) candidate(target int32, k, i int) (t int32, ok bool) {
 	return t, ok
 }
 
-// sameWorkspace reports whether two targets belong to the same workspace. A team does not learn why another team's target
-// is missing.
+// sameWorkspace reports whether two targets belong to the same workspace. A team does not learn why another team's
+// target is missing.
 func (r *reasons) sameWorkspace(a, b int32) bool {
 	of := r.index.graph.targets[a].Workspace
 	return of == r.index.graph.targets[b].Workspace && !unknown.Is(of)
