@@ -177,7 +177,7 @@ func TestAccRenderingMoveKeepsOldLocation(t *testing.T) {
 	warned := strings.Join(strings.Fields(r.Succeed("plan", "-no-color").Text()), " ")
 	acc.ExpectTexts(t, warned, "Warning: Previous location is kept", `path "old" on branch "dev"`,
 		"old/.kalypso/rendering.json old/large (2 deployment targets) old/small (1 deployment target)",
-		"Remove what stayed behind")
+		"Remove the old folders")
 	r.expectUpdate(0)
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)

@@ -209,8 +209,8 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 	if decision.RemainingPaths != "" {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"on_move = \"keep\" leaves these paths at %s:\n%s\nThe rendering no longer reads or removes them. Once "+
-				"no cluster syncs from there, remove them with Git, as the guide \"The branch\" shows under Remove what "+
-				"stayed behind.",
+				"no cluster syncs from there, remove them with Git, as the guide \"The branch\" shows under Remove the old "+
+				"folders.",
 			decision.Before.Destination, decision.RemainingPaths), "on_move"))
 	}
 	for _, at := range decision.PendingLocations {
