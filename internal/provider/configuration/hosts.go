@@ -317,7 +317,8 @@ func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
 // GitopsRepoURL is the argument of a rendering that names its repo.
 var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
 
-// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by its host's word, such as "merge request".
+// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by the word of its host, such as "merge
+// request".
 func (d *Data) TranslatePullRequest(
 	ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics,
 ) {

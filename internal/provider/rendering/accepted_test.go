@@ -51,16 +51,20 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 		t.Errorf("the plan does not note that the IDs are spent:\n%s", out.Stdout)
 	}
 
-	// A destination that does not exist is named as such, and nothing about what the move would remove. One that is not
-	// ours comes before the move.
+	// A branch or a repo that does not exist is named as such, and nothing about what the move would remove. A
+	// destination that is not ours comes before the move.
 	r.options("accepted_changes", nil, "create_branch", nil)
-	r.setDestination("branch", "dve")
-	r.expectRefused([]string{"Branch not found", "dve"}, "plan")
-	if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), "guardrails") {
-		t.Errorf("a typo in the branch reads as a guardrail:\n%s", out.Stderr)
+	for _, typo := range []struct{ argument, value, says string }{
+		{"branch", "dve", "Branch not found"}, {"repo", "file://" + r.repo + ".typo", "Repo not found"},
+	} {
+		r.setDestination(typo.argument, typo.value)
+		r.expectRefused([]string{typo.says, strings.TrimPrefix(typo.value, "file://")}, "plan")
+		if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), "guardrails") {
+			t.Errorf("a typo in the %s reads as a guardrail:\n%s", typo.argument, out.Stderr)
+		}
 	}
 	gitserver.Seed(t, r.repo, "live", map[string]string{"large/README.md": "Of people.\n"})
-	r.setDestination("branch", "live")
+	r.setDestination("branch", "live", "repo", "file://"+r.repo)
 	occupied := r.refusedID([]string{"Folders are not owned by this rendering"})
 	r.options("accepted_changes", []string{occupied})
 	move := r.refusedID([]string{"Change exceeds guardrails", "moves away", "on_move"})
