@@ -1,0 +1,52 @@
+package delivery
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+)
+
+// TestDiffCommand runs the command of a description in a shell: the names of the branch, the path and the folder are
+// words of it, and run nothing.
+func TestDiffCommand(t *testing.T) {
+	const base = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
+	for _, test := range []struct {
+		by                         strategy.Strategy
+		branch, path, folder, head string
+	}{
+		{strategy.Push, "dev", ".", "large/a", "dev"},
+		{strategy.PullRequest, "dev", "fleet", "large/a", "HEAD"},
+		{strategy.Push, "a;touch${IFS}ran", "b&touch$IFS'ran'", "large/`touch ran`", "a;touch${IFS}ran"},
+	} {
+		s := usualSituation()
+		s.desired.Strategy, s.desired.Destination.Branch, s.desired.Destination.Path = test.by, test.branch, test.path
+		s.state.Destination, s.state.Base = s.desired.Destination, base
+		command := diffCommand(next.New(s.desired.rendered(), nil, s.state), s.state)(test.folder)
+		folder := t.TempDir()
+		// A program in place of git prints its arguments, one a line.
+		if err := programs.Write(filepath.Join(folder, "git"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"); err != nil {
+			t.Fatal(err)
+		}
+		sh := exec.Command("/bin/sh", "-c", command)
+		sh.Dir, sh.Env = folder, []string{"PATH=" + folder + string(os.PathListSeparator) + os.Getenv("PATH")}
+		out, err := sh.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		want := []string{"diff", base[:12], test.head, "--", s.desired.Destination.Join(test.folder)}
+		if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(string(out)), "\n")); diff != "" {
+			t.Errorf("%s: arguments of git (-want +got):\n%s", command, diff)
+		}
+		if _, err := os.Stat(filepath.Join(folder, "ran")); err == nil {
+			t.Errorf("%s runs another program", command)
+		}
+	}
+}
