@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -258,7 +259,9 @@ func TestUnavailable(t *testing.T) {
 	})
 	_, _, err := f.publish(t, publication(t, server.Host), commit)
 	text := said(f, err)
-	if !strings.Contains(text, "It happened in 16 repositories") || strings.Count(text, " at [") != 1 {
+	// All 16 that begin together fail, unless the first one has failed before the last one begins.
+	if !regexp.MustCompile(`It happened in (1[0-6]|[2-9]) repositories`).MatchString(text) ||
+		strings.Count(text, " at [") != 1 {
 		t.Errorf("it says %s", text)
 	}
 	if sent := server.Requests(); sent[http.MethodPost] > 16*8 {
