@@ -14,7 +14,7 @@ type Artifact struct {
 	Digest   string `json:"digest"`
 	TreeHash string `json:"tree_hash"`
 	// Missing means that a refresh did not find the manifest in the registry. Another build of it may have another digest.
-	Missing bool `json:"gone,omitempty"`
+	Missing bool `json:"missing,omitempty"`
 }
 
 // NameError means that a registry accepts no repository with the name of a cluster type.

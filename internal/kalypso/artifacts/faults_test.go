@@ -1,10 +1,14 @@
 package artifacts_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +19,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
@@ -266,5 +271,68 @@ func TestUnavailable(t *testing.T) {
 	}
 	if sent := server.Requests(); sent[http.MethodPost] > 16*8 {
 		t.Errorf("the registry got %v", sent)
+	}
+}
+
+// TestBlobsElsewhere: many registries redirect the download of a blob to a storage with another address. The storage
+// gets no credential, and a storage without https gets no request.
+func TestBlobsElsewhere(t *testing.T) {
+	f, server := newFleet(t), testregistry.Start(t, testregistry.WithBasic(user, password))
+	commit := f.deliver(t, twoTypes, "large", "small")
+	var downloads atomic.Int32
+	storage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		downloads.Add(1)
+		if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" || r.URL.RawQuery != "signature=x" {
+			t.Errorf("the storage got %s %s with %v", r.Method, r.URL, r.Header)
+		}
+		req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "http://"+server.Host+r.URL.Path, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.SetBasicAuth(user, password)
+		req.Header.Set("X-Storage", "itself")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(w, resp.Body)
+	}))
+	defer storage.Close()
+	redirect := func(to string) {
+		server.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/blobs/") || r.Header.Get("X-Storage") != "" {
+				return false
+			}
+			http.Redirect(w, r, to+r.URL.Path+"?signature=x", http.StatusTemporaryRedirect)
+			return true
+		})
+	}
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := publication(t, server.Host, login(t, registry.Credential{
+		URL: "http://" + server.Host, Username: user, Password: password,
+	}))
+	if p.Key, err = sign.ParseKey(privateKey(t, key), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.publish(t, p, commit); err != nil {
+		t.Fatal(err)
+	}
+	server.Requests()
+	redirect(storage.URL)
+	if _, uploads, err := f.publish(t, p, commit); err != nil || uploads != 0 || downloads.Load() == 0 {
+		t.Errorf("%d uploads after %d downloads: %s", uploads, downloads.Load(), said(f, err))
+	}
+	if sent := server.Requests(); sent[http.MethodPut] != 0 {
+		t.Errorf("what was signed is signed again: %v", sent)
+	}
+	redirect("http://storage.acme.test")
+	if _, _, err := f.publish(t, p, commit); !strings.Contains(said(f, err), "without https") {
+		t.Errorf("a storage without https: %s", said(f, err))
 	}
 }

@@ -76,12 +76,11 @@ func (c *Client) scheme(ctx context.Context, r Repository) (string, error) {
 		return giturl.SchemeHTTPS, nil
 	}
 	return c.schemes.Get(at.Address(), func() (string, error) {
-		api := c.api(at, c.certificates(at))
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+r.ref.Host()+"/v2/", nil)
 		if err != nil {
 			return "", err
 		}
-		resp, err := api.Client(httpapi.TokenAuthorization("")).Do(req)
+		resp, err := transport(c.api(at, c.certificates(at))).RoundTrip(req)
 		switch {
 		case speaksPlainHTTP(err):
 			return giturl.SchemeHTTP, nil
@@ -101,14 +100,19 @@ func (c *Client) certificates(at giturl.URL) *servertls.Config {
 }
 
 // api returns the API of a server. Its path covers all.
-func (c *Client) api(at giturl.URL, certificates *servertls.Config) *httpapi.API {
+func (c *Client) api(at giturl.URL, certificates *servertls.Config) httpapi.Config {
 	access := c.access
 	access.Certificates = certificates
-	return httpapi.New(httpapi.Config{
+	return httpapi.Config{
 		Access: access, Host: at.HostPort(), Block: "oci_credentials",
 		Roots:   []*url.URL{{Scheme: at.Scheme, Host: at.HostPort(), Path: "/"}},
 		Message: message, Limited: limited,
-	})
+	}
+}
+
+// transport sends requests to a server, without a credential of its own.
+func transport(api httpapi.Config) http.RoundTripper {
+	return httpapi.New(api).Client(httpapi.TokenAuthorization("")).Transport
 }
 
 // authenticated returns the client for the requests of a repository. Repositories of one registry share it, unless they
@@ -119,14 +123,7 @@ func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[key] == nil {
-		tls := (*servertls.Config)(nil)
-		if key.login != nil {
-			tls = key.login.tls
-		}
-		to := &router{
-			client: c, registry: at, certificates: tls,
-			send: c.api(at, tls).Client(httpapi.TokenAuthorization("")).Transport,
-		}
+		to := newRouter(c, at)
 		c.sessions[key] = &auth.Client{
 			Client: &http.Client{
 				Transport:     to,

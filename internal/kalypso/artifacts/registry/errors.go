@@ -45,7 +45,8 @@ func (c *Client) Error(r Repository, op string, err error) error {
 	case errors.As(err, &failed):
 		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
 	case errors.As(err, &answer):
-		e.Kind, e.Status, e.Message, e.Cause = kindOf(answer.StatusCode), answer.StatusCode, textOf(answer.Errors), nil
+		e.Kind, e.Status, e.Message = httpapi.KindOf(answer.StatusCode), answer.StatusCode, textOf(answer.Errors)
+		e.Cause = nil
 	case errors.Is(err, ErrNoCredential):
 		e.Kind, e.Cause = githost.ErrUnauthenticated, ErrNoCredential
 	case errors.Is(err, errDocker):
@@ -56,18 +57,6 @@ func (c *Client) Error(r Repository, op string, err error) error {
 		e.Kind = githost.ErrUnavailable
 	}
 	return e
-}
-
-func kindOf(status int) error {
-	switch status {
-	case http.StatusUnauthorized:
-		return githost.ErrUnauthenticated
-	case http.StatusForbidden:
-		return githost.ErrForbidden
-	case http.StatusNotFound:
-		return githost.ErrNotVisible
-	}
-	return githost.ErrRejected
 }
 
 // message returns the error messages in the body of an answer.

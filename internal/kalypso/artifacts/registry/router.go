@@ -4,16 +4,18 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 )
 
-// router sends the requests of one registry. The only other server is the token server that the registry names. Docker
-// sends it the credential too, but the router does so only over https, or to this machine.
+// router sends the requests of one registry. The only other servers are those that the registry names: the token
+// server, and the storage to which it redirects the download of a blob. Docker sends a token server the credential too,
+// but the router does so only over https, or to this machine. A storage never gets it.
 type router struct {
 	client       *Client
 	registry     giturl.URL
@@ -21,7 +23,23 @@ type router struct {
 	send         http.RoundTripper // to the registry
 
 	mu     sync.Mutex
-	tokens map[string]http.RoundTripper // to token servers, by address
+	others map[otherServer]http.RoundTripper
+}
+
+// otherServer is a server that is no registry, by its address.
+type otherServer struct {
+	address      string
+	certificates *servertls.Config
+}
+
+func newRouter(c *Client, registry giturl.URL) *router {
+	r := &router{
+		client: c, registry: registry, certificates: c.certificates(registry), others: map[otherServer]http.RoundTripper{},
+	}
+	api := c.api(registry, r.certificates)
+	api.Redirected = r.download
+	r.send = transport(api)
+	return r
 }
 
 var (
@@ -29,6 +47,7 @@ var (
 		"the registry refers to another server, which gets neither the content nor the credential")
 	errRealm = errors.New(
 		"the registry names a token server without https, which gets no credential")
+	errStorage = errors.New("the registry redirects to a storage without https, which gets no request")
 )
 
 // RoundTrip implements [http.RoundTripper].
@@ -47,21 +66,37 @@ func (r *router) RoundTrip(req *http.Request) (*http.Response, error) {
 	case to.Scheme != giturl.SchemeHTTPS && !to.IsLoopback():
 		return nil, errRealm
 	}
-	return r.tokenServer(to).RoundTrip(req)
+	return r.other(to, r.certificates.Anonymous()).RoundTrip(req)
 }
 
-// tokenServer returns the transport to a token server. It trusts the registry's authorities.
-func (r *router) tokenServer(at giturl.URL) http.RoundTripper {
+// download downloads a blob from the storage to which the registry redirects. Its URL is a permission by itself.
+func (r *router) download(req *http.Request, from *url.URL) (resp *http.Response, ok bool, err error) {
+	if req.Method != http.MethodGet || !strings.Contains(req.URL.Path, "/blobs/") {
+		return nil, false, nil
+	}
+	at, err := giturl.Parse(from.Scheme + "://" + from.Host)
+	if err != nil || at.Scheme != giturl.SchemeHTTPS && !at.IsLoopback() {
+		return nil, true, &githost.Error{
+			Op: "download from a storage", Kind: githost.ErrRejected, Host: r.registry.HostPort(), Cause: errStorage,
+		}
+	}
+	plain, err := http.NewRequestWithContext(req.Context(), http.MethodGet, from.String(), nil)
+	if err != nil {
+		return nil, true, err
+	}
+	resp, err = r.other(at, r.client.certificates(at)).RoundTrip(plain)
+	return resp, true, err
+}
+
+// other returns the transport to a server that the registry names.
+func (r *router) other(at giturl.URL, certificates *servertls.Config) http.RoundTripper {
+	key := otherServer{at.Address(), certificates}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.tokens == nil {
-		r.tokens = map[string]http.RoundTripper{}
+	if r.others[key] == nil {
+		r.others[key] = transport(r.client.api(at, certificates))
 	}
-	if r.tokens[at.Address()] == nil {
-		api := r.client.api(at, r.certificates.Anonymous())
-		r.tokens[at.Address()] = api.Client(httpapi.TokenAuthorization("")).Transport
-	}
-	return r.tokens[at.Address()]
+	return r.others[key]
 }
 
 // speaksPlainHTTP reports whether an error means that a server answers without TLS.

@@ -289,14 +289,15 @@ func RemovedFolders(decision *delivery.Decision) problem.Problems {
 	if t.Rendered.Tree == nil || t.Known == inventory.Unread {
 		return nil
 	}
-	moved := ""
-	for _, p := range moves(decision) {
-		moved = p.Detail
+	var listed []string
+	if len(moves(decision)) > 0 {
+		listed = decision.Renamed[:min(len(decision.Renamed), problem.MaxListed)]
 	}
 	var lines []string
 	for name, folder := range s.Last() {
 		path := s.Destination.Join(name)
-		if _, stays := t.Folders[name]; !stays && !strings.Contains(moved, "\n  "+path+" → ") {
+		renamed := func(line string) bool { return strings.HasPrefix(line, path+" → ") }
+		if _, stays := t.Folders[name]; !stays && !slices.ContainsFunc(listed, renamed) {
 			lines = append(lines, fmt.Sprintf("%s (%s)", path, problem.Count(len(folder.Targets), "deployment target")))
 		}
 	}

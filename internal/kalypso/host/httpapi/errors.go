@@ -80,7 +80,7 @@ func (a *API) Error(op string, err error) error {
 		}
 	case errors.As(err, &refused):
 		answer = refused.Response
-		e.Kind, e.Status, e.Message, e.Cause = kindOf(answer.StatusCode), answer.StatusCode, refused.Message, nil
+		e.Kind, e.Status, e.Message, e.Cause = KindOf(answer.StatusCode), answer.StatusCode, refused.Message, nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Kind = githost.ErrUnavailable
 	}
@@ -90,7 +90,8 @@ func (a *API) Error(op string, err error) error {
 	return e
 }
 
-func kindOf(status int) error {
+// KindOf returns the kind of an error with a status, if only the status decides it.
+func KindOf(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return githost.ErrUnauthenticated

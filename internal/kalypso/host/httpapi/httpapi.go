@@ -40,6 +40,9 @@ type Config struct {
 	IsSignIn func(*http.Response) bool
 	// NullIsEmpty means that the host answers null for an empty list.
 	NullIsEmpty bool
+	// Redirected answers a request that the server redirects outside the API. It must send neither the headers nor the
+	// body of the request. ok is false for a request that fails. If Redirected is nil, all such requests fail.
+	Redirected func(req *http.Request, to *url.URL) (resp *http.Response, ok bool, err error)
 	// MayContainErrors reports whether a successful answer from an address may contain errors, so that it must be
 	// redacted. If it is nil, no such answer contains errors.
 	MayContainErrors func(*url.URL) bool

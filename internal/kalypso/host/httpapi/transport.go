@@ -158,12 +158,23 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		discard(resp)
 		switch {
 		case err != nil || !t.contains(next):
-			return nil, credential, t.failure(githost.ErrRejected, resp.StatusCode, errOutsideAPI)
+			resp, err = t.outside(req, next, resp.StatusCode)
+			return resp, credential, err
 		case redirects == maxRedirects:
 			return nil, credential, t.failure(githost.ErrRejected, resp.StatusCode, errTooManyRedirects)
 		}
 		to = next
 	}
+}
+
+// outside answers a request that the server redirects outside the API. to is nil if the address can't be parsed.
+func (t *transport) outside(req *http.Request, to *url.URL, status int) (*http.Response, error) {
+	if to != nil && t.Redirected != nil {
+		if resp, ok, err := t.Redirected(req, to); ok {
+			return resp, err
+		}
+	}
+	return nil, t.failure(githost.ErrRejected, status, errOutsideAPI)
 }
 
 // send sends a request, and returns its whole answer, with secrets redacted if it is an error.
