@@ -33,7 +33,8 @@ type Delivery struct {
 	at       record.Destination
 	commit   plumbing.Hash
 	snapshot *gitbranch.Snapshot
-	trees    map[string]plumbing.Hash // by cluster type
+	trees    map[string]plumbing.Hash    // by cluster type
+	changed  map[string]gitbranch.Commit // see changes
 }
 
 // Open reads which folders a rendering has at a commit of its branch. The errors are [ErrNoCommit], [ErrNoRecord],
@@ -43,7 +44,7 @@ func Open(ctx context.Context, client *gitremote.Client, at record.Destination, 
 	if err != nil {
 		return nil, err
 	}
-	d := &Delivery{at: at, commit: plumbing.NewHash(commit)}
+	d := &Delivery{at: at, commit: plumbing.NewHash(commit), changed: map[string]gitbranch.Commit{}}
 	if err := d.read(head); err != nil {
 		head.Close()
 		return nil, err
@@ -118,14 +119,26 @@ func (d *Delivery) sources(clusterTypes []string) (map[string]source, error) {
 	return all, nil
 }
 
-// changes returns the repo without credentials, and the commits that last changed the folders, by cluster type.
+// changes returns the repo without credentials, and the commits that last changed the folders, by cluster type. It
+// reads the history once: what is uploaded is also signed.
 func (d *Delivery) changes(clusterTypes []string) (repo string, changes map[string]gitbranch.Commit, err error) {
 	at, err := giturl.Parse(d.at.Repo)
 	if err != nil {
 		return "", nil, err
 	}
-	changes, err = d.snapshot.History().LastChanges(d.commit, d.at.Path, clusterTypes)
-	return at.String(), changes, err
+	known := func(clusterType string) bool { _, ok := d.changed[clusterType]; return ok }
+	if unread := slices.DeleteFunc(slices.Clone(clusterTypes), known); len(unread) > 0 {
+		read, err := d.snapshot.History().LastChanges(d.commit, d.at.Path, unread)
+		if err != nil {
+			return "", nil, err
+		}
+		maps.Copy(d.changed, read)
+	}
+	changes = map[string]gitbranch.Commit{}
+	for _, clusterType := range clusterTypes {
+		changes[clusterType] = d.changed[clusterType]
+	}
+	return at.String(), changes, nil
 }
 
 // files reads the files of some folders, by cluster type. It leaves out links and submodules, as flux push artifact

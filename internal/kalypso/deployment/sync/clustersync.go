@@ -79,11 +79,12 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 	if o.Interval == "" {
 		o.Interval = defaults[kind].interval
 	}
-	for argument, name := range map[string]string{
-		"name": o.Name, "namespace": o.Namespace, "secret": o.Secret, "decryption": o.Decryption, "verify": o.Verify,
+	for _, given := range []struct{ argument, name string }{
+		{"name", o.Name}, {"namespace", o.Namespace}, {"secret", o.Secret}, {"decryption", o.Decryption},
+		{"verify", o.Verify},
 	} {
-		if msgs := validation.IsDNS1123Subdomain(name); name != "" && len(msgs) > 0 {
-			return nil, fmt.Errorf("%w: %s is %q: %s", ErrInvalid, argument, name, msgs[0])
+		if msgs := validation.IsDNS1123Subdomain(given.name); given.name != "" && len(msgs) > 0 {
+			return nil, fmt.Errorf("%w: %s is %q: %s", ErrInvalid, given.argument, given.name, msgs[0])
 		}
 	}
 	switch {
