@@ -21,9 +21,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
+	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
 // login returns a checked credential.

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/cosign"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/registry"
+	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
 )
 
 // TestSign lets cosign verify what is signed: the signatures, and the provenance.

@@ -2,13 +2,14 @@ package history_test
 
 import (
 	"fmt"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,10 +19,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
 // look is one run of the pipeline that observes the clusters.

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
 // BenchmarkRecord records a large fleet in PostgreSQL: 10,000 clusters × 100 deployment targets. Then 10,000 instances

@@ -15,8 +15,8 @@ import (
 	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
 // place is the database or repo in which a store keeps its data.

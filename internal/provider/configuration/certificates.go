@@ -5,9 +5,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
 // withCertificates adds the arguments of certificates to the arguments of a server.

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
 // TestHostCertificates: the certificates of each host's block are used with the API and with Git on the server of that

@@ -3,8 +3,8 @@ package corpus_test
 import (
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // rareStories lists kinds with situations that are rare in the other kinds: moves that succeed, waves of another

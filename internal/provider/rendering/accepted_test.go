@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 var refusedChange = regexp.MustCompile(`accepted_changes = \["([a-z]+-[0-9a-f]{12})"\]`)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // azureDevOpsChain is a chain of dev, which is rendered by pull request, and stage, whose BaseRepo is.

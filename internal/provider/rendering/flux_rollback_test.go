@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // fluxPromotion promotes commits of a control plane to the fleet of testdata/TestFluxRollout. A commit chooses what the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestAccRenderingImport: an import reads the delivered tree from the branch, and the same configuration changes

@@ -3,7 +3,7 @@ package rendering_test
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestAccRenderingPrivateStateOfOtherVersion: a private state of another version of the provider is read again from the

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // Email is the address of all keys.

@@ -7,7 +7,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
 // Credential authenticates to the repositories below a URL. Empty fields are not set.

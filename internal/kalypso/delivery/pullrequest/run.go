@@ -10,8 +10,8 @@ import (
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // ProposedChange is the change that a pull request proposes.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clusters"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
 )
 
 // InventoryName is the name of [Inventory] as a source of clusters.

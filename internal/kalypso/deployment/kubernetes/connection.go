@@ -18,9 +18,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
 
 // Connection configures the connection to a cluster.

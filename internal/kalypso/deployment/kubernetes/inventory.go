@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/clusters"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
 )
 
 // The kinds of objects that stand for clusters.

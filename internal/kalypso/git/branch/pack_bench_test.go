@@ -13,7 +13,7 @@ import (
 	"time"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // The fleet of the benchmarks has as many files as golden/large-10k renders, of about 1.5 KB each.

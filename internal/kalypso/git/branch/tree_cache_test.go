@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestUpdateCache: trees in the cache of an earlier update are not fetched again, and an outdated cache is ignored.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
 // Client accesses repositories with its credentials. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestNewClientErrors: all errors are returned together, each with its position, and none contains a secret.

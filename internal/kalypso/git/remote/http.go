@@ -16,8 +16,8 @@ import (
 	"time"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
 
 // dialTimeout bounds the time to open a connection.

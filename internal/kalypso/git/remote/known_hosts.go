@@ -12,7 +12,7 @@ import (
 	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
 // parseKnownHosts parses the content of a known_hosts file. The library only reads files, so the content, which is

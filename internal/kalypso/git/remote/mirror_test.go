@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestMirror reads from and pushes to a mirror of each kind, with the credential for the mirror's URL. Errors name the

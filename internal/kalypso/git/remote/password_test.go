@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestPasswords: the function is used if there is no credential. It is called for each request, and no error contains

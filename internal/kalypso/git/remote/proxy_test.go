@@ -12,8 +12,8 @@ import (
 	"time"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/proxies"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/proxies"
 )
 
 // TestProxyRefuses: the error names the proxy that refuses to connect, and not its password.

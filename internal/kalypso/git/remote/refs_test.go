@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestRefs lists the references with a prefix, of an empty repository and of one with tags, in every way.

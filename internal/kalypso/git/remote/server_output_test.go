@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestHookOutputIsRedacted: a hook's output is shown escaped and without secrets, even if one secret is a prefix of

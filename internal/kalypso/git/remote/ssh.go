@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
 
 // sshOpener runs a service over a new SSH connection.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // TestUnknownHost: with an unknown or changed host key, the connection ends before any credential is sent.

@@ -28,7 +28,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
 )
 

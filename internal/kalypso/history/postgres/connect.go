@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
 // Settings locate the server. Errors never contain the URL, since it may contain a password.

@@ -16,8 +16,8 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
 // exampleSQL returns the blocks of SQL in the README of examples/observability, by their first line.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
 // A trigger or a policy of the database may drop rows without an error. Then the record fails and nothing is stored.

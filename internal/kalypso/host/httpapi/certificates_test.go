@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/proxies"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/proxies"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
 // certificatesOf returns the certificates for a server, with those of its client.

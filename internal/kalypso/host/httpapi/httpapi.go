@@ -13,10 +13,10 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
 
 // Config configures an [API].

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/webproxy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
 
 // transport adds the credential to requests and retries temporary failures until the deadline of the context, or

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/gitserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // Run plays all situations, each in a world of its own. Worlds may share a server.

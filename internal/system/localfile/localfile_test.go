@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/localfile"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
 func TestRead(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/system/servertls"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/tlsserver"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
 // TestParse: texts that are no certificates or keys are errors at their fields, without anything of the texts.

@@ -3,7 +3,7 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
 // A database is reached on loopback, with TLS, and on the socket, and survives a restart of the server.
