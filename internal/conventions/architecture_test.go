@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,6 +88,29 @@ func TestPackageSizes(t *testing.T) {
 		if len(files) > mostFiles || lines > mostLines {
 			t.Errorf("%s has %d files and %d lines, more than %d or %d: divide it",
 				name, len(files), lines, mostFiles, mostLines)
+		}
+	}
+}
+
+// TestFolders fails if a folder has so many folders with Go files that a reader needs a list of them.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	const most = 14
+	below := map[string]map[string]bool{} // by folder
+	for name := range goFiles(t) {
+		for folder := path.Dir(name); strings.Contains(name, "/internal"); name, folder = folder, path.Dir(folder) {
+			if below[folder] == nil {
+				below[folder] = map[string]bool{}
+			}
+			below[folder][name] = true
+		}
+	}
+	if len(below) == 0 {
+		t.Error("no folder was counted")
+	}
+	for folder, all := range below {
+		if len(all) > most {
+			t.Errorf("%s has %d folders, more than %d: group them", folder, len(all), most)
 		}
 	}
 }
