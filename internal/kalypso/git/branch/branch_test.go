@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// everywhere runs a test over each transport.
-func everywhere(t *testing.T, test func(t *testing.T, repo string, b *gitbranch.Branch)) {
+// forEachTransport runs a test over each transport, with a new empty repo.
+func forEachTransport(t *testing.T, test func(t *testing.T, repo string, b *gitbranch.Branch)) {
 	t.Helper()
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func open(t testing.TB, url, branch string, credentials ...gitremote.Credential)
 
 var author = gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0).UTC()}
 
-// folder returns a folder with files. It computes the hash with other code than the package's.
+// folder returns a folder with files. Its hash comes from [treeHash], so that the package's own hashes are tested.
 func folder(path string, files map[string]string) gitbranch.FolderContent {
 	return gitbranch.FolderContent{Path: path, Hash: treeHash(files), Files: stream(files)}
 }
@@ -91,7 +91,7 @@ func treeHash(files map[string]string) plumbing.Hash {
 			below[dir][rest] = content
 			continue
 		}
-		lines = append(lines, line{p, "100644", p, named("blob", content)})
+		lines = append(lines, line{p, "100644", p, objectHash("blob", content)})
 	}
 	for dir, files := range below {
 		lines = append(lines, line{dir + "/", "40000", dir, treeHash(files)})
@@ -101,10 +101,10 @@ func treeHash(files map[string]string) plumbing.Hash {
 	for _, l := range lines {
 		raw.WriteString(l.mode + " " + l.name + "\x00" + string(l.hash[:]))
 	}
-	return named("tree", raw.String())
+	return objectHash("tree", raw.String())
 }
 
-func named(kind, content string) plumbing.Hash {
+func objectHash(kind, content string) plumbing.Hash {
 	return sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(content), content))
 }
 
@@ -114,14 +114,14 @@ func edit(message string, folders ...gitbranch.FolderContent) *gitbranch.Edit {
 
 func update(t testing.TB, b *gitbranch.Branch, opts gitbranch.UpdateOptions, e *gitbranch.Edit) gitbranch.UpdateResult {
 	t.Helper()
-	r, err := b.Update(t.Context(), opts, always(e))
+	r, err := b.Update(t.Context(), opts, returnEdit(e))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func always(e *gitbranch.Edit) func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+func returnEdit(e *gitbranch.Edit) func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 	return func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) { return e, nil }
 }
 
@@ -144,7 +144,7 @@ func fails(t testing.TB, err, kind error) {
 
 func as[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// TestCheckAuthor rejects what Git cannot write, or a terminal would interpret.
+// TestCheckAuthor rejects names that Git cannot write, and names with characters that a terminal interprets.
 func TestCheckAuthor(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Kalypso": true, "Jürgen 日本": true, "": false, " ": false, "a <b": false, "a\nb": false,
@@ -164,7 +164,7 @@ func TestCheckName(t *testing.T) {
 	}
 	for _, name := range []string{"", "HEAD", "refs/heads/main", "a b", "a..b", "-a", "a/", "a.lock"} {
 		if gitbranch.CheckName(name) == nil {
-			t.Errorf("%q is taken for the name of a branch", name)
+			t.Errorf("CheckName accepts %q", name)
 		}
 	}
 }

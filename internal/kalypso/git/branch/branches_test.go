@@ -27,8 +27,8 @@ func openRepo(t *testing.T, url string, credentials ...gitremote.Credential) *gi
 	return r
 }
 
-// TestEachBranch: globs select branches as git branch --list does, once each and in order. A glob without a branch is
-// reported after the branches, and visit can end the walk.
+// TestEachBranch: globs select branches as git branch --list does. Each branch is visited once, in order. A glob that
+// matches no branch is reported after the branches. If visit returns false, no more branches are visited.
 func TestEachBranch(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	branches := []string{"dev", "env/prod", "env/west", "main", "stage"}
@@ -86,7 +86,7 @@ func TestEachBranch(t *testing.T) {
 	}
 }
 
-// The end of the context is one error, not one for each remaining branch.
+// TestEachBranchCancelled: if the context ends, the walk returns one error, not one for each remaining branch.
 func TestEachBranchCancelled(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -108,7 +108,7 @@ func TestEachBranchCancelled(t *testing.T) {
 	})
 }
 
-// A repo that cannot be read has no list of branches: each call returns the error.
+// TestEachBranchUnreadable: if the repo cannot be read, EachBranch returns the error and visits no branch.
 func TestEachBranchUnreadable(t *testing.T) {
 	t.Parallel()
 	r := openRepo(t, "file://"+t.TempDir()+"/none.git")
@@ -142,10 +142,10 @@ func TestFoldersWith(t *testing.T) {
 		want    []string
 		fetches int
 	}{
-		"root":          {[]string{file, "large/web/a.yaml", "a/" + file}, []string{"."}, 1},
-		"folders":       {[]string{"b/c/" + file, "b/c/d/" + file, "a/" + file, "a/b/" + file}, []string{"a", "b/c"}, 4},
-		"none":          {[]string{"a/b/c/d.yaml", "e/f.yaml"}, nil, 3},
-		"other entries": {[]string{"a/.kalypso", "b/" + file + "/x", ".kalypso/other.json"}, nil, 4},
+		"file in root":           {[]string{file, "large/web/a.yaml", "a/" + file}, []string{"."}, 1},
+		"nested folders":         {[]string{"b/c/" + file, "b/c/d/" + file, "a/" + file, "a/b/" + file}, []string{"a", "b/c"}, 4},
+		"no such file":           {[]string{"a/b/c/d.yaml", "e/f.yaml"}, nil, 3},
+		"folder instead of file": {[]string{"a/.kalypso", "b/" + file + "/x", ".kalypso/other.json"}, nil, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +173,8 @@ func TestFoldersWith(t *testing.T) {
 	}
 }
 
-// The search in a tree that contains one tree many times ends.
+// TestFoldersWithBomb: a few trees, each listed ten times in the next, unfold to 10^8 folders. The search ends with an
+// error instead of visiting them all.
 func TestFoldersWithBomb(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

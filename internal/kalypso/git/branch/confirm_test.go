@@ -16,31 +16,31 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// pushed is the request that carries a pack.
-var pushed = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
+// packRequest selects the request that sends the pack of a push.
+var packRequest = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
 
-// TestUpdateLostAnswer: the server accepted the push, but its answer was lost or denies it. The push neither fails nor
-// runs twice.
+// TestUpdateLostAnswer: the server accepted the push, but its answer is lost or reports a failure. The update succeeds
+// with a single push.
 func TestUpdateLostAnswer(t *testing.T) {
 	for name, test := range map[string]func(f *gitserver.Fault){
-		"dropped":         func(*gitserver.Fault) {},
-		"gateway timeout": func(f *gitserver.Fault) { f.Status = http.StatusGatewayTimeout },
-		"forbidden":       func(f *gitserver.Fault) { f.Status = http.StatusForbidden },
-		"no answer":       func(f *gitserver.Fault) { f.Hang = true },
-		"empty answer":    func(f *gitserver.Fault) { f.Status = http.StatusOK },
+		"connection closed": func(*gitserver.Fault) {},
+		"gateway timeout":   func(f *gitserver.Fault) { f.Status = http.StatusGatewayTimeout },
+		"forbidden":         func(f *gitserver.Fault) { f.Status = http.StatusForbidden },
+		"answer never sent": func(f *gitserver.Fault) { f.Hang = true },
+		"empty answer":      func(f *gitserver.Fault) { f.Status = http.StatusOK },
 	} {
 		t.Run("http/"+name, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)
 			gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 			server, url := gitserver.Serve(t, repo)
-			fault := pushed
+			fault := packRequest
 			fault.Serve = true
 			test(&fault)
 			server.Fail(fault)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			r, err := open(t, url, "main").Update(ctx, noBackoff, always(edit("ours", folder("large", first))))
+			r, err := open(t, url, "main").Update(ctx, noBackoff, returnEdit(edit("ours", folder("large", first))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,11 +59,11 @@ func TestUpdateLostAnswer(t *testing.T) {
 	})
 }
 
-// TestUpdateLostAnswerThenOtherPush: another push followed the one whose answer was lost.
+// TestUpdateLostAnswerThenOtherPush: the answer to our push is lost, and then another push moves the branch on.
 func TestUpdateLostAnswerThenOtherPush(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
-	fault, ours := pushed, ""
+	fault, ours := packRequest, ""
 	fault.Serve = true
 	fault.BeforeAnswer = func() {
 		ours = gitserver.Rev(t, repo, "main")
@@ -82,11 +82,11 @@ func TestUpdateLostAnswerOfRefusedPush(t *testing.T) {
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	server, url := gitserver.Serve(t, repo)
 	for _, status := range []int{0, http.StatusServiceUnavailable, http.StatusTooManyRequests} {
-		fault := pushed
+		fault := packRequest
 		fault.Status, fault.Times = status, -1
 		server.Fail(fault)
 		server.ResetLog()
-		_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+		_, err := open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		kind := gitremote.ErrUnreachable
 		if status == http.StatusTooManyRequests {
 			kind = gitremote.ErrRateLimited
@@ -103,28 +103,28 @@ func TestUpdateLostAnswerOfRefusedPush(t *testing.T) {
 	}
 }
 
-// TestUpdateFalseSuccess: the server reports success for a push that it did not accept.
+// TestUpdateFalseSuccess: the server reports success for a push that it did not accept. The update fails.
 func TestUpdateFalseSuccess(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
 		repo := gitserver.InitBare(t)
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server, url := gitserver.Serve(t, repo)
-		fault := pushed
+		fault := packRequest
 		fault.Status, fault.Body = http.StatusOK, []byte(gitserver.FalseReport("main"))
 		server.Fail(fault)
-		_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+		_, err := open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)
 		if !strings.Contains(err.Error(), head) {
-			t.Errorf("where the branch is, is not in %v", err)
+			t.Errorf("the error does not name the head of the branch: %v", err)
 		}
 		server.Fail(fault)
 		fails(t, open(t, url, "main").Delete(t.Context(), plumbing.NewHash(head)), gitbranch.ErrPushLost)
 
-		// Another commit on the branch is no proof either.
+		// The branch has a new commit, but it is not ours.
 		fault.BeforeAnswer = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
-		_, err = open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+		_, err = open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)
 	})
 	t.Run("ssh", func(t *testing.T) {
@@ -134,12 +134,12 @@ func TestUpdateFalseSuccess(t *testing.T) {
 		server.Fail(t, gitserver.SSHFault{
 			Service: "git-receive-pack", Output: []byte(gitserver.PushGreeting("main", head) + gitserver.FalseReport("main")),
 		})
-		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)
 	})
 }
 
-// TestUpdateLaggingReplica: the server answers reads from a replica that lags behind.
+// TestUpdateLaggingReplica: after the push, the server answers reads from a replica that does not have the commit yet.
 func TestUpdateLaggingReplica(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -154,7 +154,7 @@ func TestUpdateLaggingReplica(t *testing.T) {
 
 // TestUpdateLocked: an interrupted push left its lock on the server. After a few attempts, the error names the lock.
 func TestUpdateLocked(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		lock := filepath.Join(repo, "refs", "heads", "main.lock")
 		if err := os.WriteFile(lock, nil, 0o600); err != nil {
@@ -163,21 +163,21 @@ func TestUpdateLocked(t *testing.T) {
 		tries := 0
 		opts := noBackoff
 		opts.Backoff = func(context.Context, int) error { tries++; return nil }
-		_, err := b.Update(t.Context(), opts, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), opts, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrBranchLocked)
 		said := err.Error()
 		if tries > 2 || !strings.Contains(said, "main.lock") || !strings.Contains(said, "remove the lock file") {
-			t.Errorf("after %d more tries: %v", tries, err)
+			t.Errorf("after %d retries: %v", tries, err)
 		}
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 
-		// A lock that disappears belonged to a push that was being written.
+		// A lock that disappears belonged to another push, which has ended. Then the update succeeds.
 		opts.Backoff = func(context.Context, int) error { return os.Remove(lock) }
 		update(t, b, opts, edit("ours", folder("large", first)))
 	})
 }
 
-// TestUpdateServerFull: the server has no disk space; git reports this in several places.
+// TestUpdateServerFull: the disk of the server is full. Git reports this in the answer, in the status or on stderr.
 func TestUpdateServerFull(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
@@ -192,9 +192,9 @@ func TestUpdateServerFull(t *testing.T) {
 			{Status: http.StatusOK, Body: []byte(words + gitserver.Packet("\x01"+report) + "0000")},
 			{Status: http.StatusInsufficientStorage},
 		} {
-			f.Service, f.Method = pushed.Service, pushed.Method
+			f.Service, f.Method = packRequest.Service, packRequest.Method
 			server.Fail(f)
-			_, err := open(t, url, "main").Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+			_, err := open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 			fails(t, err, gitremote.ErrServerFull)
 		}
 	})
@@ -206,7 +206,7 @@ func TestUpdateServerFull(t *testing.T) {
 			Service: "git-receive-pack",
 			Stderr:  "fatal: unable to create '/srv/gitops.git/objects/tmp': No space left on device\nPermission denied\n",
 		})
-		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrServerFull)
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// nested returns a folder of n folders, each with a file with the text.
-func nested(path string, n int, text string) gitbranch.FolderContent {
+// nestedFolder returns a folder of n folders. Each of them has one file with the text.
+func nestedFolder(path string, n int, text string) gitbranch.FolderContent {
 	f := gitbranch.FolderContent{Path: path}
 	files := map[string]string{}
 	for i := range n {
@@ -28,12 +28,12 @@ func TestUpdateFetchesTreesInOneRoundTrip(t *testing.T) {
 		repo := gitserver.InitBare(t)
 		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 		branch := open(t, url, "main")
-		made := update(t, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", nested("large", 3, "one")))
+		made := update(t, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", nestedFolder("large", 3, "one")))
 		server.ResetLog()
-		two := edit("two", append(beside, nested("large", 3, "two"))...)
+		two := edit("two", append(beside, nestedFolder("large", 3, "two"))...)
 		update(t, branch, gitbranch.UpdateOptions{Cache: made.Cache}, two)
 		gitserver.Fsck(t, repo)
 		return server.Reads()
 	}
-	equal(t, "requests beside a new folder", reads(nested("new", 1100, "new")), reads())
+	equal(t, "requests if a new folder is added, too", reads(nestedFolder("new", 1100, "new")), reads())
 }

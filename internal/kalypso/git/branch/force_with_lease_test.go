@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestForceWithLease: the branch is replaced by one commit on top of another branch, and only if its head is the one
-// that was read.
+// TestForceWithLease: one commit on top of the target replaces our branch, but only if our branch has not moved
+// since it was read.
 func TestForceWithLease(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -45,8 +45,9 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "without an edit", same, gitbranch.UpdateResult{Commit: one.Commit})
-	// If the target moves, or our branch while it is read, the attempt is repeated.
+	equal(t, "result without an edit", same, gitbranch.UpdateResult{Commit: one.Commit})
+	// The target moved since our branch was pushed, and people push to our branch during the first attempt. So there
+	// is a second attempt.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
 	two, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{},
@@ -55,7 +56,7 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch
 				gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
 			}
 			if _, there, err := now.Entry("pushed.txt"); err != nil || there != (seen == 2) || onto.Commit.String() != target {
-				t.Errorf("try %d sees our branch with what people pushed: %t, %v", seen, there, err)
+				t.Errorf("attempt %d: our branch contains the file that people pushed: %t, %v", seen, there, err)
 			}
 			return edit("two\n\nLast-Line: 1\n", folder("large", first)), nil
 		})
@@ -74,18 +75,18 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch
 		t.Errorf("the head is %s, not %s: %v", snapshot.Commit, two.Commit, err)
 	}
 	if _, there, err := snapshot.Entry("pushed.txt"); err != nil || there {
-		t.Errorf("what was on our branch before is there: %t, %v", there, err)
+		t.Errorf("our branch still contains the file that people pushed: %t, %v", there, err)
 	}
 	nothing := edit("none")
 	nothing.Remove = []string{"never/there"}
 	left, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(nothing))
 	if err != nil || left.Pushed || gitserver.Rev(t, repo, "ours/one") != two.Commit.String() {
-		t.Errorf("an edit of nothing: %+v, %v", left, err)
+		t.Errorf("an edit that changes nothing: %+v, %v", left, err)
 	}
 
 	fails(t, ours.Delete(t.Context(), one.Commit), gitremote.ErrBranchMoved)
 	if err := ours.Delete(t.Context(), two.Commit); err != nil || gitserver.Rev(t, repo, "ours/one") != "" {
-		t.Errorf("our branch is not gone: %v", err)
+		t.Errorf("our branch was not deleted: %v", err)
 	}
 	equal(t, "the target", gitserver.Rev(t, repo, "main"), target)
 	gitserver.Fsck(t, repo)

@@ -12,9 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAncestry reads a history to its depth, with merges, and the folders of all its commits, over every transport.
+// TestAncestry reads a history with a merge, and the folders and files of each of its commits.
 func TestAncestry(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		var commits []string
 		for i := range 4 {
 			commits = append(commits, gitserver.Seed(t, repo, "main", map[string]string{
@@ -50,9 +50,9 @@ func TestAncestry(t *testing.T) {
 		}
 		large := func(commit string) string { return folders[plumbing.NewHash(commit)]["large"].String() }
 		equal(t, "the folder of the first commit", large(commits[0]), treeHash(map[string]string{"x.yaml": "0"}).String())
-		equal(t, "the same in the second", large(commits[1]), large(commits[0]))
-		equal(t, "the same on the side", large(side), large(commits[0]))
-		equal(t, "another one at head", large(merge), treeHash(map[string]string{"x.yaml": "1"}).String())
+		equal(t, "the same folder in the second commit", large(commits[1]), large(commits[0]))
+		equal(t, "the same folder in the merged commit", large(side), large(commits[0]))
+		equal(t, "the folder at the head", large(merge), treeHash(map[string]string{"x.yaml": "1"}).String())
 		equal(t, "folders of the second commit", len(folders[plumbing.NewHash(commits[1])]), 3)
 		changes, err := s.History().LastChanges(s.Commit, "clusters", []string{"large", "new0", "new3"})
 		if err != nil {
@@ -100,7 +100,7 @@ func TestAncestry(t *testing.T) {
 
 // TestAncestryDepth: commits beyond the depth appear only as parents.
 func TestAncestryDepth(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		for i := range 5 {
 			gitserver.Seed(t, repo, "main", map[string]string{"x": fmt.Sprint(i)})
 		}
@@ -118,8 +118,8 @@ func TestAncestryDepth(t *testing.T) {
 	})
 }
 
-// TestHistoryAtVersion0 reads folders and files of old commits from servers with protocol version 0. Those that serve
-// no object by hash send the history instead.
+// TestHistoryAtVersion0 reads folders and files of old commits from servers with protocol version 0. Servers that
+// cannot send an object by its hash send the history instead.
 func TestHistoryAtVersion0(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
@@ -142,7 +142,7 @@ func TestHistoryAtVersion0(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "the history is whole", whole, true)
+			equal(t, "the history is complete", whole, true)
 			hashes := gitbranch.Hashes(chain)
 			folders, err := s.History().FoldersAt("clusters", hashes)
 			if err != nil {
@@ -161,7 +161,7 @@ func TestHistoryAtVersion0(t *testing.T) {
 	}
 }
 
-// TestLastChangeIsOld: the last change of a folder is found beyond the first generations, and at the first commit.
+// TestLastChangeIsOld: the last change of a folder is found even if it is 67 commits back, or the first commit.
 func TestLastChangeIsOld(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

@@ -66,7 +66,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 		name string
 		run  func(b *testing.B, branch *gitbranch.Branch)
 	}{
-		{"read", func(b *testing.B, branch *gitbranch.Branch) { // of a folder, as a refresh does
+		{"read", func(b *testing.B, branch *gitbranch.Branch) { // reads a folder and a file, as a refresh does
 			s, err := branch.Snapshot(b.Context())
 			check(b, err)
 			defer s.Close()
@@ -74,21 +74,21 @@ func BenchmarkLargeRepo(b *testing.B) {
 			_, err = s.ReadFile("folder-007/file-007.yaml")
 			check(b, err)
 		}},
-		{"update", func(b *testing.B, branch *gitbranch.Branch) { // of a folder, as an apply does
+		{"update", func(b *testing.B, branch *gitbranch.Branch) { // changes a file, as an apply does
 			changes++
-			_, err := branch.Update(b.Context(), gitbranch.UpdateOptions{}, always(&gitbranch.Edit{
+			_, err := branch.Update(b.Context(), gitbranch.UpdateOptions{}, returnEdit(&gitbranch.Edit{
 				Files:   map[string][]byte{"folder-007/file-007.yaml": []byte(fmt.Sprint(changes))},
 				Message: "Change", Author: author,
 			}))
 			check(b, err)
 		}},
-		{"history", func(b *testing.B, branch *gitbranch.Branch) { // as drift does
+		{"history", func(b *testing.B, branch *gitbranch.Branch) { // lists changes, as the drift check does
 			_, found, err := branch.ChangesSince(b.Context(), commit(20), []string{"folder-007"})
 			if check(b, err); !found {
 				b.Fatal("the commit is not found")
 			}
 		}},
-		{"folders of 64 commits", func(b *testing.B, branch *gitbranch.Branch) { // as the state of a deployment does
+		{"folders of 64 commits", func(b *testing.B, branch *gitbranch.Branch) { // as a deployment's verdict does
 			s, err := branch.Snapshot(b.Context())
 			check(b, err)
 			defer s.Close()
@@ -121,7 +121,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 			})
 		}
 	}
-	// A server without filters has to send this number of bytes for one commit.
+	// For comparison: a server without filters sends this many bytes for one commit, whatever the client.
 	b.Run("read/git fetch --depth 1", func(b *testing.B) {
 		s, url := gitserver.Serve(b, repo, gitserver.WithProtocolV0())
 		for b.Loop() {

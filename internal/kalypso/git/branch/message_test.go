@@ -75,14 +75,15 @@ func TestCheckTrailer(t *testing.T) {
 func TestMergeTrailers(t *testing.T) {
 	base, over := map[string]string{"Ticket": "1", "A": "2"}, map[string]string{"ticket": "3", "B": "4"}
 	before := maps.Clone(over)
-	equal(t, "both", gitbranch.MergeTrailers(base, over), map[string]string{"A": "2", "ticket": "3", "B": "4"})
-	equal(t, "the argument", over, before)
-	equal(t, "one", gitbranch.MergeTrailers(base, nil), base)
-	equal(t, "none", gitbranch.MergeTrailers(nil, nil), map[string]string(nil))
+	equal(t, "both maps set", gitbranch.MergeTrailers(base, over), map[string]string{"A": "2", "ticket": "3", "B": "4"})
+	equal(t, "the argument after the call", over, before)
+	equal(t, "only the base", gitbranch.MergeTrailers(base, nil), base)
+	equal(t, "no trailers", gitbranch.MergeTrailers(nil, nil), map[string]string(nil))
 }
 
-// TestSigned: each commit has a signature that git verifies, also after a lost race, and on our own branches.
-func TestSigned(t *testing.T) {
+// TestSignedCommits: git verifies the signature of each commit, also if the update lost a race, and of commits on our
+// own branches.
+func TestSignedCommits(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]signingkey.Key{"ssh": signingkey.NewSSH(t), "openpgp": signingkey.NewOpenPGP(t)} {
 		signer, err := signing.New(signing.Settings{PrivateKey: key.Private}, time.Now())
@@ -120,7 +121,7 @@ func TestSigned(t *testing.T) {
 
 				other := edit("again", folder("large", map[string]string{"a": "2"})) // without a signature
 				if again := update(t, main, gitbranch.UpdateOptions{}, other); again.Pushed {
-					t.Error("a commit was made for the sake of its signature")
+					t.Error("an unchanged tree was committed again")
 				}
 
 				proposed, err := open(t, url, "ours/one", credentials...).ForceWithLease(t.Context(), main,

@@ -19,7 +19,7 @@ import (
 // The fleet of the benchmarks has as many files as golden/large-10k renders, of about 1.5 KB each.
 const benchTypes, benchTargets = 100, 100
 
-// benchFolder returns the folder of one cluster type, with a mark in the first file.
+// benchFolder returns the files of one cluster type. The first file contains the mark.
 func benchFolder(n int, mark string) iter.Seq2[gitbranch.File, error] {
 	return func(yield func(gitbranch.File, error) bool) {
 		for target := range benchTargets {
@@ -49,12 +49,13 @@ func benchContent(n, target int, name, mark string) []byte {
 var benchFiles = sync.OnceValue(func() []gitbranch.FolderContent {
 	var folders []gitbranch.FolderContent
 	for n := range benchTypes {
-		folders = append(folders, existing(n, ""))
+		folders = append(folders, storedFolder(n, ""))
 	}
 	return folders
 })
 
-func existing(n int, mark string) gitbranch.FolderContent {
+// storedFolder returns the folder of [benchFolder] with its files in memory.
+func storedFolder(n int, mark string) gitbranch.FolderContent {
 	var files []gitbranch.File
 	contents := map[string]string{}
 	for f, err := range benchFolder(n, mark) {
@@ -76,8 +77,8 @@ func existing(n int, mark string) gitbranch.FolderContent {
 	}
 }
 
-// BenchmarkPushFirst writes and pushes 30,000 new files into an empty bare
-// repository, and prints the ratio to git fast-import and git push.
+// BenchmarkPushFirst writes and pushes 30,000 new files into an empty bare repo, and reports the ratio of its time to
+// the time of git fast-import and git push.
 func BenchmarkPushFirst(b *testing.B) {
 	folders := benchFiles()
 	var ours, git time.Duration
@@ -95,7 +96,8 @@ func BenchmarkPushFirst(b *testing.B) {
 	b.ReportMetric(ours.Seconds()/git.Seconds(), "ratio")
 }
 
-// BenchmarkPushOne changes one of these files and pushes it, and prints the ratio to the first push.
+// BenchmarkPushOne changes one of the 30,000 files and pushes it, and reports the ratio of its time to the time of the
+// first push.
 func BenchmarkPushOne(b *testing.B) {
 	folders := append([]gitbranch.FolderContent(nil), benchFiles()...)
 	repo := gitserver.InitBare(b)
@@ -107,14 +109,14 @@ func BenchmarkPushOne(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		n++
-		folders[0] = existing(0, fmt.Sprint(n))
+		folders[0] = storedFolder(0, fmt.Sprint(n))
 		b.StartTimer()
 		update(b, branch, gitbranch.UpdateOptions{}, edit("one", folders...))
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "of-first")
 }
 
-// BenchmarkSnapshot reads all trees of these files.
+// BenchmarkSnapshot reads all trees of the 30,000 files.
 func BenchmarkSnapshot(b *testing.B) {
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
@@ -126,8 +128,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// fastImport returns the time that git takes for the same: git fast-import into a repository, and git push from it to
-// an empty one.
+// fastImport returns the time in which git writes and pushes the same folders: git fast-import into a repo, and git
+// push from there to an empty repo.
 func fastImport(b *testing.B, folders []gitbranch.FolderContent) time.Duration {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter A <a@b> 0 +0000\ndata 1\nx\n")

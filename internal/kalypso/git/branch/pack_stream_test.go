@@ -23,8 +23,8 @@ func noise(seed uint64, n int) string {
 	return hex.EncodeToString(b)
 }
 
-// noisy returns folders of a megabyte each. One file is the same in all of them.
-func noisy(n int) (folders []gitbranch.FolderContent, files map[string]string) {
+// noisyFolders returns n folders of a megabyte each, and their files by path. One file is the same in all folders.
+func noisyFolders(n int) (folders []gitbranch.FolderContent, files map[string]string) {
 	files = map[string]string{}
 	for i := range n {
 		these := map[string]string{"a": noise(uint64(i), 1<<20), "b": fmt.Sprint(i), "same": "same", "deep/er": "x"}
@@ -37,11 +37,11 @@ func noisy(n int) (folders []gitbranch.FolderContent, files map[string]string) {
 	return folders, files
 }
 
-// TestUpdateStreamsLargePack: a pack larger than the buffer is packed while it is sent, and contains each new object
-// once.
+// TestUpdateStreamsLargePack: if a pack is larger than the buffer, it is built while it is sent. It contains each new
+// object once.
 func TestUpdateStreamsLargePack(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
-		folders, files := noisy(6)
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+		folders, files := noisyFolders(6)
 		update(t, b, gitbranch.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack that contains an object twice
@@ -61,10 +61,11 @@ func TestUpdateStreamsLargePack(t *testing.T) {
 	})
 }
 
-// TestUpdateErrorWhileStreaming: an error while the pack is sent is returned, and the branch stays.
+// TestUpdateErrorWhileStreaming: the folder's files cannot be read a second time, while the pack is sent. The update
+// returns the error, and the branch does not change.
 func TestUpdateErrorWhileStreaming(t *testing.T) {
 	broken := errors.New("a broken template")
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		head := gitserver.Rev(t, repo, "main")
 		for name, test := range map[string]struct {
@@ -72,10 +73,10 @@ func TestUpdateErrorWhileStreaming(t *testing.T) {
 			err   error
 			want  error
 		}{
-			"other files": {gitbranch.File{Path: "a", Content: []byte("other")}, nil, gitbranch.ErrTreeMismatch},
-			"an error":    {gitbranch.File{}, broken, broken},
+			"different files": {gitbranch.File{Path: "a", Content: []byte("other")}, nil, gitbranch.ErrTreeMismatch},
+			"error":           {gitbranch.File{}, broken, broken},
 		} {
-			folders, _ := noisy(6)
+			folders, _ := noisyFolders(6)
 			last := &folders[5]
 			files, calls := last.Files, 0
 			last.Files = func(yield func(gitbranch.File, error) bool) {
@@ -85,7 +86,7 @@ func TestUpdateErrorWhileStreaming(t *testing.T) {
 					yield(test.again, test.err)
 				}
 			}
-			_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, always(edit("no", folders...)))
+			_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
 			if calls != 2 {
 				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
 			}

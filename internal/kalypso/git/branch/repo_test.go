@@ -12,8 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAtVersion0 opens older commits on servers with protocol version 0. Those that serve no commit by hash send the
-// branch instead. A commit that does not exist is not found.
+// TestAtVersion0 opens an older commit on servers with protocol version 0. Servers that cannot send a commit by its
+// hash
+// send the branch instead.
 func TestAtVersion0(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	old := plumbing.NewHash(gitserver.Seed(t, repo, "main", map[string]string{"folder/a": "old\n"}))
@@ -53,11 +54,12 @@ func TestAtVersion0(t *testing.T) {
 		})
 	}
 	if ran < 5 {
-		t.Errorf("%d servers speak version 0", ran)
+		t.Errorf("only %d servers speak version 0", ran)
 	}
 }
 
-// TestHistoryWithoutFilters: a history is read in one request from a server that sends all objects of each commit.
+// TestHistoryWithoutFilters: a server without filters sends all objects of each commit, so the history is read in a
+// single request.
 func TestHistoryWithoutFilters(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	since := gitserver.Seed(t, repo, "main", map[string]string{"a": "0"})
@@ -75,7 +77,7 @@ func TestHistoryWithoutFilters(t *testing.T) {
 			t.Errorf("%d fetches", n)
 		}
 	}
-	// A repo whose history is longer than the part that is read.
+	// The history is longer than MaxHistory, so the commit is not found.
 	for i := range gitbranch.MaxHistory {
 		gitserver.Seed(t, repo, "main", map[string]string{"a": strings.Repeat("y", i+1)})
 	}

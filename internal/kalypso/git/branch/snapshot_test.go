@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// foldersAt returns the folders at a path of a readable snapshot.
+// foldersAt returns the folders at a path of a snapshot, and fails the test if they cannot be read.
 func foldersAt(t *testing.T, s *gitbranch.Snapshot, path string) map[string]plumbing.Hash {
 	t.Helper()
 	folders, err := s.Folders(path)
@@ -24,11 +24,11 @@ func foldersAt(t *testing.T, s *gitbranch.Snapshot, path string) map[string]plum
 	return folders
 }
 
-// TestSnapshotUnreadable: objects that cannot be fetched are an error of each call that needs them. They never count as
-// absent.
+// TestSnapshotUnreadable: if an object cannot be fetched, each call that needs it returns an error. It is never treated
+// as absent.
 func TestSnapshotUnreadable(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
-		// otherwise the server sends all objects with the commit
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+		// Without filters, the server sends all objects with the commit, and nothing is left to fetch.
 		gitserver.Git(t, repo, "config", "uploadpack.allowFilter", "true")
 		gitserver.Seed(t, repo, "main", map[string]string{"clusters/large/a/x.yaml": "1"})
 		ctx, hangUp := context.WithCancel(t.Context())
@@ -54,7 +54,7 @@ func TestSnapshotUnreadable(t *testing.T) {
 }
 
 func TestSnapshot(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		empty, err := b.Snapshot(t.Context())
 		if err != nil || !empty.Commit.IsZero() || len(foldersAt(t, empty, ".")) != 0 {
 			t.Fatalf("empty repository: %v, %v", empty, err)
@@ -109,8 +109,8 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// TestSnapshotBytes: file contents are not fetched if the server supports filters, and not sent if the branch has
-// them.
+// TestSnapshotBytes: a file's content is not fetched if the server supports filters, and not sent if the branch already
+// contains it.
 func TestSnapshotBytes(t *testing.T) {
 	noise := make([]byte, 1<<20)
 	for i := range noise {
@@ -139,9 +139,9 @@ func TestSnapshotBytes(t *testing.T) {
 	}
 }
 
-// TestHistory lists the foreign changes of our folders since our commit.
+// TestHistory lists the changes that people made in our folders since our commit.
 func TestHistory(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})
 		since := update(t, b, noBackoff, edit("ours", folder("large", first), folder("tiny", first))).Commit
 		gitserver.SeedFiles(t, repo, "main", "hotfix\n\nat night", map[string]gitserver.File{
@@ -164,11 +164,11 @@ func TestHistory(t *testing.T) {
 		none, found, err := b.ChangesSince(t.Context(), plumbing.NewHash("1111111111111111111111111111111111111111"),
 			[]string{"small"})
 		equal(t, "commits that touched small", len(none), 2)
-		equal(t, "found another", found || err != nil, false)
+		equal(t, "an unknown commit was found", found || err != nil, false)
 	})
 }
 
-// TestHistoryBound: a long history is not read to its end.
+// TestHistoryBound: only the last MaxHistory commits are read.
 func TestHistoryBound(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	old := gitserver.Seed(t, repo, "main", map[string]string{"large/n": "0"})
@@ -182,7 +182,7 @@ func TestHistoryBound(t *testing.T) {
 	equal(t, "changes", len(changes), gitbranch.MaxHistory)
 }
 
-// TestHistoryReads: without folders, only commits are fetched, no trees.
+// TestHistoryReads: if no folders are asked for, only commits are fetched, and no trees.
 func TestHistoryReads(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	since := gitserver.Seed(t, repo, "main", map[string]string{"n": "0"})

@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestUpdateCache: trees in the cache of an earlier update are not fetched again, and an outdated cache is ignored.
+// TestUpdateCache: an update does not fetch the trees that the last update left in the cache. It ignores an outdated or
+// damaged cache.
 func TestUpdateCache(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
@@ -39,10 +40,10 @@ func TestUpdateCache(t *testing.T) {
 	equal(t, "trees on the path", len(cache.Trees), 3)
 
 	cache, known := apply("two", cache)
-	equal(t, "requests where all is known: the reference, the folder's tree, and after the push the reference again",
+	equal(t, "requests with a full cache: the reference, the folder's tree, and after the push the reference again",
 		known, 3)
 	_, unknown := apply("three", gitbranch.TreeCache{})
-	equal(t, "requests where nothing is known: the commit and three trees more", unknown, known+4)
+	equal(t, "requests with an empty cache: also the commit and three trees", unknown, known+4)
 
 	gitserver.Seed(t, repo, "main", map[string]string{"theirs": "x"})
 	cache, _ = apply("four", cache)
@@ -54,5 +55,5 @@ func TestUpdateCache(t *testing.T) {
 
 	last := update(t, branch, gitbranch.UpdateOptions{CachePath: "env/.kalypso/rendering.json", Cache: cache},
 		edit("six", folder("env/large", map[string]string{"a": "six"})))
-	equal(t, "trees on the path, of which the update of another folder wrote two", len(last.Cache.Trees), 3)
+	equal(t, "trees on the path after an update of another folder", len(last.Cache.Trees), 3)
 }

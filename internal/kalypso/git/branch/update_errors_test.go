@@ -18,7 +18,7 @@ import (
 
 // TestUpdateCancelledInHook: the update ends with its context, even if the server never finishes the push.
 func TestUpdateCancelledInHook(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		started, release := fifo(t, repo, "started"), fifo(t, repo, "release")
 		hook := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho >'%s'\nread x <'%s'\nexit 1\n", started, release)
@@ -32,12 +32,12 @@ func TestUpdateCancelledInHook(t *testing.T) {
 			_, _ = os.ReadFile(started) // returns once the hook runs
 			cancel()
 		})
-		_, err := b.Update(ctx, noBackoff, always(edit("ours", folder("large", first))))
+		_, err := b.Update(ctx, noBackoff, returnEdit(edit("ours", folder("large", first))))
 		waiting.Wait()
-		_ = os.WriteFile(release, []byte("\n"), 0o600) // the hook ends
+		_ = os.WriteFile(release, []byte("\n"), 0o600) // let the hook end
 		fails(t, err, context.Canceled)
 		var interrupted *gitbranch.InterruptedError
-		remote := !strings.Contains(b.String(), "file://") // where the server may still take it
+		remote := !strings.Contains(b.String(), "file://") // a remote server may still accept the push
 		if !errors.As(err, &interrupted) || interrupted.Open != remote {
 			t.Errorf("the error is %#v", err)
 		}
@@ -45,6 +45,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 	})
 }
 
+// fifo creates a named pipe in a repo, and returns its path.
 func fifo(t *testing.T, repo, name string) string {
 	t.Helper()
 	path := filepath.Join(repo, name)
@@ -57,8 +58,8 @@ func fifo(t *testing.T, repo, name string) string {
 	return path
 }
 
-// TestConcurrentUpdatesInOneProcess: updates of one branch in one process run one after another, so that none loses a
-// race.
+// TestConcurrentUpdatesInOneProcess: updates of one branch run one after another in a process. So each succeeds in its
+// only attempt.
 func TestConcurrentUpdatesInOneProcess(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	opts := gitbranch.UpdateOptions{CreateBranch: true, Attempts: 1}
@@ -74,7 +75,7 @@ func TestConcurrentUpdatesInOneProcess(t *testing.T) {
 		b := open(t, url, "main")
 		all.Go(func() {
 			if _, err := b.Update(t.Context(), opts,
-				always(edit(path, folder(path, map[string]string{"a": path})))); err != nil {
+				returnEdit(edit(path, folder(path, map[string]string{"a": path})))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -111,26 +112,26 @@ func TestUpdateErrors(t *testing.T) {
 		edit *gitbranch.Edit
 		want error
 	}{
-		"hash":           {edit("ours", wrong), gitbranch.ErrTreeMismatch},
-		"file in a file": {edit("ours", folder("file/large", first)), gitbranch.ErrFileFolderConflict},
-		"folder on file": {edit("ours", folder("file", first)), gitbranch.ErrFileFolderConflict},
-		"file on folder": {with(func(e *gitbranch.Edit) { e.Files = map[string][]byte{"dir": nil} }),
+		"wrong hash":              {edit("ours", wrong), gitbranch.ErrTreeMismatch},
+		"file in a file":          {edit("ours", folder("file/large", first)), gitbranch.ErrFileFolderConflict},
+		"folder at a file's path": {edit("ours", folder("file", first)), gitbranch.ErrFileFolderConflict},
+		"file at a folder's path": {with(func(e *gitbranch.Edit) { e.Files = map[string][]byte{"dir": nil} }),
 			gitbranch.ErrFileFolderConflict},
-		"overlap":    {edit("ours", folder("a", first), folder("a/b", first)), gitbranch.ErrOverlap},
-		"twice":      {edit("ours", folder("a", first), folder("a", first)), gitbranch.ErrOverlap},
-		"order":      {edit("ours", unsorted), nil},
-		"stream":     {edit("ours", broken), errRender},
-		"climbs":     {edit("ours", folder("../a", first)), nil},
-		"absolute":   {edit("ours", folder("/a", first)), nil},
-		".git":       {edit("ours", folder("a/.GIT", first)), nil},
-		"no message": {edit(" ", folder("a", first)), nil},
-		"author": {with(func(e *gitbranch.Edit) {
+		"folder in a folder":  {edit("ours", folder("a", first), folder("a/b", first)), gitbranch.ErrOverlap},
+		"same folder twice":   {edit("ours", folder("a", first), folder("a", first)), gitbranch.ErrOverlap},
+		"unsorted files":      {edit("ours", unsorted), nil},
+		"files with an error": {edit("ours", broken), errRender},
+		"path with ..":        {edit("ours", folder("../a", first)), nil},
+		"absolute path":       {edit("ours", folder("/a", first)), nil},
+		"path with .git":      {edit("ours", folder("a/.GIT", first)), nil},
+		"no message":          {edit(" ", folder("a", first)), nil},
+		"invalid author": {with(func(e *gitbranch.Edit) {
 			e.Author.Email = "a>b"
 			e.Folders = []gitbranch.FolderContent{folder("a", first)}
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := b.Update(t.Context(), noBackoff, always(test.edit))
+			_, err := b.Update(t.Context(), noBackoff, returnEdit(test.edit))
 			if test.want != nil {
 				fails(t, err, test.want)
 			} else if err == nil {

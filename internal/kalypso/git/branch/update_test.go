@@ -20,8 +20,8 @@ var first = map[string]string{
 
 // TestUpdateCreatesChangesAndRemovesFolder creates a folder, changes it, changes nothing, and removes it.
 func TestUpdateCreatesChangesAndRemovesFolder(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
-		_, err := b.Update(t.Context(), gitbranch.UpdateOptions{}, always(edit("no", folder("large", first))))
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+		_, err := b.Update(t.Context(), gitbranch.UpdateOptions{}, returnEdit(edit("no", folder("large", first))))
 		fails(t, err, gitbranch.ErrBranchNotFound)
 
 		made := update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
@@ -47,7 +47,7 @@ func TestUpdateCreatesChangesAndRemovesFolder(t *testing.T) {
 		gone := edit("four")
 		gone.Remove = []string{"deep/er", "large", ".kalypso/rendering.json", "never/there"}
 		update(t, b, gitbranch.UpdateOptions{}, gone)
-		equal(t, "what is left", gitserver.Tree(t, repo, "main"), map[string]string{"Promoted_Commit_Id": "abc"})
+		equal(t, "tree after the removal", gitserver.Tree(t, repo, "main"), map[string]string{"Promoted_Commit_Id": "abc"})
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"four", "three", "one"})
 		gitserver.Fsck(t, repo)
 	})
@@ -55,7 +55,7 @@ func TestUpdateCreatesChangesAndRemovesFolder(t *testing.T) {
 
 // TestUpdateKeepsForeignFiles: links, executables, submodules and files next to ours keep their bytes and modes.
 func TestUpdateKeepsForeignFiles(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/old.yaml": "old\n", "zone/large/theirs": "1\n", "a-b": "",
 			"a/b": ""})
 		gitserver.SeedFiles(t, repo, "main", "others", map[string]gitserver.File{
@@ -72,14 +72,14 @@ func TestUpdateKeepsForeignFiles(t *testing.T) {
 			delete(after, "large/"+p)
 			delete(after, "zone/small/"+p)
 		}
-		equal(t, "others", after, before)
+		equal(t, "foreign files", after, before)
 		gitserver.Fsck(t, repo)
 	})
 }
 
-// TestUpdateCreatesSecondBranch creates a second branch.
+// TestUpdateCreatesSecondBranch: a new branch starts with our commit only, although the repo has another branch.
 func TestUpdateCreatesSecondBranch(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "other", map[string]string{"x": "y"})
 		update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folder("large", first)))
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"one"})
@@ -90,7 +90,7 @@ func TestUpdateCreatesSecondBranch(t *testing.T) {
 
 // TestUpdateRace: another push happens between our read and our push.
 func TestUpdateRace(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		tries := 0
 		r, err := b.Update(t.Context(), noBackoff, func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
@@ -144,7 +144,8 @@ func TestUpdateStopsAfterAttempts(t *testing.T) {
 	equal(t, "tries", n, 3)
 }
 
-// TestUpdateBrokenAnswer: the server accepts the push, and the connection breaks.
+// TestUpdateBrokenAnswer: the server accepts the push, and the connection breaks before the answer. The update
+// succeeds.
 func TestUpdateBrokenAnswer(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo)
@@ -156,10 +157,10 @@ func TestUpdateBrokenAnswer(t *testing.T) {
 
 // TestUpdateRejected: a hook rejects the push with its own message.
 func TestUpdateRejected(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		gitserver.Hook(t, repo, "pre-receive", "main is protected: cannot lock ref\nask the fleet team", 1)
-		_, err := b.Update(t.Context(), noBackoff, always(edit("ours", folder("large", first))))
+		_, err := b.Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrRejected)
 		var rejected *gitremote.RejectedError
 		if !as(err, &rejected) {
@@ -173,7 +174,7 @@ func TestUpdateRejected(t *testing.T) {
 	})
 }
 
-// TestUpdateBranchNameConflict: a new branch cannot have the name of another branch's folder, or lie in one.
+// TestUpdateBranchNameConflict: beside a branch rel/one, Git allows no branch rel and no branch rel/one/more.
 func TestUpdateBranchNameConflict(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		repo := gitserver.InitBare(t)
@@ -181,7 +182,7 @@ func TestUpdateBranchNameConflict(t *testing.T) {
 		url, credentials := backend.Start(t, repo)
 		for _, name := range []string{"rel", "rel/one/more"} {
 			_, err := open(t, url, name, credentials...).Update(t.Context(), gitbranch.UpdateOptions{CreateBranch: true},
-				always(edit("ours", folder("large", first))))
+				returnEdit(edit("ours", folder("large", first))))
 			var rejected *gitremote.RejectedError
 			if !as(err, &rejected) {
 				t.Fatalf("no RejectedError in %v", err)
@@ -194,9 +195,9 @@ func TestUpdateBranchNameConflict(t *testing.T) {
 	}
 }
 
-// TestUpdateCancelled: the update ends with its context.
+// TestUpdateCancelled: if the context ends, the update and Head return its error, and nothing is pushed.
 func TestUpdateCancelled(t *testing.T) {
-	everywhere(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := b.Update(ctx, noBackoff, func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
@@ -213,7 +214,7 @@ func TestUpdateCancelled(t *testing.T) {
 func TestUpdateMissingRepo(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		url, credentials := backend.Start(t, filepath.Join(t.TempDir(), "none.git"))
-		_, err := open(t, url, "main", credentials...).Update(t.Context(), noBackoff, always(nil))
+		_, err := open(t, url, "main", credentials...).Update(t.Context(), noBackoff, returnEdit(nil))
 		fails(t, err, gitremote.ErrRepoNotFound)
 	}
 }

@@ -34,8 +34,8 @@ func git(t *testing.T, input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestNames compares the hashes of objects with Git's.
-func TestNames(t *testing.T) {
+// TestObjectHashes compares our hashes of blobs and trees with Git's.
+func TestObjectHashes(t *testing.T) {
 	hasher, untrusted := gitobject.NewHasher(), gitobject.NewUntrustedHasher()
 	for _, content := range []string{"", "hello\n", strings.Repeat("x", 100_000)} {
 		want := git(t, content, "hash-object", "--stdin")
@@ -69,7 +69,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSortTree compares the order of random entries with that of their paths.
+// TestSortTree compares the order of random entries with the order of their paths.
 func TestSortTree(t *testing.T) {
 	modes := []string{gitobject.ModeFile, gitobject.ModeTree, "040000", gitobject.ModeModule}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -101,7 +101,7 @@ func TestSortTree(t *testing.T) {
 	}
 }
 
-// TestParseTree reads a tree exactly as it was written, and refuses one that is cut off.
+// TestParseTree: a tree that is read and written again has the same bytes. A tree that is cut off is an error.
 func TestParseTree(t *testing.T) {
 	entries := []entry{
 		{gitobject.ModeFile, "a", gitobject.Hash{1}},
@@ -114,7 +114,7 @@ func TestParseTree(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	if again := gitobject.AppendTree(nil, got); !bytes.Equal(again, raw) {
-		t.Errorf("%q is written as %q", raw, again)
+		t.Errorf("%q is written again as %q", raw, again)
 	}
 	line := len(raw) / 3
 	for n := 1; n < line; n++ {

@@ -55,7 +55,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// If a location contains another one, the inner one counts. Whole segments of the path are compared.
+// TestSources: the commit of an object comes from the innermost location that contains its path. The location a does
+// not contain ab/z.yaml, since whole segments of paths are compared.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	const repo = "https://github.com/acme/base"
@@ -87,6 +88,6 @@ func TestSources(t *testing.T) {
 		t.Errorf("the location is %q", got)
 	}
 	if !origin.IsLocation(repo+"@main:") || !origin.IsLocation(repo+"@"+at+":.") || origin.IsLocation("fleet/a.yaml") {
-		t.Error("IsLocation accepts other texts")
+		t.Error("IsLocation rejects a location, or accepts a path without a repo")
 	}
 }

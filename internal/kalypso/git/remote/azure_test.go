@@ -14,8 +14,8 @@ import (
 
 const noSuchHash = "7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"
 
-// TestUnknownObject: an object that the server does not have is the same error over all servers, with and without a
-// depth and a filter, after one request.
+// TestUnknownObject: every server reports an unknown object with the same error after one request, with and without a
+// depth and a filter.
 func TestUnknownObject(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestUnknownObject(t *testing.T) {
 	}
 }
 
-// azureServers returns the two servers that behave as Azure Repos, with what a test changes on them.
+// azureServers starts a server over HTTP and one over SSH that behave as Azure Repos.
 func azureServers(t *testing.T, repo string) map[string]azureServer {
 	t.Helper()
 	over, url := gitserver.Serve(t, repo, gitserver.Azure(), gitserver.WithBasic("kalypso", "canary-password"))
@@ -52,13 +52,14 @@ func azureServers(t *testing.T, repo string) map[string]azureServer {
 	}
 }
 
+// azureServer is a server with its settings, which a test can change while it runs.
 type azureServer struct {
 	*gitserver.AzureRepos
 	url         string
 	credentials []gitremote.Credential
 }
 
-// TestAzurePush: a race, a protected branch and a missing right are different errors.
+// TestAzurePush: a lost race, a protected branch and a missing right are different errors.
 func TestAzurePush(t *testing.T) {
 	for _, name := range []string{"http", "ssh"} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestAzurePush(t *testing.T) {
 			r := open(t, server.url, server.credentials)
 			remove := gitremote.PushRequest{Branch: main, Old: old}
 
-			w, err := r.Writer(t.Context()) // which reads the head before the race
+			w, err := r.Writer(t.Context()) // reads the head before the other push
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func TestAzurePush(t *testing.T) {
 			w.Close()
 			is(t, err, gitremote.ErrBranchMoved)
 			if !strings.Contains(err.Error(), "TF401028") {
-				t.Errorf("the server's words are not in %v", err)
+				t.Errorf("the error does not contain the server's message: %v", err)
 			}
 
 			remove.Old = plumbing.NewHash(gitserver.Rev(t, repo, "main"))
@@ -91,7 +92,7 @@ func TestAzurePush(t *testing.T) {
 			err = pushTo(t.Context(), r, remove)
 			is(t, err, gitremote.ErrUnauthorized)
 			if !strings.Contains(err.Error(), "TF401027") {
-				t.Errorf("the server's words are not in %v", err)
+				t.Errorf("the error does not contain the server's message: %v", err)
 			}
 			if at, err := r.Ref(t.Context(), main); err != nil || at != remove.Old {
 				t.Errorf("the branch is at %s, %v", at, err)
@@ -100,7 +101,9 @@ func TestAzurePush(t *testing.T) {
 	}
 }
 
-// TestAzureAddresses: both addresses of a repo may have a credential and a mirror.
+// TestAzureAddresses: the two addresses of a repo in Azure Repos may each have a credential and a mirror. They are
+// still
+// one repo.
 func TestAzureAddresses(t *testing.T) {
 	urls := []string{"https://dev.azure.com/acme/p/_git/r", "https://acme.visualstudio.com/p/_git/r"}
 	to := map[string]string{}
@@ -118,12 +121,12 @@ func TestAzureAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if two, err := client.Remote(urls[1]); err != nil || one.Key() != two.Key() {
-		t.Errorf("%s and %s are two repos, %v", one, two, err)
+		t.Errorf("%s and %s count as two repos, %v", one, two, err)
 	}
 }
 
-// TestSignInPage: a web page in place of Git's answer means that the server does not accept the credential. The
-// credential is tried once.
+// TestSignInPage: a web page instead of Git's answer means that the server rejects the credential. The credential is
+// not tried again.
 func TestSignInPage(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -137,12 +140,12 @@ func TestSignInPage(t *testing.T) {
 	}{
 		"no credential":    {nil, nil},
 		"wrong credential": {[]gitremote.Credential{{URL: server.URL, Username: "kalypso", Password: "canary-wrong"}}, nil},
-		"a page to read": {right,
+		"page instead of the fetch": {right,
 			&gitserver.Fault{Service: "git-upload-pack", Method: http.MethodPost, Status: http.StatusOK, Header: page}},
-		"a page to push": {right,
+		"page instead of the push's greeting": {right,
 			&gitserver.Fault{Service: "git-receive-pack", Method: http.MethodGet, Status: http.StatusOK, Header: page}},
-		"203 without a type": {right, &gitserver.Fault{Status: http.StatusNonAuthoritativeInfo}},
-		"a redirect": {right, &gitserver.Fault{Status: http.StatusFound,
+		"status 203 without a content type": {right, &gitserver.Fault{Status: http.StatusNonAuthoritativeInfo}},
+		"redirect to a page": {right, &gitserver.Fault{Status: http.StatusFound,
 			Header: http.Header{"Location": {signInPage(t) + "/_signin?realm=dev.azure.com"}}}},
 	} {
 		server.ResetLog()
@@ -161,7 +164,7 @@ func TestSignInPage(t *testing.T) {
 	}
 }
 
-// TestAzureWrongKey: a key that Azure Repos does not accept is tried once.
+// TestAzureWrongKey: if Azure Repos rejects a key, the key is not tried again.
 func TestAzureWrongKey(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.ServeAzureSSH(t, repo)
@@ -176,7 +179,7 @@ func TestAzureWrongKey(t *testing.T) {
 	}
 }
 
-// signInPage is a server that answers every request with a page.
+// signInPage starts a server that answers every request with a web page, and returns its URL.
 func signInPage(t *testing.T) string {
 	t.Helper()
 	s := gitserver.New(t, t.TempDir())
@@ -185,7 +188,8 @@ func signInPage(t *testing.T) string {
 	return s.URL
 }
 
-// TestErrorInPack: an error on channel 3 in the middle of a pack is an error of the server, not a broken connection.
+// TestErrorInPack: a message on channel 3 in the middle of a pack is reported as the server's error, not as a broken
+// connection.
 func TestErrorInPack(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := plumbing.NewHash(gitserver.Seed(t, repo, "main", map[string]string{"a": "1"}))
@@ -210,8 +214,8 @@ func TestErrorInPack(t *testing.T) {
 	}
 }
 
-// TestAzureRefuses: the test server refuses the requests that Azure Repos refuses.
-func TestAzureRefuses(t *testing.T) {
+// TestAzureServerRefusals: our test server refuses the same requests as Azure Repos.
+func TestAzureServerRefusals(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
 	for name, server := range azureServers(t, repo) {
@@ -219,7 +223,7 @@ func TestAzureRefuses(t *testing.T) {
 		want := gitremote.FetchRequest{Wants: []plumbing.Hash{plumbing.NewHash(head)}, Filter: "blob:limit=1k"}
 		err := r.Fetch(t.Context(), want, gitremote.Objects{})
 		if err == nil || !strings.Contains(err.Error(), "blob:limit") {
-			t.Errorf("%s: a filter: got %v", name, err)
+			t.Errorf("%s: filter that Azure Repos refuses: got %v", name, err)
 		}
 	}
 	_, url := gitserver.Serve(t, repo, gitserver.Azure())

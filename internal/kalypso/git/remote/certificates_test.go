@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
-// serveTLS serves a repo by a server that asks for client certificates, and returns its URL.
+// serveTLS starts a server for a repo that asks for client certificates, and returns it with the repo's URL.
 func serveTLS(
 	t *testing.T, repo string, wanted tls.ClientAuthType, options ...gitserver.Option,
 ) (server *tlsserver.Server, url string) {
@@ -23,15 +23,15 @@ func serveTLS(
 	return server, server.URL + "/" + filepath.Base(repo)
 }
 
-// withClient is a credential with the certificates of a server.
+// withClient returns a credential with the CA and the client certificate of a server.
 func withClient(url string, of *tlsserver.Server) gitremote.Credential {
 	return gitremote.Credential{
 		URL: url, CACertificate: of.CA, ClientCertificate: of.Client.Certificate, ClientKey: of.Client.Key,
 	}
 }
 
-// TestClientCertificate: a server that requires a client certificate gets the certificate of the credential, or else
-// the certificate for its host.
+// TestClientCertificate: a server that requires a client certificate gets the certificate of the credential. If no
+// credential matches, it gets the certificate for its host.
 func TestClientCertificate(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
@@ -48,21 +48,22 @@ func TestClientCertificate(t *testing.T) {
 	})
 	unknown := trusted
 	unknown.ClientCertificate, unknown.ClientKey = stranger.Certificate, stranger.Key
+	const missing = "client_certificate and client_key"
 	for name, tc := range map[string]struct {
 		credentials []gitremote.Credential
 		options     []gitremote.Option
-		says        string // "": it works
+		says        string // a part of the error; empty if the request must succeed
 	}{
-		"the credential's": {credentials: []gitremote.Credential{withClient(server.URL, server)}},
-		"the host's":       {options: []gitremote.Option{forHost}},
-		"the host's, with a password for Git": {options: []gitremote.Option{forHost},
+		"certificate of the credential": {credentials: []gitremote.Credential{withClient(server.URL, server)}},
+		"certificate for the host":      {options: []gitremote.Option{forHost}},
+		"certificate for the host, password of the credential": {options: []gitremote.Option{forHost},
 			credentials: []gitremote.Credential{{URL: server.URL, Username: "me", Password: "canary"}}},
-		"none":                    {credentials: []gitremote.Credential{trusted}, says: "client_certificate and client_key"},
-		"of an unknown authority": {credentials: []gitremote.Credential{unknown}, says: "client_certificate and client_key"},
-		"without trust":           {says: "set ca_certificate"},
-		"the credential's first": {credentials: []gitremote.Credential{trusted}, options: []gitremote.Option{forHost},
-			says: "client_certificate and client_key"},
-		"of another path": {credentials: []gitremote.Credential{withClient(server.URL+"/other", server)},
+		"no certificate":                      {credentials: []gitremote.Credential{trusted}, says: missing},
+		"certificate of an unknown authority": {credentials: []gitremote.Credential{unknown}, says: missing},
+		"no credential":                       {says: "set ca_certificate"},
+		"credential without a certificate, certificate for the host": {
+			credentials: []gitremote.Credential{trusted}, options: []gitremote.Option{forHost}, says: missing},
+		"credential for another path": {credentials: []gitremote.Credential{withClient(server.URL+"/other", server)},
 			says: "set ca_certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,15 +82,15 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
-// TestRedirectedClientCertificate: no target of a redirect gets a client certificate: neither the requested server's,
-// nor its own, with which a team could read through us what only the platform may read.
+// TestRedirectedClientCertificate: the target of a redirect gets no client certificate, neither for the requested
+// server nor for the target itself. Otherwise a team could redirect us to a server that only the platform may read.
 func TestRedirectedClientCertificate(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
 	target, to := serveTLS(t, repo, tls.RequestClientCert)
 	for name, there := range map[string]gitremote.Credential{
-		"without a certificate of its own": {URL: target.URL, CACertificate: target.CA},
-		"with a certificate of its own":    withClient(target.URL, target),
+		"no certificate for the target": {URL: target.URL, CACertificate: target.CA},
+		"certificate for the target":    withClient(target.URL, target),
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked, url := serveTLS(t, repo, tls.RequireAndVerifyClientCert, gitserver.WithRedirect(target.URL))

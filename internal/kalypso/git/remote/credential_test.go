@@ -12,7 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestNewClientErrors: all errors are returned together, each with its position, and none contains a secret.
+// TestNewClientErrors: all errors are returned together. Each names the index and the field of its credential, and none
+// contains a secret.
 func TestNewClientErrors(t *testing.T) {
 	encrypted := encryptedKey(t, "right")
 	credentials := []gitremote.Credential{
@@ -57,7 +58,7 @@ func TestNewClientErrors(t *testing.T) {
 		t.Errorf("errors (-want +got):\n%s\n%v", diff, err)
 	}
 	if strings.Contains(err.Error(), "canary") {
-		t.Errorf("a secret in %v", err)
+		t.Errorf("the error contains a secret: %v", err)
 	}
 }
 
@@ -65,10 +66,10 @@ func TestWrongCredentials(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("u", "right"))
 	for name, credentials := range map[string][]gitremote.Credential{
-		"none":   nil,
-		"wrong":  {{URL: server.URL, Username: "u", Password: "canary-wrong"}},
-		"bearer": {{URL: server.URL, BearerToken: "canary-wrong"}},
-		"other":  {{URL: server.URL + "/repo.git-other", Username: "u", Password: "right"}},
+		"no credential":               nil,
+		"wrong password":              {{URL: server.URL, Username: "u", Password: "canary-wrong"}},
+		"token instead of a password": {{URL: server.URL, BearerToken: "canary-wrong"}},
+		"credential for another repo": {{URL: server.URL + "/repo.git-other", Username: "u", Password: "right"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(t, url, credentials).Ref(t.Context(), main)
@@ -82,18 +83,18 @@ func TestWrongCredentials(t *testing.T) {
 	is(t, err, gitremote.ErrUnauthorized)
 }
 
-// TestPushDenied: the credential may read but not write.
+// TestPushDenied: the credential may read the repo, but not push to it.
 func TestPushDenied(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	_, url := gitserver.Serve(t, repo, gitserver.WithPushDenied())
 	err := pushTo(t.Context(), open(t, url, nil), gitremote.PushRequest{Branch: main, Pack: strings.NewReader("")})
 	is(t, err, gitremote.ErrUnauthorized)
 	if !strings.Contains(err.Error(), "this token may not write") {
-		t.Errorf("the server's words are not in %v", err)
+		t.Errorf("the error does not contain the server's message: %v", err)
 	}
 }
 
-// TestRedirect: another host, port or path gets no credential.
+// TestRedirect: a redirect to another host, port or path does not carry the credential along.
 func TestRedirect(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	target, _ := gitserver.Serve(t, repo)

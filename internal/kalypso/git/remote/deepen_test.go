@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// historyRepo has ten commits, with many files that do not change.
+// historyRepo returns a repo of ten commits. The first adds 300 files, and each later commit changes one file.
 func historyRepo(t *testing.T) (repo string, head plumbing.Hash) {
 	t.Helper()
 	repo = gitserver.InitBare(t)
@@ -28,8 +28,8 @@ func historyRepo(t *testing.T) (repo string, head plumbing.Hash) {
 	return repo, plumbing.NewHash(gitserver.Rev(t, repo, "main"))
 }
 
-// TestDeepen reads a commit, and then its history, over all servers. A server without filters sends everything of all
-// commits.
+// TestDeepen reads a commit and then its history, over all servers. If a server has no filters, it sends all objects
+// of these commits.
 func TestDeepen(t *testing.T) {
 	repo, head := historyRepo(t)
 	for _, backend := range gitserver.Backends() {
@@ -64,7 +64,8 @@ func TestDeepen(t *testing.T) {
 	}
 }
 
-// TestDeepenCost: a server without filters sends a commit once, and over HTTP each fetch is one request.
+// TestDeepenCost: a server without filters sends the objects of a commit only once, and each fetch over HTTP is one
+// request.
 func TestDeepenCost(t *testing.T) {
 	repo, head := historyRepo(t)
 	for name, options := range map[string][]gitserver.Option{"v0": {gitserver.WithProtocolV0()}, "v2": nil} {
@@ -92,7 +93,7 @@ func TestDeepenCost(t *testing.T) {
 			t.Errorf("%s: %d bytes for a commit, and %d for its history", name, first, more)
 		}
 		if all := fetch(10, gitremote.Objects{}); all < first {
-			t.Errorf("%s: %d bytes without the commit, of %d", name, all, first)
+			t.Errorf("%s: a new client gets %d bytes for the history, but %d for one commit", name, all, first)
 		}
 		rd.Close()
 	}

@@ -15,52 +15,52 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// TestKindOf pins the texts by which we distinguish the errors of other programs and libraries.
+// TestKindOf pins the texts of other programs and libraries by which we recognize the kind of an error.
 func TestKindOf(t *testing.T) {
 	for _, test := range []struct {
 		err  error
 		want error
 	}{
-		{said("ssh: handshake failed: ssh: unable to authenticate, " +
+		{textError("ssh: handshake failed: ssh: unable to authenticate, " +
 			"attempted methods [none publickey], no supported methods remain"),
 			ErrUnauthorized},
-		{said("remote: Permission to acme/gitops.git denied to somebody."), ErrUnauthorized},
-		{said("fatal: detected dubious ownership in repository at '/srv/git/gitops.git'"), ErrUnauthorized},
-		{said("ERROR: The key you are authenticating with has been marked as read only."), ErrUnauthorized},
-		{said("GitLab: You are not allowed to push code to this project."), ErrUnauthorized},
-		{said("fatal: '/srv/none.git' does not appear to be a git repository"), ErrRepoNotFound},
-		{said("ERROR: Repository not found."), ErrRepoNotFound},
-		{said("ERROR: The project you were looking for could not be found or you don't have permission to view it."),
+		{textError("remote: Permission to acme/gitops.git denied to somebody."), ErrUnauthorized},
+		{textError("fatal: detected dubious ownership in repository at '/srv/git/gitops.git'"), ErrUnauthorized},
+		{textError("ERROR: The key you are authenticating with has been marked as read only."), ErrUnauthorized},
+		{textError("GitLab: You are not allowed to push code to this project."), ErrUnauthorized},
+		{textError("fatal: '/srv/none.git' does not appear to be a git repository"), ErrRepoNotFound},
+		{textError("ERROR: Repository not found."), ErrRepoNotFound},
+		{textError("ERROR: The project you were looking for could not be found or you don't have permission to view it."),
 			ErrRepoNotFound},
-		{said("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
-		{said("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
-		{said("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
-		{said("cannot lock ref 'refs/heads/main': Unable to create '/srv/r.git/./refs/heads/main.lock': File exists."),
+		{textError("upload-pack: not our ref 7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4"), ErrObjectNotServed},
+		{textError("Server does not allow request for unadvertised object 7c6d"), ErrObjectNotServed},
+		{textError("cannot lock ref 'refs/heads/main': is at 7c6d but expected 1a09"), ErrBranchMoved},
+		{textError("cannot lock ref 'refs/heads/main': Unable to create '/srv/r.git/./refs/heads/main.lock': File exists."),
 			ErrBranchLocked},
-		{said("LOCK_FAILURE"), ErrBranchLocked},
-		{said("fatal: write error: No space left on device"), ErrServerFull},
-		{said("error: unable to write file: Disk quota exceeded"), ErrServerFull},
-		{said("error: unable to write file: Permission denied: No space left on device"), ErrServerFull},
-		{said("failed to update ref"), ErrBranchMoved},
-		{said("incorrect old value provided"), ErrBranchMoved},
-		{said("reference already exists"), ErrBranchMoved},
-		{said("non-fast-forward"), ErrBranchMoved},
-		{said("remote: Gitea: Unauthorized: User: 2:me with Key: 3:k is not authorized to write to acme/gitops."),
+		{textError("LOCK_FAILURE"), ErrBranchLocked},
+		{textError("fatal: write error: No space left on device"), ErrServerFull},
+		{textError("error: unable to write file: Disk quota exceeded"), ErrServerFull},
+		{textError("error: unable to write file: Permission denied: No space left on device"), ErrServerFull},
+		{textError("failed to update ref"), ErrBranchMoved},
+		{textError("incorrect old value provided"), ErrBranchMoved},
+		{textError("reference already exists"), ErrBranchMoved},
+		{textError("non-fast-forward"), ErrBranchMoved},
+		{textError("remote: Gitea: Unauthorized: User: 2:me with Key: 3:k is not authorized to write to acme/gitops."),
 			ErrUnauthorized},
-		{said("Your credentials lack one or more required privilege scopes."), ErrUnauthorized},
-		{said("TF401019: The Git repository with name or identifier gitops does not exist or you do not have permissions " +
-			"for the operation you are attempting."), ErrRepoNotFound},
-		{said("TF200016: The following project does not exist: acme. Verify that the name of the project is correct."),
+		{textError("Your credentials lack one or more required privilege scopes."), ErrUnauthorized},
+		{textError("TF401019: The Git repository with name or identifier gitops does not exist or you do not have " +
+			"permissions for the operation you are attempting."), ErrRepoNotFound},
+		{textError("TF200016: The following project does not exist: acme. Verify that the name of the project is correct."),
 			ErrRepoNotFound},
-		{said("VS800075: The project with id 'acme' does not exist, or you do not have permission to access it."),
+		{textError("VS800075: The project with id 'acme' does not exist, or you do not have permission to access it."),
 			ErrRepoNotFound},
-		{said("TF401035: The object '7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4' does not exist."), ErrObjectNotServed},
-		{said("TF401028: The pull request's source 'refs/heads/main' does not exist."), nil},
-		{said("GitLab: You are not allowed to push code to protected branches on this project."), ErrProtected},
+		{textError("TF401035: The object '7c6d4b0e5a1c7b0c7d5a4e3f2b1a09f8e7d6c5b4' does not exist."), ErrObjectNotServed},
+		{textError("TF401028: The pull request's source 'refs/heads/main' does not exist."), nil},
+		{textError("GitLab: You are not allowed to push code to protected branches on this project."), ErrProtected},
 		{&protocolError{"EOF"}, nil},
 		{&statusError{text: "HTTP status 400 Bad Request: TF401019: no repository"}, ErrRepoNotFound},
-		{said("pre-receive hook declined"), nil},
-		{said("protected branch hook declined"), nil},
+		{textError("pre-receive hook declined"), nil},
+		{textError("protected branch hook declined"), nil},
 		{fmt.Errorf("wrapped: %w", transport.ErrAuthorizationFailed), ErrUnauthorized},
 		{plumbing.NewUnexpectedError(transport.ErrRepositoryNotFound), ErrRepoNotFound},
 		{&exec.Error{Name: "git", Err: exec.ErrNotFound}, ErrGitMissing},
@@ -75,13 +75,13 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// said is an error that consists of a text.
-type said string
+// textError is an error with only a text, as other programs print it.
+type textError string
 
-func (s said) Error() string { return string(s) }
+func (s textError) Error() string { return string(s) }
 
-// TestCredentialOfRepo pins which credential serves which repository.
-func TestCredentialOfRepo(t *testing.T) {
+// TestFindAuth pins which credential is used for which repo.
+func TestFindAuth(t *testing.T) {
 	for _, test := range []struct {
 		urls []string
 		repo string
@@ -137,7 +137,7 @@ func TestCredentialOfRepo(t *testing.T) {
 			t.Errorf("%v for %s: got %q, want %q", test.urls, test.repo, got, test.want)
 		}
 		if (password == "token") != (test.urls == nil && got != "") {
-			t.Errorf("%v for %s: got the %s one", test.urls, test.repo, password)
+			t.Errorf("%v for %s: got the %s password", test.urls, test.repo, password)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// waits records the waits of a client.
+// waits records how long a client waits before each retry.
 type waits []time.Duration
 
 func (w *waits) option() gitremote.Option {
@@ -29,7 +29,7 @@ func (w *waits) option() gitremote.Option {
 	})
 }
 
-// readAll looks up the branch, fetches its commit, and prepares a push: all requests that may be retried.
+// readAll looks up the branch, fetches its commit, and prepares a push. All these requests may be repeated.
 func readAll(ctx context.Context, r *gitremote.Remote, want string) error {
 	rd, err := r.Reader(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func readAll(ctx context.Context, r *gitremote.Remote, want string) error {
 		return err
 	}
 	if _, here := got[head]; !here || head.String() != want {
-		return fmt.Errorf("%s was fetched, %t, and the branch is at %s", head, here, want)
+		return fmt.Errorf("fetched %s: %t, want the branch's head %s", head, here, want)
 	}
 	w, err := r.Writer(ctx)
 	if err != nil {
@@ -55,17 +55,17 @@ func readAll(ctx context.Context, r *gitremote.Remote, want string) error {
 	return nil
 }
 
-// TestRetry: requests to a busy server and broken connections are repeated three times.
+// TestRetry: a request is repeated up to three times if the server is busy or the connection breaks.
 func TestRetry(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": strings.Repeat("content\n", 1000)})
 	faults := map[string]gitserver.Fault{
-		"429":     {Status: http.StatusTooManyRequests},
-		"502":     {Status: http.StatusBadGateway},
-		"503":     {Status: http.StatusServiceUnavailable},
-		"504":     {Status: http.StatusGatewayTimeout},
-		"dropped": {},
-		"cut off": {Cut: 30},
+		"429":               {Status: http.StatusTooManyRequests},
+		"502":               {Status: http.StatusBadGateway},
+		"503":               {Status: http.StatusServiceUnavailable},
+		"504":               {Status: http.StatusGatewayTimeout},
+		"connection closed": {},
+		"answer cut off":    {Cut: 30},
 	}
 	requests := map[string]gitserver.Fault{
 		"greeting of a read": {Service: "git-upload-pack", Method: http.MethodGet},
@@ -89,7 +89,7 @@ func TestRetry(t *testing.T) {
 						t.Errorf("wait %d is %s", i+1, w)
 					}
 				}
-				if len(waited) < 2 || len(waited) > 3 { // net/http itself reopens an idle connection
+				if len(waited) < 2 || len(waited) > 3 { // net/http repeats a request itself if an idle connection was closed
 					t.Errorf("waited %d times", len(waited))
 				}
 
@@ -102,14 +102,14 @@ func TestRetry(t *testing.T) {
 				err := readAll(t.Context(), open(t, url, nil, waited.option()), head)
 				is(t, err, kind)
 				if !strings.Contains(err.Error(), "4 attempts") {
-					t.Errorf("how often it was tried is not in %v", err)
+					t.Errorf("the error does not name the number of attempts: %v", err)
 				}
 			})
 		}
 	}
 }
 
-// TestRetrySSH: a broken connection is opened again.
+// TestRetrySSH: if an SSH connection breaks, another one is opened, up to three times.
 func TestRetrySSH(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -129,7 +129,7 @@ func TestRetrySSH(t *testing.T) {
 	}
 }
 
-// TestNoRetry: a final answer is not requested again.
+// TestNoRetry: an answer that will not change, such as 403 or 404, is not requested again.
 func TestNoRetry(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -149,7 +149,7 @@ func TestNoRetry(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: the client waits as the server asks, within the deadline of its context.
+// TestRetryAfter: the client waits as long as the header Retry-After asks, unless this exceeds the context's deadline.
 func TestRetryAfter(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -179,7 +179,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestHeaderTimeout: a server accepts a request or connection, and does not answer.
+// TestHeaderTimeout: a server that accepts a request or a connection and does not answer counts as unreachable.
 func TestHeaderTimeout(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -197,7 +197,7 @@ func TestHeaderTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = silent.Close() }() // it accepts no connections
+	defer func() { _ = silent.Close() }() // it listens, but accepts no connection
 	ssh := gitserver.NewSSH(t)
 	known := strings.ReplaceAll(ssh.KnownHosts, ssh.Host[len("127.0.0.1:"):], silent.Addr().String()[len("127.0.0.1:"):])
 	r := open(t, "ssh://"+silent.Addr().String()+repo, []gitremote.Credential{
@@ -206,7 +206,7 @@ func TestHeaderTimeout(t *testing.T) {
 	is(t, readAll(t.Context(), r, head), gitremote.ErrUnreachable)
 }
 
-// TestMaxRefList: an endless list of references is not read to its end.
+// TestMaxRefList: a list of references that exceeds the bound is an error. It is not read to its end.
 func TestMaxRefList(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -229,16 +229,16 @@ func TestMaxRefList(t *testing.T) {
 			_, err = r.Writer(t.Context())
 			is(t, err, gitremote.ErrTooManyRefs)
 			if !strings.Contains(err.Error(), "hide references") {
-				t.Errorf("what to do is not in %v", err)
+				t.Errorf("the error does not say what to do: %v", err)
 			}
 			if at, err := open(t, url, credentials).Ref(t.Context(), main); err != nil || at.String() != head {
-				t.Errorf("within the bound: %s, %v", at, err)
+				t.Errorf("with the default bound: %s, %v", at, err)
 			}
 		})
 	}
 }
 
-// TestEmptyAnswer: an empty answer does not mean that the branch is absent.
+// TestEmptyAnswer: an empty answer is an error. It does not mean that the branch is absent.
 func TestEmptyAnswer(t *testing.T) {
 	repo, empty := gitserver.InitBare(t), gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -259,15 +259,15 @@ func TestEmptyAnswer(t *testing.T) {
 		faults []gitserver.Fault
 		want   error
 	}{
-		"no byte":                 {[]gitserver.Fault{get}, gitremote.ErrUnreachable},
-		"no byte after preamble":  {[]gitserver.Fault{saying(get, preamble)}, gitremote.ErrUnreachable},
-		"no list":                 {[]gitserver.Fault{saying(get, preamble+"0000")}, gitremote.ErrEmptyAnswer},
-		"no list anywhere":        {[]gitserver.Fault{saying(get, "0000"), saying(push, "0000")}, gitremote.ErrEmptyAnswer},
-		"no capabilities":         {[]gitserver.Fault{noCapabilities, saying(post, "0000")}, gitremote.ErrEmptyAnswer},
-		"no byte to ls-refs":      {[]gitserver.Fault{post}, gitremote.ErrUnreachable},
-		"no reference to ls-refs": {[]gitserver.Fault{saying(post, "0000")}, gitremote.ErrEmptyAnswer},
-		"no end of ls-refs":       {[]gitserver.Fault{saying(post, "0001")}, nil},
-		"pushes are rejected":     {[]gitserver.Fault{saying(post, "0000"), denied}, gitremote.ErrEmptyAnswer},
+		"empty answer":                 {[]gitserver.Fault{get}, gitremote.ErrUnreachable},
+		"nothing after the preamble":   {[]gitserver.Fault{saying(get, preamble)}, gitremote.ErrUnreachable},
+		"no list of references":        {[]gitserver.Fault{saying(get, preamble+"0000")}, gitremote.ErrEmptyAnswer},
+		"no list for fetch and push":   {[]gitserver.Fault{saying(get, "0000"), saying(push, "0000")}, gitremote.ErrEmptyAnswer},
+		"no capabilities":              {[]gitserver.Fault{noCapabilities, saying(post, "0000")}, gitremote.ErrEmptyAnswer},
+		"empty answer to ls-refs":      {[]gitserver.Fault{post}, gitremote.ErrUnreachable},
+		"no reference from ls-refs":    {[]gitserver.Fault{saying(post, "0000")}, gitremote.ErrEmptyAnswer},
+		"no end of the ls-refs answer": {[]gitserver.Fault{saying(post, "0001")}, nil},
+		"no reference, push denied":    {[]gitserver.Fault{saying(post, "0000"), denied}, gitremote.ErrEmptyAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, url := gitserver.Serve(t, repo)
@@ -289,7 +289,7 @@ func TestEmptyAnswer(t *testing.T) {
 		_, err := open(t, ssh.URL(repo), sshCredential(ssh), waited.option()).Ref(t.Context(), main)
 		is(t, err, want)
 	}
-	// Older servers report an empty repository only to those who may push.
+	// Older servers send the same answer to a fetch from an empty repo. Only the answer to a push proves that it is empty.
 	server, url := gitserver.Serve(t, empty)
 	server.Fail(saying(get, preamble+"0000"))
 	at, err := open(t, url, nil).Ref(t.Context(), main)

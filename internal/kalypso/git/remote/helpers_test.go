@@ -14,7 +14,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
-// is fails the test unless an error is of this kind and contains no secret of the test servers.
+// is fails the test unless an error is of a kind and contains no secret of the test servers.
 func is(t *testing.T, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
@@ -27,14 +27,14 @@ func is(t *testing.T, err, kind error) {
 	}
 }
 
-// loginFunc is a function that always returns the same login for a repo.
+// loginFunc returns an option with a function that returns a login for a repo, also after a refusal.
 func loginFunc(f func(repo string) (gitremote.Login, error)) gitremote.Option {
 	return gitremote.WithLoginFunc(func(_ context.Context, repo string, _ gitremote.Login) (gitremote.Login, error) {
 		return f(repo)
 	})
 }
 
-// pushTo pushes once.
+// pushTo opens a connection, pushes, and closes the connection.
 func pushTo(ctx context.Context, r *gitremote.Remote, req gitremote.PushRequest) error {
 	w, err := r.Writer(ctx)
 	if err != nil {

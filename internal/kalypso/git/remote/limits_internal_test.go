@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// WithMaxRead sets the bound of the bytes of one fetch.
+// WithMaxRead sets how many bytes a fetch may read.
 func WithMaxRead(bytes int64) Option { return func(s *settings) { s.maxRead = bytes } }
 
-// WithMaxRefList sets the bound of the bytes of a server's list of references.
+// WithMaxRefList sets how many bytes a server's list of references may have.
 func WithMaxRefList(bytes int64) Option { return func(s *settings) { s.maxRefList = bytes } }
 
-// WithHeaderTimeout sets the time until a server begins to answer.
+// WithHeaderTimeout sets how long a server may take to begin its answer.
 func WithHeaderTimeout(d time.Duration) Option { return func(s *settings) { s.answerTimeout = d } }
 
 // WithSleep sets the function that waits before a request is sent again.

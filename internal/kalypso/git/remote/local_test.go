@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestHookEnvironment: a hook of a local repository gets the variables that programs need to run, and no others of the
-// provider's environment.
+// TestHookEnvironment: a hook of a local repo gets the variables that programs need to run, such as PATH, but no other
+// variable of the provider's environment.
 func TestHookEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"GITHUB_TOKEN": "canary-1", "TF_VAR_password": "canary-2", "AWS_SECRET_ACCESS_KEY": "canary-3",

@@ -6,7 +6,8 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// TestLocate: the longest prefix of whole segments wins, and no repo's name leads out of a mirror.
+// TestLocate: the mirror with the longest matching prefix is used, where whole segments are compared. No repo's name
+// leads to a place outside of its mirror.
 func TestLocate(t *testing.T) {
 	mirrors, err := ParseMirrors(map[string]string{
 		"https://github.com/":             "https://mirror.acme.io/github/",

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestMirror reads from and pushes to a mirror of each kind, with the credential for the mirror's URL. Errors name the
-// repo itself.
+// TestMirror reads from and pushes to a mirror on each server, with the credential for the mirror's URL. The repo still
+// has the name of the original.
 func TestMirror(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -60,7 +60,8 @@ func mirrors(t *testing.T, urls map[string]string) gitremote.Option {
 	return gitremote.WithMirrors(m)
 }
 
-// TestMirrorCredentials: credentials of the original are never sent to its mirror, in any configuration.
+// TestMirrorCredentials: a mirror never gets a credential of the original, whether it is a credential, GitHub's token
+// or a login.
 func TestMirrorCredentials(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -77,20 +78,20 @@ func TestMirrorCredentials(t *testing.T) {
 	is(t, err, gitremote.ErrUnauthorized)
 	for _, want := range []string{name, url, "no credential matches it"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %v", want, err)
+			t.Errorf("the error does not contain %q: %v", want, err)
 		}
 	}
 	if diff := cmp.Diff([]string{url}, asked[:1]); diff != "" {
-		t.Errorf("repos that a password is asked for (-want +got):\n%s", diff)
+		t.Errorf("repos for which the login function was called (-want +got):\n%s", diff)
 	}
 	for _, request := range server.Requests() {
 		if request.Authorization != "" {
-			t.Errorf("the mirror was shown %q", request.Authorization)
+			t.Errorf("the mirror got %q", request.Authorization)
 		}
 	}
 }
 
-// TestMirrorErrors: all errors are reported at once, without a secret.
+// TestMirrorErrors: all errors are reported at once, and none contains a secret.
 func TestMirrorErrors(t *testing.T) {
 	_, err := gitremote.ParseMirrors(map[string]string{
 		"":                                  "https://mirror.acme.io",
@@ -111,6 +112,6 @@ func TestMirrorErrors(t *testing.T) {
 		t.Errorf("got %d errors, want 8:\n%v", len(all), err)
 	}
 	if strings.Contains(err.Error(), "canary") {
-		t.Errorf("a secret in %v", err)
+		t.Errorf("the error contains a secret: %v", err)
 	}
 }

@@ -51,14 +51,14 @@ func (p *packWriter) bytes() []byte {
 	return append(pack, sum[:]...)
 }
 
-// repeated returns a delta whose result is the first 64 KiB of a base of size bytes, repeated n times.
-func repeated(size, n int) []byte {
+// repeatDelta returns a delta on a base of size bytes. Its result is the first 64 KiB of the base, repeated n times.
+func repeatDelta(size, n int) []byte {
 	d := binary.AppendUvarint(nil, uint64(size))
 	d = binary.AppendUvarint(d, uint64(n)<<16)
 	return append(d, bytes.Repeat([]byte{0x80}, n)...) // copy, from offset 0, the default size
 }
 
-// TestUnpackBoundsDeltas: a small delta whose result exceeds the limit allocates nothing.
+// TestUnpackBoundsDeltas: if the result of a small delta exceeds the limit, no memory is allocated for it.
 func TestUnpackBoundsDeltas(t *testing.T) {
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
 	for _, kind := range []plumbing.ObjectType{
@@ -66,7 +66,7 @@ func TestUnpackBoundsDeltas(t *testing.T) {
 	} {
 		var p packWriter
 		named := p.object(kind, plumbing.ZeroHash, base)
-		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 1<<10)) // 64 MiB
+		p.object(plumbing.REFDeltaObject, named, repeatDelta(len(base), 1<<10)) // 64 MiB
 		before := allocated()
 		err := unpack(bytes.NewReader(p.bytes()), 1<<20, 0, Objects{})
 		if !errors.Is(err, ErrTooLarge) {
@@ -78,7 +78,7 @@ func TestUnpackBoundsDeltas(t *testing.T) {
 	}
 }
 
-// TestUnpackBoundsEdits: deltas count with their decompressed size, before their results are built.
+// TestUnpackBoundsEdits: the decompressed sizes of deltas count towards the limit before their results are built.
 func TestUnpackBoundsEdits(t *testing.T) {
 	var p packWriter
 	named := p.object(plumbing.BlobObject, plumbing.ZeroHash, []byte("x"))
@@ -95,40 +95,40 @@ func TestUnpackBoundsEdits(t *testing.T) {
 	}
 }
 
-// TestUnpackRefuses: a pack that violates the format is not a broken connection.
+// TestUnpackRefuses: a pack that violates the format is reported as such, not as a broken connection.
 func TestUnpackRefuses(t *testing.T) {
 	content := []byte("content")
 	tests := map[string]func(p *packWriter){
-		"an unknown kind": func(p *packWriter) { p.object(5, plumbing.ZeroHash, content) },
-		"no kind":         func(p *packWriter) { p.object(0, plumbing.ZeroHash, content) },
-		"a delta without a base": func(p *packWriter) {
-			p.object(plumbing.REFDeltaObject, plumbing.ZeroHash, repeated(7, 1))
+		"unknown kind": func(p *packWriter) { p.object(5, plumbing.ZeroHash, content) },
+		"no kind":      func(p *packWriter) { p.object(0, plumbing.ZeroHash, content) },
+		"delta without a base": func(p *packWriter) {
+			p.object(plumbing.REFDeltaObject, plumbing.ZeroHash, repeatDelta(7, 1))
 		},
-		"a delta on the start of the pack": func(p *packWriter) {
+		"delta on the start of the pack": func(p *packWriter) {
 			p.count++
 			p.b.Write([]byte{byte(plumbing.OFSDeltaObject)<<4 | 1, 12}) // one byte, 12 bytes back
-			deflated(&p.b, []byte("x"))
+			writeDeflated(&p.b, []byte("x"))
 		},
-		"a delta without sizes": func(p *packWriter) {
+		"delta without sizes": func(p *packWriter) {
 			p.object(plumbing.REFDeltaObject, p.object(plumbing.BlobObject, plumbing.ZeroHash, content), nil)
 		},
-		"a delta on a base of another size": func(p *packWriter) {
+		"delta on a base of another size": func(p *packWriter) {
 			p.object(plumbing.REFDeltaObject, p.object(plumbing.BlobObject, plumbing.ZeroHash, content), []byte{9, 1, 1, 'x'})
 		},
-		"a blob that is shorter than its size": func(p *packWriter) {
+		"blob shorter than its size": func(p *packWriter) {
 			p.count++
 			p.b.WriteByte(byte(plumbing.BlobObject)<<4 | 9)
-			deflated(&p.b, content)
+			writeDeflated(&p.b, content)
 		},
-		"a large blob that is shorter than its size": func(p *packWriter) {
+		"large blob shorter than its size": func(p *packWriter) {
 			p.count++
 			p.b.Write([]byte{byte(plumbing.BlobObject)<<4 | 0x80, 0x7f}) // 2032 bytes
-			deflated(&p.b, content)
+			writeDeflated(&p.b, content)
 		},
-		"a blob that is longer than its size": func(p *packWriter) {
+		"blob longer than its size": func(p *packWriter) {
 			p.count++
 			p.b.WriteByte(byte(plumbing.BlobObject)<<4 | 3)
-			deflated(&p.b, content)
+			writeDeflated(&p.b, content)
 		},
 	}
 	for name, write := range tests {
@@ -143,14 +143,15 @@ func TestUnpackRefuses(t *testing.T) {
 	}
 }
 
-func deflated(to *bytes.Buffer, content []byte) {
+func writeDeflated(to *bytes.Buffer, content []byte) {
 	z := zlib.NewWriter(to)
 	_, _ = z.Write(content)
 	_ = z.Close()
 }
 
-// TestUnpackReportsItsReader: an error of the connection is not one of the pack, wherever it happens.
-func TestUnpackReportsItsReader(t *testing.T) {
+// TestUnpackConnectionError: an error of the connection is returned as it is, after each number of bytes. It is not
+// reported as an error of the pack.
+func TestUnpackConnectionError(t *testing.T) {
 	var p packWriter
 	for i := range 50 {
 		p.object(plumbing.BlobObject, plumbing.ZeroHash, fmt.Appendf(nil, "content %d", i))
@@ -166,30 +167,30 @@ func TestUnpackReportsItsReader(t *testing.T) {
 	}
 }
 
-// TestUnpackBoundsCommits: commits have a small limit of their own.
+// TestUnpackBoundsCommits: commits have a limit of their own, which is much smaller than the limit of the pack.
 func TestUnpackBoundsCommits(t *testing.T) {
 	var p packWriter
 	base := bytes.Repeat([]byte("tree 0\n\n"), 64<<10/8)
 	named := p.object(plumbing.CommitObject, plumbing.ZeroHash, base)
-	p.object(plumbing.REFDeltaObject, named, repeated(len(base), 200)) // 12 MiB
+	p.object(plumbing.REFDeltaObject, named, repeatDelta(len(base), 200)) // 12 MiB
 	if err := unpack(bytes.NewReader(p.bytes()), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("as a delta: got %v", err)
+		t.Errorf("commit as a delta: got %v", err)
 	}
 	p = packWriter{}
 	p.object(plumbing.CommitObject, plumbing.ZeroHash, make([]byte, 12<<20))
 	if err := unpack(bytes.NewReader(p.bytes()), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("as a whole: got %v", err)
+		t.Errorf("commit without a delta: got %v", err)
 	}
 }
 
-// TestUnpackSkipsLargeBlobs: a blob that exceeds its limit is not built from its delta, and does not count towards the
-// total.
+// TestUnpackSkipsLargeBlobs: if a blob exceeds the limit of a file, it is not built from its delta. Its size does not
+// count towards the limit of the pack.
 func TestUnpackSkipsLargeBlobs(t *testing.T) {
 	var p packWriter
 	base := bytes.Repeat([]byte("line 12\n"), 64<<10/8)
 	named := p.object(plumbing.BlobObject, plumbing.ZeroHash, base)
 	for n := range 100 {
-		p.object(plumbing.REFDeltaObject, named, repeated(len(base), 100+n)) // more than 6 MiB
+		p.object(plumbing.REFDeltaObject, named, repeatDelta(len(base), 100+n)) // more than 6 MiB
 	}
 	got, before := Objects{}, allocated()
 	if err := unpack(bytes.NewReader(p.bytes()), 1<<20, 1<<20, got); err != nil {
@@ -200,7 +201,7 @@ func TestUnpackSkipsLargeBlobs(t *testing.T) {
 	}
 }
 
-// TestUnpackBoundsObjects: the number of objects is limited, since empty ones take memory too.
+// TestUnpackBoundsObjects: the number of objects is limited, since an empty object takes memory, too.
 func TestUnpackBoundsObjects(t *testing.T) {
 	pack := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), 1<<31)
 	if err := unpack(bytes.NewReader(pack), 1<<30, 0, Objects{}); !errors.Is(err, ErrTooLarge) {
@@ -208,7 +209,8 @@ func TestUnpackBoundsObjects(t *testing.T) {
 	}
 }
 
-// TestUnpackBasesAfterDeltas: deltas whose bases come later, in a chain, are applied once each.
+// TestUnpackBasesAfterDeltas: each delta's base comes after it in the pack, in a chain of 20,000. Each delta is applied
+// once.
 func TestUnpackBasesAfterDeltas(t *testing.T) {
 	const n = 20_000
 	text := func(i int) []byte { return fmt.Appendf(nil, "%09d", i) }
@@ -228,7 +230,7 @@ func TestUnpackBasesAfterDeltas(t *testing.T) {
 	}
 }
 
-// shattered is the beginning of the first file of https://shattered.io: a second text has its SHA-1.
+// shattered is the beginning of the first file of https://shattered.io. Another file has the same SHA-1.
 const shattered = "JVBERi0xLjMKJeLjz9MKCgoxIDAgb2JqCjw8L1dpZHRoIDIgMCBSL0hlaWdodCAzIDAgUi9UeXBlIDQgMCBSL1N1Yn" +
 	"R5cGUgNSAwIFIvRmlsdGVyIDYgMCBSL0NvbG9yU3BhY2UgNyAwIFIvTGVuZ3RoIDggMCBSL0JpdHNQZXJDb21wb25l" +
 	"bnQgOD4+CnN0cmVhbQr/2P/+ACRTSEEtMSBpcyBkZWFkISEhISGFL+wJIzl1nDmxocY8TJfh//4Bc0bckWa2fhGPAp" +
@@ -248,11 +250,11 @@ func TestUnpackCollision(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if len(p.into) > 0 {
-		t.Error("it was kept")
+		t.Error("the object was kept")
 	}
 }
 
-// allocated returns the memory that was allocated so far, in bytes.
+// allocated returns the number of bytes that the process has allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

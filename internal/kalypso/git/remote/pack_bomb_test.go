@@ -16,30 +16,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// bomb returns a pack with a commit of 64 KiB, and a delta on it whose result is larger by the factor times.
+// bomb returns a pack with a commit of 64 KiB, and a delta on it whose result is so many times as large.
 func bomb(times int) []byte {
 	pack := bytes.NewBuffer([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x02"))
 	base := []byte(strings.Repeat("message\n", 8<<10))
 	pack.Write([]byte{0x90, 0x80, 0x20}) // a commit of 1<<16 bytes
-	deflate(pack, base)
+	writeDeflated(pack, base)
 	edits := binary.AppendUvarint(nil, uint64(len(base)))
 	edits = binary.AppendUvarint(edits, uint64(times)<<16)
 	edits = append(edits, bytes.Repeat([]byte{0x80}, times)...) // copy 64 KiB from the beginning
 	pack.Write([]byte{0xf0 | byte(len(edits)&15), 0x80 | byte(len(edits)>>4&127), byte(len(edits) >> 11)})
 	named := plumbing.ComputeHash(plumbing.CommitObject, base)
 	pack.Write(named[:])
-	deflate(pack, edits)
+	writeDeflated(pack, edits)
 	sum := sha1.Sum(pack.Bytes())
 	return append(pack.Bytes(), sum[:]...)
 }
 
-func deflate(to *bytes.Buffer, content []byte) {
+func writeDeflated(to *bytes.Buffer, content []byte) {
 	z := zlib.NewWriter(to)
 	_, _ = z.Write(content)
 	_ = z.Close()
 }
 
-// TestFetchBomb: a small answer that expands enormously stays within the memory limit.
+// TestFetchBomb: a fetch ends within its memory limit if a small answer expands to 256 MiB.
 func TestFetchBomb(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})

@@ -16,9 +16,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestPasswords: the function is used if there is no credential. It is called for each request, and no error contains
-// its passwords.
-func TestPasswords(t *testing.T) {
+// TestLoginFunc: if no credential matches, the login function is called for each connection. No error contains the
+// password that it returns.
+func TestLoginFunc(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
 	_, url := gitserver.Serve(t, repo, gitserver.WithBasic("me", "canary-right"))
@@ -57,7 +57,7 @@ func TestPasswords(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	// A credential has priority. If it has no password, the function is used.
+	// A credential with a password has priority over the function. One with only a CA does not replace it.
 	asked = 0
 	if _, err := open(t, url, []gitremote.Credential{{URL: url, Username: "me", Password: "canary-right"}},
 		given("canary-wrong", nil)).Ref(t.Context(), main); err != nil || asked > 0 {
@@ -79,8 +79,8 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestRenewedLogin: after a refused login, the function is called once more, and its login is tried if it is another
-// one. No error contains it.
+// TestRenewedLogin: if the server refuses a login, the function is called once more. If it returns another login, the
+// request is repeated with it. No error contains a login.
 func TestRenewedLogin(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
@@ -121,8 +121,8 @@ func TestRenewedLogin(t *testing.T) {
 	}
 }
 
-// TestLoginNotRenewed: if the function fails after a refusal, its error is returned, and the refusal's answer is not
-// logged.
+// TestLoginNotRenewed: if the function fails when it is called after a refusal, its error is returned. The server's
+// refusal is not logged.
 func TestLoginNotRenewed(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
@@ -145,9 +145,9 @@ func TestLoginNotRenewed(t *testing.T) {
 	}
 }
 
-// TestRenewedLoginLater: a token that expires during a session is replaced for a read, whose body is sent again. A pack
-// is not sent again.
-func TestRenewedLoginLater(t *testing.T) {
+// TestLoginRenewedInSession: if a token expires during a session, a read is repeated with a new token, also if it has a
+// body. A pack is not sent again.
+func TestLoginRenewedInSession(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
 	server, url := gitserver.Serve(t, repo)

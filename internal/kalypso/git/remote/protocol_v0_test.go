@@ -17,7 +17,7 @@ const (
 	hashB = "2222222222222222222222222222222222222222"
 )
 
-// TestRequestV0 pins the bytes of requests for each set of the server's capabilities.
+// TestRequestV0 pins the bytes of a request for some sets of capabilities that servers offer.
 func TestRequestV0(t *testing.T) {
 	a, b := plumbing.NewHash(hashA), plumbing.NewHash(hashB)
 	for name, test := range map[string]struct {
@@ -38,8 +38,8 @@ func TestRequestV0(t *testing.T) {
 			"multi_ack side-band", FetchRequest{Wants: []plumbing.Hash{a}}, nil,
 			"0046want " + hashA + " multi_ack side-band\n00000009done\n",
 		},
-		"nothing": {"", FetchRequest{Wants: []plumbing.Hash{a}}, nil, "0032want " + hashA + "\n00000009done\n"},
-		"deepen": {
+		"no capabilities": {"", FetchRequest{Wants: []plumbing.Hash{a}}, nil, "0032want " + hashA + "\n00000009done\n"},
+		"history of a known commit": {
 			"thin-pack shallow", FetchRequest{Wants: []plumbing.Hash{a}, Depth: 9}, []plumbing.Hash{a},
 			"0044want " + hashA + " thin-pack shallow\n0035shallow " + hashA + "\n000ddeepen 9\n00000032have " + hashA +
 				"\n0009done\n",
@@ -61,7 +61,9 @@ func TestRequestV0(t *testing.T) {
 	}
 }
 
-// TestReadAcknowledgement reads recorded answers up to the pack. The server's error is found at any position.
+// TestReadAcknowledgement reads the answers of servers up to the pack. An error of the server is found wherever it is
+// in
+// the answer.
 func TestReadAcknowledgement(t *testing.T) {
 	const (
 		shallow = "0034shallow " + hashA + "0036unshallow " + hashB
@@ -73,12 +75,12 @@ func TestReadAcknowledgement(t *testing.T) {
 	)
 	for name, test := range map[string]struct {
 		answer string
-		want   string // the error; "": none
+		want   string // the error; empty if the pack can be read
 	}{
 		"no depth":                      {nak + pack, ""},
 		"depth":                         {shallow + "0000" + nak + pack, ""},
 		"depth, nothing shallow":        {"0000" + nak + pack, ""},
-		"detailed":                      {"0038ACK " + hashA + " common\n0031ACK " + hashA + "\n" + pack, ""},
+		"ACK instead of NAK":            {"0038ACK " + hashA + " common\n0031ACK " + hashA + "\n" + pack, ""},
 		"progress first":                {"000b\x02hello\n" + nak + pack, ""},
 		"channel 3":                     {onThree, missing},
 		"channel 3 in place of shallow": {onThree + "0000", missing},
@@ -86,13 +88,13 @@ func TestReadAcknowledgement(t *testing.T) {
 		"channel 3 in place of NAK":     {shallow + "0000" + onThree, missing},
 		"ERR":                           {asErr, missing},
 		"ERR after shallow":             {shallow + "0000" + asErr, missing},
-		"an end":                        {shallow + "0000", io.ErrUnexpectedEOF.Error()},
-		"an end within a packet":        {"0034shallow", io.ErrUnexpectedEOF.Error()},
+		"end after shallow":             {shallow + "0000", io.ErrUnexpectedEOF.Error()},
+		"end within a packet":           {"0034shallow", io.ErrUnexpectedEOF.Error()},
 		"no answer":                     {"", io.ErrUnexpectedEOF.Error()},
-		"an error with the text EOF":    {"0013\x03unexpected EOF", "unexpected EOF"},
-		"words":                         {"0009hello", `invalid Git protocol answer: "hello" instead of ACK or NAK`},
-		"a pack without NAK":            {pack, `invalid Git protocol answer: "\x01PACK" instead of ACK or NAK`},
-		"a delimiter":                   {"0001", "invalid Git protocol answer: a delimiter before the pack"},
+		"message with the text of EOF":  {"0013\x03unexpected EOF", "unexpected EOF"},
+		"text instead of NAK":           {"0009hello", `invalid Git protocol answer: "hello" instead of ACK or NAK`},
+		"pack without NAK":              {pack, `invalid Git protocol answer: "\x01PACK" instead of ACK or NAK`},
+		"delimiter before the pack":     {"0001", "invalid Git protocol answer: a delimiter before the pack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bufio.NewReader(strings.NewReader(test.answer))
@@ -107,12 +109,12 @@ func TestReadAcknowledgement(t *testing.T) {
 			if err == nil || err.Error() != test.want {
 				t.Fatalf("got %v, want %s", err, test.want)
 			}
-			if said := strings.HasPrefix(test.want, "TF"); said && !errors.Is(kindOf(err), ErrObjectNotServed) {
+			if isMissing := strings.HasPrefix(test.want, "TF"); isMissing && !errors.Is(kindOf(err), ErrObjectNotServed) {
 				t.Errorf("%v is a %v", err, kindOf(err))
 			}
-			ended := strings.HasPrefix(name, "an end") || name == "no answer"
+			ended := strings.HasPrefix(name, "end ") || name == "no answer"
 			if transient(err) != ended {
-				t.Errorf("%v is tried again: %t", err, transient(err))
+				t.Errorf("%v is transient: %t", err, transient(err))
 			}
 		})
 	}

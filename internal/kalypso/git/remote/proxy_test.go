@@ -16,12 +16,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/proxies"
 )
 
-// TestProxyRefuses: the error names the proxy that refuses to connect, and not its password.
-func TestProxyRefuses(t *testing.T) {
+// TestProxyRefusal: if a proxy refuses to connect, the error names the proxy without its password.
+func TestProxyRefusal(t *testing.T) {
 	for _, status := range []int{401, 403, 407, 500} {
 		for _, scheme := range []string{"https", "http"} {
 			if scheme == "http" && status != http.StatusProxyAuthRequired {
-				continue // which the server may answer too
+				continue // over http, this answer could come from the server, too
 			}
 			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				http.Error(w, "refused "+r.Header.Get("Proxy-Authorization"), status)
@@ -41,7 +41,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// TestProxyAddress: a variable that can't be used is an error without the variable's password.
+// TestProxyAddress: if HTTPS_PROXY contains an invalid address, the error names the variable without the password.
 func TestProxyAddress(t *testing.T) {
 	for _, value := range []string{
 		"http://me:canary%zz@proxy", "gopher://me:canary@proxy", "http://me:canary@proxy:port",
@@ -54,7 +54,7 @@ func TestProxyAddress(t *testing.T) {
 	}
 }
 
-// TestSSHProxy: an ALL_PROXY that SSH can't use is an error, unless NO_PROXY names the server.
+// TestSSHProxy: if SSH can't use the proxy in ALL_PROXY, this is an error, unless NO_PROXY names the server.
 func TestSSHProxy(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	repo := gitserver.InitBare(t)
@@ -65,18 +65,18 @@ func TestSSHProxy(t *testing.T) {
 		}).Ref(t.Context(), main)
 		return err
 	}
-	for value, said := range map[string]string{
+	for value, want := range map[string]string{
 		"http://me:canary@127.0.0.1:1": "can't use the proxy in ALL_PROXY", "gopher://x": "can't use the proxy in ALL_PROXY",
 		"me:canary@x:1080": "can't use the proxy in ALL_PROXY", "socks5://127.0.0.1:1": "127.0.0.1:1",
 	} {
 		t.Setenv("NO_PROXY", "other.test")
 		t.Setenv("ALL_PROXY", value)
-		if err := ref(); err == nil || !strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "canary") {
+		if err := ref(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", value, err)
 		}
 		t.Setenv("NO_PROXY", "127.0.0.1,localhost")
 		if err := ref(); err != nil {
-			t.Errorf("%s, without a proxy for the server: %v", value, err)
+			t.Errorf("%s, although NO_PROXY names the server: %v", value, err)
 		}
 	}
 	t.Setenv("ALL_PROXY", "")
@@ -85,8 +85,9 @@ func TestSSHProxy(t *testing.T) {
 	}
 }
 
-// TestRedirectTargetNeedsItsOwnAuthority: the authority of the requested server does not vouch for the target of a
-// redirect.
+// TestRedirectTargetNeedsItsOwnAuthority: a CA that is trusted for the requested server is not trusted for the target
+// of
+// a redirect.
 func TestRedirectTargetNeedsItsOwnAuthority(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
@@ -96,9 +97,9 @@ func TestRedirectTargetNeedsItsOwnAuthority(t *testing.T) {
 		credentials []gitremote.Credential
 		trusted     bool
 	}{
-		"both authorities trusted for the requested server": {[]gitremote.Credential{
+		"both CAs trusted for the requested server": {[]gitremote.Credential{
 			{URL: asked.URL, CACertificate: asked.CA + target.CA}}, false},
-		"an authority trusted for the target": {[]gitremote.Credential{{URL: asked.URL, CACertificate: asked.CA},
+		"target's CA trusted for the target": {[]gitremote.Credential{{URL: asked.URL, CACertificate: asked.CA},
 			{URL: target.URL, CACertificate: target.CA}}, true},
 	} {
 		asked.Fail(gitserver.Fault{Status: http.StatusFound, Header: http.Header{
@@ -114,7 +115,8 @@ func TestRedirectTargetNeedsItsOwnAuthority(t *testing.T) {
 	}
 }
 
-// TestTinyproxy does the same with a real proxy, which wants a password and allows one port.
+// TestTinyproxy: the error also names a real proxy without its password. Tinyproxy wants a password, and allows port
+// 443 only.
 func TestTinyproxy(t *testing.T) {
 	address := proxies.Tinyproxy(t, "me", "canary", "443").Address
 	for url, tc := range map[string]struct{ proxy, says string }{
@@ -133,8 +135,9 @@ func TestTinyproxy(t *testing.T) {
 	}
 }
 
-// TestRealProxies: Git over HTTPS goes over each kind of proxy, with the client certificate of its server, and Git over
-// SSH over a SOCKS5 proxy. NO_PROXY excludes a server.
+// TestRealProxies: Git over HTTPS works over each kind of proxy, also if the server wants a client certificate. Git
+// over
+// SSH works over a SOCKS5 proxy. No proxy is used for a server that NO_PROXY names.
 func TestRealProxies(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
@@ -175,10 +178,10 @@ func TestRealProxies(t *testing.T) {
 			case tc.fails:
 				is(t, err, gitremote.ErrUnreachable)
 				if !strings.Contains(err.Error(), tc.by.Address) {
-					t.Errorf("the proxy is not named: %v", err)
+					t.Errorf("the error does not name the proxy: %v", err)
 				}
 			case err != nil || !connected:
-				t.Errorf("connected over the proxy: %v, %v", connected, err)
+				t.Errorf("connected over the proxy: %t, %v", connected, err)
 			}
 			t.Setenv("NO_PROXY", "127.0.0.1,"+proxies.Server)
 			before = tc.by.Connections(to)

@@ -14,31 +14,31 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestRedirectedCredential: a credential only goes to the requested server. The target of a redirect gets no
-// credential, unless the same credential covers both on the same server.
+// TestRedirectedCredential: the target of a redirect gets a credential only if it is on the requested server, and the
+// credential matches the requested URL as well as the target's.
 func TestRedirectedCredential(t *testing.T) {
-	target, origin := redirecting(t)
+	target, origin := startRedirect(t)
 	for name, tc := range map[string]struct {
 		url     string // of the credential
 		to      string // the target of the repository /team
-		goes    bool
-		refused bool // a push
+		goes    bool   // the target gets the credential
+		refused bool   // a push is not redirected
 	}{
-		"a credential only for the target, on another port": {url: target.URL, to: target.URL + "/private.git",
+		"credential for the target, which has another port": {url: target.URL, to: target.URL + "/private.git",
 			refused: true},
-		"a credential for the origin, on another port": {url: origin.URL, to: target.URL + "/private.git",
+		"credential for the origin, target on another port": {url: origin.URL, to: target.URL + "/private.git",
 			refused: true},
-		"a credential only for the target": {url: origin.URL + "/private",
+		"credential for the target": {url: origin.URL + "/private",
 			to: origin.URL + "/private.git"},
-		"a credential only for the origin": {url: origin.URL + "/team", to: origin.URL + "/private.git"},
-		"a credential for both": {url: origin.URL, to: origin.URL + "/private.git",
+		"credential for the origin": {url: origin.URL + "/team", to: origin.URL + "/private.git"},
+		"credential for origin and target": {url: origin.URL, to: origin.URL + "/private.git",
 			goes: true},
-		"a credential for the origin, to its other name": {url: origin.URL + "/team",
+		"credential for the origin, target with .git added": {url: origin.URL + "/team",
 			to: origin.URL + "/team.git", goes: true},
-		"a credential for both, to a path that may climb": {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
-		"a credential for both, to a path that climbs later": {url: origin.URL,
+		"credential for both, target with a backslash": {url: origin.URL, to: origin.URL + "/x/..%5Cprivate.git"},
+		"credential for both, target with .. escaped twice": {url: origin.URL,
 			to: origin.URL + "/x/%252e%252e/private.git"},
-		"a credential for both, to a path with escaped slashes": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
+		"credential for both, target with an escaped slash": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
 	} {
 		for kind, open := range map[string]func(url string) *gitremote.Remote{
 			"basic": func(url string) *gitremote.Remote {
@@ -47,7 +47,7 @@ func TestRedirectedCredential(t *testing.T) {
 			"bearer": func(url string) *gitremote.Remote {
 				return open(t, url, []gitremote.Credential{{URL: tc.url, BearerToken: "canary"}})
 			},
-			"password function": func(url string) *gitremote.Remote {
+			"login function": func(url string) *gitremote.Remote {
 				return open(t, url, nil, loginFunc(func(repo string) (gitremote.Login, error) {
 					if rest, ok := strings.CutPrefix(repo, tc.url); ok && (rest == "" || rest == ".git" || rest[0] == '/') {
 						return gitremote.Login{Username: "me", Password: "canary"}, nil
@@ -76,10 +76,10 @@ func TestRedirectedCredential(t *testing.T) {
 						there = append(there, r.Authorization)
 					}
 					if len(there) == 0 && (!push || !tc.refused) {
-						t.Errorf("push %t: nothing was redirected: %v", push, err)
+						t.Errorf("push %t: the request was not redirected: %v", push, err)
 					}
 					if push && tc.refused && len(there) > 0 {
-						t.Errorf("the push went on: %q", there)
+						t.Errorf("the push was redirected: %q", there)
 					}
 					for _, authorization := range there {
 						if (authorization != "") != tc.goes {
@@ -92,10 +92,10 @@ func TestRedirectedCredential(t *testing.T) {
 	}
 }
 
-// TestRedirectToSSH: a redirect to SSH is never followed, with any keys.
+// TestRedirectToSSH: a redirect to SSH is not followed, even with a key for the target.
 func TestRedirectToSSH(t *testing.T) {
 	server := gitserver.NewSSH(t)
-	_, origin := redirecting(t)
+	_, origin := startRedirect(t)
 	origin.to = server.URL(gitserver.InitBare(t))
 	_, err := open(t, origin.URL+"/team", []gitremote.Credential{
 		{URL: "ssh://" + server.Host, PrivateKey: server.PrivateKey, KnownHosts: server.KnownHosts},
@@ -115,9 +115,9 @@ func TestRedirectToPlainHTTP(t *testing.T) {
 	}
 }
 
-// TestRedirectLoop: the number of redirects is limited.
+// TestRedirectLoop: at most ten redirects are followed.
 func TestRedirectLoop(t *testing.T) {
-	_, origin := redirecting(t)
+	_, origin := startRedirect(t)
 	origin.to = origin.URL + "/team"
 	_, err := open(t, origin.URL+"/team", nil).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrRedirected)
@@ -126,7 +126,7 @@ func TestRedirectLoop(t *testing.T) {
 	}
 }
 
-// TestRedirectedPost: neither a fetch nor a pack follows a redirect of any status.
+// TestRedirectedPost: a POST, which fetches or pushes a pack, follows no redirect, whatever its status.
 func TestRedirectedPost(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
@@ -164,14 +164,15 @@ func TestRedirectedPost(t *testing.T) {
 	}
 }
 
-// TestRedirectedBody: no body from the target of a redirect is shown, not even from this machine.
+// TestRedirectedBody: no error shows a body from the target of a redirect. The body may come from a server that only
+// this machine can reach.
 func TestRedirectedBody(t *testing.T) {
 	internal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "internal", http.StatusForbidden)
 	}))
 	defer internal.Close()
-	_, origin := redirecting(t)
-	git := "http://" + answering(t, "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n"+
+	_, origin := startRedirect(t)
+	git := "http://" + startAnswer(t, "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n"+
 		"Connection: close\r\n\r\n0025ERR Permission to internal denied")
 	for _, to := range []string{internal.URL, origin.URL + "/forbidden", git} {
 		origin.to = to
@@ -183,7 +184,7 @@ func TestRedirectedBody(t *testing.T) {
 	}
 }
 
-// TestAmbiguousPath: an ambiguous path gets no credential, over HTTP and SSH.
+// TestAmbiguousPath: if servers may read a URL's path in different ways, no credential is sent, over HTTP or SSH.
 func TestAmbiguousPath(t *testing.T) {
 	server, _ := gitserver.Serve(t, gitserver.InitBare(t))
 	ssh := gitserver.NewSSH(t)
@@ -231,20 +232,20 @@ func TestAmbiguousPath(t *testing.T) {
 	}
 	ambiguous := gitremote.Credential{URL: server.URL + "/acme/..%5Cevil", BearerToken: "canary"}
 	if _, err := gitremote.NewClient([]gitremote.Credential{ambiguous}); err == nil {
-		t.Error("a credential for such a path is taken")
+		t.Error("a credential for an ambiguous path is accepted")
 	}
 }
 
-// redirector redirects requests for /team, and answers all others like a server without repositories.
+// redirector redirects requests for /team, and answers all other requests with status 403.
 type redirector struct {
 	*httptest.Server
 	to    string
-	got   []string // the credentials that came with requests for /team
-	there []string // those that came with all other requests
+	got   []string // the Authorization headers of requests for /team
+	there []string // the Authorization headers of all other requests
 }
 
-// redirecting returns a server with the repository private.git, and a server that redirects.
-func redirecting(t *testing.T) (*gitserver.Server, *redirector) {
+// startRedirect starts a server with the repo private.git, and a server that redirects.
+func startRedirect(t *testing.T) (*gitserver.Server, *redirector) {
 	t.Helper()
 	repo := gitserver.InitBare(t)
 	root := filepath.Dir(repo)

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestRefs lists the references with a prefix, of an empty repository and of one with tags, in every way.
+// TestRefs lists the branches of an empty repo, and of a repo with branches and tags, over each server.
 func TestRefs(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {

@@ -8,8 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 )
 
-// TestRefusals pins the texts with which servers refuse a push, in the form that each of them uses, and the advice in
-// our error.
+// TestRefusals pins the messages with which each Git host refuses a push, and the error and its advice that follow.
 func TestRefusals(t *testing.T) {
 	const (
 		pullRequest = `Set delivery.strategy = "pull_request"`
@@ -20,10 +19,10 @@ func TestRefusals(t *testing.T) {
 		hook        = "pre-receive hook declined"
 	)
 	for name, test := range map[string]struct {
-		status string // of the branch in the report
+		status string // status of the branch in the server's report
 		output string // lines that the server prints
 		want   error
-		advice string // of a rejected push
+		advice string // a part of the advice, if the error is a RejectedError
 	}{
 		"Azure Repos, protected": {
 			status: "TF402455: Pushes to this branch are not permitted; you must use a pull request to update this branch.",
@@ -34,15 +33,15 @@ func TestRefusals(t *testing.T) {
 				"update it. Please try again.",
 			want: ErrBranchMoved,
 		},
-		"Azure Repos, right": {
+		"Azure Repos, missing right": {
 			status: "TF401027: You need the Git 'GenericContribute' permission to perform this action. Details: identity " +
 				"'Build\\1', scope 'branch'.",
 			want: ErrUnauthorized,
 		},
-		"Azure Repos, account": {
+		"Azure Repos, account without access": {
 			status: "TF400813: The user 'aaaa' is not authorized to access this resource.", want: ErrUnauthorized,
 		},
-		"Azure Repos, limit": {
+		"Azure Repos, rate limit": {
 			status: "TF400733: The request has been canceled: Request was blocked due to exceeding usage of resource " +
 				"'Concurrency' in namespace 'User'.",
 			want: ErrRateLimited,
@@ -59,7 +58,7 @@ func TestRefusals(t *testing.T) {
 				"- Changes must be made through a pull request.",
 			want: ErrProtected, advice: pullRequest,
 		},
-		"GitHub, signature": {
+		"GitHub, missing signature": {
 			status: "protected branch hook declined",
 			output: "error: GH006: Protected branch update failed.\nerror: Commits must have verified signatures.",
 			want:   ErrRejected, advice: unsigned,
@@ -69,7 +68,7 @@ func TestRefusals(t *testing.T) {
 			status: hook, output: "GitLab: You are not allowed to push code to protected branches on this project.",
 			want: ErrProtected, advice: pullRequest,
 		},
-		"GitLab, right": {
+		"GitLab, missing right": {
 			status: hook, output: "GitLab: You are not allowed to push code to this project.",
 			want: ErrRejected, advice: right,
 		},
@@ -86,10 +85,10 @@ func TestRefusals(t *testing.T) {
 		"Gitea, protected": {
 			status: hook, output: "Gitea: Not allowed to push to protected branch main", want: ErrProtected, advice: pullRequest,
 		},
-		"Gitea, right": {
+		"Gitea, missing right": {
 			status: hook, output: "Gitea: User permission denied for writing.", want: ErrRejected, advice: right,
 		},
-		"Gitea, signature": {
+		"Gitea, missing signature": {
 			status: hook, output: "Gitea: Branch main is protected from unverified commit 1a2b", want: ErrRejected,
 			advice: unsigned,
 		},
@@ -104,10 +103,10 @@ func TestRefusals(t *testing.T) {
 			status: hook, output: "Repository is over the size limit (4 GB) and will not accept further additions.",
 			want: ErrRejected, advice: quota,
 		},
-		"Bitbucket Cloud, quota, formerly": {
+		"Bitbucket Cloud, quota, older message": {
 			status: hook, output: "repository is in read only mode (over 2 GB size limit).", want: ErrRejected, advice: quota,
 		},
-		"Bitbucket Cloud, size": {
+		"Bitbucket Cloud, pack too large": {
 			status: "unpacker error", output: "fatal: pack exceeds maximum allowed size", want: ErrServerFull,
 		},
 		"Bitbucket Data Center, protected": {
@@ -115,7 +114,7 @@ func TestRefusals(t *testing.T) {
 				"Check your branch permissions configuration with the project administrator.",
 			want: ErrProtected, advice: pullRequest,
 		},
-		"Gerrit, right": {
+		"Gerrit, missing right": {
 			status: "prohibited by Gerrit: not permitted: update",
 			output: "error: branch refs/heads/main:\nTo push into this reference you need 'Push' rights.\nUser: admin",
 			want:   ErrUnauthorized,
@@ -126,7 +125,7 @@ func TestRefusals(t *testing.T) {
 		"Gerrit, race":        {status: "failed to lock", want: ErrBranchMoved},
 		"Gerrit, lock":        {status: "LOCK_FAILURE", want: ErrBranchLocked},
 		"Gerrit, maintenance": {status: "Gerrit is under maintenance - all data is READ ONLY", want: ErrMaintenance},
-		"another hook": {
+		"hook with an unknown message": {
 			status: hook, output: "no", want: ErrRejected, advice: "Check the branch's protection rules and the repo's hooks.",
 		},
 	} {
@@ -140,11 +139,11 @@ func TestRefusals(t *testing.T) {
 			}
 			err := pushError(report, "refs/heads/main", output)
 			if !errors.Is(err, test.want) {
-				t.Fatalf("got %v, want a %v", err, test.want)
+				t.Fatalf("got %v, want %v", err, test.want)
 			}
 			for _, text := range append(output, test.status) {
 				if !strings.Contains(err.Error(), text) {
-					t.Errorf("%q is not in %v", text, err)
+					t.Errorf("the error does not contain %q: %v", text, err)
 				}
 			}
 			var rejected *RejectedError
@@ -155,13 +154,13 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("the advice is %q", rejected.Advice())
 			}
 			if protected := errors.Is(err, ErrProtected); protected != (test.advice == pullRequest) {
-				t.Errorf("protected is %t", protected)
+				t.Errorf("errors.Is(err, ErrProtected) is %t", protected)
 			}
 		})
 	}
 }
 
-// TestHints: errors say what to do, for texts from each part of the server's answer.
+// TestHints: an error says what to do about a protected branch, a maintenance or a full server.
 func TestHints(t *testing.T) {
 	for kind, want := range map[error][2]string{
 		ErrProtected:   {"", `set delivery.strategy = "pull_request"`},

@@ -47,7 +47,7 @@ func open(t *testing.T, url string, credentials []gitremote.Credential, options 
 	return r
 }
 
-// TestRead reads an empty repository, then one with a commit, in every way.
+// TestRead reads an empty repo, and then a commit of the same repo, over each server.
 func TestRead(t *testing.T) {
 	for _, backend := range gitserver.Backends() {
 		t.Run(backend.Name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestHookOutputIsRedacted: a hook's output is shown escaped and without secrets, even if one secret is a prefix of
-// another, over every transport.
+// TestHookOutputIsRedacted: an error shows the output of a hook with control characters escaped and secrets replaced,
+// even if one secret is a prefix of another.
 func TestHookOutputIsRedacted(t *testing.T) {
 	const printed = "\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 canary-and-longer canary \u009b31m\x07"
 	const want = `\x1b[2J\x1b[1;1HApply complete! \u202egnp.exe\u2066 (secret) (secret) \u009b31m\a`
@@ -41,16 +41,17 @@ func TestHookOutputIsRedacted(t *testing.T) {
 	}
 }
 
-// TestServerMessagesAreRedacted: the same for messages in the protocol and on the progress channel.
+// TestServerMessagesAreRedacted: control characters are also escaped in headers and bodies of HTTP, and in messages of
+// Git's protocol.
 func TestServerMessagesAreRedacted(t *testing.T) {
 	for name, answer := range map[string]string{
 		"HTTP 403": "HTTP/1.1 403 \x1b[2J\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\n\x1b[2J no entry",
 		"ERR": "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\nConnection: close\r\n\r\n" +
 			"001e# service=git-upload-pack\n0000" + "0015ERR \x1b[2J no entry",
-		"another type": "HTTP/1.1 200 OK\r\nContent-Type: \x1b[2J\r\nContent-Length: 0\r\n\r\n",
-		"no HTTP":      "\x1b[2J no HTTP\r\n\r\n",
+		"unknown content type": "HTTP/1.1 200 OK\r\nContent-Type: \x1b[2J\r\nContent-Length: 0\r\n\r\n",
+		"no HTTP":              "\x1b[2J no HTTP\r\n\r\n",
 	} {
-		_, err := open(t, "http://"+answering(t, answer)+"/x", nil).Ref(t.Context(), main)
+		_, err := open(t, "http://"+startAnswer(t, answer)+"/x", nil).Ref(t.Context(), main)
 		shown := name == "HTTP 403" || name == "ERR"
 		if err == nil || strings.Contains(err.Error(), "\x1b") || shown && !strings.Contains(err.Error(), `\x1b[2J`) {
 			t.Errorf("%s: got %q", name, err)
@@ -58,8 +59,8 @@ func TestServerMessagesAreRedacted(t *testing.T) {
 	}
 }
 
-// answering returns the address of a server that answers one request with a text.
-func answering(t *testing.T, answer string) string {
+// startAnswer starts a server that answers one request with a text, and returns its address.
+func startAnswer(t *testing.T, answer string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// input must not be closed twice at the same time, like an SSH channel.
+// input is the input of a session. It counts how often it is closed, since an SSH channel must not be closed twice.
 type input struct {
 	strings.Builder
 	closed int
@@ -16,7 +16,7 @@ type input struct {
 
 func (i *input) Close() error { i.closed++; return nil }
 
-// TestPipeClosesOnce: the input is closed once, even if the session ends while the last request is being written.
+// TestPipeClosesOnce: a session that closed its input after the last request does not close it again when it ends.
 func TestPipeClosesOnce(t *testing.T) {
 	in := &input{}
 	p := &pipe{in: in, out: bufio.NewReader(strings.NewReader("")), stderr: &serverOutput{},
@@ -29,9 +29,10 @@ func TestPipeClosesOnce(t *testing.T) {
 	}
 }
 
-// TestServersError: an error in the answer has priority over the program's output. The output explains all other
-// errors.
-func TestServersError(t *testing.T) {
+// TestExplainError: if the server's answer contains an error, this error is reported. Any other error is reported as
+// the
+// output of the server's program.
+func TestExplainError(t *testing.T) {
 	for _, test := range []struct {
 		err  error
 		want string

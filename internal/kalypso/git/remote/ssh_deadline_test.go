@@ -16,15 +16,17 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// lateContext has a deadline, and is not done when it passes: on a busy machine, the timer of a context fires late.
+// lateContext is a context that is not yet done when its deadline passes. On a busy machine, the timer of a context
+// fires late, too.
 type lateContext struct {
-	context.Context //nolint:containedctx // it changes one method
+	context.Context //nolint:containedctx // only one method differs
 	deadline        time.Time
 }
 
 func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// TestDialDeadline: a connection that does not open before the deadline is a timeout, and not an unreachable server.
+// TestDialDeadline: if a connection does not open before the deadline, the error is a timeout, not an unreachable
+// server.
 func TestDialDeadline(t *testing.T) {
 	t.Parallel()
 	full, err := net.Listen("tcp", "127.0.0.1:0")
@@ -32,7 +34,7 @@ func TestDialDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = full.Close() }()
-	raw, err := full.(*net.TCPListener).SyscallConn() //nolint:forcetypeassert // it is of tcp
+	raw, err := full.(*net.TCPListener).SyscallConn() //nolint:forcetypeassert // the listener is for tcp
 	if err == nil {
 		err = raw.Control(func(fd uintptr) { _ = syscall.Listen(int(fd), 0) })
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestUnknownHost: with an unknown or changed host key, the connection ends before any credential is sent.
+// TestUnknownHost: if the host key is unknown or has changed, the connection ends before a credential is sent.
 func TestUnknownHost(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, other := gitserver.NewSSH(t), gitserver.NewSSH(t)
@@ -27,13 +27,13 @@ func TestUnknownHost(t *testing.T) {
 			}).Ref(t.Context(), main)
 			is(t, err, gitremote.ErrUnknownHost)
 			if !strings.Contains(err.Error(), ssh.FingerprintSHA256(server.HostKey)) {
-				t.Errorf("no fingerprint in %v", err)
+				t.Errorf("the error does not contain the fingerprint: %v", err)
 			}
 		})
 	}
 }
 
-// TestSSHWithoutKey: without an agent, the error names the argument to set.
+// TestSSHWithoutKey: without a key and an agent, the error names the argument to set.
 func TestSSHWithoutKey(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "")
 	server := gitserver.NewSSH(t)
@@ -43,7 +43,7 @@ func TestSSHWithoutKey(t *testing.T) {
 	is(t, err, gitremote.ErrUnauthorized)
 }
 
-// TestUnreachable: no server listens on the port.
+// TestUnreachable: if no server listens on the port, the server is unreachable over each scheme.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,8 +60,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCancelRequestToSilentServer: with a server that accepts the connection and does not answer, the request ends with
-// its context.
+// TestCancelRequestToSilentServer: a server accepts the connection and does not answer. The request ends when its
+// context ends.
 func TestCancelRequestToSilentServer(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	for _, scheme := range []string{"http", "https", "ssh"} {
@@ -88,8 +88,8 @@ func TestCancelRequestToSilentServer(t *testing.T) {
 	}
 }
 
-// TestNotGit: an answer that is a web page is not an empty repository.
-func TestNotGit(t *testing.T) {
+// TestWebPage: a web page instead of Git's answer is an error. It is not read as an empty repo.
+func TestWebPage(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestNotGit(t *testing.T) {
 	}
 }
 
-// TestTooLarge: the size of a fetch is limited.
+// TestTooLarge: a fetch ends with an error when it has read more than its limit.
 func TestTooLarge(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"big": strings.Repeat("0123456789", 100_000)})
@@ -123,13 +123,13 @@ func TestTooLarge(t *testing.T) {
 	is(t, err, gitremote.ErrTooLarge)
 }
 
-// TestNoTempFile: a failure to write a temporary file is not reported as a wrong credential.
-func TestNoTempFile(t *testing.T) {
+// TestMissingTempFolder: if no temporary file can be written, the error says so, and not that the credential is wrong.
+func TestMissingTempFolder(t *testing.T) {
 	server := gitserver.NewSSH(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	_, err := open(t, server.URL("/none"), sshCredential(server)).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrNoTempFile)
 	if !strings.Contains(err.Error(), "TMPDIR") {
-		t.Errorf("what to do is not in %v", err)
+		t.Errorf("the error does not name TMPDIR: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ import (
 
 const passphrase = "correct horse"
 
-// now is the time at which these tests make and use keys.
+// now is the time at which these tests make their keys.
 var now = time.Now().Add(-time.Hour).Truncate(time.Second)
 
 func must[T any](v T, err error) T {
@@ -53,14 +53,14 @@ func openSSH(key crypto.PrivateKey, passphrase string) string {
 	return string(pem.EncodeToMemory(must(ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte(passphrase)))))
 }
 
-// entity makes an OpenPGP key at the time now.
+// entity returns an OpenPGP key that was made at now and is valid for the lifetime.
 func entity(lifetime time.Duration) *openpgp.Entity {
 	return must(openpgp.NewEntity("Kalypso", "", signingkey.Email, &packet.Config{
 		Algorithm: packet.PubKeyAlgoEdDSA, Time: func() time.Time { return now }, KeyLifetimeSecs: uint32(lifetime.Seconds()),
 	}))
 }
 
-// TestSign verifies the signatures of all kinds of keys with ssh-keygen and gpg.
+// TestSign lets ssh-keygen and gpg verify the signatures of each kind of key.
 func TestSign(t *testing.T) {
 	_, ed := must2(ed25519.GenerateKey(nil))
 	p256 := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
@@ -72,12 +72,12 @@ func TestSign(t *testing.T) {
 		private, passphrase string
 		public              any
 	}{
-		"Ed25519":                            {openSSH(ed, ""), "", ed.Public()},
-		"Ed25519, encrypted":                 {openSSH(ed, passphrase), passphrase, ed.Public()},
-		"a passphrase for a key without one": {openSSH(ed, ""), passphrase, ed.Public()},
-		"Ed25519, PKCS #8":                   {encode("PRIVATE KEY", pkcs8), "", ed.Public()},
-		"no line break at the end":           {"\n " + strings.TrimSpace(openSSH(ed, "")), "", ed.Public()},
-		"ECDSA":                              {openSSH(p256, ""), "", p256.Public()},
+		"Ed25519":                           {openSSH(ed, ""), "", ed.Public()},
+		"Ed25519, encrypted":                {openSSH(ed, passphrase), passphrase, ed.Public()},
+		"Ed25519, needless passphrase":      {openSSH(ed, ""), passphrase, ed.Public()},
+		"Ed25519, PKCS #8":                  {encode("PRIVATE KEY", pkcs8), "", ed.Public()},
+		"Ed25519, no line break at the end": {"\n " + strings.TrimSpace(openSSH(ed, "")), "", ed.Public()},
+		"ECDSA":                             {openSSH(p256, ""), "", p256.Public()},
 		"ECDSA, PEM": {encode("EC PRIVATE KEY", must(x509.MarshalECPrivateKey(p256))), "",
 			p256.Public()},
 		"RSA":                        {openSSH(rsaKey, ""), "", rsaKey.Public()},
@@ -95,7 +95,7 @@ func TestSign(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"OpenPGP, a subkey signs": func(e *openpgp.Entity) {
+		"OpenPGP, signing subkey": func(e *openpgp.Entity) {
 			if err := e.AddSigningSubkey(&packet.Config{Algorithm: packet.PubKeyAlgoEdDSA,
 				Time: func() time.Time { return now }}); err != nil {
 				t.Fatal(err)
@@ -137,12 +137,12 @@ func verify(t *testing.T, key signingkey.Key, passphrase string, format signing.
 		key.Verify(t, text, signature)
 		again, err := signer.Sign(text, now.Add(time.Minute))
 		if format == signing.OpenPGP && !bytes.Equal(again, signature) {
-			t.Errorf("the same text has another signature: %v", err)
+			t.Errorf("the second signature of the same text differs: %v", err)
 		}
 	}
 }
 
-// TestGPG signs with a key that gpg exported with a passphrase.
+// TestGPG signs with a key that gpg made and exported with a passphrase.
 func TestGPG(t *testing.T) {
 	t.Parallel()
 	gpg := signingkey.GPG.Find(t, "gpg")
@@ -182,7 +182,7 @@ func TestGPG(t *testing.T) {
 	}
 	signingkey.OfOpenPGP(t, exported, all[0]).Verify(t, text, signature)
 
-	// An export of only the subkeys does not contain the signing key.
+	// If only the subkeys are exported, the private part of the signing key is missing.
 	run("--quick-add-key", fmt.Sprintf("%X", all[0].PrimaryKey.Fingerprint), "cv25519", "encr", "1y")
 	_, err = signing.New(signing.Settings{PrivateKey: run("--armor", "--export-secret-subkeys")}, time.Now())
 	if want := "private_key lacks the private part of the key that signs"; err == nil || err.Error() != want {
@@ -190,7 +190,7 @@ func TestGPG(t *testing.T) {
 	}
 }
 
-// TestNewErrors: each error names its field and nothing of the key.
+// TestNewErrors: each error names its field, and contains no line of the key.
 func TestNewErrors(t *testing.T) {
 	public, ed := must2(ed25519.GenerateKey(nil))
 	pgp := entity(0)
@@ -237,35 +237,35 @@ func TestNewErrors(t *testing.T) {
 		format          signing.Format
 		want            string
 	}{
-		"a path": {key: "~/.ssh/id_ed25519", want: "private_key is not a private key in OpenSSH's format, in PEM or in " +
-			"OpenPGP's armour. Pass the content"},
-		"a public key of SSH": {key: authorized, want: "private_key is a public key"},
-		"a public key in PEM": {key: encode("PUBLIC KEY", must(x509.MarshalPKIXPublicKey(public))),
+		"path of a key": {key: "~/.ssh/id_ed25519", want: "private_key is not a private key in OpenSSH's format, in PEM or " +
+			"in OpenPGP's armour. Pass the content"},
+		"public SSH key": {key: authorized, want: "private_key is a public key"},
+		"public key in PEM": {key: encode("PUBLIC KEY", must(x509.MarshalPKIXPublicKey(public))),
 			want: "private_key is a public key"},
-		"a public key of OpenPGP": {key: armoured(openpgp.PublicKeyType, onlyPublic), want: "private_key is a public key"},
+		"public OpenPGP key": {key: armoured(openpgp.PublicKeyType, onlyPublic), want: "private_key is a public key"},
 		"PKCS #8, encrypted": {key: encode("ENCRYPTED PRIVATE KEY", []byte("x")),
 			want: "private_key is encrypted as PKCS #8"},
-		"damaged":       {key: encode("OPENSSH PRIVATE KEY", []byte("canary")), want: "private_key is damaged"},
-		"DSA":           {key: encode("DSA PRIVATE KEY", dsaKey), want: "private_key is a DSA key"},
+		"damaged key":   {key: encode("OPENSSH PRIVATE KEY", []byte("canary")), want: "private_key is damaged"},
+		"DSA key":       {key: encode("DSA PRIVATE KEY", dsaKey), want: "private_key is a DSA key"},
 		"no passphrase": {key: openSSH(ed, passphrase), want: "passphrase is required: private_key is encrypted"},
-		"a wrong passphrase": {key: openSSH(ed, passphrase), passphrase: "canary",
+		"wrong passphrase": {key: openSSH(ed, passphrase), passphrase: "canary",
 			want: "passphrase does not decrypt"},
-		"another format": {key: openSSH(ed, ""), format: signing.OpenPGP,
+		"key of another format": {key: openSSH(ed, ""), format: signing.OpenPGP,
 			want: `format is "openpgp", and private_key is a key for "ssh"`},
-		"an unknown format": {key: openSSH(ed, ""), format: "x509", want: `format must be "ssh" or "openpgp"`},
-		"OpenPGP: no passphrase": {key: signingkey.Armoured(t, encrypted),
+		"unknown format": {key: openSSH(ed, ""), format: "x509", want: `format must be "ssh" or "openpgp"`},
+		"OpenPGP, no passphrase": {key: signingkey.Armoured(t, encrypted),
 			want: "passphrase is required: private_key is encrypted"},
-		"OpenPGP: a wrong passphrase": {key: signingkey.Armoured(t, encrypted), passphrase: "canary",
+		"OpenPGP, wrong passphrase": {key: signingkey.Armoured(t, encrypted), passphrase: "canary",
 			want: "passphrase does not decrypt"},
-		"OpenPGP: damaged": {key: private[:len(private)/2] + "\n-----END PGP PRIVATE KEY BLOCK-----\n",
+		"OpenPGP, damaged key": {key: private[:len(private)/2] + "\n-----END PGP PRIVATE KEY BLOCK-----\n",
 			want: "private_key is damaged"},
-		"OpenPGP: no user ID": {key: signingkey.Armoured(t, anonymous),
+		"OpenPGP, no user ID": {key: signingkey.Armoured(t, anonymous),
 			want: "private_key is damaged, has no user ID that it signed itself"},
-		"OpenPGP: expired": {key: signingkey.Armoured(t, entity(time.Minute)), want: "private_key has expired"},
-		"OpenPGP: revoked": {key: signingkey.Armoured(t, revoked), want: "private_key is revoked"},
-		"OpenPGP: not for signatures": {key: signingkey.Armoured(t, noSigner),
+		"OpenPGP, expired key": {key: signingkey.Armoured(t, entity(time.Minute)), want: "private_key has expired"},
+		"OpenPGP, revoked key": {key: signingkey.Armoured(t, revoked), want: "private_key is revoked"},
+		"OpenPGP, key that may not sign": {key: signingkey.Armoured(t, noSigner),
 			want: "private_key has no key that may sign now"},
-		"OpenPGP: two keys": {key: armoured(openpgp.PrivateKeyType, two), want: "private_key contains 2 keys"},
+		"OpenPGP, two keys": {key: armoured(openpgp.PrivateKeyType, two), want: "private_key contains 2 keys"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,7 +278,7 @@ func TestNewErrors(t *testing.T) {
 			for line := range strings.Lines(test.key) {
 				line = strings.TrimSpace(line)
 				if line != "" && strings.Contains(err.Error(), line) || strings.Contains(err.Error(), "canary") {
-					t.Errorf("the error tells of the key: %s", err)
+					t.Errorf("the error contains a part of the key: %s", err)
 				}
 			}
 		})

@@ -10,8 +10,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestWorkloadsAzureAddresses: a registration that reaches a repo of Azure at one address does not fail if another
-// registration cannot reach the repo at the other address.
+// TestWorkloadsAzureAddresses: two registrations name one repo in Azure Repos by its two addresses. If one address
+// cannot
+// be reached, the registration with the other address still works.
 func TestWorkloadsAzureAddresses(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("shop")})

@@ -26,9 +26,8 @@ func gitopsRepo(name string) string {
 	return document("GitOpsRepo", name, "{repo: https://acme.io/gitops, branch: dev}")
 }
 
-// A control plane is its environment's folder, the base at the pinned commit and the Workloads behind the
-// registrations, each object under a key that contains its origin. The same files in local folders give the same
-// objects.
+// TestControlPlane reads the folder of an environment, the base at its pinned commit, and the Workloads of the
+// registrations. The key of each object contains its origin. The same files in local folders give the same objects.
 func TestControlPlane(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	shop := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
@@ -116,7 +115,8 @@ func TestControlPlane(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "env"), env)
 	write(t, filepath.Join(folder, "base"), base)
-	// Files are named by their paths. Links in them are not followed, whether they lead out of the folder or not.
+	// The keys of files in local folders are their paths. No symbolic link is followed, even if it leads to a file in the
+	// folder.
 	for _, to := range []string{"/etc/passwd", "other.yaml"} {
 		if err := os.Symlink(to, filepath.Join(folder, "env", "env", filepath.Base(to)+".link.yaml")); err != nil {
 			t.Fatal(err)
@@ -145,10 +145,10 @@ func TestControlPlane(t *testing.T) {
 		return all
 	}
 	if diff := cmp.Diff(texts(got), texts(inFolders)); diff != "" {
-		t.Errorf("from folders (-repos +folders):\n%s", diff)
+		t.Errorf("read from local folders (-repos +folders):\n%s", diff)
 	}
 	if inFolders.Commit != "" || inFolders.BaseCommit != promoted || inFolders.Manifests["base/old.yaml"] == "" {
-		t.Errorf("from folders: %v", inFolders)
+		t.Errorf("read from local folders: %v", inFolders)
 	}
 
 	for directory, base := range map[string]string{".": "base", "env/env": "./env", "base": "base/"} {
@@ -164,7 +164,7 @@ func TestControlPlane(t *testing.T) {
 		source.ControlPlaneRequest{Location: source.Location{Repo: s.url("control-plane"), Commit: head, Path: "env"}},
 	)
 	if len(alone.Manifests) != 2 || alone.BaseCommit != promoted || len(alone.WorkloadCommits) > 0 {
-		t.Errorf("nothing followed: %v", alone)
+		t.Errorf("read without the base and the registrations: %v", alone)
 	}
 }
 
@@ -181,7 +181,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// All errors of a control plane are reported at once, from all of its parts.
+// TestControlPlaneBroken: all errors of a control plane and its base are reported at once.
 func TestControlPlaneBroken(t *testing.T) {
 	s := serve(t)
 	read := func(change func(*source.ControlPlaneRequest)) source.Problems {
@@ -261,11 +261,12 @@ func TestControlPlaneBroken(t *testing.T) {
 	secret := read(func(r *source.ControlPlaneRequest) { r.Repo = "https://me:canary@acme.io/cp" })
 	wants(t, secret, []string{"error Location can't be read"}, "git_credentials")
 	if text := secret[0].Error() + secret[0].Location.String(); strings.Contains(text, "canary") {
-		t.Errorf("a secret is in the problem: %s", text)
+		t.Errorf("the problem contains a secret: %s", text)
 	}
 }
 
-// A broken registration is read at the commit that the branch of the control plane's GitOpsRepo delivered.
+// TestControlPlaneLastGood: if a Workload is broken, the registration is read at the commit that was last delivered to
+// the branch of the GitOpsRepo.
 func TestControlPlaneLastGood(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})
@@ -301,8 +302,8 @@ func TestControlPlaneLastGood(t *testing.T) {
 	}
 }
 
-// If a branch is read at several commits, the keys contain the name of the BaseRepo or registration that refers to the
-// location. The keys of a location from an argument contain no name.
+// TestControlPlaneSources: main is read at several commits here. So the keys contain the name of the BaseRepo or
+// registration that refers to the location. Keys of the location in the request contain no such name.
 func TestControlPlaneSources(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	clusterType := func(name string) string {
@@ -354,11 +355,11 @@ func TestControlPlaneSources(t *testing.T) {
 	)
 	wants(t, got.Problems, nil)
 	if got.Manifests[at(head+":large.yaml")] == "" || got.Sources[at(head+":.")] != head {
-		t.Errorf("by its commit alone: %v, %v", got.Manifests, got.Sources)
+		t.Errorf("read by its commit, without a branch: %v, %v", got.Manifests, got.Sources)
 	}
 }
 
-// Environments that share a base and its registrations read them once.
+// TestControlPlanesShare: environments with the same base and registrations read these only once.
 func TestControlPlanesShare(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	s.commit("shop", "main", map[string]string{"w.yaml": workload("shop")})

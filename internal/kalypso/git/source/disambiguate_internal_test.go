@@ -2,7 +2,7 @@ package source
 
 import "testing"
 
-// The loop ends with an invalid path, too.
+// TestDisambiguateAbsolutePath: disambiguate also ends if a path is absolute, which is invalid.
 func TestDisambiguateAbsolutePath(t *testing.T) {
 	t.Parallel()
 	one := &Location{Repo: "https://acme.io/a", Branch: "main", Path: "/x", Commit: "1"}

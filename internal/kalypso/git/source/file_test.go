@@ -9,15 +9,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// File reads a file at a commit or at the head of a branch. Further files of the folder cost no request. A file that
-// cannot be read is a problem of the file or of its location.
+// TestFile reads files at a commit and at the head of a branch. Another file of the same folder needs no request. If a
+// file cannot be read, the problem is about the file or its location.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gitserver.WithFilter())
 	old := s.commit("control-plane", "dev", map[string]string{"configs/a.yaml": "old: a\n", "configs/b.yaml": "old: b\n"})
 	s.commit("control-plane", "dev", map[string]string{"configs/a.yaml": "new: a\n", "configs/.sourceignore": "b.yaml\n",
 		"configs/large.yaml": strings.Repeat("# large\n", 200)})
-	r := limited(t, source.Limits{Repos: 1, Fetch: 1 << 20, File: 1000, Total: 1 << 20})
+	r := readerWithLimits(t, source.Limits{Repos: 1, Fetch: 1 << 20, File: 1000, Total: 1 << 20})
 	at := source.Location{Repo: s.url("control-plane"), Branch: "dev"}
 	before := at
 	before.Commit = old

@@ -14,11 +14,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// server is a Git server with bare repos that the first write creates.
+// server is a Git server. A bare repo is created by its first commit.
 type server struct {
 	*gitserver.Server
 	t     testing.TB
-	repos map[string]string // name → folder
+	repos map[string]string // folders by the names of the repos
 }
 
 func serve(t testing.TB, options ...gitserver.Option) *server {
@@ -38,7 +38,7 @@ func (s *server) dir(name string) string {
 
 func (s *server) url(name string) string { return s.URL + "/" + name + ".git" }
 
-// commit commits files to a branch.
+// commit commits files to a branch of the named repo.
 func (s *server) commit(name, branch string, files map[string]string) string {
 	s.t.Helper()
 	return gitserver.Seed(s.t, s.dir(name), branch, files)
@@ -51,7 +51,7 @@ func (s *server) registration(name, branch, path string) *fleet.WorkloadRegistra
 	}
 }
 
-// conversations returns the number of sessions with the server since the log was reset.
+// conversations returns the number of sessions and of requests since the log was reset.
 func (s *server) conversations() (conversations, requests int) {
 	for _, r := range s.Requests() {
 		if r.Method == "GET" {
@@ -64,10 +64,10 @@ func (s *server) conversations() (conversations, requests int) {
 
 func reader(t testing.TB, credentials ...gitremote.Credential) *source.Reader {
 	t.Helper()
-	return limited(t, source.DefaultLimits, credentials...)
+	return readerWithLimits(t, source.DefaultLimits, credentials...)
 }
 
-func limited(t testing.TB, limits source.Limits, credentials ...gitremote.Credential) *source.Reader {
+func readerWithLimits(t testing.TB, limits source.Limits, credentials ...gitremote.Credential) *source.Reader {
 	t.Helper()
 	client, err := gitremote.NewClient(credentials)
 	if err != nil {
@@ -85,7 +85,7 @@ func workload(name string, labels ...string) string {
 	return text + "spec:\n  deploymentTargets:\n  - {name: test, environment: dev}\n"
 }
 
-// document returns a document of another kind.
+// document returns the document of a scheduler object of any kind.
 func document(kind, name, spec string) string {
 	return fmt.Sprintf(
 		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
@@ -95,8 +95,8 @@ func document(kind, name, spec string) string {
 	)
 }
 
-// said formats problems: "error|warning registration file:line summary".
-func said(fs source.Problems) []string {
+// problemLines returns a line for each problem, such as "error shop w.yaml:3 Invalid YAML".
+func problemLines(fs source.Problems) []string {
 	var all []string
 	for _, f := range fs {
 		severity := "error"
@@ -117,10 +117,10 @@ func said(fs source.Problems) []string {
 	return all
 }
 
-// wants fails the test unless these are the problems, in any order, and they contain the texts.
+// wants fails the test unless the problems are these lines, in any order, and their messages contain the texts.
 func wants(t *testing.T, fs source.Problems, want []string, texts ...string) {
 	t.Helper()
-	if got := said(fs); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+	if got := problemLines(fs); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("problems: got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 	var all strings.Builder

@@ -14,7 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// A broken registration is read at its last delivered commit, if that can be determined.
+// TestWorkloadsLastGood: a broken registration is read at its last delivered commit, if the record names a single
+// commit
+// at which it works.
 func TestWorkloadsLastGood(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}
@@ -73,8 +75,8 @@ func TestWorkloadsLastGood(t *testing.T) {
 		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Invalid YAML"}, "No record.")
 }
 
-// If two registrations have the same folder of two branches, the names of the Workloads identify the commit of each. If
-// they do not, no commit is guessed.
+// TestWorkloadsLastGoodOfBranches: two registrations read the same folder on two branches. The names of their Workloads
+// show which delivered commit belongs to which registration. If the names do not show this, no commit is guessed.
 func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop")})
@@ -119,8 +121,8 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	)
 }
 
-// If a team gives its Workload the name of another team's Workload, its own registration is broken, not that of the
-// team whose Workload was delivered.
+// TestWorkloadsLastGoodOfNames: a team gives its Workload the name of another team's Workload. If the other team's
+// Workload was delivered, only the first team's registration is broken.
 func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}

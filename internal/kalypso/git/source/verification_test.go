@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/signingkey"
 )
 
-// verification counts the signatures of keys.
+// verification returns a verification that accepts the signatures of these keys.
 func verification(t *testing.T, mode string, keys ...signingkey.Key) *source.Verification {
 	t.Helper()
 	a := verify.Arguments{Mode: mode}
@@ -39,8 +39,8 @@ func verification(t *testing.T, mode string, keys ...signingkey.Key) *source.Ver
 
 const notVerified = " Commit not verified"
 
-// A registration whose commit is not signed by a listed key is broken: it is read at its last delivery, if that is
-// verified.
+// TestWorkloadsVerify: a registration is broken if none of the listed keys signed its commit. It is read at its last
+// delivered commit instead, if a listed key signed that commit.
 func TestWorkloadsVerify(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gitserver.WithFilter())
@@ -48,7 +48,8 @@ func TestWorkloadsVerify(t *testing.T) {
 	pgp := signingkey.NewOpenPGP(t)
 	delivered := map[string]string{}
 	var registrations []*fleet.WorkloadRegistration
-	for name, keys := range map[string][]*signingkey.Key{ // of the commits, the oldest first; nil: none
+	// The keys sign the commits, the oldest first. nil stands for an unsigned commit.
+	for name, keys := range map[string][]*signingkey.Key{
 		"fine": {nil, &ann}, "pgp": {nil, &pgp}, "eve": {nil, &eve}, "back": {&ann, nil}, "never": {nil, nil},
 	} {
 		for i, key := range keys {
@@ -89,8 +90,8 @@ func TestWorkloadsVerify(t *testing.T) {
 	}
 }
 
-// With the mode history, each first-parent commit since the last delivery counts: not those that it contained, and not
-// those of merged branches.
+// TestWorkloadsVerifyHistory: in the mode history, each first-parent commit since the last delivery must be signed.
+// Commits that were delivered before, and commits of merged branches, need no signature.
 func TestWorkloadsVerifyHistory(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gitserver.WithFilter())
@@ -124,16 +125,16 @@ func TestWorkloadsVerifyHistory(t *testing.T) {
 	orphan = ann.SignHead(t, dir, "orphan")
 
 	for _, test := range []struct{ name, at, delivered, want string }{
-		{"nothing was delivered", head, "", ""},
+		{"no delivery", head, "", ""},
 		{"no new commit", head, head, ""},
 		{"one new commit", head, unsigned, ""},
-		{"an unsigned commit below the head", head, merge, "Commit " + unsigned + " is not verified: its signature"},
-		{"a merge of unsigned commits", merge, first, ""},
-		{"the oldest delivery", head, older, unsigned},
-		{"back to an older commit", older, head, ""},
-		{"rewritten from a common commit", rewritten, head, ""},
-		{"nothing in common", orphan, head, "no commit in common with the last delivery, " + head},
-		{"a delivery that the server lost", head, strings.Repeat("1", 40), "no commit in common"},
+		{"unsigned commit below the head", head, merge, "Commit " + unsigned + " is not verified: its signature"},
+		{"merge of unsigned commits", merge, first, ""},
+		{"delivery several commits ago", head, older, unsigned},
+		{"commit older than the delivery", older, head, ""},
+		{"rewritten branch with a common commit", rewritten, head, ""},
+		{"branch without a common commit", orphan, head, "no commit in common with the last delivery, " + head},
+		{"delivered commit that the server lost", head, strings.Repeat("1", 40), "no commit in common"},
 	} {
 		follow := source.FollowOptions{
 			Pins: map[string]string{"shop": test.at}, Verify: verification(t, "history", ann),
@@ -159,8 +160,8 @@ func TestWorkloadsVerifyHistory(t *testing.T) {
 	wants(t, got.Problems, []string{"error shop Location can't be read"}, "No answer.")
 }
 
-// All commits that a control plane leads to are verified: its own, those of its bases and of its registrations. A
-// promotion can lift that for its commit.
+// TestControlPlaneVerify: the commits of a control plane, of its bases and of its registrations must all be signed. A
+// promotion can exempt the commit that it promotes.
 func TestControlPlaneVerify(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gitserver.WithFilter())

@@ -21,7 +21,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The registration determines the workspace of a Workload. The team's labels do not change it.
+// TestWorkloads: the workspace of a Workload is the workspace of its registration. A label of the team does not change
+// it.
 func TestWorkloads(t *testing.T) {
 	s := serve(t, gitserver.WithBasic("me", "secret"), gitserver.WithFilter())
 	first := s.commit("shop", "main", map[string]string{
@@ -29,7 +30,7 @@ func TestWorkloads(t *testing.T) {
 			"kustomize.toolkit.fluxcd.io/name: dev-other", "kustomize.toolkit.fluxcd.io/namespace: flux-system"),
 		"deploy/more/two.yml": workload("one") + "---\n" + workload("two"),
 		"other/workload.yaml": workload("elsewhere"),
-		".sourceignore":       "/deploy/draft*\n", // which counts for its subfolders, too
+		".sourceignore":       "/deploy/draft*\n", // applies to subfolders, too
 		"deploy/draft.yaml":   "{",
 	})
 	head := s.commit("shop", "main", map[string]string{"README.md": "later"})
@@ -85,11 +86,12 @@ func TestWorkloads(t *testing.T) {
 		source.FollowOptions{Pins: map[string]string{"shop": first}},
 	)
 	if got := pinned.Manifests[key("shop.yaml#shop")]; got != text("shop", "    family: force\n") {
-		t.Errorf("without a workspace, pinned: %v", pinned)
+		t.Errorf("pinned registration without a workspace: %v", pinned)
 	}
 }
 
-// All problems of registrations are reported together, with registration, repo, commit, file and line.
+// TestWorkloadsBroken: all problems of registrations are reported together. Each names its registration, repo, commit,
+// file and line.
 func TestWorkloadsBroken(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := workload("good")
@@ -195,8 +197,8 @@ func TestWorkloadsBroken(t *testing.T) {
 	}
 }
 
-// A pinned commit that a force-push and a garbage collection removed is an error that names it. Over the older
-// protocol, in which a server does not serve commits by hash, a pin in the branch's history is found.
+// TestWorkloadsPins: if a force-push and a garbage collection removed a pinned commit, the error names the commit. A
+// server with protocol version 0 sends no commit by its hash; then a pin in the branch's history is found.
 func TestWorkloadsPins(t *testing.T) {
 	backends := gitserver.Backends()
 	old := backends[slices.IndexFunc(backends, func(b gitserver.Backend) bool { return b.Name == "ssh v0" })]
@@ -220,14 +222,15 @@ func TestWorkloadsPins(t *testing.T) {
 					source.FollowOptions{Pins: map[string]string{"shop": commit}, AllowLocal: true})
 			}
 			if got := read(old); len(got.Problems) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
-				t.Errorf("a pin in the history: %v", got)
+				t.Errorf("pin in the branch's history: %v", got)
 			}
 			wants(t, read(lost).Problems, []string{"error shop Commit not found"}, lost, "force push may have removed it")
 		})
 	}
 }
 
-// A registration of a local repo is refused unless it is allowed, also with last_good, and nothing of it is read.
+// TestWorkloadsLocal: a registration of a local repo is an error unless local repos are allowed. Nothing of the repo is
+// read, not even at the last delivered commit.
 func TestWorkloadsLocal(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -249,8 +252,9 @@ func TestWorkloadsLocal(t *testing.T) {
 	}
 }
 
-// The branch in an origin identifies the registration. If a branch was read at several commits, the registration's name
-// does.
+// TestWorkloadsLastGoodByOrigin: the record shows by a Workload's branch which registration it belongs to. If the
+// branch
+// was read at several commits, the record shows it by the registration's name.
 func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/in/w.yaml": workload("in")})
@@ -304,7 +308,9 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	}, "Set the rendering's sources too")
 }
 
-// If a folder, or one that contains it, is read at several commits, its keys contain the names of the registrations.
+// TestWorkloadsAtSeveralCommits: if nested folders of a branch are read at several commits, the keys contain the names
+// of
+// the registrations.
 func TestWorkloadsAtSeveralCommits(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	old := s.commit("shop", "main", map[string]string{
@@ -330,7 +336,7 @@ func TestWorkloadsAtSeveralCommits(t *testing.T) {
 		}
 		for _, o := range got.Sources.Resolve(keys) {
 			if o.Commit == "" {
-				t.Errorf("the commit of %s is not known", o)
+				t.Errorf("the sources have no commit for %s", o)
 			}
 		}
 	}
@@ -348,8 +354,9 @@ func TestWorkloadsAtSeveralCommits(t *testing.T) {
 		origin.Sources{at("main~around:w"): head, at("main~b:w/b"): old, at("main:d"): head})
 }
 
-// A file that is too large is named, and the rest of its repo is read. A repo that exceeds the limit of a fetch is an
-// error. From a server without filters, objects that were not requested may have any size.
+// TestWorkloadsSize: a file that is too large is an error that names it, and the other registrations are read. If more
+// than the limit would be fetched, this is an error, too. A server without filters also sends objects that were not
+// requested, and these may have any size.
 func TestWorkloadsSize(t *testing.T) {
 	slow.Skip(t)
 	filtering := serve(t, gitserver.WithFilter())
@@ -358,7 +365,7 @@ func TestWorkloadsSize(t *testing.T) {
 	filtering.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "video": huge[:20<<20]})
 	filtering.commit("large", "main", map[string]string{"w/w.yaml": workload("large"), "w/huge.yaml": huge})
 	for name, s := range map[string]*server{
-		"filter": filtering, "none": {gitserver.New(t, filtering.Root), t, filtering.repos},
+		"with filters": filtering, "without filters": {gitserver.New(t, filtering.Root), t, filtering.repos},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := reader(t)
@@ -373,7 +380,7 @@ func TestWorkloadsSize(t *testing.T) {
 			}
 			limits := source.DefaultLimits
 			limits.Fetch = 50
-			got = limited(t,
+			got = readerWithLimits(t,
 				limits,
 			).Workloads(
 				t.Context(),
@@ -383,7 +390,7 @@ func TestWorkloadsSize(t *testing.T) {
 			wants(t, got.Problems, []string{"error shop Too much to read"}, "more than 50 bytes", "uploadpack.allowFilter")
 			limits = source.DefaultLimits
 			limits.Total = 100
-			got = limited(t,
+			got = readerWithLimits(t,
 				limits,
 			).Workloads(
 				t.Context(),
@@ -395,8 +402,9 @@ func TestWorkloadsSize(t *testing.T) {
 	}
 }
 
-// With 300 registrations in 30 repos, each repo takes one session. A second read in the same run takes none. Only the
-// registrations' folders are sent.
+// TestWorkloadsFetches reads 300 registrations from 30 repos with one session for each repo, and gets only the folders
+// of
+// the registrations. A second read in the same run needs no session.
 func TestWorkloadsFetches(t *testing.T) {
 	slow.Skip(t)
 	s := serve(t, gitserver.WithFilter())
@@ -431,14 +439,14 @@ func TestWorkloadsFetches(t *testing.T) {
 		sent += request.Sent
 	}
 	if sent > 30*10_000 {
-		t.Errorf("%d bytes were sent, more than what lies in the folders", sent)
+		t.Errorf("%d bytes were sent, more than the folders contain", sent)
 	}
 	s.ResetLog()
 	if again := r.Workloads(t.Context(), registrations, source.FollowOptions{}); len(again.Manifests) != 300 {
-		t.Errorf("the second time: %d manifests", len(again.Manifests))
+		t.Errorf("second read: %d manifests", len(again.Manifests))
 	}
 	if _, requests := s.conversations(); requests != 0 {
-		t.Errorf("the second time: %d requests, want none", requests)
+		t.Errorf("second read: %d requests, want none", requests)
 	}
 
 	git := func(args ...string) time.Duration {

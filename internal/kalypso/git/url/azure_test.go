@@ -11,7 +11,7 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// azureURLs lists the forms of the URL of one repo on Azure DevOps Services, by scheme.
+// azureURLs lists, by scheme, all URLs of one repo in Azure Repos.
 var azureURLs = map[string][]string{
 	"https": {
 		"https://dev.azure.com/acme/My%20Project/_git/gitops", "https://dev.azure.com/acme/My Project/_git/gitops",
@@ -29,7 +29,7 @@ var azureURLs = map[string][]string{
 	},
 }
 
-// notAzure lists URLs that only look like those of Azure.
+// notAzure lists URLs of other servers that look like URLs of Azure Repos.
 var notAzure = []string{
 	"https://dev.azure.com.evil.io/acme/My%20Project/_git/gitops", "https://xdev.azure.com/acme/My%20Project/_git/gitops",
 	"https://xvisualstudio.com/My%20Project/_git/gitops", "https://visualstudio.com/My%20Project/_git/gitops",
@@ -43,7 +43,7 @@ var notAzure = []string{
 	"https://ssh.dev.azure.com/v3/acme/My%20Project/gitops", "/acme/My Project/_git/gitops",
 }
 
-// notTheRepo lists URLs on Azure's servers of another repo, or of none.
+// notTheRepo lists URLs on Azure's servers that name another repo, or no repo.
 var notTheRepo = []string{
 	"https://dev.azure.com/acme/My%20Project/_git/other", "https://dev.azure.com/acme/other/_git/gitops",
 	"https://dev.azure.com/other/My%20Project/_git/gitops", "https://other.visualstudio.com/My%20Project/_git/gitops",
@@ -54,7 +54,8 @@ var notTheRepo = []string{
 	"git@ssh.dev.azure.com:v2/acme/My%20Project/gitops", "git@ssh.dev.azure.com:acme/My%20Project/gitops",
 }
 
-// TestAzureSame: all URLs of one repo are the same repo, by the same scheme and across transports, and no other URL is.
+// TestAzureSame: all URLs with the same scheme in azureURLs name the same repo. URLs with different schemes do so only
+// across transports. No other URL names this repo.
 func TestAzureSame(t *testing.T) {
 	all := slices.Concat(azureURLs["https"], azureURLs["ssh"])
 	for scheme, urls := range azureURLs {
@@ -76,11 +77,12 @@ func TestAzureSame(t *testing.T) {
 		}
 	}
 	if !giturl.Same("https://dev.azure.com/acme/_git/GitOps", "https://acme.visualstudio.com/gitops/_git/gitops") {
-		t.Error("without a project the repo's name is the project's")
+		t.Error("a URL without a project does not name the repo with the project's name")
 	}
 }
 
-// TestAddressKey: one repo of Azure has a key for each address.
+// TestAddressKey: each address of a repo in Azure Repos has its own key. Other notations of one address have the same
+// key.
 func TestAddressKey(t *testing.T) {
 	keys := map[string]bool{}
 	for _, url := range []string{
@@ -93,11 +95,11 @@ func TestAddressKey(t *testing.T) {
 	}
 	if a, b := "ssh://git@git.acme.io:22/acme/r.git", "git@GIT.acme.io:acme/r"; giturl.AddressKey(a) !=
 		giturl.AddressKey(b) {
-		t.Errorf("%s and %s differ", a, b)
+		t.Errorf("the keys of %s and %s differ", a, b)
 	}
 }
 
-// TestAzureRepo: a URL belongs to Azure by its host, and names a repo by its path.
+// TestAzureRepo: the host of a URL shows whether it belongs to Azure Repos, and the path names the repo.
 func TestAzureRepo(t *testing.T) {
 	parse := func(text string) giturl.URL {
 		u, err := giturl.Parse(text)
@@ -118,7 +120,7 @@ func TestAzureRepo(t *testing.T) {
 	}
 	for _, text := range notAzure {
 		if u := parse(text); u.IsAzure() {
-			t.Errorf("%s is Azure's", text)
+			t.Errorf("%s counts as a URL of Azure Repos", text)
 		}
 	}
 	for _, text := range slices.Concat(notAzure, []string{
@@ -130,11 +132,12 @@ func TestAzureRepo(t *testing.T) {
 	}
 	repo, _ := parse("https://dev.azure.com/Acme/_git/GitOps").AzureRepo()
 	if diff := cmp.Diff(giturl.AzureRepo{Organization: "Acme", Project: "GitOps", Repo: "GitOps"}, repo); diff != "" {
-		t.Errorf("without a project (-want +got):\n%s", diff)
+		t.Errorf("URL without a project (-want +got):\n%s", diff)
 	}
 }
 
-// TestAzureCommandPath: Azure gets the path in the form of its own URLs, other servers get it unchanged.
+// TestAzureCommandPath: Azure Repos gets the path as its own URLs have it, with %20 for a space. Other servers get the
+// path that the user wrote.
 func TestAzureCommandPath(t *testing.T) {
 	for text, want := range map[string]string{
 		"git@ssh.dev.azure.com:v3/acme/My%20Project/gitops":       "v3/acme/My%20Project/gitops",
@@ -153,7 +156,8 @@ func TestAzureCommandPath(t *testing.T) {
 	}
 }
 
-// TestAzureUser: the URL of Azure's Clone button is an error that shows the URL to use. A password is never shown.
+// TestAzureUser: Azure's Clone button copies a URL with a user. It is an error that shows the URL without the user. No
+// error shows a password.
 func TestAzureUser(t *testing.T) {
 	_, err := giturl.Parse("https://canary@dev.azure.com/acme/My%20Project/_git/gitops")
 	if !errors.Is(err, giturl.ErrPassword) || strings.Contains(err.Error(), "canary") ||
@@ -172,7 +176,7 @@ func TestAzureUser(t *testing.T) {
 	}
 }
 
-// TestAzureCovers: a credential serves Azure's repos in any case of their names, and never another server's.
+// TestAzureCovers: a credential matches repos in Azure Repos in upper and lower case, but never another server's repo.
 func TestAzureCovers(t *testing.T) {
 	for _, test := range []struct {
 		credential, repo string
@@ -193,12 +197,12 @@ func TestAzureCovers(t *testing.T) {
 			t.Fatal(err, errRepo)
 		}
 		if got := of.Covers(repo); got != test.want {
-			t.Errorf("%s for %s: got %t", test.credential, test.repo, got)
+			t.Errorf("%s covers %s: got %t", test.credential, test.repo, got)
 		}
 	}
 }
 
-// TestFragment: all URLs of a repo contain the fragment.
+// TestFragment: each way to write the URL of a repo contains the fragment.
 func TestFragment(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://dev.azure.com/acme/My%20Project/_git/gitops":           "gitops",

@@ -7,7 +7,7 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// TestParseErrors: errors about a URL do not repeat it.
+// TestParseErrors: an error about a URL does not contain the URL, which may contain a password.
 func TestParseErrors(t *testing.T) {
 	for _, url := range []string{
 		"", "gitops", "./gitops", "../gitops", "ftp://canary/x", "git://canary/x", "https://", "https:///canary",
@@ -21,7 +21,7 @@ func TestParseErrors(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: got %v, want an error", url, at)
 		} else if strings.Contains(err.Error(), "canary") {
-			t.Errorf("%s: the error repeats it: %v", url, err)
+			t.Errorf("%s: the error contains the URL: %v", url, err)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// TestSame: all notations of a repository's URL are the same repository, and no other URL is.
+// TestSame: the URLs in one line name the same repo, and URLs in different lines name different repos.
 func TestSame(t *testing.T) {
 	repos := [][]string{
 		{"https://git.acme.io/acme/gitops", "https://GIT.acme.io:443/acme/gitops.git", "https://git.acme.io/acme/gitops/"},
@@ -39,7 +39,7 @@ func TestSameAcrossTransports(t *testing.T) {
 	} {
 		if !giturl.SameAcrossTransports(url, "https://github.com/acme/gitops") ||
 			!giturl.SameAcrossTransports("https://github.com/acme/gitops", url) {
-			t.Errorf("%s is another repo", url)
+			t.Errorf("%s does not count as the same repo", url)
 		}
 	}
 	for _, url := range []string{
@@ -48,11 +48,11 @@ func TestSameAcrossTransports(t *testing.T) {
 		"file:///acme/gitops", "", "acme/gitops",
 	} {
 		if giturl.SameAcrossTransports(url, "https://github.com/acme/gitops") {
-			t.Errorf("%q is the same repo", url)
+			t.Errorf("%q counts as the same repo", url)
 		}
 	}
 	if giturl.SameAcrossTransports("file:///srv/GitOps", "file:///srv/gitops") ||
 		!giturl.SameAcrossTransports("file:///srv/gitops.git/", "/srv/gitops") {
-		t.Error("paths of this machine have their case")
+		t.Error("upper and lower case of local paths is ignored, or .git is not")
 	}
 }

@@ -34,7 +34,7 @@ import (
 
 var (
 	now     = time.Now().Truncate(time.Second)
-	written = time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC) // the time of the commits
+	written = time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC) // time of the commits, unless a test passes another time
 )
 
 func must[T any](v T, err error) T {
@@ -44,7 +44,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// SSH keys.
+// SSH keys of the tests.
 var (
 	edKey    = must(ssh.NewSignerFromKey(must2(ed25519.GenerateKey(nil))))
 	otherKey = must(ssh.NewSignerFromKey(must2(ed25519.GenerateKey(nil))))
@@ -57,12 +57,12 @@ func must2(_ ed25519.PublicKey, private ed25519.PrivateKey, err error) ed25519.P
 	return must(private, err)
 }
 
-// public returns a key as a line of SSH has it.
+// public returns the public key as a line of an authorized_keys file.
 func public(key ssh.Signer) string {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey())))
 }
 
-// certify returns a key with a certificate.
+// certify returns a key with a certificate that the CA signed. The function changes the certificate before.
 func certify(key, ca ssh.Signer, change func(*ssh.Certificate)) ssh.Signer {
 	c := &ssh.Certificate{
 		Key: key.PublicKey(), CertType: ssh.UserCert, ValidPrincipals: []string{"ann@acme.io"},
@@ -70,7 +70,7 @@ func certify(key, ca ssh.Signer, change func(*ssh.Certificate)) ssh.Signer {
 	}
 	change(c)
 	c.Nonce, c.SignatureKey = []byte(rand.Text()), ca.PublicKey()
-	// SignCert refuses a certificate without principals, which other programs make.
+	// Do not use SignCert, which refuses a certificate without principals. Other programs make such certificates.
 	withoutSignature := bytes.TrimSuffix(c.Marshal(), []byte{0, 0, 0, 0})
 	c.Signature = must(ca.Sign(rand.Reader, withoutSignature))
 	return must(ssh.NewCertSigner(c, key))
@@ -87,7 +87,7 @@ func (s sha1Signer) SignWithAlgorithm(random io.Reader, data []byte, _ string) (
 	return signer.SignWithAlgorithm(random, data, ssh.KeyAlgoRSA)
 }
 
-// text is a commit without a signature.
+// text returns a commit without a signature, which was committed at a time.
 func text(when time.Time) string {
 	return commitText("", "committer Ann <ann@acme.io> "+fmt.Sprint(when.Unix())+" +0200\n", "")
 }
@@ -97,7 +97,7 @@ func commitText(parents, committer, headers string) string {
 		"author Ann <ann@acme.io> 1717236000 +0000\n" + committer + headers + "\nA message\n\ngpgsig is no header here\n"
 }
 
-// sign inserts a signature of a commit's text into it.
+// sign adds a signature to the text of a commit.
 func sign(text string, signature []byte) string {
 	headers, message, _ := strings.Cut(text, "\n\n")
 	return headers + "\ngpgsig " + strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ") + "\n\n" + message
@@ -108,12 +108,12 @@ func sshSignature(text string, key ssh.Signer, namespace string) []byte {
 	return sshsig.Armor(must(sshsig.Sign(strings.NewReader(text), key, sshsig.HashSHA512, namespace)))
 }
 
-// ssh signs a commit of a time.
+// sshSigned returns a commit of a time with the signature of an SSH key.
 func sshSigned(key ssh.Signer, when time.Time) string {
 	return sign(text(when), sshSignature(text(when), key, "git"))
 }
 
-// entity makes an OpenPGP key that is a year old and lives for a time; 0: for ever.
+// entity returns an OpenPGP key that was made a year ago and is valid for the lifetime. 0 means for ever.
 func entity(lifetime time.Duration) *openpgp.Entity {
 	return must(openpgp.NewEntity("Ann", "", "ann@acme.io", created(lifetime)))
 }
@@ -172,7 +172,7 @@ func exported(entities ...*openpgp.Entity) (all []string) {
 	return all
 }
 
-// judgingRepo is a repo in which Git, ssh-keygen and gpg judge commits by a list of keys.
+// judgingRepo is a repo in which Git verifies commits by a list of keys, with ssh-keygen and gpg.
 type judgingRepo struct {
 	repo string
 	args []string

@@ -31,7 +31,7 @@ var principals = []string{
 	"ann@acme.io", "ben@acme.io", "*@acme.io", "a??@*", "ann@acme.io,!ben@acme.io", "!ann@acme.io,*",
 }
 
-// arguments makes a list of keys.
+// arguments returns a random list of keys.
 func (d dice) arguments() (a verify.Arguments) {
 	for range 1 + d.IntN(5) {
 		key := pick(d, edKey, edKey, ecKey, caKey, otherKey)
@@ -62,12 +62,12 @@ func (d dice) arguments() (a verify.Arguments) {
 	return a
 }
 
-// stamp is a time near that of the commits.
+// stamp returns an hour near the time of the commits, as an allowed signers file writes it.
 func stamp(hours int) string { return hour(hours).Format("20060102150405") }
 
 func hour(n int) time.Time { return written.Add(time.Duration(n-3) * time.Hour) }
 
-// entity makes an OpenPGP key with a subkey. Each may have expired, or be revoked.
+// entity returns a random OpenPGP key with a subkey. Each of the two may have expired or be revoked.
 func (d dice) entity() *openpgp.Entity {
 	lifetime := func() time.Duration { return pick(d, 0, 0, time.Hour, 2*year) }
 	e := entity(lifetime())
@@ -89,7 +89,7 @@ func (d dice) entity() *openpgp.Entity {
 	return e
 }
 
-// commit makes a commit that may be signed, and may have been changed since.
+// commit returns a random commit. It may be signed, and may have been changed after it was signed.
 func (d dice) commit() string {
 	when := hour(d.IntN(7))
 	raw := text(when)
@@ -131,7 +131,7 @@ func (d dice) commit() string {
 	return raw
 }
 
-// TestRandomCommits judges random commits by random lists of keys as git verify-commit judges them.
+// TestRandomCommits: random commits are accepted by random lists of keys if and only if git verify-commit accepts them.
 func TestRandomCommits(t *testing.T) {
 	const commits = 10
 	accepted, all := 0, 0
