@@ -142,8 +142,9 @@ func TestFoldersWith(t *testing.T) {
 		want    []string
 		fetches int
 	}{
-		"file in root":           {[]string{file, "large/web/a.yaml", "a/" + file}, []string{"."}, 1},
-		"nested folders":         {[]string{"b/c/" + file, "b/c/d/" + file, "a/" + file, "a/b/" + file}, []string{"a", "b/c"}, 4},
+		"file in root": {[]string{file, "large/web/a.yaml", "a/" + file}, []string{"."}, 1},
+		"nested folders": {[]string{"b/c/" + file, "b/c/d/" + file, "a/" + file, "a/b/" + file},
+			[]string{"a", "b/c"}, 4},
 		"no such file":           {[]string{"a/b/c/d.yaml", "e/f.yaml"}, nil, 3},
 		"folder instead of file": {[]string{"a/.kalypso", "b/" + file + "/x", ".kalypso/other.json"}, nil, 4},
 	} {

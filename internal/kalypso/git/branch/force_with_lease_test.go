@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestForceWithLease: one commit on top of the target replaces our branch, but only if our branch has not moved
-// since it was read.
+// TestForceWithLease: one commit on top of the target replaces our branch, but only if our branch has not moved since
+// it was read.
 func TestForceWithLease(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {

@@ -13,8 +13,7 @@ import (
 )
 
 // TestAtVersion0 opens an older commit on servers with protocol version 0. Servers that cannot send a commit by its
-// hash
-// send the branch instead.
+// hash send the branch instead.
 func TestAtVersion0(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	old := plumbing.NewHash(gitserver.Seed(t, repo, "main", map[string]string{"folder/a": "old\n"}))

@@ -102,8 +102,7 @@ func TestAzurePush(t *testing.T) {
 }
 
 // TestAzureAddresses: the two addresses of a repo in Azure Repos may each have a credential and a mirror. They are
-// still
-// one repo.
+// still one repo.
 func TestAzureAddresses(t *testing.T) {
 	urls := []string{"https://dev.azure.com/acme/p/_git/r", "https://acme.visualstudio.com/p/_git/r"}
 	to := map[string]string{}

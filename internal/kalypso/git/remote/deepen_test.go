@@ -28,8 +28,8 @@ func historyRepo(t *testing.T) (repo string, head plumbing.Hash) {
 	return repo, plumbing.NewHash(gitserver.Rev(t, repo, "main"))
 }
 
-// TestDeepen reads a commit and then its history, over all servers. If a server has no filters, it sends all objects
-// of these commits.
+// TestDeepen reads a commit and then its history, over all servers. If a server has no filters, it sends all objects of
+// these commits.
 func TestDeepen(t *testing.T) {
 	repo, head := historyRepo(t)
 	for _, backend := range gitserver.Backends() {

@@ -259,10 +259,11 @@ func TestEmptyAnswer(t *testing.T) {
 		faults []gitserver.Fault
 		want   error
 	}{
-		"empty answer":                 {[]gitserver.Fault{get}, gitremote.ErrUnreachable},
-		"nothing after the preamble":   {[]gitserver.Fault{saying(get, preamble)}, gitremote.ErrUnreachable},
-		"no list of references":        {[]gitserver.Fault{saying(get, preamble+"0000")}, gitremote.ErrEmptyAnswer},
-		"no list for fetch and push":   {[]gitserver.Fault{saying(get, "0000"), saying(push, "0000")}, gitremote.ErrEmptyAnswer},
+		"empty answer":               {[]gitserver.Fault{get}, gitremote.ErrUnreachable},
+		"nothing after the preamble": {[]gitserver.Fault{saying(get, preamble)}, gitremote.ErrUnreachable},
+		"no list of references":      {[]gitserver.Fault{saying(get, preamble+"0000")}, gitremote.ErrEmptyAnswer},
+		"no list for fetch and push": {[]gitserver.Fault{saying(get, "0000"), saying(push, "0000")},
+			gitremote.ErrEmptyAnswer},
 		"no capabilities":              {[]gitserver.Fault{noCapabilities, saying(post, "0000")}, gitremote.ErrEmptyAnswer},
 		"empty answer to ls-refs":      {[]gitserver.Fault{post}, gitremote.ErrUnreachable},
 		"no reference from ls-refs":    {[]gitserver.Fault{saying(post, "0000")}, gitremote.ErrEmptyAnswer},

@@ -62,8 +62,7 @@ func TestRequestV0(t *testing.T) {
 }
 
 // TestReadAcknowledgement reads the answers of servers up to the pack. An error of the server is found wherever it is
-// in
-// the answer.
+// in the answer.
 func TestReadAcknowledgement(t *testing.T) {
 	const (
 		shallow = "0034shallow " + hashA + "0036unshallow " + hashB

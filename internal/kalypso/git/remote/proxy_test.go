@@ -86,8 +86,7 @@ func TestSSHProxy(t *testing.T) {
 }
 
 // TestRedirectTargetNeedsItsOwnAuthority: a CA that is trusted for the requested server is not trusted for the target
-// of
-// a redirect.
+// of a redirect.
 func TestRedirectTargetNeedsItsOwnAuthority(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})
@@ -136,8 +135,7 @@ func TestTinyproxy(t *testing.T) {
 }
 
 // TestRealProxies: Git over HTTPS works over each kind of proxy, also if the server wants a client certificate. Git
-// over
-// SSH works over a SOCKS5 proxy. No proxy is used for a server that NO_PROXY names.
+// over SSH works over a SOCKS5 proxy. No proxy is used for a server that NO_PROXY names.
 func TestRealProxies(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"a": "b"})

@@ -30,8 +30,7 @@ func TestPipeClosesOnce(t *testing.T) {
 }
 
 // TestExplainError: if the server's answer contains an error, this error is reported. Any other error is reported as
-// the
-// output of the server's program.
+// the output of the server's program.
 func TestExplainError(t *testing.T) {
 	for _, test := range []struct {
 		err  error

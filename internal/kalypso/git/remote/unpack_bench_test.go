@@ -13,8 +13,7 @@ import (
 )
 
 // BenchmarkUnpack reads the pack of a branch with 10,000 targets in 200 cluster types, once with its trees only and
-// once
-// complete. It compares our decoder with go-git's parser, which also stores the objects in memory.
+// once complete. It compares our decoder with go-git's parser, which also stores the objects in memory.
 func BenchmarkUnpack(b *testing.B) {
 	branch := renderedBranch(b)
 	for _, sent := range []struct{ name, filter string }{

@@ -11,8 +11,7 @@ import (
 )
 
 // TestWorkloadsAzureAddresses: two registrations name one repo in Azure Repos by its two addresses. If one address
-// cannot
-// be reached, the registration with the other address still works.
+// cannot be reached, the registration with the other address still works.
 func TestWorkloadsAzureAddresses(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("shop")})

@@ -15,8 +15,7 @@ import (
 )
 
 // TestWorkloadsLastGood: a broken registration is read at its last delivered commit, if the record names a single
-// commit
-// at which it works.
+// commit at which it works.
 func TestWorkloadsLastGood(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}

@@ -253,8 +253,7 @@ func TestWorkloadsLocal(t *testing.T) {
 }
 
 // TestWorkloadsLastGoodByOrigin: the record shows by a Workload's branch which registration it belongs to. If the
-// branch
-// was read at several commits, the record shows it by the registration's name.
+// branch was read at several commits, the record shows it by the registration's name.
 func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	stable := s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/in/w.yaml": workload("in")})
@@ -309,8 +308,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 }
 
 // TestWorkloadsAtSeveralCommits: if nested folders of a branch are read at several commits, the keys contain the names
-// of
-// the registrations.
+// of the registrations.
 func TestWorkloadsAtSeveralCommits(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	old := s.commit("shop", "main", map[string]string{
@@ -403,8 +401,7 @@ func TestWorkloadsSize(t *testing.T) {
 }
 
 // TestWorkloadsFetches reads 300 registrations from 30 repos with one session for each repo, and gets only the folders
-// of
-// the registrations. A second read in the same run needs no session.
+// of the registrations. A second read in the same run needs no session.
 func TestWorkloadsFetches(t *testing.T) {
 	slow.Skip(t)
 	s := serve(t, gitserver.WithFilter())

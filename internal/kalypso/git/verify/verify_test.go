@@ -19,17 +19,17 @@ import (
 
 const ann = "ann@acme.io"
 
-// row is a commit that is judged by a list of keys.
+// row is a commit that is verified with a list of keys.
 type row struct {
 	name string
 	keys verify.Arguments
 	raw  string
-	want string // the signer, or a part of the reason why the signature does not count
-	// stricter is the reason why a commit does not count that Git accepts.
+	want string // the signer, or a part of the reason why the signature is rejected
+	// stricter says what Git does instead, if Git accepts the commit and we reject it.
 	stricter string
 }
 
-// sshRows are commits that are signed with SSH keys, or with none.
+// sshRows returns commits that are signed with SSH keys, and commits with no, several or unknown signatures.
 func sshRows() (rows []row) {
 	add := func(name, signers, raw, want string) {
 		rows = append(rows, row{name: name, keys: verify.Arguments{SSH: []string{signers}}, raw: raw, want: want})
@@ -48,8 +48,10 @@ func sshRows() (rows []row) {
 	add("a key that is not in the list", listed, sshSigned(otherKey, written), "not in the list: SHA256:")
 	add("the second key of the list", listed+"\nben@acme.io "+public(otherKey), sshSigned(otherKey, written),
 		"ben@acme.io")
-	add("another namespace", listed, sign(plain, sshSignature(plain, edKey, "file")), "for another purpose than Git")
-	add("an empty namespace", listed, sign(plain, sshSignature(plain, edKey, "git ")), "for another purpose")
+	add("signature for another namespace", listed, sign(plain, sshSignature(plain, edKey, "file")),
+		"for another purpose than Git")
+	add("signature for the namespace git with a blank", listed, sign(plain, sshSignature(plain, edKey, "git ")),
+		"for another purpose")
 	for name, change := range map[string][2]string{
 		"message": {"A message", "Another message"}, "tree": {"tree 4b", "tree 5b"}, "time": {"+0200", "+0300"},
 		"author": {"author Ann", "author Ben"},
@@ -59,7 +61,8 @@ func sshRows() (rows []row) {
 	add("a header was added", listed, strings.Replace(good, "\ngpgsig", "\nencoding latin1\ngpgsig", 1), "differs from")
 	add("a parent was added", listed, strings.Replace(good, "\nauthor", "\nparent "+strings.Repeat("a", 40)+"\nauthor", 1),
 		"differs from")
-	add("the signature of another commit", listed, sign(plain, sshSignature(text(written.Add(1)), edKey, "git")), ann)
+	add("the signature of a commit of the same second", listed,
+		sign(plain, sshSignature(text(written.Add(1)), edKey, "git")), ann)
 	add("the signature of a later commit", listed,
 		sign(plain, sshSignature(text(written.Add(time.Second)), edKey, "git")), "differs from")
 
@@ -73,14 +76,14 @@ func sshRows() (rows []row) {
 	add("no committer", listed, sign(noCommitter, sshSignature(noCommitter, edKey, "git")), "no committer with a time")
 	noMessage := strings.TrimSuffix(plain, "A message\n\ngpgsig is no header here\n")
 	add("no message", listed, sign(noMessage, sshSignature(noMessage, edKey, "git")), ann)
-	add("a signature of SHA-256 repos, which is not signed", listed, strings.Replace(good, "\ngpgsig ",
+	add("a signature for SHA-256 repos beside ours", listed, strings.Replace(good, "\ngpgsig ",
 		"\ngpgsig-sha256 -----BEGIN\n tree x\n more\ngpgsig ", 1), ann)
 	add("a header that looks like a signature", listed, strings.Replace(good, "\ngpgsig ", "\ngpgsigs x\ngpgsig ", 1), ann)
 	add("a damaged signature", listed, strings.Replace(good, "\n U1NIU0lH", "\n AAAAAAAA", 1), "can't be read")
 	add("an empty signature", listed, strings.Replace(plain, "\n\n", "\ngpgsig \n\n", 1), "neither of SSH nor of OpenPGP")
 	add("S/MIME", listed, sign(plain, []byte("-----BEGIN SIGNED MESSAGE-----\nAAAA\n-----END SIGNED MESSAGE-----")),
 		"neither of SSH nor of OpenPGP")
-	add("OpenPGP instead", listed, pgpSigned(entity(0).PrivateKey, same), "not in the list: ")
+	add("an OpenPGP signature for a list of SSH keys", listed, pgpSigned(entity(0).PrivateKey, same), "not in the list: ")
 
 	add("valid after an earlier time", in(`valid-after="20240601115959Z"`), good, ann)
 	add("valid after the same time", in(`valid-after="20240601120000"`), good, ann)
@@ -89,24 +92,27 @@ func sshRows() (rows []row) {
 	add("valid before the same time", in(`valid-before="20240601120000Z"`), good, ann)
 	add("valid before an earlier time", in(`valid-before="20240601"`), good, "not valid any more")
 	add("valid between two times", in(`valid-after="20240101",valid-before="20250101"`), good, ann)
-	add("valid in the time of another commit", in(`valid-after="20240101",valid-before="20250101"`),
+	add("valid between two times, commit after both", in(`valid-after="20240101",valid-before="20250101"`),
 		sshSigned(edKey, time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)), "not valid any more")
-	add("expired, and renewed in another line", in(`valid-before="20240101"`)+"\n"+in(`valid-after="20240101"`), good, ann)
-	add("renewed for another name", in(`valid-before="20240101"`)+"\nben@acme.io "+public(edKey), good, "ben@acme.io")
-	add("the namespace git", in(`namespaces="git"`), good, ann)
-	add("several namespaces", in(`namespaces="file,g?t"`), good, ann)
-	add("another namespace in the list", in(`namespaces="file"`), good, "not for the namespace git")
-	add("all namespaces but git", in(`namespaces="*,!git"`), good, "not for the namespace git")
+	add("expired key that is valid in another line", in(`valid-before="20240101"`)+"\n"+in(`valid-after="20240101"`),
+		good, ann)
+	add("expired key that is valid for another person", in(`valid-before="20240101"`)+"\nben@acme.io "+public(edKey),
+		good, "ben@acme.io")
+	add("key for the namespace git", in(`namespaces="git"`), good, ann)
+	add("key for several namespaces", in(`namespaces="file,g?t"`), good, ann)
+	add("key for another namespace", in(`namespaces="file"`), good, "not for the namespace git")
+	add("key for all namespaces except git", in(`namespaces="*,!git"`), good, "not for the namespace git")
 	add("a pattern of principals", "*@acme.io "+public(edKey), good, "*@acme.io")
 	add("several principals", "ann,"+ann+" "+public(edKey), good, "ann")
 	add("principals in quotation marks", `"`+ann+`" `+public(edKey), good, ann)
 	add("only a negated principal", "!"+ann+" "+public(edKey), good, "not for the namespace git")
-	add("the first valid line decides", in(`namespaces="file"`)+"\nben@acme.io "+public(edKey), good,
-		"not for the namespace")
-	add("another line with the same name", in(`namespaces="file"`)+"\n*@acme.io "+public(edKey), good, ann)
-	add("an expired line with a certificate's name", "*@acme.io cert-authority "+public(otherKey)+"\n"+listed, good, ann)
+	add("two people with the same key, first line not for Git", in(`namespaces="file"`)+"\nben@acme.io "+public(edKey),
+		good, "not for the namespace")
+	add("two lines for the same person, first line not for Git", in(`namespaces="file"`)+"\n*@acme.io "+public(edKey),
+		good, ann)
+	add("a CA for the same person in another line", "*@acme.io cert-authority "+public(otherKey)+"\n"+listed, good, ann)
 	add("comments and blank lines", "# people\n\n  "+listed+" a laptop\n", good, ann)
-	add("an authority signs itself", in("cert-authority"), good, "not in the list")
+	add("a CA that signs the commit itself", in("cert-authority"), good, "not in the list")
 
 	rows = append(rows, row{name: "two signatures", keys: verify.Arguments{SSH: []string{listed}},
 		raw:  sign(good, sshSignature(plain, edKey, "git")),
@@ -121,13 +127,13 @@ func sshRows() (rows []row) {
 	certified := sshSigned(certify(otherKey, caKey, func(*ssh.Certificate) {}), written)
 	revoked("a revoked key", good, "with a revoked key", "# lost", public(edKey))
 	revoked("another revoked key", good, ann, public(otherKey))
-	revoked("one of two revoked keys", good, "with a revoked key", public(otherKey), public(edKey)+" laptop")
-	revoked("a revoked authority", certified, "with a revoked key", public(caKey))
+	revoked("the second of two revoked keys", good, "with a revoked key", public(otherKey), public(edKey)+" laptop")
+	revoked("a revoked CA", certified, "with a revoked key", public(caKey))
 	revoked("a revoked key with a certificate", certified, "with a revoked key", public(otherKey))
 	return append(rows, certificateRows()...)
 }
 
-// certificateRows are commits that are signed with certificates of SSH.
+// certificateRows returns commits that are signed with SSH certificates.
 func certificateRows() (rows []row) {
 	add := func(name, signers, want string, change func(*ssh.Certificate)) {
 		rows = append(rows, row{name: "certificate: " + name, keys: verify.Arguments{SSH: []string{signers}},
@@ -136,35 +142,37 @@ func certificateRows() (rows []row) {
 	unix := func(t time.Time) uint64 { return uint64(t.Unix()) }
 	listed := "*@acme.io cert-authority " + public(caKey)
 	keep := func(*ssh.Certificate) {}
-	add("good", listed, ann, keep)
-	add("authority that is not in the list", "*@acme.io cert-authority "+public(otherKey), "not in the list", keep)
-	add("authority without the option", "*@acme.io "+public(caKey), "not in the list", keep)
-	add("key in the list, not the authority", ann+" "+public(edKey), "not in the list", keep)
-	add("principal that the list lacks", "ben@acme.io cert-authority "+public(caKey), "has no principal", keep)
+	add("valid certificate", listed, ann, keep)
+	add("CA that is not in the list", "*@acme.io cert-authority "+public(otherKey), "not in the list", keep)
+	add("CA without the option cert-authority", "*@acme.io "+public(caKey), "not in the list", keep)
+	add("certified key in the list, but not its CA", ann+" "+public(edKey), "not in the list", keep)
+	add("principal that is not in the list", "ben@acme.io cert-authority "+public(caKey), "has no principal", keep)
 	add("principal that only the second line has", "ben@acme.io cert-authority "+public(caKey)+"\n"+listed, ann, keep)
 	add("second principal", "ben@* cert-authority "+public(caKey), "ben@acme.io",
 		func(c *ssh.Certificate) { c.ValidPrincipals = append(c.ValidPrincipals, "ben@acme.io") })
 	add("no principals", listed, "has no principal", func(c *ssh.Certificate) { c.ValidPrincipals = nil })
 	add("expired", listed, "not valid at the time", func(c *ssh.Certificate) { c.ValidBefore = unix(written) })
-	add("expired since", listed, ann, func(c *ssh.Certificate) { c.ValidBefore = unix(written) + 1 })
+	add("expired after the commit", listed, ann, func(c *ssh.Certificate) { c.ValidBefore = unix(written) + 1 })
 	add("not yet valid", listed, "not valid at the time", func(c *ssh.Certificate) { c.ValidAfter = unix(written) + 1 })
-	add("just valid", listed, ann, func(c *ssh.Certificate) { c.ValidAfter = unix(written) })
-	add("of a host", listed, "the certificate of a host", func(c *ssh.Certificate) { c.CertType = ssh.HostCert })
-	add("for one command", listed, ann, func(c *ssh.Certificate) {
+	add("valid since the commit", listed, ann, func(c *ssh.Certificate) { c.ValidAfter = unix(written) })
+	add("host certificate", listed, "the certificate of a host", func(c *ssh.Certificate) { c.CertType = ssh.HostCert })
+	add("certificate for one command", listed, ann, func(c *ssh.Certificate) {
 		c.CriticalOptions = map[string]string{"force-command": "true"}
 	})
-	add("valid, and the authority was not yet", `*@acme.io cert-authority,valid-after="20250101" `+public(caKey),
+	add("CA that was not yet valid", `*@acme.io cert-authority,valid-after="20250101" `+public(caKey),
 		"not valid yet", keep)
-	add("not for Git", `*@acme.io cert-authority,namespaces="file" `+public(caKey), "not for the namespace git", keep)
+	add("CA that is not for Git", `*@acme.io cert-authority,namespaces="file" `+public(caKey),
+		"not for the namespace git", keep)
 	var given *ssh.Certificate
 	forged := certify(edKey, caKey, func(c *ssh.Certificate) { given = c })
 	given.ValidPrincipals[0] = "root@acme.io"
-	rows = append(rows, row{name: "certificate: changed", keys: verify.Arguments{SSH: []string{listed}},
-		raw: sshSigned(forged, written), want: "is invalid"})
+	rows = append(rows, row{name: "certificate: principal changed after it was signed",
+		keys: verify.Arguments{SSH: []string{listed}},
+		raw:  sshSigned(forged, written), want: "is invalid"})
 	return rows
 }
 
-// pgpRows are commits that are signed with OpenPGP keys.
+// pgpRows returns commits that are signed with OpenPGP keys.
 func pgpRows() (rows []row) {
 	const signer = "Ann <ann@acme.io>"
 	add := func(name, raw, want, stricter string, keys ...*openpgp.Entity) {
@@ -183,13 +191,15 @@ func pgpRows() (rows []row) {
 	}
 	add("SHA-512", pgpSigned(good.PrivateKey, func(s *packet.Signature) { s.Hash = crypto.SHA512 }), signer, "", good)
 	add("SHA-1", pgpSigned(good.PrivateKey, func(s *packet.Signature) { s.Hash = crypto.SHA1 }), "with SHA-1",
-		"gpg takes SHA-1", good)
-	add("a text", pgpSigned(good.PrivateKey, func(s *packet.Signature) { s.SigType = packet.SigTypeText }), signer, "",
-		good)
+		"gpg accepts SHA-1", good)
+	add("signature of a text", pgpSigned(good.PrivateKey, func(s *packet.Signature) { s.SigType = packet.SigTypeText }),
+		signer, "", good)
 	add("a key that is not in the list", pgpSigned(other.PrivateKey, same), "not in the list: ", "", good)
 	add("the second key", pgpSigned(other.PrivateKey, same), signer, "", good, other)
-	add("changed", strings.Replace(pgpSigned(good.PrivateKey, same), "A message", "B", 1), "differs from", "", good)
-	add("of another commit", sign(plain, pgpSignature(plain+"\n", good.PrivateKey, same)), "differs from", "", good)
+	add("changed message", strings.Replace(pgpSigned(good.PrivateKey, same), "A message", "B", 1), "differs from", "",
+		good)
+	add("signature of another commit", sign(plain, pgpSignature(plain+"\n", good.PrivateKey, same)), "differs from", "",
+		good)
 	add("two signatures in a block", sign(plain, armoured(openpgp.SignatureType, func(w io.Writer) error {
 		for range 2 {
 			s := &packet.Signature{Version: 4, SigType: packet.SigTypeBinary, PubKeyAlgo: good.PrivateKey.PubKeyAlgo,
@@ -205,7 +215,8 @@ func pgpRows() (rows []row) {
 		}
 		return nil
 	})), "can't be read", "", good)
-	add("no armour inside", sign(plain, []byte("-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----")),
+	add("block without a signature", sign(plain,
+		[]byte("-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----")),
 		"can't be read", "", good)
 	lifetime := func(d time.Duration) func(*packet.Signature) {
 		return func(s *packet.Signature) { s.SigLifetimeSecs = new(uint32(d.Seconds())) }
@@ -216,11 +227,11 @@ func pgpRows() (rows []row) {
 	add("signed in the future", pgpSigned(good.PrivateKey, func(s *packet.Signature) {
 		s.CreationTime = now.Add(time.Hour)
 	}), signer, "", good)
-	add("signed before the key", pgpSigned(good.PrivateKey, func(s *packet.Signature) {
+	add("signed before the key was made", pgpSigned(good.PrivateKey, func(s *packet.Signature) {
 		s.CreationTime = now.Add(-2 * year)
 	}), "older than the key", "", good)
 	expired, fresh := entity(time.Hour), entity(2*year)
-	add("an expired key, at its time", pgpSigned(expired.PrivateKey, func(s *packet.Signature) {
+	add("signed before the key expired", pgpSigned(expired.PrivateKey, func(s *packet.Signature) {
 		s.CreationTime = now.Add(-year + time.Minute)
 	}), "whose key has expired", "", expired)
 	add("a key that will expire", pgpSigned(fresh.PrivateKey, same), signer, "", fresh)
@@ -232,7 +243,7 @@ func pgpRows() (rows []row) {
 		if err := revoked.RevokeKey(reason, "", at); err != nil {
 			panic(err)
 		}
-		add("a key that is "+name, pgpSigned(revoked.PrivateKey, same), "whose key is revoked", "", revoked)
+		add("a revoked key, "+name, pgpSigned(revoked.PrivateKey, same), "whose key is revoked", "", revoked)
 	}
 	sub := func(lifetime time.Duration) *openpgp.Entity {
 		e := entity(0)
@@ -264,7 +275,7 @@ func pgpRows() (rows []row) {
 			panic(err)
 		}
 	}
-	add("a key that only certifies", pgpSigned(certifies.PrivateKey, same), "whose key may not sign", "",
+	add("a key that may only certify", pgpSigned(certifies.PrivateKey, same), "whose key may not sign", "",
 		certifies)
 	extended, shortened, unnamed, noFlags := entity(time.Hour), entity(0), entity(0), entity(0)
 	selfSign := func(e *openpgp.Entity, change func(*packet.Signature)) {
@@ -282,20 +293,21 @@ func pgpRows() (rows []row) {
 	selfSign(shortened, func(s *packet.Signature) { s.KeyLifetimeSecs = new(uint32(3600)) })
 	selfSign(unnamed, func(s *packet.Signature) { s.SigType = packet.SigTypeCertificationRevocation })
 	selfSign(noFlags, func(s *packet.Signature) { s.FlagsValid = false })
-	add("an expired key that was extended", pgpSigned(extended.PrivateKey, same), signer, "", extended)
-	add("a key that was shortened", pgpSigned(shortened.PrivateKey, same), "whose key has expired", "", shortened)
+	add("a key whose lifetime was extended", pgpSigned(extended.PrivateKey, same), signer, "", extended)
+	add("a key whose lifetime was shortened", pgpSigned(shortened.PrivateKey, same), "whose key has expired", "",
+		shortened)
 	add("a key whose user ID is revoked", pgpSigned(unnamed.PrivateKey, same), "whose key is revoked",
 		"gpg shows the user ID, and lets the key sign", unnamed)
-	add("a key that does not say what it is for", pgpSigned(noFlags.PrivateKey, same), signer, "", noFlags)
-	return append(rows, row{name: "OpenPGP: SSH instead", keys: verify.Arguments{OpenPGP: exported(good)},
+	add("a key without flags for its use", pgpSigned(noFlags.PrivateKey, same), signer, "", noFlags)
+	return append(rows, row{name: "OpenPGP: an SSH signature", keys: verify.Arguments{OpenPGP: exported(good)},
 		raw: sshSigned(edKey, written), want: "not in the list: SHA256:"})
 }
 
-// TestCommit judges commits as git verify-commit with ssh-keygen and gpg judges them.
+// TestCommit compares our verdict on each commit with the verdict of git verify-commit, ssh-keygen and gpg.
 func TestCommit(t *testing.T) {
 	rows := slices.Concat(sshRows(), pgpRows())
 	if len(rows) < 60 {
-		t.Errorf("there are %d rows", len(rows))
+		t.Errorf("there are only %d rows", len(rows))
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -316,7 +328,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestNewErrors: an error names its line and nothing of a key.
+// TestNewErrors: each error names its line, and contains no part of a key.
 func TestNewErrors(t *testing.T) {
 	key := public(edKey)
 	_, encoded, _ := strings.Cut(key, " ")
@@ -332,8 +344,9 @@ func TestNewErrors(t *testing.T) {
 		want string
 	}{
 		{"no keys", verify.Arguments{Revoked: []string{key}}, "", "verify lists no key"},
-		{"a path", verify.Arguments{SSH: []string{"~/.ssh/allowed_signers"}}, "ssh[0]", "line 1 is not <principals>"},
-		{"nothing", verify.Arguments{SSH: []string{" \n# none\n"}}, "ssh[0]", "it contains no key"},
+		{"path instead of the content", verify.Arguments{SSH: []string{"~/.ssh/allowed_signers"}}, "ssh[0]",
+			"line 1 is not <principals>"},
+		{"only a comment", verify.Arguments{SSH: []string{" \n# none\n"}}, "ssh[0]", "it contains no key"},
 		{"a key without principals", verify.Arguments{SSH: []string{"a " + key + "\n" + key}}, "ssh[0]", "line 2 is not"},
 		{"a damaged key", verify.Arguments{SSH: []string{"a " + strings.Replace(key, "AAAA", "AAAB", 1)}}, "ssh[0]",
 			"line 1 is not"},
@@ -346,7 +359,7 @@ func TestNewErrors(t *testing.T) {
 			"line 1 has an unknown option or value: namespaces"},
 		{"an option twice", verify.Arguments{SSH: []string{"a cert-authority,cert-authority " + key}}, "ssh[0]",
 			"line 1 has the option cert-authority twice"},
-		{"no time", verify.Arguments{SSH: []string{`a valid-after="2024-06-01" ` + key}}, "ssh[0]",
+		{"invalid time", verify.Arguments{SSH: []string{`a valid-after="2024-06-01" ` + key}}, "ssh[0]",
 			"line 1 has an invalid valid-after"},
 		{"times in the wrong order", verify.Arguments{SSH: []string{`a valid-after="2025",valid-before="20240101" ` + key,
 			`a valid-after="20250101",valid-before="20240101" ` + key}}, "ssh[1]", "line 1 has a valid-before that is not"},
@@ -358,15 +371,15 @@ func TestNewErrors(t *testing.T) {
 		{"no armour", verify.Arguments{OpenPGP: []string{"maintainers.asc"}}, "openpgp[0]", "it is not a public key in"},
 		{"a key of SSH", verify.Arguments{OpenPGP: []string{key}}, "openpgp[0]", "it is not a public key in"},
 		{"half a block", verify.Arguments{OpenPGP: []string{whole, whole[:len(whole)/2]}}, "openpgp[1]", "it is damaged"},
-		{"revoked with options", verify.Arguments{SSH: []string{"a " + key}, Revoked: []string{"cert-authority " + key}},
+		{"revoked key with options", verify.Arguments{SSH: []string{"a " + key}, Revoked: []string{"cert-authority " + key}},
 			"revoked[0]", "line 1 is not <type of the key>"},
-		{"revoked: a fingerprint", verify.Arguments{SSH: []string{"a " + key}, Revoked: []string{"SHA256:abc"}},
+		{"revoked fingerprint", verify.Arguments{SSH: []string{"a " + key}, Revoked: []string{"SHA256:abc"}},
 			"revoked[0]", "line 1 is not <type of the key>"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, errs := verify.New(test.keys)
 			if len(errs) == 0 {
-				t.Fatal("there is no error")
+				t.Fatal("verify.New returns no error")
 			}
 			err := errs[len(errs)-1]
 			at := ""
