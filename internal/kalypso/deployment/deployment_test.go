@@ -32,9 +32,9 @@ func TestParseRevision(t *testing.T) {
 	}
 }
 
-// Since is the time at which a folder reached its verdict, as far as the times of the reports show.
+// TestSince: a folder has its verdict since the time that the reports show. If they show no time, it is zero.
 func TestSince(t *testing.T) {
-	quiet := func(r *deployment.Report) { r.Recorded, r.Time = false, time.Time{} }
+	noTime := func(r *deployment.Report) { r.Recorded, r.Time = false, time.Time{} }
 	for _, test := range []struct {
 		name    string
 		branch  deployment.GitOpsBranch
@@ -42,20 +42,21 @@ func TestSince(t *testing.T) {
 		reports []deployment.Report
 		want    time.Time
 	}{
-		{"success: since the last cluster became current", line("B", "A"), rules(),
+		{"success: when the last cluster became current", line("B", "A"), rules(),
 			[]deployment.Report{with(at("a", "c2"), live, since(time.Hour)), with(at("b", "c2"), live, since(30*time.Minute))},
 			ago(30 * time.Minute)},
-		{"success: not before the folder had its current tree", line("B", "A"), rules(),
+		{"success: the commit of the folder, if the clusters were healthy before", line("B", "A"), rules(),
 			[]deployment.Report{with(at("a", "c2"), live, since(48*time.Hour))}, ago(90 * time.Minute)},
-		{"success: the time of a report without a time of transition", line("B", "A"), rules(),
+		{"success: the time of the report, if it has no time of transition", line("B", "A"), rules(),
 			[]deployment.Report{at("a", "c2")}, ago(time.Minute)},
-		{"success: not known", line("B", "A"), rules(), []deployment.Report{with(at("a", "c2"), quiet)}, time.Time{}},
-		{"failure: when the first cluster above the limit passed the deadline", line("B", "A"), limits("1", "0"),
+		{"success: no report has a time", line("B", "A"), rules(), []deployment.Report{with(at("a", "c2"), noTime)},
+			time.Time{}},
+		{"failure: when one cluster more than max_failed passed the deadline", line("B", "A"), limits("1", "0"),
 			[]deployment.Report{
 				with(at("a", "c2"), live, health(deployment.Failed), since(80*time.Minute)),
 				with(at("b", "c2"), live, health(deployment.Failed), since(70*time.Minute)),
 				with(at("c", "c2"), live, health(deployment.Failed), since(65*time.Minute))}, ago(10 * time.Minute)},
-		{"pending: with the first pending cluster", line("B", "A"), rules(),
+		{"pending: when the first cluster became pending", line("B", "A"), rules(),
 			[]deployment.Report{with(at("a", "c2"), live, health(deployment.Progressing), since(5*time.Minute)),
 				with(at("b", "c2"), live, health(deployment.Progressing), since(9*time.Minute))}, ago(9 * time.Minute)},
 	} {
@@ -69,7 +70,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Evaluate sorts problems by weight, counts targets and clusters, and writes a summary of one line.
+// TestOutcome: problems are sorted by weight, targets and clusters are counted, and the summary is one line.
 func TestOutcome(t *testing.T) {
 	b := line("B", "A")
 	b.Folders["drone"] = deployment.ExpectedFolder{Tree: "B", Targets: []string{"shop-web"}}
@@ -108,7 +109,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// The summary counts a cluster once, though it is offline and may follow any folder that does not list its clusters.
+// TestSummaryCountsClustersOnce: an offline cluster may belong to several folders, and a cluster may follow two
+// folders. The summary still counts each cluster once.
 func TestSummaryCountsClustersOnce(t *testing.T) {
 	b := line("B", "A")
 	b.Folders["large"], b.Folders["idle"] = deployment.ExpectedFolder{Tree: "L"}, deployment.ExpectedFolder{Tree: "I"}
@@ -134,7 +136,7 @@ func TestSummaryCountsClustersOnce(t *testing.T) {
 	}
 }
 
-// FolderOf accepts every way to write a folder of the rendering and rejects paths elsewhere.
+// TestFolderOf accepts every way to write a folder of the rendering, and rejects other paths.
 func TestFolderOf(t *testing.T) {
 	for _, test := range []struct {
 		path, from, folder string

@@ -10,50 +10,50 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// TestReportedFailures counts failures as soon as clusters report them, with any deadline. The deadline decides the
-// state in the folder and the verdict alone.
+// TestReportedFailures: a cluster or a target that reports a failure is counted at once, whatever the deadline. Only
+// the state in the folder and the verdict depend on the deadline.
 func TestReportedFailures(t *testing.T) {
 	t.Parallel()
 	const before, past = 24 * time.Hour, time.Minute
 	web := func(h deployment.Health) deployment.Report {
 		return with(at("a", "c2"), targets(deployment.TargetReport{Name: "web", Health: h, Message: "crash"}))
 	}
-	failed := with(at("a", "c2"), health(deployment.Failed), said("crash"))
+	failed := with(at("a", "c2"), health(deployment.Failed), message("crash"))
 	for name, test := range map[string]struct {
 		deadline time.Duration
 		reports  []deployment.Report
-		folder   string // current, progressing, failing and failed clusters, verdict
-		problem  string // state, whether it is failing, message
+		folder   string // numbers of current, progressing, failing and failed clusters, and the verdict
+		problem  string // its state, whether the cluster is failing, and the message
 		web      deployment.TargetCount
 		shop     deployment.TargetCount
 	}{
-		"of a target, before the deadline": {before, []deployment.Report{web(deployment.Failed), at("b", "c2")},
+		"failed target before the deadline": {before, []deployment.Report{web(deployment.Failed), at("b", "c2")},
 			"2 0 0 0 success", "", deployment.TargetCount{Current: 1, Failed: 1, Total: 2},
 			deployment.TargetCount{Current: 2, Total: 2}},
-		"of a target, past the deadline": {past, []deployment.Report{web(deployment.Failed), at("b", "c2")},
+		"failed target past the deadline": {past, []deployment.Report{web(deployment.Failed), at("b", "c2")},
 			"2 0 0 0 success", "", deployment.TargetCount{Current: 1, Failed: 1, Total: 2},
 			deployment.TargetCount{Current: 2, Total: 2}},
-		"of a cluster, before the deadline": {before, []deployment.Report{failed, at("b", "c2")},
+		"failed cluster before the deadline": {before, []deployment.Report{failed, at("b", "c2")},
 			"1 1 1 0 pending", "progressing true unhealthy: crash",
 			deployment.TargetCount{Current: 1, Failed: 1, Total: 2}, deployment.TargetCount{Current: 1, Failed: 1, Total: 2}},
-		"of a cluster, past the deadline": {past, []deployment.Report{failed, at("b", "c2")},
+		"failed cluster past the deadline": {past, []deployment.Report{failed, at("b", "c2")},
 			"1 0 0 1 failure", "failed false unhealthy for longer than 1m: crash",
 			deployment.TargetCount{Current: 1, Failed: 1, Total: 2}, deployment.TargetCount{Current: 1, Failed: 1, Total: 2}},
-		"of a cluster with an older tree": {before, []deployment.Report{with(failed, revision(hash("c1")))},
+		"failed cluster with an older tree": {before, []deployment.Report{with(failed, revision(hash("c1")))},
 			"0 1 1 0 pending", "progressing true it runs an older tree of the folder: crash",
 			deployment.TargetCount{Failed: 1, Total: 1}, deployment.TargetCount{Failed: 1, Total: 1}},
-		"beside an object that progresses": {before, []deployment.Report{
+		"failed object beside one that progresses": {before, []deployment.Report{
 			with(at("a", "c2"), health(deployment.Progressing)),
 			with(failed, func(r *deployment.Report) { r.Object = "Kustomization z" })},
 			"0 1 1 0 pending", "progressing true Kustomization z: unhealthy: crash",
 			deployment.TargetCount{Failed: 1, Total: 1}, deployment.TargetCount{Failed: 1, Total: 1}},
-		"of one of two sources": {before, []deployment.Report{failed, with(at("a", "c2"), live)},
+		"failure that only one of two sources reports": {before, []deployment.Report{failed, with(at("a", "c2"), live)},
 			"0 1 1 0 pending", "progressing true its reports contradict each other: progressing and current",
 			deployment.TargetCount{Failed: 1, Total: 1}, deployment.TargetCount{Failed: 1, Total: 1}},
-		"too old to count": {before, []deployment.Report{with(failed, told(2*time.Hour))},
+		"failure in a stale report": {before, []deployment.Report{with(failed, reportedAgo(2*time.Hour))},
 			"0 0 0 0 pending", "stale false the report is 2h old: crash",
 			deployment.TargetCount{Total: 1}, deployment.TargetCount{Total: 1}},
-		"none": {before, []deployment.Report{web(deployment.Progressing), at("b", "c2")},
+		"no failure": {before, []deployment.Report{web(deployment.Progressing), at("b", "c2")},
 			"2 0 0 0 success", "", deployment.TargetCount{Current: 2, Total: 2}, deployment.TargetCount{Current: 2, Total: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {

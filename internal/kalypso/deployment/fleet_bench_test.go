@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
-// BenchmarkFleet evaluates the reports of 100,000 clusters with 3 configurations each, of 300 cluster types. Every
-// tenth cluster runs an older commit, and every hundredth is offline with an unknown folder.
+// BenchmarkFleet evaluates the reports of 100,000 clusters, three of each, in 300 cluster types. Every tenth cluster
+// runs an older commit, and every hundredth is offline and does not say which folder it follows.
 func BenchmarkFleet(b *testing.B) {
 	const clusters, folders = 100_000, 300
 	now := time.Now()

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
-// nested returns the report of an object in the folder of a target: "Kustomization apps/web" is of the target web.
+// nested returns the report of an object in the folder of a target. "Kustomization apps/web" belongs to the target web.
 func nested(cluster, name, applied string, edits ...edit) deployment.Report {
 	r := with(at(cluster, "c2"), edits...)
 	r.Nested, r.Object, r.Revision = true, "Kustomization apps/"+name, applied
@@ -23,7 +23,8 @@ func targets(all ...deployment.TargetReport) edit {
 	return func(r *deployment.Report) { r.Targets = (*deployment.TargetReports)(&all) }
 }
 
-// Instances get one call for each target of each counted cluster: target state since applied.
+// TestInstances: Instances is called once for each target of each counted cluster. A line has the cluster, the target,
+// its state, for how long, the commit, what was applied, and the message.
 func TestInstances(t *testing.T) {
 	t.Parallel()
 	slow := rules()
@@ -35,17 +36,17 @@ func TestInstances(t *testing.T) {
 		reports []deployment.Report
 		want    []string
 	}{
-		"without targets": {rules(), []deployment.Report{at("a", "c2")}, []string{
+		"report without targets": {rules(), []deployment.Report{at("a", "c2")}, []string{
 			`a "" current 1m0s c2`, `a "shop" current 1m0s c2`, `a "web" current 1m0s c2`,
 		}},
-		"nested": {rules(), []deployment.Report{
+		"report of an object in the folder": {rules(), []deployment.Report{
 			at("a", "c2"), nested("a", "web", "main@sha1:x", since(5*60e9)), nested("a", "other", "main@sha1:y"),
 		}, []string{
 			`a "" current 1m0s c2`, `a "shop" current 1m0s c2`, `a "web" current 5m0s c2 Kustomization apps/web=main@sha1:x`,
 		}},
-		"the worst nested one": {rules(), []deployment.Report{
+		"two objects of a target, one failed": {rules(), []deployment.Report{
 			at("a", "c2"), nested("a", "web", "x", since(5*60e9)),
-			nested("a", "web-2", "y", health(deployment.Failed), since(2*3600e9), said("boom")),
+			nested("a", "web-2", "y", health(deployment.Failed), since(2*3600e9), message("boom")),
 		}, []string{
 			`a "" failed 2h0m0s c2 Kustomization apps/web-2: unhealthy for longer than 1h: boom`,
 			`a "shop" failed 2h0m0s c2 Kustomization apps/web-2: unhealthy for longer than 1h: boom`,
@@ -58,7 +59,7 @@ func TestInstances(t *testing.T) {
 			`a "shop" progressing 1m0s c2 Kustomization apps/web: not ready`,
 			`a "web" progressing 1m0s c2 Kustomization apps/web=x not ready`,
 		}},
-		"reported targets": {rules(), []deployment.Report{with(at("a", "c2"), told(10*60e9), targets(
+		"report with targets": {rules(), []deployment.Report{with(at("a", "c2"), reportedAgo(10*60e9), targets(
 			deployment.TargetReport{Name: "web", Revision: "x", Version: "1.2", Health: deployment.Healthy},
 			deployment.TargetReport{Name: "gone", Version: "1", Health: deployment.Suspended, Message: "off"},
 			deployment.TargetReport{Name: "shop", Version: "2"},
@@ -72,7 +73,7 @@ func TestInstances(t *testing.T) {
 			`a "" current 1m0s c2`, `a "shop" current 1m0s c2`, `a "web" failed 1m0s c2 =x unhealthy: crash`,
 		}},
 		"a failed object before the deadline": {slow, []deployment.Report{
-			at("a", "c2"), nested("a", "web", "x", health(deployment.Failed), said("boom")),
+			at("a", "c2"), nested("a", "web", "x", health(deployment.Failed), message("boom")),
 		}, []string{
 			`a "" failed 1m0s c2 Kustomization apps/web: unhealthy: boom`,
 			`a "shop" failed 1m0s c2 Kustomization apps/web: unhealthy: boom`,
@@ -84,13 +85,13 @@ func TestInstances(t *testing.T) {
 			`a "" current 1m0s c2`, `a "shop" current 1m0s c2`,
 			`a "web" failed 1m0s c2 =x unhealthy for longer than 1h: crash`,
 		}},
-		"stale": {rules(), []deployment.Report{with(at("a", "c2"), told(3*3600e9), targets(
+		"stale report": {rules(), []deployment.Report{with(at("a", "c2"), reportedAgo(3*3600e9), targets(
 			deployment.TargetReport{Name: "web", Revision: "x", Health: deployment.Healthy},
 		))}, []string{
 			`a "" stale 3h0m0s c2 the report is 3h old`, `a "shop" stale 3h0m0s c2 the report is 3h old`,
 			`a "web" stale 3h0m0s c2 =x the report is 3h old`,
 		}},
-		"expected, offline and unexpected": {one, []deployment.Report{
+		"missing, offline and unexpected cluster": {one, []deployment.Report{
 			{Cluster: "b", Health: deployment.Offline, Message: "no answer"}, at("c", "c2"),
 		}, []string{
 			`a "" missing none  it is expected to follow the folder, but no source reports that it does`,
@@ -98,13 +99,13 @@ func TestInstances(t *testing.T) {
 			`a "web" missing none  it is expected to follow the folder, but no source reports that it does`,
 			`b "" offline none  no answer`, `b "shop" offline none  no answer`, `b "web" offline none  no answer`,
 		}},
-		"offline by one source, current by another": {rules(), []deployment.Report{
+		"offline in one source, current in another": {rules(), []deployment.Report{
 			at("a", "c2"), nested("a", "web", "x"), {Cluster: "a", Health: deployment.Offline, Message: "no answer"},
 		}, []string{
 			`a "" offline 1m0s c2 no answer`, `a "shop" offline 1m0s c2 no answer`,
 			`a "web" offline 1m0s c2 Kustomization apps/web=x no answer`,
 		}},
-		"offline, in an unknown place": {rules(), []deployment.Report{
+		"offline cluster and folder that the branch does not have": {rules(), []deployment.Report{
 			{Cluster: "b", Health: deployment.Offline}, with(at("a", "c2"), folder("not-at-head")),
 		}, nil},
 	} {
@@ -155,7 +156,7 @@ func TestInstances(t *testing.T) {
 				t.Errorf("instances (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(plain, full); diff != "" {
-				t.Errorf("the instances change the outcome (-without +with):\n%s", diff)
+				t.Errorf("the outcome differs if Instances is set (-without +with):\n%s", diff)
 			}
 		})
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// No report, and no missing report, leads to a false success. Random runs contain late, lost, doubled and contradictory
-// reports, reports from the future and of other branches, force-pushes, merges, rollbacks and rollouts. A plain model
-// of what happened confirms each success. The order of the input does not change the outcome.
+// TestNoFalseSuccess: neither a report nor a missing report leads to a false success. Random runs contain late, lost,
+// doubled and contradictory reports, reports from the future and of other branches, force-pushes, merges, rollbacks and
+// rollouts. A plain model of the events confirms each success. The order of the reports does not change the outcome.
 func TestNoFalseSuccess(t *testing.T) {
 	runs, successes := 0, 0
 	for seed := range seeds.Of(t, 1000, 5000) {
@@ -27,7 +27,7 @@ func TestNoFalseSuccess(t *testing.T) {
 		if got.Verdict == deployment.Success {
 			successes++
 			if lie := w.lie(); lie != "" {
-				t.Fatalf("seed %d: a success, and %s\n%s\n%+v", seed, lie, w, got)
+				t.Fatalf("seed %d: the verdict is success, but %s\n%s\n%+v", seed, lie, w, got)
 			}
 		}
 		shuffled := world
@@ -36,33 +36,33 @@ func TestNoFalseSuccess(t *testing.T) {
 			shuffled.Reports[i], shuffled.Reports[j] = shuffled.Reports[j], shuffled.Reports[i]
 		})
 		if diff := cmp.Diff(got, evaluate(t, shuffled)); diff != "" {
-			t.Fatalf("seed %d: another order, another outcome (-one +other):\n%s", seed, diff)
+			t.Fatalf("seed %d: the outcome depends on the order of the reports (-first order +second order):\n%s", seed, diff)
 		}
 	}
 	if !seeds.Single() && successes < runs/50 {
-		t.Errorf("%d of %d worlds are a success: the test shows little", successes, runs)
+		t.Errorf("only %d of %d runs are a success, so the test proves little", successes, runs)
 	}
 }
 
-// truth records the events: the trees of the branch, in order, and the actions of each cluster.
+// truth records what really happened: the trees of the branch in order, and the actions of each cluster.
 type truth struct {
 	r        *rand.Rand
 	commits  []commit
-	heads    []string // of the branch, in the order in which it had them
+	heads    []string // heads of the branch, in order
 	folders  []string
 	clusters []*cluster
 	complete bool
 	rewrite  int // heads before this index are no longer on the branch
-	gone     int // the number of first commits that are no longer on the branch
+	gone     int // number of commits, from the first, that are no longer on the branch
 	rules    deployment.Rules
 	events   []string
 }
 
-// cluster syncs the heads of the branch in order.
+// cluster is a cluster that syncs the heads of the branch in order.
 type cluster struct {
 	name, folder string
 	synced       int  // index in heads
-	healthy      bool // now
+	healthy      bool // its true state now
 	foreign      bool // it follows another branch
 	reports      []deployment.Report
 }
@@ -97,7 +97,7 @@ func newTruth(r *rand.Rand) *truth {
 			w.move(w.clusters[r.IntN(len(w.clusters))])
 		}
 	}
-	if r.IntN(2) == 0 { // all settles
+	if r.IntN(2) == 0 { // all clusters sync the head, are healthy, and report it
 		for _, c := range w.clusters {
 			w.move(c)
 			c.synced, c.healthy = len(w.heads)-1, true
@@ -107,7 +107,7 @@ func newTruth(r *rand.Rand) *truth {
 	return w
 }
 
-// expect expects all clusters, by name or by number.
+// expect makes each folder expect all of its clusters, by name or by number.
 func (w *truth) expect() {
 	w.rules.Expected = map[string]deployment.Expectation{}
 	for _, f := range w.folders {
@@ -190,7 +190,7 @@ func (w *truth) treesOf(name string) map[string]string {
 	return nil
 }
 
-// move lets a cluster sync, become unhealthy or recover, and perhaps report.
+// move lets a cluster sync, become unhealthy or recover. It may report this.
 func (w *truth) move(c *cluster) {
 	if w.r.IntN(2) == 0 {
 		c.synced += w.r.IntN(len(w.heads) - c.synced)
@@ -224,10 +224,10 @@ func (w *truth) report(c *cluster) {
 		r.Health = []deployment.Health{deployment.Failed, deployment.Progressing, deployment.Suspended,
 			deployment.Offline}[w.r.IntN(4)]
 	}
-	if w.r.IntN(20) == 0 { // from the future, so it does not count: the cluster may run anything
+	if w.r.IntN(20) == 0 { // from the future, so that it is ignored, and the cluster may have failed
 		r.Time, r.Revision, c.healthy = ago(-time.Hour), hash(w.heads[len(w.heads)-1]), false
 	}
-	if w.r.IntN(20) == 0 { // too old to count, and the cluster failed after it
+	if w.r.IntN(20) == 0 { // stale, so that it is ignored, and the cluster failed after it
 		r.Time, r.Recorded, c.healthy = ago(3*time.Hour), true, false
 	}
 	c.reports = append(c.reports, r)
@@ -255,7 +255,7 @@ func (w *truth) world() deployment.Input {
 	return deployment.Input{Branch: b, Reports: reports, Rules: w.rules}
 }
 
-// lie returns the fact that contradicts a success, or "" if the success is true.
+// lie returns the fact that makes a success false, or "" if the success is true.
 func (w *truth) lie() string {
 	if !w.complete {
 		return "a rollout is under way"
@@ -263,24 +263,24 @@ func (w *truth) lie() string {
 	for _, c := range w.clusters {
 		switch {
 		case len(c.reports) == 0:
-			return c.name + " said nothing"
+			return c.name + " has no report"
 		case c.foreign:
 			return c.name + " follows another branch"
 		case c.synced < w.rewrite:
 			// It syncs a commit that was rewritten: equal trees would be a coincidence.
-			return c.name + " is at a commit that is no more on the branch"
+			return c.name + " runs a commit that is no longer on the branch"
 		case w.treesOf(w.heads[c.synced])[c.folder] != w.head().trees[c.folder]:
 			return c.name + " runs another tree"
 		}
-		// The state of a cluster that changed after its report is unknown. One that reported a failure did not recover
-		// since.
+		// Nothing is known about a cluster that changed after its report. A cluster that reported a failure has not
+		// recovered.
 		for _, r := range c.reports {
 			fresh := !r.Recorded || now.Sub(r.Time) <= time.Hour
 			if fresh && r.Health != deployment.Healthy {
-				return c.name + " said that it was not well"
+				return c.name + " reported that it is unhealthy"
 			}
 			if fresh && r.Time.Sub(now) > deployment.MaxSkew {
-				return c.name + " spoke of the future"
+				return c.name + " sent a report from the future"
 			}
 		}
 	}

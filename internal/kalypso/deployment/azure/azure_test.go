@@ -26,8 +26,9 @@ const (
 
 var rendering = deployment.Rendering{Repo: repo, Branch: "stage", Path: "fleet", Folders: []string{"large", "small"}}
 
-// start starts a server that this process trusts. All of these servers share one certificate.
-func start(t *testing.T) (*azurefake.Server, azure.Source) {
+// startServer starts a server, and returns it with a source that reads from it. TestMain makes this process trust the
+// one certificate that all these servers have.
+func startServer(t *testing.T) (*azurefake.Server, azure.Source) {
 	t.Helper()
 	s := azurefake.New(t)
 	return s, azure.Source{
@@ -43,7 +44,7 @@ func start(t *testing.T) (*azurefake.Server, azure.Source) {
 }
 
 func TestMain(m *testing.M) {
-	certificate, err := trusted()
+	certificate, err := writeCA()
 	if err != nil {
 		panic(err)
 	}
@@ -55,8 +56,8 @@ func TestMain(m *testing.M) {
 
 const configurations, connected = "kubernetesconfigurationresources", "resources"
 
-// with changes the properties of a row.
-func with(row map[string]any, pairs ...any) map[string]any {
+// withProperties sets properties of a row, which are given as names and values in turn.
+func withProperties(row map[string]any, pairs ...any) map[string]any {
 	properties, _ := row["properties"].(map[string]any)
 	for i := 0; i < len(pairs); i += 2 {
 		properties[fmt.Sprint(pairs[i])] = pairs[i+1]
@@ -66,10 +67,10 @@ func with(row map[string]any, pairs ...any) map[string]any {
 
 func statuses(all ...any) []any { return all }
 
-// Reports returns Flux configurations of every state.
+// TestReports reads Flux configurations in each state.
 func TestReports(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	s.Date("Sat, 31 Jan 2026 12:02:00 GMT")
 	row := func(cluster string) map[string]any {
 		return azurefake.Configuration(azurefake.AKS(cluster), repo, "stage", "./fleet/large", good)
@@ -78,35 +79,36 @@ func TestReports(t *testing.T) {
 	s.Set(
 		configurations,
 		row("compliant"),
-		with(
+		withProperties(
 			row("other-url"),
 			"gitRepository",
 			map[string]any{"url": "https://GitHub.com/Acme/GitOps.git", "repositoryRef": map[string]any{"branch": "stage"}},
 		),
-		with(
+		withProperties(
 			row("over-ssh"),
 			"gitRepository",
 			map[string]any{"url": "ssh://git@github.com/acme/gitops/", "repositoryRef": map[string]any{"branch": "stage"}},
 		),
-		with(row("no-statuses"), "statuses", nil),
-		with(row("pending"), "complianceState", "Pending", "statuses", nil),
-		with(row("unknown"), "complianceState", "Unknown", "statuses", nil),
-		with(row("non-compliant"), "complianceState", "Non-Compliant", "statuses", nil, "errorMessage", "no rights"),
-		with(row("suspended"), "suspend", true),
-		with(row("says-suspended"), "complianceState", "Suspended", "statuses", nil),
-		with(row("not-provisioned"), "provisioningState", "Failed", "errorMessage", "no extension"),
+		withProperties(row("no-statuses"), "statuses", nil),
+		withProperties(row("pending"), "complianceState", "Pending", "statuses", nil),
+		withProperties(row("unknown"), "complianceState", "Unknown", "statuses", nil),
+		withProperties(row("non-compliant"), "complianceState", "Non-Compliant", "statuses", nil, "errorMessage",
+			"no rights"),
+		withProperties(row("suspended"), "suspend", true),
+		withProperties(row("says-suspended"), "complianceState", "Suspended", "statuses", nil),
+		withProperties(row("not-provisioned"), "provisioningState", "Failed", "errorMessage", "no extension"),
 		// The fetched revision is ahead of the applied one.
-		with(row("fetched"), "sourceSyncedCommitId", "stage@sha1:"+strings.Repeat("a", 40)),
-		with(row("its-kustomization"), "complianceState", "Non-Compliant", "statuses", statuses(source0,
+		withProperties(row("fetched"), "sourceSyncedCommitId", "stage@sha1:"+strings.Repeat("a", 40)),
+		withProperties(row("its-kustomization"), "complianceState", "Non-Compliant", "statuses", statuses(source0,
 			azurefake.Status("Kustomization", "fleet-cluster", "Non-Compliant", "", "kustomize build failed"))),
-		with(row("a-child"), "complianceState", "Non-Compliant", "statuses", statuses(source0,
+		withProperties(row("a-child"), "complianceState", "Non-Compliant", "statuses", statuses(source0,
 			azurefake.Status("Kustomization", "fleet-cluster", "Compliant", "", "Applied revision: "+good),
 			azurefake.Status("Kustomization", "shop", "Compliant", "fleet-cluster", "Applied revision: main/x"),
 			azurefake.Status("HelmRelease", "shop", "Non-Compliant", "shop", "install retries exhausted"))),
-		with(row("its-source"), "complianceState", "Non-Compliant", "statuses", statuses(
+		withProperties(row("its-source"), "complianceState", "Non-Compliant", "statuses", statuses(
 			azurefake.Status("GitRepository", "fleet", "Non-Compliant", "", "authentication required"),
 			azurefake.Status("Kustomization", "fleet-cluster", "Compliant", "", "Applied revision: "+good))),
-		with(
+		withProperties(
 			row("two-folders"),
 			"complianceState",
 			"Non-Compliant",
@@ -124,13 +126,13 @@ func TestReports(t *testing.T) {
 		azurefake.Configuration(azurefake.AKS("other-branch"), repo, "prod", "./fleet/large", good),
 		azurefake.Configuration(azurefake.AKS("other-repo"), repo+"-labs", "stage", "./fleet/large", good),
 		azurefake.Configuration(azurefake.AKS("other-path"), repo, "stage", "./large", good),
-		with(
+		withProperties(
 			row("a-tag"),
 			"gitRepository",
 			map[string]any{"url": repo, "repositoryRef": map[string]any{"branch": "stage", "tag": "v1"}},
 		),
-		with(row("no-reference"), "gitRepository", map[string]any{"url": repo}),
-		with(row("a-bucket"), "gitRepository", nil),
+		withProperties(row("no-reference"), "gitRepository", map[string]any{"url": repo}),
+		withProperties(row("a-bucket"), "gitRepository", nil),
 	)
 	s.Set(connected, azurefake.Connected("arc", "Connected"), azurefake.Connected("arc-offline", "Offline"))
 	reports, err := source.Reports(t.Context(), rendering)
@@ -143,7 +145,7 @@ func TestReports(t *testing.T) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s %s", cluster, r.Folder, r.Object, r.Health, r.Message)))
 		if !r.Now.Equal(time.Date(2026, 1, 31, 12, 2, 0, 0, time.UTC)) || r.Recorded ||
 			r.Time.Format(time.RFC3339) != "2026-01-31T12:01:00Z" {
-			t.Errorf("%s: its times are %s, %s", cluster, r.Now, r.Time)
+			t.Errorf("%s: the times are %s, %s", cluster, r.Now, r.Time)
 		}
 		if revision := deployment.ParseRevision(r.Revision); !r.Nested && revision.Hash != sha {
 			t.Errorf("%s: revision %q", cluster, r.Revision)
@@ -196,7 +198,7 @@ func TestReports(t *testing.T) {
 	for _, r := range reports {
 		unhealthy := r.Health == deployment.Failed || r.Health == deployment.Progressing
 		if unhealthy && strings.HasPrefix(r.Object, "Kustomization") && !r.Since.IsZero() {
-			t.Errorf("%s %s: the time %s, which each retry renews, counts for the deadline", r.Cluster, r.Object, r.Since)
+			t.Errorf("%s %s: the time %s, which each retry renews, is returned for the deadline", r.Cluster, r.Object, r.Since)
 		}
 	}
 	if r := reports[0]; r.Cluster != azurefake.AKS("compliant") || r.Since.Format(time.RFC3339) != "2026-01-31T12:00:30Z" {
@@ -204,10 +206,10 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// The queries use only where, project and order, and contain the rendering's repo.
+// TestQueries: the queries use only where, project and order, and select configurations by the rendering's repo.
 func TestQueries(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	s.Set(configurations, azurefake.Configuration(azurefake.Cluster("arc"), repo, "stage", "./fleet/large", good))
 	if _, err := source.Reports(t.Context(), rendering); err != nil {
 		t.Fatal(err)
@@ -240,10 +242,10 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestAzureRepos: clusters that follow a repo on Azure Repos are found by each form of its URL.
+// TestAzureRepos: clusters that follow a repo in Azure Repos are found whichever of the repo's URLs they use.
 func TestAzureRepos(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	of := rendering
 	of.Repo = "https://dev.azure.com/acme/My%20Project/_git/GitOps"
 	urls := []string{
@@ -267,15 +269,16 @@ func TestAzureRepos(t *testing.T) {
 		_, text, _ := strings.Cut(s.Queries()[0].Query, "contains '")
 		text, _, _ = strings.Cut(text, "'")
 		if text == "" || !strings.Contains(strings.ToLower(url), strings.ToLower(text)) {
-			t.Errorf("the query leaves out %s: it asks for %q", url, text)
+			t.Errorf("the query does not find %s: it asks for %q", url, text)
 		}
 	}
 }
 
-// All pages of 5,000 configurations are read despite throttling, an exhausted quota and a short failure of the server.
+// TestPages reads all pages of 5,000 configurations, although the server throttles, its quota is used up, and it fails
+// for a short time.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	var rows []any
 	for i := range 5000 {
 		rows = append(
@@ -298,17 +301,17 @@ func TestPages(t *testing.T) {
 		t.Fatalf("%d reports, %v", len(reports), err)
 	}
 	if took := time.Since(begin); took < 2*time.Second {
-		t.Errorf("%s: it did not wait as it was told", took)
+		t.Errorf("after %s: the source did not wait as long as the server asked", took)
 	}
 	if n := len(s.Queries()); n != 7 {
 		t.Errorf("%d requests", n)
 	}
 }
 
-// TestQuota: the next page is read once the quota's time has passed.
+// TestQuota: if the quota is used up, the next page is only requested when the quota is renewed.
 func TestQuota(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	s.PageSize(1)
 	s.Set(configurations, azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good),
 		azurefake.Configuration(azurefake.AKS("b"), repo, "stage", "./fleet/large", good))
@@ -322,10 +325,10 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestMovingRow: a row that moves to the next page during the reading counts once.
-func TestMovingRow(t *testing.T) {
+// TestRowOnTwoPages: while pages are read, a row may move to the next page. It is returned once.
+func TestRowOnTwoPages(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	page := func(token string, names ...string) http.HandlerFunc {
 		var rows []any
 		for _, name := range names {
@@ -353,8 +356,8 @@ func TestMovingRow(t *testing.T) {
 	}
 }
 
-// An incomplete or malformed answer is an error that says what to fix. If Azure does not answer, that is another kind
-// of error. No error contains a secret.
+// TestErrors: an incomplete or malformed answer is an error that says what to fix. If Azure does not answer, the error
+// is [deployment.ErrNoAnswer]. No error contains a secret.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	one := azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good)
@@ -371,48 +374,50 @@ func TestErrors(t *testing.T) {
 		config  func(*azure.Config)
 		within  time.Duration
 		want    string
-		silent  bool
+		silent  bool // the error is ErrNoAnswer
 	}{
-		"truncated": {instead: []http.HandlerFunc{page("resultTruncated", "true")},
+		"truncated answer": {instead: []http.HandlerFunc{page("resultTruncated", "true")},
 			want: "the answer lacks a page: it is truncated"},
-		"rows missing": {instead: []http.HandlerFunc{page("totalRecords", 3)},
+		"missing rows": {instead: []http.HandlerFunc{page("totalRecords", 3)},
 			want: "the answer lacks a page: it contains 1 of 3 rows"},
-		"count": {instead: []http.HandlerFunc{page("count", 2)},
+		"page with fewer rows than it announces": {instead: []http.HandlerFunc{page("count", 2)},
 			want: "the answer lacks a page: a page announces 2 rows and contains 1"},
-		"a malformed page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
+		"expired token of a page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
 			azurefake.Error(400, "BadRequest", "the token expired")}, want: "HTTP 400 BadRequest: the token expired"},
-		"an empty page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
+		"empty page": {instead: []http.HandlerFunc{page("$skipToken", "x", "totalRecords", 2),
 			page("data", []any{}, "count", 0, "$skipToken", "y")}, want: "the answer lacks a page: an empty page"},
-		"no rows": {instead: []http.HandlerFunc{page("data", "none")}, want: "the format that Azure documents"},
-		"no ID": {instead: []http.HandlerFunc{page("data", []any{map[string]any{}})},
+		"text instead of rows": {instead: []http.HandlerFunc{page("data", "none")}, want: "the format that Azure documents"},
+		"row without an ID": {instead: []http.HandlerFunc{page("data", []any{map[string]any{}})},
 			want: "a row without an ID"},
-		"no rights": {instead: []http.HandlerFunc{azurefake.Error(403, "AuthorizationFailed",
+		"missing rights": {instead: []http.HandlerFunc{azurefake.Error(403, "AuthorizationFailed",
 			"The client does not have authorization")},
 			want: "HTTP 403 AuthorizationFailed: The client does not have authorization"},
-		"a wrong secret": {config: func(c *azure.Config) { c.ClientSecret = "canary-wrong" },
+		"wrong secret": {config: func(c *azure.Config) { c.ClientSecret = "canary-wrong" },
 			want: "rejects the credential"},
-		"down for long": {instead: []http.HandlerFunc{broken, broken, broken, broken, broken, broken, broken, broken,
-			broken, broken, broken}, within: 2 * time.Second, want: "no answer in time", silent: true},
-		"throttled for long": {instead: []http.HandlerFunc{azurefake.Throttled(50)}, within: time.Second,
-			want: "no answer in time", silent: true},
-		"down until the last attempt": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusBadGateway)}, 6),
-			want: "HTTP 502 Busy", silent: true},
-		"throttled until the last attempt": {instead: slices.Repeat([]http.HandlerFunc{soon(http.StatusTooManyRequests)}, 6),
-			want: "HTTP 429 Busy", silent: true},
-		"not found": {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" },
+		"server down until the deadline": {instead: slices.Repeat([]http.HandlerFunc{broken}, 11),
 			within: 2 * time.Second, want: "no answer in time", silent: true},
-		"a redirect": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+		"throttled until the deadline": {instead: []http.HandlerFunc{azurefake.Throttled(50)}, within: time.Second,
+			want: "no answer in time", silent: true},
+		"server down until the last attempt": {
+			instead: slices.Repeat([]http.HandlerFunc{retrySoon(http.StatusBadGateway)}, 6),
+			want:    "HTTP 502 Busy", silent: true},
+		"throttled until the last attempt": {
+			instead: slices.Repeat([]http.HandlerFunc{retrySoon(http.StatusTooManyRequests)}, 6),
+			want:    "HTTP 429 Busy", silent: true},
+		"unreachable server": {config: func(c *azure.Config) { c.Endpoint.ResourceManagerEndpoint = "https://127.0.0.1:9" },
+			within: 2 * time.Second, want: "no answer in time", silent: true},
+		"redirect": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://127.0.0.1:9", http.StatusFound)
 		}}, want: "HTTP 302"},
-		"the token in the answer": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+		"answer with the token": {instead: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			azurefake.Error(400, "BadRequest", "you sent "+r.Header.Get("Authorization"))(w, r)
 		}}, want: "you sent Bearer (secret)"},
-		"an answer of 100 MB": {instead: []http.HandlerFunc{huge, huge, huge, huge, huge, huge},
+		"answer of 100 MB": {instead: []http.HandlerFunc{huge, huge, huge, huge, huge, huge},
 			want: "a response is larger than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, source := start(t)
+			s, source := startServer(t)
 			s.Set(configurations, one)
 			s.Instead(test.instead...)
 			if test.config != nil {
@@ -430,20 +435,21 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%d reports, silent %v: %v", len(reports), errors.Is(err, deployment.ErrNoAnswer), err)
 			}
 			if err != nil && strings.Contains(err.Error(), "canary") {
-				t.Errorf("a secret is in the error: %v", err)
+				t.Errorf("the error contains a secret: %v", err)
 			}
 		})
 	}
 }
 
-// soon answers with an error that allows another attempt at once.
-func soon(code int) http.HandlerFunc {
+// retrySoon returns a handler that answers with an error and allows another attempt at once.
+func retrySoon(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After-Ms", "1")
 		azurefake.Error(code, "Busy", "x")(w, r)
 	}
 }
 
+// huge answers with 100 MB.
 func huge(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	part := []byte(strings.Repeat(" ", 1<<20))
@@ -454,9 +460,10 @@ func huge(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// With use_oidc, a pipeline's token from a file, the environment or GitHub Actions authenticates to Azure.
+// TestOIDC: with use_oidc, the source authenticates to Azure with the token of a pipeline. The token comes from a file,
+// an environment variable or GitHub Actions.
 func TestOIDC(t *testing.T) {
-	s, source := start(t)
+	s, source := startServer(t)
 	source.Config.ClientSecret, source.Config.UseOIDC = "", true
 	s.Set(configurations)
 	if _, err := source.Reports(
@@ -464,7 +471,7 @@ func TestOIDC(t *testing.T) {
 		rendering,
 	); err == nil ||
 		!strings.Contains(err.Error(), "use_oidc finds no token") {
-		t.Errorf("no token: %v", err)
+		t.Errorf("without a token: %v", err)
 	}
 	file := t.TempDir() + "/token"
 	if err := os.WriteFile(file, []byte("canary-assertion\n"), 0o600); err != nil {
@@ -478,7 +485,7 @@ func TestOIDC(t *testing.T) {
 			}
 		})
 	}
-	t.Run("refused", func(t *testing.T) {
+	t.Run("refused token", func(t *testing.T) {
 		t.Setenv("ARM_OIDC_TOKEN", "canary-refused")
 		_, err := source.Reports(t.Context(), rendering)
 		if err == nil || !strings.Contains(err.Error(), "Invalid client secret provided: (secret)") ||
@@ -499,12 +506,12 @@ func TestOIDC(t *testing.T) {
 			rendering,
 		); err == nil || !strings.Contains(err.Error(), "id-token: write") ||
 			strings.Contains(err.Error(), "canary") {
-			t.Errorf("refused: %v", err)
+			t.Errorf("refused request for a token: %v", err)
 		}
 	})
 }
 
-// Check reports conflicting settings before it contacts a server.
+// TestCheck: Check reports conflicting settings without a request to a server.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]azure.Config{
@@ -524,11 +531,12 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// With versions, the reports contain the revisions that nested objects applied.
+// TestAppliedRevisions: if versions are asked for, the reports contain the revisions that the objects in the folder
+// applied.
 func TestAppliedRevisions(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
-	s.Set(configurations, with(
+	s, source := startServer(t)
+	s.Set(configurations, withProperties(
 		azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good),
 		"statuses", statuses(
 			azurefake.Status("Kustomization", "fleet-cluster", "Compliant", "", "Applied revision: "+good),

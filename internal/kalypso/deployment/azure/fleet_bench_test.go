@@ -20,8 +20,8 @@ const (
 	fleetFolders  = 300
 )
 
-// fleetPages writes the answer to files, one for each page, so that the fake takes neither time nor memory for it:
-// three Flux configurations of each cluster.
+// fleetPages returns handlers for the pages of an answer with three Flux configurations of each cluster. The pages are
+// in files, so that the fake server takes neither time nor memory for them.
 func fleetPages(b *testing.B) (pages []http.HandlerFunc) {
 	b.Helper()
 	const size, rows = 1000, 3 * fleetClusters
@@ -53,7 +53,7 @@ func fleetPages(b *testing.B) (pages []http.HandlerFunc) {
 	return pages
 }
 
-// BenchmarkFleet reads 100,000 clusters with 3 configurations each from Azure, by pages, and evaluates them.
+// BenchmarkFleet reads 100,000 clusters with three configurations each from Azure, page by page, and evaluates them.
 func BenchmarkFleet(b *testing.B) {
 	s := azurefake.New(b)
 	pages := fleetPages(b)

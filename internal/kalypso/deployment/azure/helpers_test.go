@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// trusted writes the certificate of all httptest servers into a file.
-func trusted() (string, error) {
+// writeCA writes the certificate of all httptest servers into a file, and returns its path.
+func writeCA() (string, error) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
 	file, err := os.CreateTemp("", "azure-ca-")
@@ -21,7 +21,7 @@ func trusted() (string, error) {
 	return file.Name(), pem.Encode(file, &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// newActions starts a server that issues job tokens as GitHub Actions does.
+// newActions starts a server that issues tokens of jobs as GitHub Actions does, and returns its URL.
 func newActions(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,11 +18,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 )
 
-// The clusters of AKS and Arc are read over all pages, with their tags as labels. The fake evaluates the query on
-// resources as Azure Resource Manager shows them.
+// TestInventory reads all pages of AKS and Arc clusters, with their tags as labels. The fake server evaluates the query
+// on resources as Azure Resource Manager shows them.
 func TestInventory(t *testing.T) {
 	t.Parallel()
-	s, source := start(t)
+	s, source := startServer(t)
 	s.PageSize(2)
 	tags := map[string]any{"size": "large", "Cost center": "a/b"}
 	s.Set("resources",

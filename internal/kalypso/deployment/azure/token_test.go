@@ -21,7 +21,8 @@ func fakeConfig(s *azurefake.Server, secret string) azure.Config {
 	}
 }
 
-// TestTokenSource: one token is used until ten minutes before it expires, or until a server refuses it.
+// TestTokenSource: a token is used until ten minutes before it expires, or until a server refuses it. Many callers at
+// the same time share one request.
 func TestTokenSource(t *testing.T) {
 	s := azurefake.New(t)
 	now := time.Now()
@@ -44,7 +45,7 @@ func TestTokenSource(t *testing.T) {
 	now = now.Add(49 * time.Minute)
 	token("", 1)
 	token(azurefake.DevOpsToken(1), 2)
-	for range 20 { // all of which had the first token
+	for range 20 { // all report the first token as refused, which is already replaced
 		all.Go(func() { _, _ = tokens.Token(t.Context(), azurefake.DevOpsToken(1)) })
 	}
 	all.Wait()
@@ -57,14 +58,15 @@ func TestTokenSource(t *testing.T) {
 	now = now.Add(2 * time.Minute)
 	token("", 4)
 	if n := s.DevOpsTokens(); n != 4 {
-		t.Errorf("%d tokens were asked for", n)
+		t.Errorf("%d tokens were requested", n)
 	}
 	if got := secrets.Redact(azurefake.DevOpsToken(3) + " " + azurefake.Secret); strings.Contains(got, "canary") {
-		t.Errorf("not redacted: %s", got)
+		t.Errorf("the secrets are not redacted: %s", got)
 	}
 }
 
-// TestTokenErrors: a rejected credential, an authority that does not answer, and a context that ends.
+// TestTokenErrors: a rejected credential is an error of its own. If the authority does not answer or the context ends,
+// the error is [deployment.ErrNoAnswer].
 func TestTokenErrors(t *testing.T) {
 	s := azurefake.New(t)
 	secrets := &redact.Secrets{}
@@ -74,17 +76,17 @@ func TestTokenErrors(t *testing.T) {
 	_, err := source("canary-wrong").Token(t.Context(), "")
 	if err == nil || errors.Is(err, deployment.ErrNoAnswer) || strings.Contains(err.Error(), "canary") ||
 		!strings.Contains(err.Error(), "AADSTS7000215") {
-		t.Errorf("a wrong secret: %v", err)
+		t.Errorf("wrong secret: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := source(azurefake.Secret).Token(ctx, ""); !errors.Is(err, deployment.ErrNoAnswer) {
-		t.Errorf("at the end of the context: %v", err)
+		t.Errorf("after the end of the context: %v", err)
 	}
 	s.Close()
 	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := source(azurefake.Secret).Token(ctx, ""); !errors.Is(err, deployment.ErrNoAnswer) {
-		t.Errorf("without an answer: %v", err)
+		t.Errorf("server that does not answer: %v", err)
 	}
 }

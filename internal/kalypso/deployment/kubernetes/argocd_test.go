@@ -13,15 +13,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 )
 
-// automated is the sync policy of the scenarios. An operation that fails is retried twice. There is no garbage
-// collector, so removed objects vanish at once.
+// automated is the sync policy of the scenarios. A failed operation is retried twice. Objects are removed in the
+// background, since the cluster has no garbage collector that would remove their dependents first.
 const automated = `automated: {prune: true, selfHeal: true}, syncOptions: [PrunePropagationPolicy=background],
      retry: {limit: 2, backoff: {duration: 4s, factor: 1, maxDuration: 10s}}`
 
 // automatedMore is another sync policy, which changes the folder but not what runs.
 var automatedMore = strings.Replace(automated, "limit: 2", "limit: 3", 1)
 
-// argoScenarios lists the scenarios that are recorded from real Argo CD, see [TestTimelines] and [TestArgoCD].
+// argoScenarios lists the scenarios of Argo CD. [TestArgoCD] plays and records them, and [TestTimelines] replays the
+// records.
 var argoScenarios = []scenario{
 	{
 		name: "argocd-healthy", phases: []deployment.Verdict{pending, success},
@@ -73,7 +74,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// The API server refuses the object: the operation fails, is retried, and fails for good.
+		// The API server refuses the object. The operation fails, is retried twice, and fails again.
 		name: "argocd-sync-fails", deadline: 40 * time.Second,
 		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
 		says:   []string{"Application argocd-sync-fails/web: unhealthy: one or more objects failed to apply", "SyncError"},
@@ -136,7 +137,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// The target has no objects any more: automated sync refuses to remove all.
+		// The target's folder no longer contains an object. Automated sync refuses to remove all objects.
 		name: "argocd-empty", deadline: 30 * time.Second,
 		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
 		says:   []string{"Application argocd-empty/web: unhealthy: SyncError", "auto-sync will wipe out all resources"},
@@ -178,7 +179,7 @@ var argoScenarios = []scenario{
 		},
 	},
 	{
-		// The folder is one of two sources.
+		// The Application has two sources, one of which is the folder.
 		name: "argocd-two-sources", phases: []deployment.Verdict{pending, success, pending, success},
 		play: func(p *player) {
 			p.push("main", configMap("1"))
@@ -238,7 +239,7 @@ var argoScenarios = []scenario{
 	},
 }
 
-// broken is an object that can't be parsed. Argo CD ignores files that do not look like an object.
+// broken is an object that can't be parsed. It needs a kind, since Argo CD ignores files that do not look like objects.
 const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n"
 
 // refused is an object that no API server accepts.
@@ -261,7 +262,7 @@ func (p *player) folder() string {
 	return fmt.Sprintf("{repoURL: %q, path: canary, targetRevision: prod, directory: {recurse: true}}", p.gitops.url)
 }
 
-// applicationOf returns an Application. from is its field source or sources.
+// applicationOf returns an Application whose field source or sources is from.
 func (p *player) applicationOf(name, from, policy string) string {
 	return fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -280,7 +281,7 @@ func (p *player) application(policy string) map[string]string {
 	return map[string]string{"canary/web/application.yaml": p.applicationOf("web", "source: "+p.source("web"), policy)}
 }
 
-// followArgo creates the objects that an admin of Argo CD creates so that the cluster follows the folder.
+// followArgo creates the Application with which an admin of Argo CD makes the cluster follow the folder.
 func (p *player) followArgo(policy string) {
 	p.Helper()
 	p.cluster.Write(p, p.applicationOf("fleet", "source: "+p.folder(), policy))
@@ -295,7 +296,7 @@ func (p *player) startArgo(policy string) {
 	p.awaitSynced("web", workload)
 }
 
-// awaitSynced waits until an Application is healthy, and synced to a commit if one is named.
+// awaitSynced waits until an Application is healthy and synced. If a commit is named, it must be synced to the commit.
 func (p *player) awaitSynced(name, commit string) {
 	p.Helper()
 	p.await("Application", name, "synced to "+commit, func(o *unstructured.Unstructured) bool {
@@ -305,7 +306,7 @@ func (p *player) awaitSynced(name, commit string) {
 	})
 }
 
-// awaitSync waits until an Application has a sync status, for a commit if one is named.
+// awaitSync waits until an Application has a sync status. If a commit is named, it must be compared with the commit.
 func (p *player) awaitSync(name, status, commit string) {
 	p.Helper()
 	p.await("Application", name, status, func(o *unstructured.Unstructured) bool {
@@ -326,7 +327,8 @@ func (p *player) awaitCondition(name, kind string) {
 	p.await("Application", name, kind, func(o *unstructured.Unstructured) bool { return conditionOf(o, kind) != nil })
 }
 
-// breakDeployment sets what kube-controller-manager sets if the Deployment web passes its progressDeadlineSeconds.
+// breakDeployment writes the status that kube-controller-manager writes if the Deployment web exceeds its
+// progressDeadlineSeconds.
 func (p *player) breakDeployment() {
 	p.Helper()
 	o := p.object("Deployment", "web")
@@ -347,8 +349,8 @@ func textAt(o *unstructured.Unstructured, path ...string) string {
 	return text
 }
 
-// The verdict is right while each scenario is played with real Argo CD. With -record, what it wrote is kept for
-// [TestTimelines].
+// TestArgoCD plays each scenario with real Argo CD, and checks the verdict meanwhile. With -record, it writes the
+// objects that Argo CD wrote into a file for [TestTimelines].
 func TestArgoCD(t *testing.T) {
 	cluster := apiserver.StartArgoCD(t)
 	for _, s := range argoScenarios {
@@ -361,8 +363,9 @@ func TestArgoCD(t *testing.T) {
 	}
 }
 
-// The time of an Application's health is one that retries, comparisons and self-healing leave as it is. Each row finds
-// the last recorded Application web that is such, and the field that has its time.
+// TestApplicationSince: an Application has its health since a time that retries, comparisons and self-healing do not
+// change. Each row selects a recorded state of the Application web, and names the field with this time. The last state
+// that matches is taken.
 func TestApplicationSince(t *testing.T) {
 	t.Parallel()
 	operation := func(o *unstructured.Unstructured, phase string, finished, retried bool) bool {
@@ -375,42 +378,42 @@ func TestApplicationSince(t *testing.T) {
 		scenario string
 		is       func(o *unstructured.Unstructured) bool
 		health   deployment.Health
-		since    []string // below status; "history" is its last entry, a condition's type its condition
+		since    []string // path below status; "history" stands for its last entry, a condition's type for the condition
 	}{
 		"healthy since it was healed": {
 			"self-heal", func(o *unstructured.Unstructured) bool { return textAt(o, "status", "sync", "status") == "Synced" },
 			deployment.Healthy, []string{"operationState", "finishedAt"},
 		},
-		"degraded since the present revision was deployed": {
+		"degraded since its revision was deployed": {
 			"degraded", func(o *unstructured.Unstructured) bool {
 				return textAt(o, "status", "health", "status") == "Degraded" && operation(o, "Succeeded", true, false)
 			}, deployment.Failed, []string{"history", "deployedAt"},
 		},
-		"an operation fails since it began, while it waits for a retry": {
+		"failing since the operation began, before a retry": {
 			"sync-fails", func(o *unstructured.Unstructured) bool { return operation(o, "Running", true, true) },
 			deployment.Failed, begun,
 		},
-		"an operation fails since it began, also during a retry": {
+		"failing since the operation began, during a retry": {
 			"sync-fails", func(o *unstructured.Unstructured) bool { return operation(o, "Running", false, true) },
 			deployment.Failed, begun,
 		},
-		"an operation fails for good since it began": {
+		"failed since the operation began, after the last retry": {
 			"sync-fails", func(o *unstructured.Unstructured) bool {
 				return operation(o, "Failed", true, true) && conditionOf(o, "SyncError") == nil
 			}, deployment.Failed, begun,
 		},
-		"automated sync refuses the commit since its condition": {
+		"failed since automated sync refused the commit": {
 			"sync-fails", func(o *unstructured.Unstructured) bool { return conditionOf(o, "SyncError") != nil },
 			deployment.Failed, []string{"SyncError", "lastTransitionTime"},
 		},
-		"an operation runs since it began": {
+		"progressing since the operation began": {
 			"hook-hangs", func(o *unstructured.Unstructured) bool {
 				return operation(o, "Running", false, false) && strings.Contains(
 					textAt(o, "status", "operationState", "message"), "waiting for completion of hook")
 			}, deployment.Progressing, begun,
 		},
-		// Its condition moves with its message.
-		"a comparison fails since the last deployment": {
+		// The time of the condition changes with its message.
+		"comparison that fails, since the last deployment": {
 			"does-not-build", func(o *unstructured.Unstructured) bool {
 				message, _ := conditionOf(o, "ComparisonError")["message"].(string)
 				return strings.Contains(message, "(cached)")
@@ -424,7 +427,7 @@ func TestApplicationSince(t *testing.T) {
 			}
 		}
 		if found == nil {
-			t.Errorf("%s: no such Application was recorded", name)
+			t.Errorf("%s: no recorded Application matches", name)
 			continue
 		}
 		at := textAt(found, append([]string{"status"}, test.since...)...)

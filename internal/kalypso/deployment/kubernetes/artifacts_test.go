@@ -18,8 +18,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 )
 
-// A Kustomization that syncs an artifact of one folder reports the branch's head if the artifact contains the tree of
-// head. Otherwise, it reports the commit from which the artifact was built.
+// TestArtifactsOfFolders: a Kustomization may sync an OCI artifact of one folder. If the artifact contains the folder's
+// tree at the branch's head, the report names the head. Otherwise, it names the commit from which the artifact was
+// built.
 func TestArtifactsOfFolders(t *testing.T) {
 	t.Parallel()
 	const (
@@ -31,7 +32,7 @@ func TestArtifactsOfFolders(t *testing.T) {
 		t, apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories)...)
 	digest := func(digit string) string { return "latest@sha256:" + strings.Repeat(digit, 64) }
 	artifact := func(name, repo, branch, folder, tree string) string {
-		status := strings.Replace(recorded(t, "GitRepository", digest("b")), `"artifact":{`, fmt.Sprintf(
+		status := strings.Replace(recordedStatus(t, "GitRepository", digest("b")), `"artifact":{`, fmt.Sprintf(
 			`"artifact":{"metadata":{"org.opencontainers.image.source":%q,"org.opencontainers.image.revision":"%s@sha1:%s",`+
 				`"io.github.terraform-kalypso.folder":%q,"io.github.terraform-kalypso.tree":%q},`,
 			repo, branch, sha, folder, tree), 1)
@@ -41,7 +42,7 @@ func TestArtifactsOfFolders(t *testing.T) {
 	}
 	follow := func(name, path, revision, more string) string {
 		return kustomization(name, "kind: OCIRepository, name: "+name, "path: "+path,
-			recorded(t, "Kustomization", revision)+", lastAppliedOriginRevision: 'stage@sha1:"+old+"'"+more)
+			recordedStatus(t, "Kustomization", revision)+", lastAppliedOriginRevision: 'stage@sha1:"+old+"'"+more)
 	}
 	const repo = "https://git.acme.io/acme/gitops"
 	s.Apply(t,
@@ -80,8 +81,9 @@ func TestArtifactsOfFolders(t *testing.T) {
 	}
 }
 
-// TestRecordedArtifacts reads objects as real Flux wrote them in TestFluxArtifacts of the rendering: an artifact that
-// is applied, and one whose signature is refused, at first and after another one was applied.
+// TestRecordedArtifacts reads objects that real Flux wrote during TestFluxArtifacts of the rendering. One artifact is
+// applied. Another has a signature that Flux refuses, once as the first artifact and once after another artifact was
+// applied.
 func TestRecordedArtifacts(t *testing.T) {
 	t.Parallel()
 	const (
@@ -100,30 +102,30 @@ func TestRecordedArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		tree string // of the folder at head
+		tree string // tree of the folder at head
 		want deployment.Report
 	}{
 		"applied": {"d74864564fb08e63a9199146a62a3c77ff1bf4ec", deployment.Report{
-			Health: deployment.Healthy, Revision: "prod@sha1:" + head, Since: parsed(t, "2026-11-26T03:35:38Z"),
+			Health: deployment.Healthy, Revision: "prod@sha1:" + head, Since: parseTime(t, "2026-11-26T03:35:38Z"),
 		}},
 		"applied, and changed since": {"b", deployment.Report{
 			Health: deployment.Healthy, Revision: "prod@sha1:f68bd37a23f976f8e00a9c042daf84bb07849d91",
-			Since: parsed(t, "2026-11-26T03:35:38Z"),
+			Since: parseTime(t, "2026-11-26T03:35:38Z"),
 		}},
 		"refused": {"b", deployment.Report{
 			Health: deployment.Elsewhere, Message: refused + "8e7899ef515467612ed825bb2a51f458e67f1e4efd226e772dbd15bd3241004e'",
 		}},
 		"refused-later": {"b", deployment.Report{
 			Health: deployment.Failed, Revision: "prod@sha1:f68bd37a23f976f8e00a9c042daf84bb07849d91",
-			Since:   parsed(t, "2026-11-26T03:35:43Z"),
+			Since:   parseTime(t, "2026-11-26T03:35:43Z"),
 			Message: refused + "50abaa803d1faba3fb6518a2eb7310636197263e4e8d05b1de9851d51e2a756e'",
 		}},
 	} {
 		cluster := newRecordedCluster(t)
-		cluster.at(parsed(t, "2026-11-26T03:36:00Z"))
-		recorded, _, _ := strings.Cut(name, ",")
-		for _, o := range all[recorded] {
-			whole(o)
+		cluster.at(parseTime(t, "2026-11-26T03:36:00Z"))
+		recording, _, _ := strings.Cut(name, ",")
+		for _, o := range all[recording] {
+			toIntegers(o)
 			cluster.change(t, objectEvent{Type: string(watch.Added), Object: o})
 		}
 		source := kubernetes.Source{"one": {Kubeconfig: config(cluster.url())}}
@@ -143,7 +145,7 @@ func TestRecordedArtifacts(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, text string) time.Time {
+func parseTime(t *testing.T, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

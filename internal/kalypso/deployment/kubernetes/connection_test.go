@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 )
 
-// config returns a kubeconfig for a server, with a canary as the token.
+// config returns a kubeconfig for a server. Its token contains "canary", which no error may contain.
 func config(server string) string {
 	return `apiVersion: v1
 kind: Config
@@ -30,7 +30,7 @@ func withTimeout(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// Check reports errors of a kubeconfig without quoting it, and runs no program that was not allowed.
+// TestCheck: Check reports errors of a kubeconfig without its secrets. No program runs that is not allowed.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,37 +55,37 @@ func TestCheck(t *testing.T) {
 		connection kubernetes.Connection
 		want       string
 	}{
-		"text": {kubernetes.Connection{Kubeconfig: good}, ""},
-		"file": {kubernetes.Connection{Kubeconfig: file, Context: "two"}, ""},
-		"no such context": {kubernetes.Connection{Kubeconfig: good, Context: "three"},
+		"content of a kubeconfig": {kubernetes.Connection{Kubeconfig: good}, ""},
+		"path of a kubeconfig":    {kubernetes.Connection{Kubeconfig: file, Context: "two"}, ""},
+		"unknown context": {kubernetes.Connection{Kubeconfig: good, Context: "three"},
 			`no context "three"; it has: one, two`},
 		"no current context": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "current-context: one", "", 1)},
 			"no current context; set context to one of: one, two"},
-		"no such cluster": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: c, cluster",
+		"unknown cluster": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: c, cluster",
 			"{name: d, cluster", 1)}, `no cluster "c"`},
-		"no such user": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: u, user",
+		"unknown user": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{name: u, user",
 			"{name: v, user", 1)}, `no user "u"`},
-		"no kubeconfig": {kubernetes.Connection{Kubeconfig: "canary: [\n"}, "not a kubeconfig"},
-		"no such file":  {kubernetes.Connection{Kubeconfig: filepath.Join(dir, "not")}, "nor the path of a readable file"},
-		"a program": {kubernetes.Connection{Kubeconfig: exec},
+		"invalid YAML": {kubernetes.Connection{Kubeconfig: "canary: [\n"}, "not a kubeconfig"},
+		"missing file": {kubernetes.Connection{Kubeconfig: filepath.Join(dir, "not")}, "nor the path of a readable file"},
+		"program that is not allowed": {kubernetes.Connection{Kubeconfig: exec},
 			`runs the program "touch" to get a credential; set allow_exec = true`},
-		"an allowed program": {kubernetes.Connection{Kubeconfig: exec, AllowExec: true}, ""},
-		"an auth-provider": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{token: canary-token}",
+		"program that is allowed": {kubernetes.Connection{Kubeconfig: exec, AllowExec: true}, ""},
+		"auth-provider": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "{token: canary-token}",
 			"{auth-provider: {name: azure}}", 1)}, "auth-provider"},
-		"plain http":             {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "does not use TLS"},
-		"plain http on loopback": {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
-		"no server":              {kubernetes.Connection{Kubeconfig: config("canary")}, "not a URL"},
-		"a device":               {kubernetes.Connection{Kubeconfig: "/dev/zero"}, "not a regular file"},
-		"a pipe":                 {kubernetes.Connection{Kubeconfig: pipe}, "not a regular file"},
-		"a token without an end": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+		"plain http":                {kubernetes.Connection{Kubeconfig: config("http://10.0.0.1")}, "does not use TLS"},
+		"plain http on loopback":    {kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:8080")}, ""},
+		"invalid URL of the server": {kubernetes.Connection{Kubeconfig: config("canary")}, "not a URL"},
+		"device as the kubeconfig":  {kubernetes.Connection{Kubeconfig: "/dev/zero"}, "not a regular file"},
+		"pipe as the kubeconfig":    {kubernetes.Connection{Kubeconfig: pipe}, "not a regular file"},
+		"device as the token file": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
 			"tokenFile: /dev/zero", 1), AllowFiles: true},
 			"the file that its tokenFile names can't be read: it is not a regular"},
-		"a token from a pipe": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+		"pipe as the token file": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
 			"tokenFile: "+pipe, 1), AllowFiles: true}, "not a regular file"},
-		"an authority without an end": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "cluster: {",
+		"device as the CA": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "cluster: {",
 			"cluster: {certificate-authority: /dev/zero, ", 1), AllowFiles: true},
 			"its certificate-authority names can't be read"},
-		"a missing key file": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
+		"missing key file": {kubernetes.Connection{Kubeconfig: strings.Replace(good, "token: canary-token",
 			"client-certificate: /canary/a, client-key: /canary/b", 1), AllowFiles: true}, "can't be read"},
 	} {
 		err := test.connection.Check()
@@ -102,7 +102,7 @@ func TestCheck(t *testing.T) {
 		rendering,
 	)
 	if err == nil || !strings.Contains(err.Error(), `cluster "a": `) || !strings.Contains(err.Error(), `cluster "b": `) {
-		t.Errorf("all that is wrong at once: %v", err)
+		t.Errorf("the error does not name both clusters: %v", err)
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the program ran without being allowed")
@@ -114,6 +114,6 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(ran); err != nil {
-		t.Error("the program did not run though it is allowed")
+		t.Error("the program did not run, although it is allowed")
 	}
 }

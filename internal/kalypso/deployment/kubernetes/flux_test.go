@@ -21,17 +21,17 @@ const (
 	failure = deployment.Failure
 )
 
-// scenario is a sequence of events on a cluster with Flux, with the verdicts that reads must give.
+// scenario is a sequence of events on a cluster with Flux or Argo CD, with the verdicts that must be read meanwhile.
 type scenario struct {
 	name     string
-	deadline time.Duration // 0: one hour
+	deadline time.Duration // one hour if 0
 	play     func(p *player)
-	phases   []deployment.Verdict // the verdicts, in order
-	says     []string             // texts that problems contain at some time
-	never    []string             // texts that they never contain
+	phases   []deployment.Verdict // verdicts in order
+	says     []string             // texts that a problem contains at some time
+	never    []string             // texts that no problem ever contains
 }
 
-// scenarios lists the scenarios that are recorded from real Flux, see [TestTimelines] and [TestFlux].
+// scenarios lists the scenarios of Flux. [TestFlux] plays and records them, and [TestTimelines] replays the records.
 var scenarios = []scenario{
 	{
 		name: "healthy", phases: []deployment.Verdict{pending, success},
@@ -84,7 +84,8 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The same generation and revision fails, since an input of its build has changed.
+		// The Kustomization fails at the generation and revision at which it was ready, since an input of its build was
+		// removed.
 		name: "fails-at-the-same-revision", phases: []deployment.Verdict{pending, success, pending, success},
 		play: func(p *player) {
 			values := "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: " + p.namespace + "}, data: {a: b}}"
@@ -109,7 +110,7 @@ var scenarios = []scenario{
 			p.start(target{})
 			for _, kind := range []string{"Kustomization", "GitRepository"} {
 				p.settle(2)
-				// An admin does so by hand, and also suspends the Kustomization that would revert it.
+				// An admin suspends the object by hand, and disables its reconciliation, which would revert this.
 				p.cluster.Patch(p, p.object(kind, "web"),
 					`{"metadata": {"annotations": {"kustomize.toolkit.fluxcd.io/reconcile": "disabled"}}, "spec": {"suspend": true}}`)
 				p.settle(2)
@@ -120,7 +121,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The tree names a branch that does not exist: the Kustomization stays ready on the last artifact.
+		// The tree names a branch that does not exist. The Kustomization remains ready with the last artifact.
 		name: "branch-does-not-exist", deadline: 45 * time.Second,
 		phases: []deployment.Verdict{pending, success, pending, failure, pending, success},
 		says: []string{
@@ -143,7 +144,7 @@ var scenarios = []scenario{
 		says:   []string{"GitRepository repo-is-down/web: failed to checkout"},
 		play: func(p *player) {
 			p.start(target{})
-			p.settle(8) // the deadline after the artifact's arrival has passed
+			p.settle(8) // until the deadline after the last artifact has passed
 			p.shop.down.Store(true)
 			p.awaitReady("GitRepository", "web", "False", "")
 			p.settle(9)
@@ -153,7 +154,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The tree names another branch, and the repo is slow: nothing is deployed before it is fetched.
+		// The tree names another branch, and the repo is slow. Nothing is deployed until the branch is fetched.
 		name: "repo-is-slow", phases: []deployment.Verdict{pending, success, pending, success},
 		play: func(p *player) {
 			next := p.push("next", configMap("2"))
@@ -178,7 +179,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The digest of the objects was applied before.
+		// The same digest of objects is applied for the second time.
 		name: "rollback", phases: []deployment.Verdict{pending, success, pending, success, pending, success},
 		play: func(p *player) {
 			p.start(target{})
@@ -202,7 +203,7 @@ var scenarios = []scenario{
 		},
 	},
 	{
-		// The first reconciliation of a generation fails: status.observedGeneration is -1.
+		// The first reconciliation of a generation fails, so status.observedGeneration is -1.
 		name: "fails-at-first", phases: []deployment.Verdict{pending, success},
 		says: []string{"kustomization path not found", "GitRepository fails-at-first/web: failed to checkout"},
 		play: func(p *player) {
@@ -271,7 +272,7 @@ var scenarios = []scenario{
 	},
 }
 
-// check compares the reads of a scenario with the expected verdicts and problems.
+// check compares the moments of a scenario with the expected verdicts and problems.
 func (s scenario) check(t *testing.T, moments []moment) {
 	t.Helper()
 	phases := phasesOf(moments)
@@ -281,10 +282,10 @@ func (s scenario) check(t *testing.T, moments []moment) {
 		verdicts = append(verdicts, p.verdict)
 		all += p.says() + "\n"
 		if p.verdict == success && len(p.sinces()) != 1 {
-			t.Errorf("a success has %d values of since: %v", len(p.sinces()), p.sinces())
+			t.Errorf("one phase of success has %d values of since: %v", len(p.sinces()), p.sinces())
 		}
 		if p.verdict == success && p.sinces()[0].After(p.first) {
-			t.Errorf("a success since %s was seen at %s", p.sinces()[0], p.first)
+			t.Errorf("the success at %[2]s has the later time %[1]s", p.sinces()[0], p.first)
 		}
 	}
 	if !slices.Equal(verdicts, s.phases) {
@@ -293,7 +294,7 @@ func (s scenario) check(t *testing.T, moments []moment) {
 	for i, p := range phases {
 		if p.verdict == failure && i > 0 {
 			if took := p.first.Sub(phases[i-1].first); took > s.deadline+2*attempt {
-				t.Errorf("a failure after %s", took)
+				t.Errorf("the failure came %s after the change", took)
 			}
 		}
 	}
@@ -312,7 +313,7 @@ func (s scenario) check(t *testing.T, moments []moment) {
 	}
 }
 
-// The verdict on each recorded scenario is right at each of its states.
+// TestTimelines: the verdict is right in each state of each recorded scenario.
 func TestTimelines(t *testing.T) {
 	t.Parallel()
 	for _, s := range slices.Concat(scenarios, argoScenarios) {
@@ -322,11 +323,12 @@ func TestTimelines(t *testing.T) {
 	}
 }
 
-// onAPIServer names scenarios with an object of each kind. Other scenarios run on a real API server only in a long run,
-// since that takes most of the processor time of the package.
+// onAPIServer names the scenarios that always run on a real API server, with an object of each kind. They would take
+// most of the package's processor time if all ran, so other scenarios run there only in a long run.
 var onAPIServer = []string{"source-is-deleted", "helm-release", "argocd-sync-fails"}
 
-// A real API server with the recorded objects gives the same verdicts as the recorded cluster, at each state.
+// TestTimelinesOnAPIServer: a real API server with the recorded objects gives the same verdicts as the recorded cluster
+// in each state.
 func TestTimelinesOnAPIServer(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -343,17 +345,17 @@ func TestTimelinesOnAPIServer(t *testing.T) {
 			line := readTimeline(t, s.name)
 			want, got := line.replay(t, s.name, newRecordedCluster(t)), line.replay(t, s.name, newClockProxy(t, server))
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(moment{})); diff != "" {
-				t.Errorf("moments of the recorded cluster, and of the API server (-recorded +server):\n%s", diff)
+				t.Errorf("moments differ between the recorded cluster and the API server (-recorded +server):\n%s", diff)
 			}
 		})
 	}
 	if played < len(onAPIServer) {
-		t.Errorf("%d scenarios were played", played)
+		t.Errorf("only %d scenarios were played", played)
 	}
 }
 
-// The verdict is right while each scenario is played with real Flux. With -record, its writes are kept for
-// [TestTimelines].
+// TestFlux plays each scenario with real Flux, and checks the verdict meanwhile. With -record, it writes the objects
+// that Flux wrote into a file for [TestTimelines].
 func TestFlux(t *testing.T) {
 	flux := apiserver.StartFlux(t)
 	for _, s := range scenarios {
@@ -366,7 +368,7 @@ func TestFlux(t *testing.T) {
 	}
 }
 
-// run plays a scenario on a cluster and checks it. It records objects of these kinds.
+// run plays a scenario on a cluster, records objects of these kinds, and checks the verdicts.
 func (s scenario) run(t *testing.T, cluster *apiserver.Kubernetes, kinds ...string) {
 	t.Helper()
 	deadline := s.deadline
@@ -385,8 +387,8 @@ func (s scenario) run(t *testing.T, cluster *apiserver.Kubernetes, kinds ...stri
 	checkReads(t, states, reads)
 }
 
-// checkReads compares the reads of a cluster with its states, each at its time. Reads may miss a state that is shorter
-// than the time between them, but may show nothing else.
+// checkReads compares what was read from a cluster with the recorded states, in order. Reads may miss a state that is
+// shorter than the time between two reads, but they may show nothing that is not a state.
 func checkReads(t *testing.T, states, reads []moment) {
 	t.Helper()
 	seen := 0
@@ -402,7 +404,7 @@ func checkReads(t *testing.T, states, reads []moment) {
 	}
 }
 
-// milestone is a verdict. A success has its time, too.
+// milestone is a verdict, and for a success also its time.
 type milestone struct {
 	verdict deployment.Verdict
 	since   time.Time

@@ -28,8 +28,9 @@ func condition(kind, status string) string {
 		since)
 }
 
-// inventory returns the clusters of a kind on a hub by name, with their namespace, labels, properties and health.
-func inventory(t *testing.T, i kubernetes.Inventory) map[string]string {
+// readInventory returns the clusters that an inventory lists: by name, a text with the namespace, labels, properties
+// and health. Objects that are left out have the key "left out" and a number.
+func readInventory(t *testing.T, i kubernetes.Inventory) map[string]string {
 	t.Helper()
 	found, err := i.Clusters(t.Context())
 	if err != nil {
@@ -60,8 +61,8 @@ func inventory(t *testing.T, i kubernetes.Inventory) map[string]string {
 	return all
 }
 
-// Each kind of object that stands for clusters is read from a real API server, with the health that its conditions
-// report. A kind that the server does not know is an error that names it.
+// TestInventory reads each kind of object that stands for a cluster from a real API server. The health of a cluster
+// comes from the object's conditions. If the server does not know a kind, the error names the kind.
 func TestInventory(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.ClusterProfiles, apiserver.ManagedClusters, apiserver.CAPIClusters,
@@ -104,14 +105,14 @@ func TestInventory(t *testing.T) {
 		{on(kubernetes.ClusterAPI), map[string]string{"new": "a " + fmt.Sprintf(failed, "Available"),
 			"old": "a healthy=true"}},
 	} {
-		if diff := cmp.Diff(test.want, inventory(t, test.of)); diff != "" {
+		if diff := cmp.Diff(test.want, readInventory(t, test.of)); diff != "" {
 			t.Errorf("%s %v (-want +got):\n%s", test.of.Kind, test.of.Namespaces, diff)
 		}
 	}
 	_, err := on(kubernetes.FleetCluster).Clusters(t.Context())
 	if err == nil || errors.Is(err, deployment.ErrNoAnswer) || !strings.Contains(err.Error(),
 		"it does not serve clusters.fleet.cattle.io, the objects of the kind rancher_fleet") {
-		t.Errorf("a kind without a CRD: %v", err)
+		t.Errorf("a kind whose CRD is not installed: %v", err)
 	}
 	for token, want := range map[string]string{apiserver.Nobody: "it denies the request", "canary-other": "rejects"} {
 		of := on(kubernetes.ClusterProfile)
@@ -126,14 +127,14 @@ func TestInventory(t *testing.T) {
 		"metadata: {name: f, namespace: fleet-default, labels: {env: dev}}\nstatus: {conditions: ["+
 		condition("Processed", "True")+", "+condition("Ready", "False")+"]}\n")
 	if diff := cmp.Diff(map[string]string{"f": "fleet-default env=dev " + fmt.Sprintf(failed, "Ready")},
-		inventory(t, on(kubernetes.FleetCluster))); diff != "" {
+		readInventory(t, on(kubernetes.FleetCluster))); diff != "" {
 		t.Errorf("Rancher Fleet (-want +got):\n%s", diff)
 	}
-	testDecisions(t, s)
+	testPlacementDecisions(t, s)
 }
 
-// testDecisions has the API server accept placement decisions, as the standard defines them.
-func testDecisions(t *testing.T, s *apiserver.Server) {
+// testPlacementDecisions applies our placement decisions to the API server, which validates them by the standard's CRD.
+func testPlacementDecisions(t *testing.T, s *apiserver.Server) {
 	t.Helper()
 	names := make([]string, 250)
 	for i := range names {
@@ -153,8 +154,9 @@ func testDecisions(t *testing.T, s *apiserver.Server) {
 	}
 }
 
-// register returns the Secret of a cluster that Argo CD knows, with canaries in place of credentials.
-func register(name, cluster, more string) string {
+// clusterSecret returns the Secret in which Argo CD stores a cluster. Its credentials contain "canary", which must not
+// be read.
+func clusterSecret(name, cluster, more string) string {
 	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	data := fmt.Sprintf("config: %s, server: %s", text(`{"bearerToken":"canary-bearer"}`), text("https://canary-server"))
 	if cluster != "" {
@@ -165,18 +167,20 @@ func register(name, cluster, more string) string {
 		name, more, data)
 }
 
-// A real API server lists the Secrets of Argo CD's clusters: only their labels and names are read.
+// TestFluxServerSecrets lists the Secrets of Argo CD's clusters on a real API server. Only their labels and the
+// clusters' names are read.
 func TestFluxServerSecrets(t *testing.T) {
 	k := apiserver.StartKubernetes(t)
-	k.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}", register("one", "store-1", "size: large"),
-		register("two", "", "size: small"),
+	k.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}", clusterSecret("one", "store-1",
+		"size: large"),
+		clusterSecret("two", "", "size: small"),
 		"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: argocd}, data: {name: YQ==}}")
 	argo := kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ArgoCDCluster, Namespaces: []string{"argocd"},
 		Connection: kubernetes.Connection{Kubeconfig: k.Kubeconfig(apiserver.Admin)}}
 	if diff := cmp.Diff(map[string]string{
 		"store-1":    "argocd argocd.argoproj.io/secret-type=cluster size=large",
 		"left out 0": "hub/argocd argocd/two: it has no data.name, the name of the cluster",
-	}, inventory(t, argo)); diff != "" {
+	}, readInventory(t, argo)); diff != "" {
 		t.Errorf("clusters (-want +got):\n%s", diff)
 	}
 	argo.Connection.Kubeconfig = k.Kubeconfig(apiserver.Nobody)
@@ -185,7 +189,7 @@ func TestFluxServerSecrets(t *testing.T) {
 	}
 }
 
-// profiles serves a hub with many ClusterProfiles. Each item is the JSON of item(number).
+// profiles starts a hub with count ClusterProfiles, which it lists in pages. item returns the JSON of one of them.
 func profiles(t testing.TB, count int, item func(i int) string) kubernetes.Inventory {
 	return hubOf(t, func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.FormValue("continue"))
@@ -206,15 +210,15 @@ func profiles(t testing.TB, count int, item func(i int) string) kubernetes.Inven
 	})
 }
 
-// hubOf serves a hub whose lists of objects come from a handler.
+// hubOf starts a hub whose lists of objects come from a handler.
 func hubOf(t testing.TB, list http.HandlerFunc) kubernetes.Inventory {
 	t.Helper()
 	return kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile,
 		Connection: kubernetes.Connection{Kubeconfig: hub.New(t, list).Kubeconfig("canary-token")}}
 }
 
-// An object of a hostile hub that is too large or has a wrong form is left out, with its name and without its content.
-// An answer without bounds is an error within the time.
+// TestHostileHub: if a hostile hub lists an object that is too large or malformed, the object is left out. The reason
+// names it without its content. An answer that does not end is an error before the deadline.
 func TestHostileHub(t *testing.T) {
 	t.Parallel()
 	odd := []string{
@@ -225,7 +229,7 @@ func TestHostileHub(t *testing.T) {
 		`{"metadata":{"name":"echo","labels":{"a":"canary-token"}}}`,
 		`{"metadata":{"name":"good"},"status":{"properties":[{"name":"a","value":"b"}]}}`,
 	}
-	got := inventory(t, profiles(t, len(odd), func(i int) string { return odd[i] }))
+	got := readInventory(t, profiles(t, len(odd), func(i int) string { return odd[i] }))
 	if diff := cmp.Diff(map[string]string{
 		"left out 0": "hub/cluster_profile number 1 of a page: it has no name",
 		"left out 1": "hub/cluster_profile a/large: it is larger than 1 MiB",
@@ -235,38 +239,39 @@ func TestHostileHub(t *testing.T) {
 	}, got); diff != "" {
 		t.Errorf("odd objects (-want +got):\n%s", diff)
 	}
-	// Pages that are too large are read in smaller parts.
+	// If a page is too large, smaller pages are read.
 	medium := `{"metadata":{"name":"n%d","annotations":{"x":"` + strings.Repeat("x", 500_000) + `"}}}`
-	if got := inventory(t, profiles(t, 60, func(i int) string { return fmt.Sprintf(medium, i) })); len(got) != 60 {
+	if got := readInventory(t, profiles(t, 60, func(i int) string { return fmt.Sprintf(medium, i) })); len(got) != 60 {
 		t.Errorf("large pages: %d clusters", len(got))
 	}
 	for name, test := range map[string]struct {
 		hub  kubernetes.Inventory
 		want string
-		dead bool // it gives no answer
+		dead bool // the error is ErrNoAnswer
 	}{
-		"too many": {profiles(t, 20_000, func(i int) string { return fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i) }),
-			"it lists more than 10000 clusters", false},
-		"no end": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		"too many clusters": {profiles(t, 20_000, func(i int) string {
+			return fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i)
+		}), "it lists more than 10000 clusters", false},
+		"answer without an end": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
 			for chunk := strings.Repeat(" ", 1<<16); ; {
 				if _, err := w.Write([]byte(chunk)); err != nil {
 					return
 				}
 			}
 		}), "a response is larger than 16 MiB", false},
-		"no JSON": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{canary") }),
+		"invalid JSON": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{canary") }),
 			"its list of clusterprofiles can't be read", false},
 		"pages without an end": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"metadata":{"continue":"x"},"items":[]}`)
 		}), "it did not answer in time", true},
 		"no answer": {hubOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 			"it did not answer in time", true},
-		"unavailable": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		"status 503": {hubOf(t, func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "canary-token is busy", http.StatusServiceUnavailable)
 		}), "", true},
-		"not there": {kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile,
+		"closed port": {kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile,
 			Connection: kubernetes.Connection{Kubeconfig: config("http://127.0.0.1:9")}}, "connection refused", true},
-		"a redirect": {hubOf(t, func(w http.ResponseWriter, r *http.Request) {
+		"redirect": {hubOf(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:9/", http.StatusFound)
 		}), "", false},
 	} {

@@ -70,9 +70,9 @@ func kustomization(name, source, spec, status string) string {
 	)
 }
 
-// recorded returns the status of the GitRepository or Kustomization of the target in the scenario healthy, as the
-// controller wrote it, but of another revision.
-func recorded(t *testing.T, kind, revision string) string {
+// recordedStatus returns the status of the GitRepository or Kustomization of the target in the scenario healthy. It is
+// as the controller wrote it, except for the revision.
+func recordedStatus(t *testing.T, kind, revision string) string {
 	t.Helper()
 	events := readTimeline(t, "healthy").Events
 	for _, e := range slices.Backward(events) {
@@ -91,23 +91,24 @@ func recorded(t *testing.T, kind, revision string) string {
 	return ""
 }
 
-// application returns an Argo CD Application. In its status, SOURCE and DESTINATION are those of its spec.
+// application returns an Argo CD Application. SOURCE and DESTINATION in its status are replaced by its source and
+// destination.
 func application(name, source, destination, status string) string {
 	status = strings.NewReplacer("SOURCE", source, "DESTINATION", destination).Replace(status)
 	return fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n"+
 		"spec: {project: default, source: {%s}, destination: {%s}}\nstatus: {%s}\n", name, source, destination, status)
 }
 
-// absent is the report of an object that the folder large contains, and the cluster does not.
+// absent is the text for an object that the folder large contains, but the cluster does not.
 const absent = "aks-1 large progressing the folder contains it, but the cluster does not yet"
 
 const (
 	argoSource = "repoURL: 'git@git.acme.io:acme/gitops.git', path: fleet/plain, targetRevision: stage"
-	here       = "server: 'https://kubernetes.default.svc', namespace: x"
+	inCluster  = "server: 'https://kubernetes.default.svc', namespace: x"
 )
 
-// compared returns the status of an Application that was compared after its last operation.
-func compared(sync, health, phase string) string {
+// comparedStatus returns the status of an Application that Argo CD compared with its source after its last operation.
+func comparedStatus(sync, health, phase string) string {
 	return fmt.Sprintf(
 		"reconciledAt: '2026-01-31T13:00:00Z', health: {status: %s, lastTransitionTime: %q, message: the health}, sync: "+
 			"{status: %s, revision: %s, comparedTo: {source: {SOURCE}, destination: {DESTINATION}}}, operationState: "+
@@ -122,14 +123,15 @@ func compared(sync, health, phase string) string {
 	)
 }
 
-// Reports returns the Kustomizations that follow folders of the rendering, and those that follow other parts of it.
+// TestFollowedFolders: Reports returns the Kustomizations that follow a folder of the rendering. It also returns
+// Kustomizations that follow such a folder on another branch or in a missing source, with the reason.
 func TestFollowedFolders(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(
 		t,
 		apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories, apiserver.OCIRepositories)...)
 	good := "stage@sha1:" + sha
-	fetched, applied := recorded(t, "GitRepository", good), recorded(t, "Kustomization", good)
+	fetched, applied := recordedStatus(t, "GitRepository", good), recordedStatus(t, "Kustomization", good)
 	packed := "latest@sha256:" + strings.Repeat("b", 64)
 	git := func(name, spec string) string { return gitRepository(name, spec, fetched) }
 	of := func(name, source, path string) string {
@@ -147,11 +149,11 @@ func TestFollowedFolders(t *testing.T) {
 		git("unnamed", "url: 'https://git.acme.io/acme/gitops'"),
 		git("other", "url: 'https://git.acme.io/acme/other', ref: {branch: stage}"),
 		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: artifact, namespace: flux-system}\n"+
-			"spec: {interval: 1m, url: 'oci://acme.io/gitops'}\nstatus: {"+recorded(t, "GitRepository", packed)+"}\n",
+			"spec: {interval: 1m, url: 'oci://acme.io/gitops'}\nstatus: {"+recordedStatus(t, "GitRepository", packed)+"}\n",
 		of("current", "fleet", "./fleet/plain/"),
 		of("over-ssh", "ssh", "fleet/plain"),
 		kustomization("of-an-artifact", "kind: OCIRepository, name: artifact", "path: ./fleet/plain",
-			recorded(t, "Kustomization", packed)+", lastAppliedOriginRevision: '"+good+"'"),
+			recordedStatus(t, "Kustomization", packed)+", lastAppliedOriginRevision: '"+good+"'"),
 		of("gone", "fleet", "./fleet/gone"),
 		of("large", "fleet", "./fleet/large"),
 		of("elsewhere", "fleet", "./other/plain"),
@@ -199,7 +201,7 @@ func TestFollowedFolders(t *testing.T) {
 		t.Errorf("reports (-want +got):\n%s", diff)
 	}
 
-	// A cluster that denies reading is offline, with the reason.
+	// A cluster that denies the request is offline. Its message has the reason.
 	nobody, err := kubernetes.Source{
 		"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Nobody)},
 		"aks-2": {Kubeconfig: s.Kubeconfig("canary-wrong")},
@@ -210,11 +212,12 @@ func TestFollowedFolders(t *testing.T) {
 	if err != nil || len(nobody) != 2 || nobody[0].Health != deployment.Offline ||
 		!strings.Contains(nobody[0].Message, "it denies the request") ||
 		!strings.Contains(nobody[1].Message, "it rejects the credential") {
-		t.Errorf("nobody: %+v, %v", nobody, err)
+		t.Errorf("users without permission: %+v, %v", nobody, err)
 	}
 }
 
-// byObject formats reports: object → cluster, folder, health and message. It checks the parts that all reports share.
+// byObject returns the cluster, folder, health and message of each report, by its object. It also checks the revisions
+// and times, which are the same in all reports.
 func byObject(t *testing.T, reports []deployment.Report) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -225,13 +228,13 @@ func byObject(t *testing.T, reports []deployment.Report) map[string]string {
 			t.Errorf("%s: revision %q, nested %v", r.Object, r.Revision, r.Nested)
 		}
 		if age := time.Since(r.Now); age < -2*time.Second || age > time.Minute || r.Recorded {
-			t.Errorf("%s: its clock is %s", r.Object, r.Now)
+			t.Errorf("%s: the clock of the cluster is %s", r.Object, r.Now)
 		}
 	}
 	return got
 }
 
-// Reports returns Argo CD's objects of every state, which were created through a real API server.
+// TestApplications reads Applications in each state from a real API server.
 func TestApplications(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.CRDs(t, apiserver.Applications)...)
@@ -240,67 +243,68 @@ func TestApplications(t *testing.T) {
 		application(
 			"bill",
 			"repoURL: https://git.acme.io/apps/bill, path: ., targetRevision: HEAD",
-			here,
-			compared("Synced", "Progressing", "Succeeded"),
+			inCluster,
+			comparedStatus("Synced", "Progressing", "Succeeded"),
 		),
-		application("large", strings.Replace(argoSource, "plain", "large", 1), here,
-			compared("Synced", "Healthy", "Succeeded")),
-		application("synced", argoSource, here, compared("Synced", "Healthy", "Succeeded")),
-		application("degraded", argoSource, here, compared("Synced", "Degraded", "Succeeded")),
-		application("starting", argoSource, here, compared("Synced", "Progressing", "Succeeded")),
-		application("paused", argoSource, here, compared("Synced", "Suspended", "Succeeded")),
-		application("out-of-sync", argoSource, here, compared("OutOfSync", "Healthy", "Succeeded")),
-		application("operating", argoSource, here,
-			strings.Replace(compared("Synced", "Healthy", "Running"), "finishedAt: "+fmt.Sprintf("%q, ", since), "", 1)),
-		application("waiting", argoSource, here, compared("Synced", "Healthy", "Running")),
-		application("retrying", argoSource, here,
-			strings.Replace(compared("Synced", "Healthy", "Running"), "operation: {}", "retryCount: 2, operation: {}", 1)),
-		application("asked", argoSource, here, compared("Synced", "Healthy", "Succeeded"))+"operation: {sync: {}}\n",
-		application("moved", argoSource, here,
-			strings.Replace(compared("Synced", "Healthy", "Succeeded"), "{DESTINATION}", "{name: before}", 1)),
-		application("with-defaults", argoSource+", helm: {parameters: []}", here,
-			strings.Replace(compared("Synced", "Healthy", "Succeeded"), "{SOURCE}", "{"+argoSource+"}", 1)),
-		application("broken", argoSource, here, compared("Synced", "Healthy", "Failed")),
+		application("large", strings.Replace(argoSource, "plain", "large", 1), inCluster,
+			comparedStatus("Synced", "Healthy", "Succeeded")),
+		application("synced", argoSource, inCluster, comparedStatus("Synced", "Healthy", "Succeeded")),
+		application("degraded", argoSource, inCluster, comparedStatus("Synced", "Degraded", "Succeeded")),
+		application("starting", argoSource, inCluster, comparedStatus("Synced", "Progressing", "Succeeded")),
+		application("paused", argoSource, inCluster, comparedStatus("Synced", "Suspended", "Succeeded")),
+		application("out-of-sync", argoSource, inCluster, comparedStatus("OutOfSync", "Healthy", "Succeeded")),
+		application("operating", argoSource, inCluster,
+			strings.Replace(comparedStatus("Synced", "Healthy", "Running"), "finishedAt: "+fmt.Sprintf("%q, ", since), "", 1)),
+		application("waiting", argoSource, inCluster, comparedStatus("Synced", "Healthy", "Running")),
+		application("retrying", argoSource, inCluster,
+			strings.Replace(comparedStatus("Synced", "Healthy", "Running"), "operation: {}", "retryCount: 2, operation: {}", 1)),
+		application("asked", argoSource, inCluster, comparedStatus("Synced", "Healthy",
+			"Succeeded"))+"operation: {sync: {}}\n",
+		application("moved", argoSource, inCluster,
+			strings.Replace(comparedStatus("Synced", "Healthy", "Succeeded"), "{DESTINATION}", "{name: before}", 1)),
+		application("with-defaults", argoSource+", helm: {parameters: []}", inCluster,
+			strings.Replace(comparedStatus("Synced", "Healthy", "Succeeded"), "{SOURCE}", "{"+argoSource+"}", 1)),
+		application("broken", argoSource, inCluster, comparedStatus("Synced", "Healthy", "Failed")),
 		application(
 			"uncompared",
 			argoSource,
-			here,
-			strings.Replace(compared("Synced", "Healthy", "Succeeded"), "13:00:00", "11:00:00", 1),
+			inCluster,
+			strings.Replace(comparedStatus("Synced", "Healthy", "Succeeded"), "13:00:00", "11:00:00", 1),
 		),
 		application(
 			"changed",
 			argoSource,
-			here,
-			strings.Replace(compared("Synced", "Healthy", "Succeeded"), "SOURCE", "repoURL: other", 1),
+			inCluster,
+			strings.Replace(comparedStatus("Synced", "Healthy", "Succeeded"), "SOURCE", "repoURL: other", 1),
 		),
 		application(
 			"invalid",
 			argoSource,
-			here,
-			compared("Synced", "Healthy", "Succeeded")+", conditions: [{type: ComparisonError, message: no such path}]",
+			inCluster,
+			comparedStatus("Synced", "Healthy", "Succeeded")+", conditions: [{type: ComparisonError, message: no such path}]",
 		),
-		application("remote", argoSource, "name: edge-1, namespace: x", compared("Synced", "Healthy", "Succeeded")),
+		application("remote", argoSource, "name: edge-1, namespace: x", comparedStatus("Synced", "Healthy", "Succeeded")),
 		application(
 			"remote-by-server",
 			argoSource,
 			"server: 'https://10.0.0.1:6443', namespace: x",
-			compared("Synced", "Healthy", "Succeeded"),
+			comparedStatus("Synced", "Healthy", "Succeeded"),
 		),
 		application(
 			"other-branch",
 			strings.Replace(argoSource, "stage", "prod", 1),
-			here,
-			compared("Synced", "Healthy", "Succeeded"),
+			inCluster,
+			comparedStatus("Synced", "Healthy", "Succeeded"),
 		),
 		application(
 			"other-repo",
 			strings.Replace(argoSource, "gitops", "other", 1),
-			here,
-			compared("Synced", "Healthy", "Succeeded"),
+			inCluster,
+			comparedStatus("Synced", "Healthy", "Succeeded"),
 		),
 		strings.Replace(
-			application("many", "X", here, strings.Replace(
-				strings.Replace(compared("Synced", "Healthy", "Succeeded"), "revision: "+sha, "revisions: [x, "+sha+"]", 1),
+			application("many", "X", inCluster, strings.Replace(
+				strings.Replace(comparedStatus("Synced", "Healthy", "Succeeded"), "revision: "+sha, "revisions: [x, "+sha+"]", 1),
 				"source: {SOURCE}",
 				"sources: [{repoURL: 'other', path: z}, {"+argoSource+"}]",
 				1,
@@ -345,7 +349,8 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-// With versions, the reports contain the revisions that the objects in a folder applied.
+// TestAppliedRevisions: if versions are asked for, the reports contain the revisions that the objects in a folder
+// applied.
 func TestAppliedRevisions(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.CRDs(t, apiserver.Kustomizations, apiserver.GitRepositories,
@@ -360,11 +365,11 @@ func TestAppliedRevisions(t *testing.T) {
 			"lastAppliedRevision: '1.2@sha256:"+strings.Repeat("b", 64)+"'"),
 		helmRelease("chart", "superseded", "0.9", "deployed", "1.0", "superseded", "0.8"),
 		helmRelease("failing", "failed", "1.1", "superseded", "1.0"),
-		application("synced", argoSource, here, compared("Synced", "Healthy", "Succeeded")),
-		application("behind", argoSource, here, compared("OutOfSync", "Healthy", "Succeeded")+
+		application("synced", argoSource, inCluster, comparedStatus("Synced", "Healthy", "Succeeded")),
+		application("behind", argoSource, inCluster, comparedStatus("OutOfSync", "Healthy", "Succeeded")+
 			", history: [{id: 0, deployedAt: "+since+", revision: first}, {id: 1, deployedAt: "+since+", revision: second}]"),
-		application("never", argoSource, here, "sync: {status: Unknown}"),
-		strings.Replace(application("many", "X", here, "sync: {status: Synced, revisions: [values, the-path]}"),
+		application("never", argoSource, inCluster, "sync: {status: Unknown}"),
+		strings.Replace(application("many", "X", inCluster, "sync: {status: Synced, revisions: [values, the-path]}"),
 			"source: {X}", "sources: [{repoURL: a, ref: v}, {repoURL: b, path: c}]", 1),
 	}
 	of.Files = func(folder string) (map[string][]byte, error) {
@@ -372,9 +377,9 @@ func TestAppliedRevisions(t *testing.T) {
 	}
 	s.Apply(t, append(objects,
 		gitRepository("fleet", "url: 'https://git.acme.io/acme/gitops', ref: {branch: stage}",
-			recorded(t, "GitRepository", "stage@sha1:"+sha)),
+			recordedStatus(t, "GitRepository", "stage@sha1:"+sha)),
 		kustomization("large", "kind: GitRepository, name: fleet", "path: ./fleet/large",
-			recorded(t, "Kustomization", "stage@sha1:"+sha)))...)
+			recordedStatus(t, "Kustomization", "stage@sha1:"+sha)))...)
 	reports, err := kubernetes.Source{"aks-1": {Kubeconfig: s.Kubeconfig(apiserver.Reader)}}.Reports(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
@@ -400,7 +405,8 @@ func TestAppliedRevisions(t *testing.T) {
 	}
 }
 
-// helmRelease returns a HelmRelease with releases, newest first: status and version of the chart of each.
+// helmRelease returns a HelmRelease. releases are the status and chart version of each of its releases, the newest
+// first.
 func helmRelease(name string, releases ...string) string {
 	var history []string
 	for i := 0; i < len(releases); i += 2 {
@@ -414,7 +420,7 @@ func helmRelease(name string, releases ...string) string {
 		"status: {history: [%s]}\n", name, strings.Join(history, ", "))
 }
 
-// forbid answers like an API server that denies a request.
+// forbid answers as an API server that denies a request.
 func forbid(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusForbidden)
@@ -425,8 +431,8 @@ func forbid(w http.ResponseWriter, message string) {
 	)
 }
 
-// A cluster is offline if it has neither Flux nor Argo CD, hangs, refuses, answers endlessly, redirects or does not
-// exist, or its proxy does. The other clusters are still read.
+// TestOffline: a cluster is offline if it has neither Flux nor Argo CD. It is also offline if its server or its proxy
+// does not answer, refuses the request, redirects it, or answers without an end. The other clusters are still read.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	served := func(f http.HandlerFunc) string {
@@ -435,7 +441,7 @@ func TestOffline(t *testing.T) {
 		return s.URL
 	}
 	server := func(f http.HandlerFunc) string { return config(served(f)) }
-	secure := func(f http.HandlerFunc) string { // over plain HTTP, no credential is sent
+	secure := func(f http.HandlerFunc) string { // uses TLS, since no credential is sent over plain HTTP
 		s := httptest.NewTLSServer(f)
 		t.Cleanup(s.Close)
 		return strings.Replace(config(s.URL), "server:", "insecure-skip-tls-verify: true, server:", 1)
@@ -482,7 +488,7 @@ func TestOffline(t *testing.T) {
 		"not-there": {Kubeconfig: config("http://" + closed.Addr().String())},
 		"html":      {Kubeconfig: server(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") })},
 	}
-	// The clusters behind a proxy. The name is what the proxy does.
+	// Each proxy has a cluster behind it with the same name.
 	proxies := map[string]string{
 		"proxy-asks-for-password": served(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusProxyAuthRequired)
@@ -500,7 +506,7 @@ func TestOffline(t *testing.T) {
 		clusters[name] = kubernetes.Connection{Kubeconfig: strings.Replace(config("https://cluster.acme.io"),
 			"{server: ", "{proxy-url: "+strconv.Quote(by)+", server: ", 1)}
 	}
-	t.Cleanup(func() { close(hang) }) // before the servers close, which wait for it
+	t.Cleanup(func() { close(hang) }) // runs before the servers close, which wait for their handlers
 	reports, err := clusters.Reports(withTimeout(t, 10*time.Second), rendering)
 	if err != nil {
 		t.Fatal(err)
@@ -524,7 +530,7 @@ func TestOffline(t *testing.T) {
 		"proxy-not-there":         "over the proxy " + proxies["proxy-not-there"] + ": ",
 	} {
 		if got, there := said[name]; !there || !strings.Contains(got, want) {
-			t.Errorf("%s says %q", name, got)
+			t.Errorf("the message of %s is %q", name, got)
 		}
 	}
 	if elsewhere != 0 {

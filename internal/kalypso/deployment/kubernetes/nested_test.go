@@ -12,9 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
-// crowd starts a cluster with many Kustomizations, each with a target namespace of its own, that follow a folder with
-// some objects.
-func crowd(t testing.TB, kustomizations, inside int) (kubernetes.Source, deployment.Rendering) {
+// crowdedCluster starts a cluster with many Kustomizations that follow one folder with some objects. Each Kustomization
+// has its own target namespace, so each object in the folder stands for one in every namespace.
+func crowdedCluster(t testing.TB, kustomizations, inside int) (kubernetes.Source, deployment.Rendering) {
 	t.Helper()
 	var items []map[string]any
 	for i := range kustomizations {
@@ -51,11 +51,11 @@ func crowd(t testing.TB, kustomizations, inside int) (kubernetes.Source, deploym
 	return kubernetes.Source{"crowd": {Kubeconfig: config(url)}}, of
 }
 
-// BenchmarkNested reads a cluster whose objects are just within the limits.
+// BenchmarkNested reads clusters with as many objects as the limits allow.
 func BenchmarkNested(b *testing.B) {
 	for _, c := range []struct{ kustomizations, inside int }{{5000, 100}, {20_000, 30}} {
 		b.Run(fmt.Sprintf("%d Kustomizations x %d objects", c.kustomizations, c.inside), func(b *testing.B) {
-			source, of := crowd(b, c.kustomizations, c.inside)
+			source, of := crowdedCluster(b, c.kustomizations, c.inside)
 			for b.Loop() {
 				memory.Measure(b, func() {
 					reports, err := source.Reports(b.Context(), of)
@@ -68,10 +68,11 @@ func BenchmarkNested(b *testing.B) {
 	}
 }
 
-// A cluster with many objects is offline once the context is done: the comparison stops.
-func TestNestedStops(t *testing.T) {
+// TestNestedCancelled: if the context ends while the objects of a large cluster are compared, the comparison stops, and
+// the cluster is offline.
+func TestNestedCancelled(t *testing.T) {
 	t.Parallel()
-	source, of := crowd(t, 100, 5)
+	source, of := crowdedCluster(t, 100, 5)
 	ctx, cancel := context.WithCancel(t.Context())
 	files := of.Files
 	of.Files = func(folder string) (map[string][]byte, error) {

@@ -18,7 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 )
 
-// withProgram returns a kubeconfig whose credential a shell script prints. more contains further fields of the program.
+// withProgram returns a kubeconfig with a shell script that prints the credential. more adds fields to its exec
+// section.
 func withProgram(t *testing.T, server, script, more string) kubernetes.Connection {
 	t.Helper()
 	quoted, err := json.Marshal(script)
@@ -30,8 +31,8 @@ func withProgram(t *testing.T, server, script, more string) kubernetes.Connectio
 			string(quoted)+"]"+more+"}}", 1)}
 }
 
-// message returns the message of the only report of a cluster that is offline.
-func message(ctx context.Context, t *testing.T, c kubernetes.Connection) string {
+// offlineMessage reads a cluster that must be offline, and returns the message of its report.
+func offlineMessage(ctx context.Context, t *testing.T, c kubernetes.Connection) string {
 	t.Helper()
 	reports, err := kubernetes.Source{"a": c}.Reports(ctx, rendering)
 	if err != nil || len(reports) != 1 || reports[0].Health != deployment.Offline {
@@ -40,13 +41,14 @@ func message(ctx context.Context, t *testing.T, c kubernetes.Connection) string 
 	return reports[0].Message
 }
 
-// A program that does not end is killed with the context, with all processes that it started.
-func TestProgramEnds(t *testing.T) {
+// TestProgramKilled: a program that does not end is killed when the context ends, together with the processes that it
+// started.
+func TestProgramKilled(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"the program waits for a child":        "sleep 300 & echo $! > PID; wait",
-		"the program ignores signals":          "trap '' INT TERM HUP; echo $$ > PID; while :; do sleep 1; done",
-		"the program ends, its child does not": "sleep 300 & echo $! > PID",
+		"program that waits for a child":     "sleep 300 & echo $! > PID; wait",
+		"program that ignores signals":       "trap '' INT TERM HUP; echo $$ > PID; while :; do sleep 1; done",
+		"program that ends before its child": "sleep 300 & echo $! > PID",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,9 +65,9 @@ func TestProgramEnds(t *testing.T) {
 				}
 			}()
 			begin := time.Now()
-			said := message(ctx, t, withProgram(t, "https://127.0.0.1:1", strings.ReplaceAll(script, "PID", file), ""))
+			said := offlineMessage(ctx, t, withProgram(t, "https://127.0.0.1:1", strings.ReplaceAll(script, "PID", file), ""))
 			if took := time.Since(begin); took > 20*time.Second {
-				t.Errorf("it took %s: %s", took, said)
+				t.Errorf("the program was killed after %s: %s", took, said)
 			}
 			if !strings.Contains(said, `the program "sh", which gets the credential: it`) {
 				t.Error(said)
@@ -78,7 +80,7 @@ func TestProgramEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 100 { // init reaps it
+			for range 100 { // until init has reaped the process
 				if syscall.Kill(pid, 0) != nil {
 					return
 				}
@@ -93,8 +95,8 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// The output of a program is limited, and is not part of an error.
-func TestProgramFails(t *testing.T) {
+// TestProgramErrors: how much a program may print is limited, and no error contains what it printed.
+func TestProgramErrors(t *testing.T) {
 	t.Parallel()
 	credential := func(version, status string) string {
 		return `echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/` + version + `", "status": ` +
@@ -110,25 +112,26 @@ func TestProgramFails(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			if got := message(t.Context(), t, withProgram(t, "https://127.0.0.1:1", script, "")); !strings.Contains(got, want) ||
-				strings.Contains(got, "canary") {
+			got := offlineMessage(t.Context(), t, withProgram(t, "https://127.0.0.1:1", script, ""))
+			if !strings.Contains(got, want) || strings.Contains(got, "canary") {
 				t.Error(got)
 			}
 		})
 	}
 	missing := withProgram(t, "https://127.0.0.1:1", "", "")
 	missing.Kubeconfig = strings.Replace(missing.Kubeconfig, "command: sh", "command: not-installed-anywhere", 1)
-	if got := message(t.Context(), t, missing); !strings.Contains(got, "it is not installed") {
+	if got := offlineMessage(t.Context(), t, missing); !strings.Contains(got, "it is not installed") {
 		t.Error(got)
 	}
 	asks := withProgram(t, "https://127.0.0.1:1", "", "")
 	asks.Kubeconfig = strings.Replace(asks.Kubeconfig, "interactiveMode: Never", "interactiveMode: Always", 1)
-	if got := message(t.Context(), t, asks); !strings.Contains(got, "no one can answer") {
+	if got := offlineMessage(t.Context(), t, asks); !strings.Contains(got, "no one can answer") {
 		t.Error(got)
 	}
 }
 
-// A program gets the cluster and its variables, and its token reaches the cluster. It writes nothing to the log.
+// TestProgram: a program gets the cluster's address and the variables of the kubeconfig, and its token is sent to the
+// cluster. What it prints to stderr does not reach our log.
 func TestProgram(t *testing.T) {
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -149,7 +152,7 @@ func TestProgram(t *testing.T) {
 		`'"status": {"token": "'$TOKEN.$info'"}}'`,
 		", provideClusterInfo: true, env: [{name: TOKEN, value: mine}]")
 	c.Kubeconfig = strings.Replace(c.Kubeconfig, "server:", "insecure-skip-tls-verify: true, server:", 1)
-	if said := message(t.Context(), t, c); !strings.Contains(said, "no custom resources") {
+	if said := offlineMessage(t.Context(), t, c); !strings.Contains(said, "no custom resources") {
 		t.Error(said)
 	}
 	token, info, _ := strings.Cut(strings.TrimPrefix(got, "Bearer "), ".")
@@ -158,12 +161,13 @@ func TestProgram(t *testing.T) {
 		t.Errorf("%s %s %v", got, text, err)
 	}
 	if text, _ := os.ReadFile(log.Name()); len(text) > 0 {
-		t.Errorf("it is in the log: %s", text)
+		t.Errorf("the log contains the output of the program: %s", text)
 	}
 }
 
-// A kubeconfig in an argument may not name files, unless the user allows it. A kubeconfig in a file may.
-func TestFiles(t *testing.T) {
+// TestFilesInKubeconfig: a kubeconfig that is passed as text may name files only if the user allows this. A kubeconfig
+// that is read from a file may always name files.
+func TestFilesInKubeconfig(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	token := filepath.Join(dir, "token")
@@ -180,11 +184,12 @@ func TestFiles(t *testing.T) {
 		connection kubernetes.Connection
 		want       string
 	}{
-		"a token":       {kubernetes.Connection{Kubeconfig: withFile}, "tokenFile of it names a file"},
-		"allowed":       {kubernetes.Connection{Kubeconfig: withFile, AllowFiles: true}, ""},
-		"by path":       {kubernetes.Connection{Kubeconfig: path}, ""},
-		"without files": {kubernetes.Connection{Kubeconfig: good}, ""},
-		"keys": {kubernetes.Connection{Kubeconfig: strings.NewReplacer(
+		"token file": {kubernetes.Connection{Kubeconfig: withFile},
+			"tokenFile of it names a file"},
+		"token file that is allowed":              {kubernetes.Connection{Kubeconfig: withFile, AllowFiles: true}, ""},
+		"token file, kubeconfig read from a file": {kubernetes.Connection{Kubeconfig: path}, ""},
+		"no files": {kubernetes.Connection{Kubeconfig: good}, ""},
+		"CA and client certificate": {kubernetes.Connection{Kubeconfig: strings.NewReplacer(
 			"token: canary-token", "client-certificate: /canary/a, client-key: /canary/b",
 			"server:", "certificate-authority: /canary/c, server:").Replace(good)},
 			"certificate-authority, client-certificate, client-key of it names a file"},

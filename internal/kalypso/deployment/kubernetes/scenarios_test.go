@@ -24,17 +24,17 @@ import (
 
 var record = flag.Bool("record", false, "TestFlux and TestArgoCD write what they play to testdata/timelines")
 
-// The intervals of the scenarios. The retry interval is so long that a busy controller's reconciliation is not taken
-// for a retry.
+// The intervals of the scenarios. The retry interval is long, so that a late reconciliation of a busy controller does
+// not look like a retry.
 const (
 	syncInterval  = 5 * time.Second
 	retryInterval = 14 * time.Second
 	healthTimeout = 4 * time.Second
-	// attempt is the longest time from one attempt of a Kustomization to the next one, on a slow machine.
+	// attempt is the longest time between two attempts of a Kustomization on a slow machine.
 	attempt = 30 * time.Second
 )
 
-// repo is a Git repo over HTTP, which may be slow or down.
+// repo is a Git repo over HTTP that a test can make slow or unreachable.
 type repo struct {
 	url, path string
 	down      atomic.Bool
@@ -60,17 +60,18 @@ func newRepo(t *testing.T, name string) *repo {
 	return r
 }
 
-// player plays a scenario in a namespace of its own. A GitRepository and a Kustomization, both fleet, follow the folder
-// of a GitOps repo, with the target web: a GitRepository and a Kustomization of a workload's repo.
+// player plays a scenario in its own namespace. A GitRepository and a Kustomization named fleet follow a folder of the
+// GitOps repo. The folder contains the target web, with a GitRepository and a Kustomization that follow the workload's
+// repo.
 type player struct {
 	*testing.T
 	cluster      *apiserver.Kubernetes
 	namespace    string
 	gitops, shop *repo
-	names        *strings.Replacer // of servers, for their addresses
+	names        *strings.Replacer // replaces the addresses of servers by names
 	line         timeline
-	reads        atomic.Int32 // of the cluster so far
-	mu           sync.Mutex   // guards the fields below, and line
+	reads        atomic.Int32 // number of times the cluster was read
+	mu           sync.Mutex   // guards line and the fields below
 	latest       map[string]*unstructured.Unstructured
 	changed      chan struct{}
 }
@@ -107,7 +108,8 @@ func newPlayer(
 					return
 				}
 				p.mu.Lock()
-				p.line.Events = append(p.line.Events, objectEvent{time.Now().UTC(), string(e.Type), plain(o, p.names)})
+				p.line.Events = append(p.line.Events, objectEvent{time.Now().UTC(), string(e.Type), withoutServerFields(o,
+					p.names)})
 				p.latest[o.GetKind()+" "+o.GetName()] = o
 				p.mu.Unlock()
 				select {
@@ -133,12 +135,13 @@ func (p *player) object(kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// target returns the files of the target web, as a template renders them.
+// target describes the target web: the branch of its source, more fields of its Kustomization, and a file to leave out.
 type target struct {
 	branch, spec string
-	without      string // the file that is left out
+	without      string
 }
 
+// target returns the files of the target web, as a template renders them.
 func (p *player) target(with target) map[string]string {
 	if with.branch == "" {
 		with.branch = "main"
@@ -161,7 +164,7 @@ spec:
 	return files
 }
 
-// helmTarget returns the files of the target web with a HelmRelease of the chart in the workload's repo.
+// helmTarget returns the files of the target web if it is a HelmRelease. Its chart is in the workload's repo.
 func (p *player) helmTarget() map[string]string {
 	files := p.target(target{without: "canary/web/sync.yaml"})
 	files["canary/web/release.yaml"] = fmt.Sprintf(`apiVersion: helm.toolkit.fluxcd.io/v2
@@ -187,7 +190,7 @@ func (p *player) pushChart(template string) string {
 	})
 }
 
-// deliver commits the folder to the GitOps repo, and returns the commit.
+// deliver replaces the files of the folder in the GitOps repo by a commit, and returns the commit.
 func (p *player) deliver(files map[string]string) string {
 	p.Helper()
 	edit := map[string]gitserver.File{}
@@ -208,7 +211,7 @@ func (p *player) deliver(files map[string]string) string {
 	return hash
 }
 
-// push commits to a branch of the workload's repo: the content of web/all.yaml, and the given other files.
+// push commits web/all.yaml and the other named files with the content to a branch of the workload's repo.
 func (p *player) push(branch, content string, more ...string) string {
 	p.Helper()
 	files := map[string]string{"web/all.yaml": content}
@@ -218,14 +221,14 @@ func (p *player) push(branch, content string, more ...string) string {
 	return gitserver.Seed(p, p.shop.path, branch, files)
 }
 
-// tag tags a commit, and pushes it to another branch, too.
+// tag tags a commit of the GitOps repo, and creates the branch other at this commit.
 func (p *player) tag(name, commit string) {
 	p.Helper()
 	gitserver.Git(p, p.gitops.path, "tag", name, commit)
 	gitserver.Git(p, p.gitops.path, "branch", "other", commit)
 }
 
-// follow creates the objects that an admin of Flux creates so that the cluster follows the folder.
+// follow creates the objects with which an admin of Flux makes the cluster follow the folder.
 func (p *player) follow(ref string) {
 	p.Helper()
 	p.cluster.Write(p, fmt.Sprintf(`apiVersion: source.toolkit.fluxcd.io/v1
@@ -240,7 +243,7 @@ spec: {interval: %s, retryInterval: %s, timeout: %s, prune: true, path: ./canary
 `, p.namespace, syncInterval, retryInterval, healthTimeout))
 }
 
-// await waits until an object meets a condition.
+// await waits until an object meets a condition. what describes the condition if the test fails.
 func (p *player) await(kind, name, what string, is func(o *unstructured.Unstructured) bool) {
 	p.Helper()
 	end := time.After(time.Minute)
@@ -260,7 +263,8 @@ func (p *player) await(kind, name, what string, is func(o *unstructured.Unstruct
 	}
 }
 
-// awaitReady waits until an object has a value of Ready for its generation, with a message that contains a text.
+// awaitReady waits until the condition Ready of an object has a value for its current generation, and a message that
+// contains a text.
 func (p *player) awaitReady(kind, name, value, text string) {
 	p.Helper()
 	p.await(kind, name, value+" "+text, func(o *unstructured.Unstructured) bool {
@@ -280,7 +284,7 @@ func conditionOf(o *unstructured.Unstructured, kind string) map[string]any {
 	return nil
 }
 
-// settle waits for some more reconciliations of all objects.
+// settle waits as long as n reconciliations of all objects take.
 func (p *player) settle(n int) { time.Sleep(time.Duration(n) * (syncInterval + time.Second)) }
 
 // awaitReads waits until the cluster was read n times, or the test has failed.
@@ -296,7 +300,8 @@ func (p *player) start(with target) {
 	p.awaitRunning(p.push("main", configMap("1")), p.deliver(p.target(with)), func() { p.follow("branch: prod") })
 }
 
-// awaitRunning waits until the target runs a commit of the workload, and the folder's head.
+// awaitRunning calls after, and waits until the cluster runs the folder's head and the target runs a commit of the
+// workload.
 func (p *player) awaitRunning(workload, head string, after func()) {
 	p.Helper()
 	if after != nil {
@@ -310,7 +315,7 @@ func configMap(value string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {value: " + fmt.Sprintf("%q", value) + "}\n"
 }
 
-// neverReady is a workload that never becomes healthy, since no controller of Deployments runs.
+// neverReady is a Deployment that never becomes healthy, since no controller for Deployments runs.
 const neverReady = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -321,8 +326,8 @@ spec:
     spec: {containers: [{name: web, image: web}]}
 `
 
-// watching reads the cluster repeatedly while a scenario is played, as a user of the provider does. It ends with the
-// test at the latest.
+// watching reads the cluster again and again while a scenario is played, as users of the provider do. stop ends this
+// and returns the moments. The end of the test ends it, too.
 func (p *player) watching() (stop func() []moment) {
 	source := kubernetes.Source{"one": {Kubeconfig: p.cluster.Kubeconfig(apiserver.Reader)}}
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -355,7 +360,7 @@ func (p *player) watching() (stop func() []moment) {
 	return func() []moment { end(); return moments }
 }
 
-// recorded returns the content of the player's cluster and branch so far, with names of servers in place of ports.
+// recorded returns the events and commits so far. Names replace the addresses of servers, whose ports change.
 func (p *player) recorded() timeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()

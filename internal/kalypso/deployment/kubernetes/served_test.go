@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// serveCluster serves the answers of a cluster's API server, by path, and returns its URL. Paths without an answer are
-// not found.
+// serveCluster starts a server that answers as the API server of a cluster, and returns its URL. answer returns the
+// body for a path. Without a body, the path is not found.
 func serveCluster(t testing.TB, answer func(http.ResponseWriter, string) []byte) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func serveCluster(t testing.TB, answer func(http.ResponseWriter, string) []byte)
 	return s.URL
 }
 
-// groupAnswer returns the answer for a group of custom resources, which has one version.
+// groupAnswer returns the API server's answer about a group of custom resources with one version.
 func groupAnswer(t testing.TB, name, version string) []byte {
 	t.Helper()
 	served := map[string]any{"groupVersion": name + "/" + version, "version": version}
@@ -33,7 +33,7 @@ func groupAnswer(t testing.TB, name, version string) []byte {
 	})
 }
 
-// listAnswer returns the answer for a list of objects.
+// listAnswer returns the API server's answer with a list of objects.
 func listAnswer(t testing.TB, kind string, items ...map[string]any) []byte {
 	t.Helper()
 	return answer(t, map[string]any{

@@ -28,9 +28,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 )
 
-// timeline contains everything that Flux's controllers wrote in one scenario: each version of each object, complete,
-// and the branch that the cluster followed. testdata/timelines contains the timeline of each scenario, as [TestFlux]
-// recorded it.
+// timeline contains all that the controllers of Flux or Argo CD wrote in one scenario: each version of each object as a
+// whole, and the commits of the branch that the cluster followed. [TestFlux] and [TestArgoCD] record the timelines in
+// testdata/timelines.
 type timeline struct {
 	Deadline time.Duration // progress_deadline
 	Commits  []folderCommit
@@ -39,10 +39,10 @@ type timeline struct {
 
 // folderCommit is a commit of the GitOps branch, which contains one folder.
 type folderCommit struct {
-	At    time.Time // pushed
+	At    time.Time // time of the push
 	Hash  string
-	Tree  string            // of the folder
-	Files map[string]string // of the folder, by path from the repo's root
+	Tree  string            // hash of the folder
+	Files map[string]string // files of the folder by their paths in the repo
 }
 
 // objectEvent is a change of an object on the cluster, as a watch reports it: ADDED, MODIFIED or DELETED.
@@ -57,7 +57,7 @@ const recordedFolder = "canary"
 // recordedRepo returns the URL of a scenario's GitOps repo in its timeline.
 func recordedRepo(scenario string) string { return "https://git.example.com/" + scenario + "/gitops" }
 
-// renderingOf returns the rendering at the head of the commits.
+// renderingOf returns the rendering after the last of the commits.
 func renderingOf(repo string, commits []folderCommit) deployment.Rendering {
 	return deployment.Rendering{
 		Repo: repo, Branch: "prod", Path: ".", Folders: []string{recordedFolder},
@@ -71,7 +71,7 @@ func renderingOf(repo string, commits []folderCommit) deployment.Rendering {
 	}
 }
 
-// evaluate decides the state of the recorded cluster.
+// evaluate evaluates reports of the recorded cluster at the last of the commits.
 func evaluate(
 	t *testing.T, commits []folderCommit, reports []deployment.Report, deadline time.Duration,
 ) deployment.Outcome {
@@ -104,12 +104,12 @@ func evaluate(
 	return o
 }
 
-// moment is the result of one read.
+// moment is the result of reading the cluster once.
 type moment struct {
 	at      time.Time
 	verdict deployment.Verdict
 	since   time.Time
-	says    string // the problems
+	says    string // texts of the problems
 }
 
 func momentOf(at time.Time, o deployment.Outcome) moment {
@@ -120,7 +120,7 @@ func momentOf(at time.Time, o deployment.Outcome) moment {
 	return moment{at, o.Verdict, o.Folders[recordedFolder].Since, strings.Join(says, "\n")}
 }
 
-// phase is a run of reads with one verdict.
+// phase is a run of moments with the same verdict.
 type phase struct {
 	verdict     deployment.Verdict
 	first, last time.Time
@@ -193,21 +193,21 @@ func readTimeline(t *testing.T, name string) timeline {
 		t.Fatal(err)
 	}
 	for _, e := range line.Events {
-		whole(e.Object)
+		toIntegers(e.Object)
 	}
 	return line
 }
 
-// whole turns JSON numbers into the integers that unstructured objects contain.
-func whole(v any) any {
+// toIntegers replaces the JSON numbers in a value by integers, which unstructured objects contain.
+func toIntegers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for name := range v {
-			v[name] = whole(v[name])
+			v[name] = toIntegers(v[name])
 		}
 	case []any:
 		for i := range v {
-			v[i] = whole(v[i])
+			v[i] = toIntegers(v[i])
 		}
 	case json.Number:
 		n, _ := v.Int64()
@@ -233,17 +233,17 @@ func writeTimeline(t *testing.T, name string, line timeline) {
 	}
 }
 
-// world is a cluster that can be set to recorded states.
+// world is a cluster that a test can set to recorded states.
 type world interface {
-	// at sets the time of the cluster, since clusters are evaluated by their server's clock.
+	// at sets the time of the cluster. Reports are evaluated by their server's clock.
 	at(now time.Time)
-	// change changes an object as a watch reported it.
+	// change applies a change of an object, as a watch reported it.
 	change(t *testing.T, e objectEvent)
 	// url returns the URL of the API server.
 	url() string
 }
 
-// clockProxy is the world of a real API server: it serves it with another time.
+// clockProxy is a world with a real API server. It forwards requests to the server, and sets the time in the answers.
 type clockProxy struct {
 	*httptest.Server
 	behind *apiserver.Server
@@ -259,7 +259,7 @@ func newClockProxy(t *testing.T, s *apiserver.Server) *clockProxy {
 	p := &clockProxy{behind: s}
 	forward := &httputil.ReverseProxy{Transport: s.Transport(t), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Header.Set("Authorization", "Bearer "+apiserver.Reader) // a client sends none without TLS
+		r.Out.Header.Set("Authorization", "Bearer "+apiserver.Reader) // a client sends no token without TLS
 	}}
 	forward.ModifyResponse = func(r *http.Response) error {
 		r.Header.Set("Date", p.now.UTC().Format(http.TimeFormat))
@@ -279,8 +279,8 @@ func (p *clockProxy) change(t *testing.T, e objectEvent) {
 	p.behind.Replay(t, e.Type, &unstructured.Unstructured{Object: e.Object})
 }
 
-// recordedCluster is the world without an API server. It serves the objects of a cluster at a moment, and that moment
-// as its time.
+// recordedCluster is a world without an API server. It answers requests with the objects of a cluster at a moment, and
+// with the moment as its time.
 type recordedCluster struct {
 	address string
 	now     time.Time
@@ -321,7 +321,7 @@ func (c *recordedCluster) at(now time.Time) { c.now = now }
 
 func (c *recordedCluster) url() string { return c.address }
 
-// of returns the objects of a kind, by namespace and name.
+// of returns the objects of a kind, in order of namespace and name.
 func (c *recordedCluster) of(kind string) (found []map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(c.objects)) {
 		if o := c.objects[key]; o["kind"] == kind {
@@ -347,8 +347,8 @@ func (c *recordedCluster) change(t *testing.T, e objectEvent) {
 	}
 }
 
-// replay sets a cluster to the states of the timeline, one after the other, and reads each of them at its beginning and
-// at its end.
+// replay sets a cluster to each state of the timeline in turn. It reads the cluster when a state begins, and when it
+// ends.
 func (line timeline) replay(t *testing.T, scenario string, cluster world) []moment {
 	t.Helper()
 	source := kubernetes.Source{"one": {Kubeconfig: config(cluster.url())}}
@@ -378,8 +378,9 @@ func (line timeline) replay(t *testing.T, scenario string, cluster world) []mome
 	return moments
 }
 
-// plain returns an object without the fields that an API server adds, and with names of servers in place of ports.
-func plain(o *unstructured.Unstructured, names *strings.Replacer) map[string]any {
+// withoutServerFields returns an object without the fields that an API server adds. Names replace the addresses of
+// servers, whose ports change.
+func withoutServerFields(o *unstructured.Unstructured, names *strings.Replacer) map[string]any {
 	text, err := json.Marshal(o.Object)
 	if err != nil {
 		panic(err)

@@ -19,9 +19,9 @@ import (
 
 const clusterTypes = 200
 
-// fleet creates a branch with the folders of 200 cluster types. Each commit after the first changes the folder of its
-// number.
-func fleet(t *testing.T, commits int) (repo string, hashes []string) {
+// seedFleet creates a branch with the folders of 200 cluster types. The first commit adds all folders, and each later
+// commit changes one of them.
+func seedFleet(t *testing.T, commits int) (repo string, hashes []string) {
 	t.Helper()
 	repo = gitserver.InitBare(t)
 	var names []string
@@ -71,10 +71,10 @@ func report(cluster, folder, commit string) deployment.Report {
 	}
 }
 
-// Look evaluates 300 clusters that report one folder with 40 revisions, and 5,000 configurations of 200 cluster types,
-// within two seconds plus the time to read. It fetches all revisions together, without file contents.
+// TestObserveLargeFleet: 300 clusters report one folder with 40 revisions, and 5,000 clusters report 200 folders. Look
+// fetches all revisions together, without the contents of files. To evaluate the reports takes less than two seconds.
 func TestObserveLargeFleet(t *testing.T) {
-	repo, hashes := fleet(t, 100)
+	repo, hashes := seedFleet(t, 100)
 	s, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	var one, many []deployment.Report
 	for i := range 300 {
@@ -107,7 +107,7 @@ func TestObserveLargeFleet(t *testing.T) {
 			current += f.Current
 		}
 		if current < test.current || current > len(test.reports) {
-			t.Errorf("%s: %d are current", test.name, current)
+			t.Errorf("%s: %d clusters are current", test.name, current)
 		}
 		sent := int64(0)
 		for _, r := range s.Requests() {
@@ -127,14 +127,15 @@ func TestObserveLargeFleet(t *testing.T) {
 		}
 		judged := time.Since(begin)
 		if judged > 2*time.Second {
-			t.Errorf("%s: judged in %s", test.name, judged)
+			t.Errorf("%s: evaluated in %s", test.name, judged)
 		}
-		t.Logf("%s: looked at in %d ms with %d requests and %d KiB, judged in %d ms",
+		t.Logf("%s: read in %d ms with %d requests and %d KiB, evaluated in %d ms",
 			test.name, took.Milliseconds(), len(s.Requests()), sent>>10, judged.Milliseconds())
 	}
 }
 
-// Look finds a report between the two depths. A report beyond the second depth stays unclear.
+// TestObserveBeyondKnownHistory: Look first reads a short history, and a longer one if a reported commit is missing. A
+// commit that is beyond this one, too, makes the verdict pending.
 func TestObserveBeyondKnownHistory(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	first := gitserver.Seed(t, repo, "stage", map[string]string{
@@ -162,50 +163,52 @@ func TestObserveBeyondKnownHistory(t *testing.T) {
 	}
 }
 
-// broken is a source that fails.
-type broken struct{ err error }
+// failingSource is a source that returns an error.
+type failingSource struct{ err error }
 
-func (broken) Name() string { return "broken" }
+func (failingSource) Name() string { return "broken" }
 
-func (b broken) Reports(context.Context, deployment.Rendering) ([]deployment.Report, error) {
+func (b failingSource) Reports(context.Context, deployment.Rendering) ([]deployment.Report, error) {
 	return nil, b.err
 }
 
-// With a source that does not answer, everything is pending, and the source is listed. An invalid answer is an error.
+// TestObserveFailingSources: if a source does not answer, it is listed, and all verdicts are pending. If a source gives
+// an invalid answer, this is an error.
 func TestObserveFailingSources(t *testing.T) {
-	repo, hashes := fleet(t, 1)
+	repo, hashes := seedFleet(t, 1)
 	req := request(t, "file://"+repo, report("a", "ct000", hashes[0]))
 	for _, err := range []error{fmt.Errorf("x: %w", deployment.ErrNoAnswer), context.DeadlineExceeded} {
-		req.Sources = append(req.Sources[:1:1], broken{err})
+		req.Sources = append(req.Sources[:1:1], failingSource{err})
 		seen, failed := observe.Look(t.Context(), req, time.Now)
 		if failed != nil || len(seen.Unanswered) != 1 || seen.Outcome.Verdict != deployment.Pending ||
 			seen.Outcome.Folders["ct000"].Verdict != deployment.Pending {
 			t.Errorf("%v: %+v, %v", err, seen, failed)
 		}
 	}
-	req.Sources = append(req.Sources[:1:1], broken{errors.New("not understood")})
+	req.Sources = append(req.Sources[:1:1], failingSource{errors.New("not understood")})
 	var source *observe.SourceError
 	if _, err := observe.Look(t.Context(), req, time.Now); !errors.As(err, &source) || source.Source != "broken" {
 		t.Errorf("%v", err)
 	}
 }
 
-// asked keeps the rendering for which it is asked.
-type asked struct{ of *deployment.Rendering }
+// capturingSource keeps the rendering for which its reports are requested.
+type capturingSource struct{ of *deployment.Rendering }
 
-func (asked) Name() string { return "asked" }
+func (capturingSource) Name() string { return "asked" }
 
-func (a asked) Reports(_ context.Context, of deployment.Rendering) ([]deployment.Report, error) {
+func (a capturingSource) Reports(_ context.Context, of deployment.Rendering) ([]deployment.Report, error) {
 	*a.of = of
 	return nil, nil
 }
 
-// A source gets the head and the trees of the folders, with which it recognizes the content of artifacts.
+// TestObserveTrees: a source gets the branch's head and the trees of the folders. It needs them to recognize the
+// content of artifacts.
 func TestObserveTrees(t *testing.T) {
-	repo, hashes := fleet(t, 2)
+	repo, hashes := seedFleet(t, 2)
 	var of deployment.Rendering
 	req := request(t, "file://"+repo)
-	req.Sources = []observe.Source{asked{&of}}
+	req.Sources = []observe.Source{capturingSource{&of}}
 	if _, err := observe.Look(t.Context(), req, time.Now); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +218,8 @@ func TestObserveTrees(t *testing.T) {
 	}
 }
 
-// TestObserveAnyText: a source may report any text, and a store such as PostgreSQL refuses NUL and invalid UTF-8.
+// TestObserveAnyText: a source may report any text. The observation contains none with NUL or invalid UTF-8, which a
+// store such as PostgreSQL refuses.
 func TestObserveAnyText(t *testing.T) {
 	const raw = "a\x00b\xff\x1b[2J\n"
 	files := map[string]string{
@@ -239,13 +243,13 @@ func TestObserveAnyText(t *testing.T) {
 		deployment.Report{Cluster: raw, Health: deployment.Offline, Message: raw})
 	req.Targets, req.Versions = true, true
 	req.Rules.Expected = map[string]deployment.Expectation{"ct000": {Clusters: []string{"c" + raw, "missing" + raw}}}
-	req.Sources = append(req.Sources, broken{deployment.ErrNoAnswer})
+	req.Sources = append(req.Sources, failingSource{deployment.ErrNoAnswer})
 	seen, err := observe.Look(t.Context(), req, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found int
-	texts(reflect.ValueOf([]any{seen.Versions.Observation, seen.Outcome}), func(text string) {
+	forEachText(reflect.ValueOf([]any{seen.Versions.Observation, seen.Outcome}), func(text string) {
 		found++
 		if printable.Line(text) != text {
 			t.Errorf("the observation contains %q", text)
@@ -256,27 +260,27 @@ func TestObserveAnyText(t *testing.T) {
 	}
 }
 
-// texts calls f with each text in a value.
-func texts(v reflect.Value, f func(string)) {
+// forEachText calls f with each text in a value.
+func forEachText(v reflect.Value, f func(string)) {
 	switch v.Kind() {
 	case reflect.String:
 		f(v.String())
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			texts(v.Elem(), f)
+			forEachText(v.Elem(), f)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			texts(v.Field(i), f)
+			forEachText(v.Field(i), f)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			texts(v.Index(i), f)
+			forEachText(v.Index(i), f)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
-			texts(key, f)
-			texts(v.MapIndex(key), f)
+			forEachText(key, f)
+			forEachText(v.MapIndex(key), f)
 		}
 	}
 }

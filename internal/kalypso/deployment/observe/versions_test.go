@@ -34,19 +34,19 @@ spec: {path: %[3]q, sourceRef: {kind: GitRepository, name: %[1]s}}
 `, name, url, path)
 }
 
-// sent returns a source with these reports.
-type sent []deployment.Report
+// versionSource is a source with these reports. It fails unless versions are requested.
+type versionSource []deployment.Report
 
-func (sent) Name() string { return "sent" }
+func (versionSource) Name() string { return "sent" }
 
-func (s sent) Reports(_ context.Context, of deployment.Rendering) ([]deployment.Report, error) {
+func (s versionSource) Reports(_ context.Context, of deployment.Rendering) ([]deployment.Report, error) {
 	if !of.Versions {
-		return nil, errors.New("versions were not asked for")
+		return nil, errors.New("versions were not requested")
 	}
 	return s, nil
 }
 
-// branchWith commits a rendering with the files of the folder large, and other files in the root.
+// branchWith commits the record of a rendering and the files of its folder large, and returns the commit.
 func branchWith(tb testing.TB, repo string, files map[string]string) string {
 	tb.Helper()
 	all := map[string]string{
@@ -59,7 +59,8 @@ func branchWith(tb testing.TB, repo string, files map[string]string) string {
 	return gitserver.Seed(tb, repo, "stage", all)
 }
 
-// The versions come from the objects in the folders at head, the commits that clusters applied, and the repos of teams.
+// TestVersions: the versions of targets come from the objects in the folders at head, the commits that clusters report
+// as applied, and the teams' repos at these commits.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	apps := gitserver.InitBare(t)
@@ -105,14 +106,16 @@ func TestVersions(t *testing.T) {
 	req := request(t, "file://"+repo, reported)
 	req.Versions = true
 	lost := strings.Repeat("d", 40)
-	req.Sources = append(req.Sources, sent{
+	req.Sources = append(req.Sources, versionSource{
 		own("a", head), nested("a", "Kustomization flux-system/web", "prod@sha1:"+first),
 		nested("a", "Kustomization flux-system/api", "prod@sha1:"+first),
 		nested("a", "HelmRelease apps/chart", "3.2.1"), nested("a", "Kustomization flux-system/lost", "prod@sha1:"+lost),
-		// Its target namespace differs from the manifest's, and Azure writes names in its own case.
+		// The object's namespace differs from the manifest's, because of a target namespace, and Azure changes the case of
+		// names.
 		own("b", head), nested("b", "kustomization elsewhere/WEB", "prod@sha1:"+second),
 		nested("b", "Kustomization flux-system/api", "prod@sha1:"+second),
-		// The version is that of the first object. Another revision of the second object changes the content.
+		// The target has two objects. Its version is the first object's. The clusters have different revisions of the second
+		// object, so the contents of the target differ.
 		nested("a", "HelmRelease apps/two", "1.0"), nested("a", "Kustomization flux-system/two", "prod@sha1:"+first),
 		nested("b", "HelmRelease apps/two", "1.0"), nested("b", "Kustomization flux-system/two", "prod@sha1:"+third),
 		own("c", old), nested("c", "Kustomization flux-system/web", "prod@sha1:"+third),
@@ -144,7 +147,7 @@ func TestVersions(t *testing.T) {
 	web, web2, api := tree(apps, first+":web"), tree(apps, third+":web"), tree(apps, first+":api")
 	want := map[string][]string{
 		key("", folder[:12], folder, "current"): {"a", "b", "d"}, key("", before[:12], before, "progressing"): {"c"},
-		// The second commit does not change the content: one version, though two commits.
+		// The second commit does not change the folder web, so both commits have the same version.
 		key("web", "1.0", web, "current"): {"a", "b"}, key("web", "1.1", web2, "current"): {"c", "d"},
 		key("api", first[:12], api, "current"): {"a"}, key("api", second[:12], api, "current"): {"b"},
 		key("api", "9.9", "", "failed"): {"d"}, key("api", "", "", "progressing"): {"c"},
@@ -160,7 +163,7 @@ func TestVersions(t *testing.T) {
 		t.Errorf("groups (-want +got):\n%s", diff)
 	}
 	if len(contents) != 2 || v.Targets()["two"]["1.0"] != 2 {
-		t.Errorf("two objects: %v", contents)
+		t.Errorf("contents of the target with two objects: %v", contents)
 	}
 	if diff := cmp.Diff(map[string]int{"1.0": 2, "1.1": 2}, v.Targets()["web"]); diff != "" {
 		t.Errorf("versions of web (-want +got):\n%s", diff)
@@ -173,7 +176,7 @@ func TestVersions(t *testing.T) {
 		case g.Target == "web" && (g.Version.Repo != url || g.Version.Path != "web" || g.Version.CommittedAt.IsZero()):
 			t.Errorf("web: %+v", g.Version)
 		case g.Target == "" && (g.Version.Path != "fleet/large" || g.Version.CommittedAt.IsZero()):
-			t.Errorf("the folder: %+v", g.Version)
+			t.Errorf("the version of the folder: %+v", g.Version)
 		}
 		for _, m := range g.Members {
 			switch {
@@ -188,17 +191,18 @@ func TestVersions(t *testing.T) {
 		v.Verdict != string(seen.Outcome.Verdict) || !v.ObservedAt.Equal(seen.At) {
 		t.Errorf("%+v", v.Observation)
 	}
-	// The cluster e does not report its version.
+	// The cluster e is offline, so it reports no version.
 	if diff := cmp.Diff([]string{"cluster e"}, v.Unanswered); diff != "" {
 		t.Errorf("unanswered (-want +got):\n%s", diff)
 	}
 	again, err := observe.Look(t.Context(), req, time.Now)
 	if err != nil || again.Versions.Hash() != v.Hash() {
-		t.Errorf("a second look differs: %v", err)
+		t.Errorf("a second observation has another hash: %v", err)
 	}
 }
 
-// A local repo is not read unless it is allowed. If a team's repo never answers, only its versions are missing.
+// TestVersionsOfUnreadable: a local repo is only read if this is allowed. If a team's repo does not answer, only the
+// versions from this repo are missing.
 func TestVersionsOfUnreadable(t *testing.T) {
 	t.Parallel()
 	apps := gitserver.InitBare(t)
@@ -240,8 +244,8 @@ func TestVersionsOfUnreadable(t *testing.T) {
 	}
 }
 
-// BenchmarkVersions observes 10,000 clusters with 100 deployment targets each, of which 3% deviate. Their versions are
-// encoded into at most 1 MiB.
+// BenchmarkVersions observes 10,000 clusters with 100 targets each. 3% of the targets have another version. All
+// versions are encoded in at most 1 MiB.
 func BenchmarkVersions(b *testing.B) {
 	const clusters, targets, types = 10_000, 100, 10
 	apps, repo := gitserver.InitBare(b), gitserver.InitBare(b)
@@ -267,7 +271,7 @@ func BenchmarkVersions(b *testing.B) {
 	rendered["fleet/.kalypso/rendering.json"] = `{"version": 1, "environment": "prod", "cluster_types": [` +
 		strings.Join(names, ", ") + `]}`
 	head := gitserver.Seed(b, repo, "stage", rendered)
-	var reports sent
+	var reports versionSource
 	now := time.Now().Truncate(time.Second)
 	for i := range clusters {
 		base := deployment.Report{

@@ -18,8 +18,8 @@ import (
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// world has a canary and two other cluster types. The branch contains their tree 1, and the fleet renders tree 2. The
-// clusters run tree 1.
+// world returns a fleet with a canary a and two other cluster types, b and c. The branch contains their tree 1, which
+// the clusters run. The fleet renders tree 2.
 func world() (*rollout.Rollout, *rollout.Situation) {
 	r := &rollout.Rollout{
 		Stages: []rollout.Stage{
@@ -46,7 +46,7 @@ func state(tree string, verdict deployment.Verdict) deployment.FolderState {
 	}
 }
 
-// canaryRuns makes the canary run tree 2, after the commit of its wave.
+// canaryRuns lets the first wave commit tree 2 of the canary, and lets the canary's clusters run it.
 func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	s.Delivered["a"], s.OnBranch["a"] = "2", "2"
 	s.Progress = &rollout.StoredProgress{
@@ -56,18 +56,18 @@ func canaryRuns(r *rollout.Rollout, s *rollout.Situation) {
 	r.Observed.Folders["a"] = state("2", deployment.Success)
 }
 
-// closed and open are states of the rollout's windows.
+// closed and open are two states of the rollout's windows.
 var (
 	closed = windows.State{Closed: "closed until noon", Reason: "the night"}
 	open   = windows.State{OpenUntil: noon.Add(4 * time.Hour)}
 )
 
-// text describes an apply, with its messages.
+// text returns what an apply does, and its messages.
 func text(step *rollout.Step) string {
 	if step.Uncertain {
 		return "uncertain"
 	}
-	parts := []string{fmt.Sprintf("takes %v", step.Written)}
+	parts := []string{fmt.Sprintf("writes %v", step.Written)}
 	if step.Progress != nil {
 		parts = append(parts, step.Progress.Status(), fmt.Sprintf("from %v", step.Progress.EarlierHashes))
 	}
@@ -85,240 +85,241 @@ func text(step *rollout.Step) string {
 	return strings.Join(parts, "; ")
 }
 
-// The table specifies the next apply. Each row changes one part of the usual case, in which the canary runs tree 2.
+// TestNext specifies what the next apply does. In the usual case, the canary runs tree 2. Each row changes one part of
+// this case.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		edit func(*rollout.Rollout, *rollout.Situation)
 		want string
 	}{
-		"the next stage, by name": {nil, "takes [b]; stage rest, wave 1; from map[a:1 b:1]"},
-		"the soak is not over": {
+		"soaked canary": {nil, "writes [b]; stage rest, wave 1; from map[a:1 b:1]"},
+		"canary that has not soaked": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak = 3 * time.Hour },
-			"takes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
+			"writes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
 				"the last clusters run the change since 2026-01-31T10:00:00Z",
 		},
-		"the beginning of the soak is unknown": {
+		"canary without the time since which it runs the change": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				f := r.Observed.Folders["a"]
 				f.Since = time.Time{}
 				r.Observed.Folders["a"] = f
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; the soak of 1h: no report says " +
+			"writes []; stage canary, wave 1; from map[a:1]; the soak of 1h: no report says " +
 				"when these started to run the change: a",
 		},
-		"an observation from before the commit": {
+		"observation from before the commit": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.Progress.At = noon.Add(time.Minute) },
-			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
-		"nothing was observed": {
+		"no observation": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Observed = nil },
-			"takes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says " +
+			"writes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says " +
 				"whether its clusters run the change",
 		},
-		"no cluster has reported yet": {
+		"no report of the canary": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { delete(r.Observed.Folders, "a") },
-			"takes []; stage canary, wave 1; from map[a:1]; a: no cluster has reported it yet",
+			"writes []; stage canary, wave 1; from map[a:1]; a: no cluster has reported it yet",
 		},
-		"the canary fails": {
+		"failed canary": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
 				r.Observed.Problems = []deployment.Problem{{Cluster: "x", Folder: "a", State: deployment.StateFailed,
 					Message: "broken"}}
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; a: 1 of 2 clusters current;   x failed: broken",
+			"writes []; stage canary, wave 1; from map[a:1]; a: 1 of 2 clusters current;   x failed: broken",
 		},
-		"the canary failed with an earlier tree": {
+		"canary that failed with an earlier tree": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = state("1", deployment.Failure)
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
-		"the fleet changes the folder that fails": {
+		"failed canary that the fleet changes": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
 				s.Target["a"] = rollout.RenderedFolder{Hash: "3", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 				s.TargetTreeHash = "another"
 			},
-			"takes [a]; stage canary, wave 1; from map[a:1]",
+			"writes [a]; stage canary, wave 1; from map[a:1]",
 		},
-		"the folder that fails is reverted": {
+		"failed canary that the fleet reverts": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = state("2", deployment.Failure)
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
-			"takes [a]; stage canary, wave 1; from map[]",
+			"writes [a]; stage canary, wave 1; from map[]",
 		},
-		"skipped": {
+		"skip names the target": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "target" },
-			"takes [b c]; all at once; from map[]; complete",
+			"writes [b c]; all at once; from map[]; complete",
 		},
-		"skipped for another tree": {
+		"skip names another target": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip = "other" },
-			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
+			"writes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
-		"a folder that needs no cluster is delivered in its wave": {
+		"folder without clusters in the next stage": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["b"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
+			"writes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
-		"a canary without clusters, observed before the wave": {
+		"canary without clusters, observed before the wave": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
 		},
-		"a canary without clusters, and an older observation": {
+		"canary without clusters, observed before the last commit": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				s.Progress.At = noon.Add(time.Minute)
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
-		"a canary without clusters, observed after the wave": {
+		"canary without clusters, observed after the wave": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "2", Verdict: deployment.Success}
 			},
-			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
+			"writes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
-		"a removed cluster type is removed by the last wave": {
+		"cluster type that the fleet no longer contains": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { delete(s.Target, "b") },
-			"takes [c]; stage rest, wave 1; from map[a:1 c:1]",
+			"writes [c]; stage rest, wave 1; from map[a:1 c:1]",
 		},
-		"a folder of a later wave was changed outside Terraform": {
+		"folder of a later wave that was changed outside Terraform": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.OnBranch["c"] = "theirs" },
-			"takes [b]; stage rest, wave 1; from map[a:1 b:1]",
+			"writes [b]; stage rest, wave 1; from map[a:1 b:1]",
 		},
-		"an apply was killed after its push": {
+		"push of an apply that was killed": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.OnBranch["b"] = "2" },
-			"takes []; stage canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
+			"writes []; stage canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
 		},
-		"paused": {
+		"pause": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause = "an incident" },
-			"takes []; stage canary, wave 1; from map[a:1]; paused: an incident",
+			"writes []; stage canary, wave 1; from map[a:1]; paused: an incident",
 		},
-		"paused and skipped": {
+		"pause, skip names the target": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause, r.Skip = "an incident", "target" },
-			"takes []; stage canary, wave 1; from map[a:1]; paused: an incident",
+			"writes []; stage canary, wave 1; from map[a:1]; paused: an incident",
 		},
-		"paused, and the canary is reverted": {
+		"pause, canary that the fleet reverts": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
-			"takes [a]; stage canary, wave 1; from map[]; paused: an incident",
+			"writes [a]; stage canary, wave 1; from map[]; paused: an incident",
 		},
-		"paused, and the branch contains the target": {
+		"pause, branch that contains the target": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause = "an incident"
 				for name := range s.Target {
 					s.Delivered[name], s.OnBranch[name] = "2", "2"
 				}
-			}, "takes []; stage canary, wave 1; from map[]; complete",
+			}, "writes []; stage canary, wave 1; from map[]; complete",
 		},
-		"outside of the windows": {
+		"closed window": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Window = closed },
-			"takes []; stage canary, wave 1; from map[a:1]; paused: its windows are closed until noon",
+			"writes []; stage canary, wave 1; from map[a:1]; paused: its windows are closed until noon",
 		},
-		"outside of the windows, and skipped": {
+		"closed window, skip names the target": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip, r.Window = "target", closed },
-			"takes []; stage canary, wave 1; from map[a:1]; paused: its windows are closed until noon",
+			"writes []; stage canary, wave 1; from map[a:1]; paused: its windows are closed until noon",
 		},
-		"outside of the windows, and paused": {
+		"closed window, pause": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause, r.Window = "an incident", closed },
-			"takes []; stage canary, wave 1; from map[a:1]; paused: an incident",
+			"writes []; stage canary, wave 1; from map[a:1]; paused: an incident",
 		},
-		"outside of the windows, and the canary is reverted": {
+		"closed window, canary that the fleet reverts": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Window = closed
 				s.Target["a"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			},
-			"takes [a]; stage canary, wave 1; from map[]; paused: its windows are closed until noon",
+			"writes [a]; stage canary, wave 1; from map[]; paused: its windows are closed until noon",
 		},
-		"outside of the windows, and a rollback": {
+		"closed window, rollback": {
 			func(r *rollout.Rollout, s *rollout.Situation) { r.Window, s.Rollback = closed, true },
-			"takes [b c]; all at once; from map[]; complete",
+			"writes [b c]; all at once; from map[]; complete",
 		},
-		"outside of the windows, and the branch contains the target": {
+		"closed window, branch that contains the target": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Window = closed
 				for name := range s.Target {
 					s.Delivered[name], s.OnBranch[name] = "2", "2"
 				}
 			},
-			"takes []; stage canary, wave 1; from map[]; complete",
+			"writes []; stage canary, wave 1; from map[]; complete",
 		},
-		"in an open window": {
+		"open window": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Window = open },
-			"takes [b]; stage rest, wave 1; from map[a:1 b:1]; until 2026-01-31T16:00:00Z",
+			"writes [b]; stage rest, wave 1; from map[a:1 b:1]; until 2026-01-31T16:00:00Z",
 		},
-		"in an open window, and skipped": {
+		"open window, skip names the target": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Skip, r.Window = "target", open },
-			"takes [b c]; all at once; from map[]; complete; until 2026-01-31T16:00:00Z",
+			"writes [b c]; all at once; from map[]; complete; until 2026-01-31T16:00:00Z",
 		},
-		"in an open window, while the canary soaks": {
+		"open window, canary that has not soaked": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak, r.Window = 3*time.Hour, open },
-			"takes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
+			"writes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
 				"the last clusters run the change since 2026-01-31T10:00:00Z",
 		},
-		"in an open window, and the canary is reverted": {
+		"open window, fleet that reverts the change": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Window = open
 				for name := range s.Target {
 					s.Target[name] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: s.Target[name].Labels}
 				}
 			},
-			"takes [a]; all at once; from map[]; complete",
+			"writes [a]; all at once; from map[]; complete",
 		},
-		"in an open window, and a rollback": {
+		"open window, rollback": {
 			func(r *rollout.Rollout, s *rollout.Situation) { r.Window, s.Rollback = open, true },
-			"takes [b c]; all at once; from map[]; complete",
+			"writes [b c]; all at once; from map[]; complete",
 		},
-		"pause is unknown": {
+		"unknown pause": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.PauseUnknown = true }, "uncertain",
 		},
-		"a rollback, with a change of the environment's own": {
+		"rollback together with a change of the environment": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Pause, s.Rollback, s.TargetTreeHash = "an incident", true, "another"
 				r.Observed = nil
 				for name, hash := range map[string]string{"a": "1", "b": "1", "c": "3"} {
 					s.Target[name] = rollout.RenderedFolder{Hash: hash, Assignments: 1, Labels: map[string]string{"ring": "1"}}
 				}
-			}, "takes [a c]; all at once; from map[]; complete",
+			}, "writes [a c]; all at once; from map[]; complete",
 		},
-		"a rollback with an unknown tree": {
+		"rollback with an unknown tree": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Rollback = true
 				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true}
 			}, "uncertain",
 		},
-		"the branch contains the target": {
+		"branch that contains the target": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				for name := range s.Target {
 					s.Delivered[name], s.OnBranch[name] = "2", "2"
 				}
-			}, "takes []; stage canary, wave 1; from map[]; complete",
+			}, "writes []; stage canary, wave 1; from map[]; complete",
 		},
-		"a tree of a later stage is not known": {
+		"unknown tree of a later stage": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Progress.At, s.TargetTreeHash = noon.Add(time.Minute), ""
 				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
 			},
-			"takes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was last observed at 2026-01-31T12:00:00Z, before the last " +
 				"commit of the rollout",
 		},
-		"a tree of this stage is not known": {
+		"unknown tree of the next stage": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Target["c"] = rollout.RenderedFolder{Assignments: 1, Unknown: true, Labels: map[string]string{"ring": "1"}}
 			}, "uncertain",
 		},
-		"the observation is not known": {
+		"unknown observation": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.ObservedUnknown = true }, "uncertain",
 		},
-		"a label is not known": {
+		"unknown label": {
 			func(_ *rollout.Rollout, s *rollout.Situation) {
 				s.Target["c"] = rollout.RenderedFolder{Hash: "2", Assignments: 1, Labels: map[string]string{"ring": unknown.Text}}
 			}, "uncertain",

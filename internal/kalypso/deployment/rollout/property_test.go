@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// simulation is a fleet with its branch and clusters, changed by random edits, applies and reports.
+// simulation is a fleet with its branch and its clusters, which random edits, applies and reports change.
 type simulation struct {
 	*testing.T
 	seed     uint64
@@ -26,15 +26,15 @@ type simulation struct {
 	clock    time.Time
 	target   map[string]rollout.RenderedFolder
 	clusters map[string]deployment.FolderState
-	observed []*rollout.Observation // all observations, since late ones return
+	observed []*rollout.Observation // all observations, since a late one may be passed again
 	version  int
 	rollback bool // the target is an earlier delivery
-	held     bool // the environment is frozen: no apply takes a step
-	// unpromoted says that the fleet has no promoted commit. returns counts the rollouts that went back.
+	held     bool // the environment is frozen, so no apply writes
+	// unpromoted says that the fleet has no promoted commit. returns counts the rollouts that restored their folders.
 	unpromoted bool
 	returns    int
 	branchState
-	past []branchState // before each commit, oldest first
+	past []branchState // the branch before each commit, the oldest first
 }
 
 // branchState is a branch with its history, as the last apply left it.
@@ -42,10 +42,10 @@ type branchState struct {
 	branch   map[string]string
 	before   *rollout.StoredProgress
 	original map[string]string // the branch at the beginning of the rollout
-	refused  string            // the target that failed, if the branch returned to the original
+	refused  string            // the target that failed, if the original was restored
 	good     []delivery        // the complete deliveries, oldest first
 	wrote    map[string]string // the promoted commit that each folder comes from
-	wroteAt  map[string]string // the same at the beginning of the rollout
+	wroteAt  map[string]string // wrote at the beginning of the rollout
 }
 
 func (b branchState) clone() branchState {
@@ -54,7 +54,7 @@ func (b branchState) clone() branchState {
 	return b
 }
 
-// delivery is a target that was delivered completely.
+// delivery is a complete delivery of a target.
 type delivery struct {
 	commit string
 	target map[string]rollout.RenderedFolder
@@ -84,13 +84,13 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 	return s
 }
 
-// add adds a cluster type, or changes the one of that name.
+// add adds a cluster type with a random name, or changes the cluster type that has this name.
 func (s *simulation) add() {
 	s.version++
 	name := fmt.Sprintf("type-%d", s.random.IntN(10))
 	was, there := s.target[name]
 	f := rollout.RenderedFolder{
-		Hash: fmt.Sprint("tree ", s.random.IntN(4)), Assignments: s.random.IntN(5), // a tree may return
+		Hash: fmt.Sprint("tree ", s.random.IntN(4)), Assignments: s.random.IntN(5), // so few trees that one may appear again
 		Labels: map[string]string{"ring": rings[s.random.IntN(len(rings))]},
 	}
 	if there {
@@ -111,7 +111,7 @@ func (s *simulation) edit() {
 	}
 }
 
-// report makes clusters sync the branch, each at its own time. Some of them fail.
+// report lets clusters sync the branch, some sooner than others. Some of them fail unless healthy is set.
 func (s *simulation) report(healthy bool) {
 	for _, name := range slices.Sorted(maps.Keys(s.branch)) {
 		hash := s.branch[name]
@@ -136,7 +136,7 @@ func (s *simulation) report(healthy bool) {
 	s.observed = append(s.observed, &rollout.Observation{At: s.clock, Folders: maps.Clone(s.clusters)})
 }
 
-// observe passes the last observation, or a late one, or none.
+// observe passes the last observation to the rollout, or an older one, or none.
 func (s *simulation) observe() {
 	n := len(s.observed)
 	switch {
@@ -168,8 +168,8 @@ func (s *simulation) commit() string {
 	return fmt.Sprint("commit ", s.version)
 }
 
-// people hold, pause, continue, and reject the current target: the new target is the last complete delivery. Or they
-// revert the last commit, and reject its target.
+// people lets people do one thing: freeze the environment, pause the rollout, continue, or reject the current target.
+// Then the last complete delivery is the new target. They may also revert the last commit.
 func (s *simulation) people() {
 	switch s.random.IntN(20) {
 	case 0:
@@ -189,7 +189,7 @@ func (s *simulation) people() {
 	}
 }
 
-// revert reverts the last commit with its record, as people do, and rejects its target.
+// revert reverts the last commit with its record, as people do, and rejects the target of this commit.
 func (s *simulation) revert() {
 	n := len(s.past) - 1
 	if n < 0 || len(s.past[n].good) == 0 {
@@ -204,21 +204,21 @@ func (s *simulation) revert() {
 	s.rollback, s.target = true, maps.Clone(s.good[len(s.good)-1].target)
 }
 
-// checkPeople checks that nothing is written during a pause, that a rollback is complete at once, and that the record
-// names the commit of every folder.
+// checkPeople checks that nothing is written during a pause, and that a rollback is complete at once.
 func (s *simulation) checkPeople(step *rollout.Step) {
 	s.Helper()
 	for _, name := range step.Written {
-		if s.rollout.Pause != "" && !s.rollback && !s.goesBack(name) {
-			s.Fatalf("seed %d: %s is taken during a pause", s.seed, name)
+		if s.rollout.Pause != "" && !s.rollback && !s.isReverted(name) {
+			s.Fatalf("seed %d: %s is written during a pause", s.seed, name)
 		}
 	}
 	if s.rollback && !step.Complete() {
-		s.Fatalf("seed %d: a rollback leaves %v", s.seed, step.Kept)
+		s.Fatalf("seed %d: a rollback does not write %v", s.seed, step.Kept)
 	}
 }
 
-// checkReturn checks that a folder of the rollout failed, and that the branch has its original afterwards.
+// checkReturn checks that folders were only restored because a folder of the rollout failed, and that the branch is
+// then as it was before the rollout.
 func (s *simulation) checkReturn(step *rollout.Step) {
 	s.Helper()
 	s.returns++
@@ -230,11 +230,11 @@ func (s *simulation) checkReturn(step *rollout.Step) {
 	})
 	switch {
 	case !failed || !s.rollout.ReturnOnFailure || s.rollback:
-		s.Fatalf("seed %d: %v return, and nothing of the rollout failed", s.seed, step.Restored)
+		s.Fatalf("seed %d: %v are restored, although no folder of the rollout failed", s.seed, step.Restored)
 	case s.refused != "":
-		s.Fatalf("seed %d: %v return twice", s.seed, step.Restored)
+		s.Fatalf("seed %d: %v are restored twice", s.seed, step.Restored)
 	case !s.before.UnderWay() && !s.unpromoted:
-		s.Fatalf("seed %d: %v return after the commit was promoted", s.seed, step.Restored)
+		s.Fatalf("seed %d: %v are restored after the commit was promoted", s.seed, step.Restored)
 	}
 	after := maps.Clone(s.branch)
 	for _, name := range append(slices.Clone(step.Restored), step.Written...) {
@@ -243,10 +243,11 @@ func (s *simulation) checkReturn(step *rollout.Step) {
 		}
 	}
 	if !maps.Equal(after, s.original) {
-		s.Fatalf("seed %d: after the return, %s", s.seed, cmp.Diff(s.original, after))
+		s.Fatalf("seed %d: the branch is not the original: %s", s.seed, cmp.Diff(s.original, after))
 	}
 }
 
+// checkCommits checks that the record names the promoted commit that each folder comes from.
 func (s *simulation) checkCommits() {
 	s.Helper()
 	if s.unpromoted {
@@ -272,7 +273,7 @@ func (s *simulation) checkCommits() {
 	}
 	for name, commit := range s.wrote {
 		if !slices.Contains(named, commit) {
-			s.Fatalf("seed %d: %s holds %s, and the record names %v", s.seed, name, commit, named)
+			s.Fatalf("seed %d: %s comes from %s, but the record names only %v", s.seed, name, commit, named)
 		}
 	}
 }
@@ -285,7 +286,7 @@ func (s *simulation) hashes() map[string]string {
 	return all
 }
 
-// apply takes the next step, and checks it.
+// apply runs the next apply of the rollout, and checks what it does.
 func (s *simulation) apply() {
 	s.Helper()
 	if s.held {
@@ -328,19 +329,20 @@ func (s *simulation) apply() {
 	}
 	again := s.rollout.Next(s.situation())
 	if len(again.Written)+len(again.Restored) > 0 || again.Complete() != step.Complete() {
-		s.Fatalf("seed %d: the plan after an apply takes %v (complete: %t, was %t)",
+		s.Fatalf("seed %d: the plan after an apply writes %v (complete: %t, was %t)",
 			s.seed, again.Written, again.Complete(), step.Complete())
 	}
 	if step.Complete() != maps.Equal(s.branch, s.hashes()) {
 		s.Fatalf("seed %d: complete: %t\n%s", s.seed, step.Complete(), cmp.Diff(s.branch, s.hashes()))
 	}
 	if step.Complete() && s.before.UnderWay() {
-		s.Fatal("the rollout is complete and under way")
+		s.Fatal("the rollout is both complete and under way")
 	}
 	s.checkCommits()
 }
 
-// settled is the plain rule for a cluster type that has its target and is settled.
+// settled says in plain rules whether a cluster type has its target, and its clusters run it. atOnce says that it needs
+// no cluster.
 func (s *simulation) settled(name string) (settled, atOnce bool) {
 	f := s.target[name]
 	switch o := s.rollout.Observed; {
@@ -365,12 +367,12 @@ func (s *simulation) stage(name string) int {
 	return 0
 }
 
-// goesBack is the plain rule for folders that return to their tree from before the rollout.
-func (s *simulation) goesBack(name string) bool {
+// isReverted says in plain rules whether the fleet reverts a folder to its tree from before the rollout.
+func (s *simulation) isReverted(name string) bool {
 	return s.before.UnderWay() && s.branch[name] != s.original[name] && s.target[name].Hash == s.original[name]
 }
 
-// check compares a step with plain rules.
+// check compares what an apply does with plain rules.
 func (s *simulation) check(step *rollout.Step) {
 	s.Helper()
 	taken := map[string]bool{}
@@ -378,19 +380,19 @@ func (s *simulation) check(step *rollout.Step) {
 		taken[name] = true
 	}
 	for name, hash := range s.branch {
-		if s.goesBack(name) && hash != s.target[name].Hash && !taken[name] {
-			s.Fatalf("seed %d: %s goes back to before the rollout, and is not taken", s.seed, name)
+		if s.isReverted(name) && hash != s.target[name].Hash && !taken[name] {
+			s.Fatalf("seed %d: %s is reverted by the fleet, but not written", s.seed, name)
 		}
 	}
 	if s.refused != "" && s.refused == fmt.Sprint(s.hashes()) && len(step.Written) > 0 {
-		s.Fatalf("seed %d: %v are tried again", s.seed, step.Written)
+		s.Fatalf("seed %d: the failed target is tried again: %v", s.seed, step.Written)
 	}
 	for _, name := range step.Written {
 		f, wanted := s.target[name]
 		if s.branch[name] == f.Hash && wanted {
-			s.Fatalf("seed %d: %s is taken and right", s.seed, name)
+			s.Fatalf("seed %d: %s is written, but the branch already contains its target", s.seed, name)
 		}
-		if s.goesBack(name) {
+		if s.isReverted(name) {
 			continue
 		}
 		last := len(s.rollout.Stages)
@@ -404,8 +406,8 @@ func (s *simulation) check(step *rollout.Step) {
 	}
 }
 
-// checkEarlier checks that all cluster types of earlier stages have their target, are settled and have soaked, except
-// those that settle with the commit.
+// checkEarlier checks that all cluster types of earlier stages have their target, run it and have soaked. Cluster types
+// that need no cluster may be in the same commit.
 func (s *simulation) checkEarlier(of string, last int, taken map[string]bool) {
 	s.Helper()
 	latest := map[int]time.Time{}
@@ -415,19 +417,20 @@ func (s *simulation) checkEarlier(of string, last int, taken map[string]bool) {
 		switch {
 		case i >= last || taken[name] && s.target[name].Assignments == 0 || atOnce:
 		case !settled:
-			s.Fatalf("seed %d: %s is taken before %s of stage %d settled", s.seed, of, name, i)
+			s.Fatalf("seed %d: %s is written before %s of stage %d is settled", s.seed, of, name, i)
 		case s.rollout.Observed.Folders[name].Since.After(latest[i]):
 			latest[i] = s.rollout.Observed.Folders[name].Since
 		}
 	}
 	for i, since := range latest {
 		if s.rollout.Observed.At.Sub(since) < s.rollout.Stages[i].Soak {
-			s.Fatalf("seed %d: %s is taken before the soak of stage %d is over", s.seed, of, i)
+			s.Fatalf("seed %d: %s is written before the soak of stage %d has ended", s.seed, of, i)
 		}
 	}
 }
 
-// checkRoom checks that a stage has no more unsettled cluster types than it allows, and none that failed.
+// checkRoom checks that no more cluster types of a stage are unsettled than max_concurrency allows, and that none
+// failed.
 func (s *simulation) checkRoom(i int, taken map[string]bool) {
 	s.Helper()
 	size, unsettled, back := 0, 0, 0
@@ -438,24 +441,26 @@ func (s *simulation) checkRoom(i int, taken map[string]bool) {
 		size++
 		settled, _ := s.settled(name)
 		switch {
-		case taken[name] && s.goesBack(name):
-			back++ // at once, with any limit
+		case taken[name] && s.isReverted(name):
+			back++ // reverted at once, whatever the limit
 		case taken[name] && f.Assignments > 0, s.branch[name] == f.Hash && !settled:
 			unsettled++
 		}
 		o := s.rollout.Observed
 		if o != nil && s.branch[name] == f.Hash && o.Folders[name].Tree == f.Hash &&
 			o.Folders[name].Verdict == deployment.Failure && f.Assignments > 0 {
-			s.Fatalf("seed %d: a wave begins after %s failed", s.seed, name)
+			s.Fatalf("seed %d: a wave begins although %s failed", s.seed, name)
 		}
 	}
 	if l := s.rollout.Stages[i].MaxConcurrency; l != nil && unsettled+back > max(back, l.RoundUp(size)) {
-		s.Fatalf("seed %d: %d of %d cluster types of stage %d are unsettled, and %s may be", s.seed, unsettled, size, i, l)
+		s.Fatalf("seed %d: %d of %d cluster types of stage %d are unsettled, but only %s may be", s.seed, unsettled, size, i,
+			l)
 	}
 }
 
-// Random fleets, stages, reports (late, lost, failing, of an earlier tree), edits in the middle, and people who hold,
-// pause, roll back and revert: no folder is written before its wave, and every rollout ends once reports are good.
+// TestRandomRollouts plays random rollouts. Reports are late, lost, failing or about an earlier tree. The fleet is
+// edited meanwhile, and people freeze the environment, pause, roll back and revert. No folder is written before its
+// wave, and each rollout ends once the reports are good.
 func TestRandomRollouts(t *testing.T) {
 	t.Parallel()
 	returns := 0
@@ -473,7 +478,7 @@ func TestRandomRollouts(t *testing.T) {
 			s.apply()
 		}
 		s.rollout.Pause, s.held = "", false
-		s.rollout.Skip = s.refused // people try again what failed
+		s.rollout.Skip = s.refused // people allow the failed target
 		for range 80 {
 			s.clock = s.clock.Add(time.Minute)
 			s.report(true)
@@ -486,6 +491,6 @@ func TestRandomRollouts(t *testing.T) {
 		returns += s.returns
 	}
 	if !seeds.Single() && returns == 0 {
-		t.Error("no rollout went back: the test shows nothing of that")
+		t.Error("no rollout restored its folders, so the test proves nothing about this")
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 )
 
-// TestUseWindows: the time of the observation decides whether windows are open. Without an observation nothing does.
+// TestUseWindows: the windows are open or closed at the time of the observation. Without an observation, they can't be
+// used.
 func TestUseWindows(t *testing.T) {
 	t.Parallel()
 	night, problems := windows.Parse([]windows.Arguments{{Kind: windows.Deny, Schedule: "0 22 * * *", Duration: "8h"}})
@@ -27,15 +28,15 @@ func TestUseWindows(t *testing.T) {
 		paused  string
 		unknown bool
 	}{
-		"no windows":          {rollout.Rollout{}, nil, true, true, "", false},
-		"no observation":      {rollout.Rollout{}, night, true, false, "", false},
-		"observed in the day": {rollout.Rollout{Observed: at(0)}, night, true, true, "", false},
-		"observed in the night": {rollout.Rollout{Observed: at(11)}, night, true, true,
+		"no windows":         {rollout.Rollout{}, nil, true, true, "", false},
+		"no observation":     {rollout.Rollout{}, night, true, false, "", false},
+		"observation by day": {rollout.Rollout{Observed: at(0)}, night, true, true, "", false},
+		"observation at night": {rollout.Rollout{Observed: at(11)}, night, true, true,
 			"its windows are closed until 2026-11-26T06:00:00Z", false},
-		"an unknown observation":   {rollout.Rollout{ObservedUnknown: true}, night, true, true, "", true},
-		"unknown windows":          {rollout.Rollout{Observed: at(0)}, nil, false, true, "", true},
-		"unknown windows, a pause": {rollout.Rollout{Pause: "an incident"}, nil, false, true, "an incident", false},
-		"closed windows, and a pause": {rollout.Rollout{Observed: at(11), Pause: "an incident"}, night, true, true,
+		"unknown observation":    {rollout.Rollout{ObservedUnknown: true}, night, true, true, "", true},
+		"unknown windows":        {rollout.Rollout{Observed: at(0)}, nil, false, true, "", true},
+		"unknown windows, pause": {rollout.Rollout{Pause: "an incident"}, nil, false, true, "an incident", false},
+		"closed windows, pause": {rollout.Rollout{Observed: at(11), Pause: "an incident"}, night, true, true,
 			"an incident", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ metadata: {name: large, namespace: flux-system}
 spec: {interval: 10m, retryInterval: 1m, path: ./fleet/large, prune: true,
   sourceRef: {kind: GitRepository, name: large}}
 `},
-		{"Flux with all", "flux",
+		{"Flux with all options", "flux",
 			clustersync.SyncedFolder{Repo: "git@github.com:acme/gitops.git", Branch: "dev", Path: "./large/"},
 			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "key", Decryption: "sops-age"}, `
 apiVersion: source.toolkit.fluxcd.io/v1
@@ -58,7 +58,7 @@ kind: Kustomization
 metadata: {name: large, namespace: flux-system}
 spec: {interval: 10m, retryInterval: 1m, path: ./, prune: true, sourceRef: {kind: OCIRepository, name: large}}
 `},
-		{"Flux with an artifact and all", "flux-oci",
+		{"Flux with an artifact and all options", "flux-oci",
 			clustersync.SyncedFolder{Repository: "oci://localhost:5000/fleet", Path: "large"},
 			clustersync.Options{Name: "dev", Namespace: "gitops", Interval: "30s", Secret: "registry", Verify: "cosign",
 				Tag: strings.Repeat("a1", 20), Decryption: "sops-age"}, `
@@ -103,7 +103,8 @@ kind: GitRepo
 metadata: {name: large, namespace: fleet-local}
 spec: {repo: "https://github.com/acme/gitops", branch: dev, paths: [fleet/large]}
 `},
-		{"Rancher Fleet by labels", "fleet", folder, clustersync.Options{ClusterLabels: map[string]string{"size": "xl"}}, `
+		{"Rancher Fleet with labels of clusters", "fleet", folder,
+			clustersync.Options{ClusterLabels: map[string]string{"size": "xl"}}, `
 apiVersion: fleet.cattle.io/v1alpha1
 kind: GitRepo
 metadata: {name: large, namespace: fleet-default}

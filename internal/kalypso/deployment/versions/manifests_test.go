@@ -38,7 +38,8 @@ func deploymentYAML(label string, images ...string) string {
 		"spec: {template: {spec: {containers: [%s]}}}\n", labels, strings.Join(containers, ", "))
 }
 
-// TestVersion reads the version of the target hello-web in prod, in the order of the rules.
+// TestVersion: the version of the target hello-web in prod comes from its descriptor, or else from labels, or else from
+// the tags of images.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	whole := observation.Version{
@@ -53,29 +54,29 @@ func TestVersion(t *testing.T) {
 		files []string
 		want  observation.Version
 	}{
-		"nothing":                                {nil, none},
-		"the application descriptor":             {[]string{ours, deploymentYAML("4", "x:5")}, whole},
-		"one descriptor of several":              {[]string{descriptor("hello", "web", "stage", "2"), ours}, whole},
-		"the only descriptor, with another name": {[]string{descriptor("other", "x", "dev", "9")}, other},
+		"no files":                 {nil, none},
+		"descriptor of the target": {[]string{ours, deploymentYAML("4", "x:5")}, whole},
+		"two descriptors, one of the environment": {[]string{descriptor("hello", "web", "stage", "2"), ours}, whole},
+		"single descriptor with another name":     {[]string{descriptor("other", "x", "dev", "9")}, other},
 		"two descriptors with other names": {[]string{descriptor("a", "b", "c", "1"), descriptor("d", "e",
 			"f", "2")}, none},
-		"two descriptors that contradict each other": {[]string{ours, descriptor("hello", "web", "prod", "2")}, none},
-		"two descriptors that agree":                 {[]string{ours, "# again\n" + ours}, whole},
-		"a later version of the kind":                {[]string{strings.Replace(ours, "v1alpha1", "v2", 1)}, whole},
-		"another group": {[]string{strings.Replace(ours, "hub.kalypso.io", "hub.acme.io",
+		"two descriptors with different versions": {[]string{ours, descriptor("hello", "web", "prod", "2")}, none},
+		"two descriptors with the same version":   {[]string{ours, "# again\n" + ours}, whole},
+		"descriptor with a later API version":     {[]string{strings.Replace(ours, "v1alpha1", "v2", 1)}, whole},
+		"descriptor with another API group": {[]string{strings.Replace(ours, "hub.kalypso.io", "hub.acme.io",
 			1)}, none},
-		"labels": {[]string{deploymentYAML("4.0", "x:5"), deploymentYAML("4.0"), deploymentYAML("")},
+		"same label in two objects": {[]string{deploymentYAML("4.0", "x:5"), deploymentYAML("4.0"), deploymentYAML("")},
 			observation.Version{Version: "4.0"}},
-		"labels that differ, and images": {
+		"different labels, same tag of the images": {
 			[]string{deploymentYAML("4.0", "x:5"), deploymentYAML("4.1", "reg:80/y:5@sha256:ab")},
 			observation.Version{Version: "5"},
 		},
-		"images that differ":     {[]string{deploymentYAML("", "x:5", "y:6")}, none},
-		"an image without a tag": {[]string{deploymentYAML("", "x:5", "reg:80/y")}, none},
+		"images with different tags": {[]string{deploymentYAML("", "x:5", "y:6")}, none},
+		"image without a tag":        {[]string{deploymentYAML("", "x:5", "reg:80/y")}, none},
 		"broken files": {
 			[]string{"a: [", "{{ if x }}", deploymentYAML("", "x:5")}, observation.Version{Version: "5"},
 		},
-		"a version on several lines": {[]string{deploymentYAML(`"a\nb"`)}, observation.Version{Version: "a b"}},
+		"version of two lines": {[]string{deploymentYAML(`"a\nb"`)}, observation.Version{Version: "a b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +95,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The time to read texts that expand, or nest deeply, grows only with their size.
+// TestBombs: texts that expand or nest deeply take time only in proportion to their size.
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	aliases := "a0: &a0 {image: x:1}\n"
@@ -102,21 +103,21 @@ func TestBombs(t *testing.T) {
 		aliases += fmt.Sprintf("a%d: &a%d [*a%d, *a%[3]d, *a%[3]d, *a%[3]d, *a%[3]d]\n", i+1, i+1, i)
 	}
 	for name, text := range map[string]string{
-		"aliases":  "apiVersion: v1\nkind: List\n" + aliases + "items: *a40\n",
-		"itself":   "apiVersion: v1\nkind: List\nitems: &a [*a]\n",
-		"flow":     strings.Repeat("[", 1<<20),
-		"maps":     strings.Repeat("{a: ", 1<<20),
-		"keys":     strings.Repeat("? ", 1<<20),
-		"indent":   strings.Repeat("- ", 1<<20),
-		"one line": strings.Repeat("a", 16<<20),
-		"many":     strings.Repeat("---\na: b\n", 1<<17),
+		"nested aliases":     "apiVersion: v1\nkind: List\n" + aliases + "items: *a40\n",
+		"alias of itself":    "apiVersion: v1\nkind: List\nitems: &a [*a]\n",
+		"nested lists":       strings.Repeat("[", 1<<20),
+		"nested maps":        strings.Repeat("{a: ", 1<<20),
+		"nested keys":        strings.Repeat("? ", 1<<20),
+		"indented lists":     strings.Repeat("- ", 1<<20),
+		"long line":          strings.Repeat("a", 16<<20),
+		"too many documents": strings.Repeat("---\na: b\n", 1<<17),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begun := time.Now()
 			m, err := versions.Parse(map[string][]byte{"x.yaml": []byte(text), "y.yaml": []byte(deploymentYAML("7"))})
 			switch got := m.Version("a", "b").Version; {
-			case name == "many":
+			case name == "too many documents":
 				if !errors.Is(err, versions.ErrDocuments) || got != "" {
 					t.Errorf("got %q, %v", got, err)
 				}
@@ -125,7 +126,7 @@ func TestBombs(t *testing.T) {
 			}
 			took := time.Since(begun)
 			if t.Logf("%s", took.Round(time.Millisecond)); took > 30*time.Second {
-				t.Errorf("it took %s", took)
+				t.Errorf("reading took %s", took)
 			}
 		})
 	}

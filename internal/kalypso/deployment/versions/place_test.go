@@ -21,8 +21,8 @@ spec: {url: "https://git.acme.io/apps/web", ref: {branch: prod}}
 		text string
 		want []versions.Object
 	}{
-		"none": {"kind: Namespace\n", nil},
-		"Flux, Git": {git + `---
+		"no object of Flux or Argo CD": {"kind: Namespace\n", nil},
+		"Kustomization of a GitRepository": {git + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
 kind: Kustomization
 metadata: {name: web, namespace: flux-system}
@@ -30,19 +30,19 @@ spec: {path: "./deploy/web/", sourceRef: {kind: GitRepository, name: web}}
 `, []versions.Object{
 			{"Kustomization flux-system/web", versions.Place{"https://git.acme.io/apps/web", "prod", "deploy/web"}},
 		}},
-		"another namespace, no path": {git + `---
+		"source in another namespace, no path": {git + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: web, namespace: apps}
 spec: {sourceRef: {kind: GitRepository, name: web, namespace: flux-system}}
 `, []versions.Object{{"Kustomization apps/web", versions.Place{"https://git.acme.io/apps/web", "prod", "."}}}},
-		"a source that is not in the folder": {git + `---
+		"source that is not in the folder": {git + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: web, namespace: apps}
 spec: {path: ../../x, sourceRef: {kind: GitRepository, name: web}}
 `, []versions.Object{{"Kustomization apps/web", versions.Place{"", "", "x"}}}},
-		"OCI": {`apiVersion: v1
+		"Kustomization of an OCIRepository": {`apiVersion: v1
 kind: List
 items:
 - apiVersion: source.toolkit.fluxcd.io/v1
@@ -54,7 +54,7 @@ items:
   metadata: {name: web, namespace: flux-system}
   spec: {path: ./, sourceRef: {kind: OCIRepository, name: web}}
 `, []versions.Object{{"Kustomization flux-system/web", versions.Place{"oci://acme.io/web", "", "."}}}},
-		"Helm": {`apiVersion: source.toolkit.fluxcd.io/v1
+		"HelmRelease": {`apiVersion: source.toolkit.fluxcd.io/v1
 kind: HelmRepository
 metadata: {name: charts, namespace: flux-system}
 spec: {url: "https://user:canary@charts.acme.io/x?sig=canary"}
@@ -72,7 +72,7 @@ spec: {chartRef: {kind: OCIRepository, name: elsewhere}}
 			{"HelmRelease flux-system/other", versions.Place{}},
 			{"HelmRelease flux-system/web", versions.Place{"https://charts.acme.io/x", "", "web"}},
 		}},
-		"Argo CD": {`apiVersion: argoproj.io/v1alpha1
+		"Application of Argo CD": {`apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: one, namespace: argocd}
 spec: {source: {repoURL: "git@git.acme.io:apps/web.git", path: deploy, targetRevision: prod}}

@@ -25,7 +25,8 @@ func at(repo, path, commit string) versions.At {
 	return versions.At{Place: versions.Place{Repo: repo, Branch: "main", Path: path}, Commit: commit}
 }
 
-// Read returns the tree and the version from its files, and reads equal contents once.
+// TestRead: Read returns the hash of a folder, and the version from its files. It reads two folders with the same
+// content only once.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -47,13 +48,13 @@ func TestRead(t *testing.T) {
 		at(url, "README.md", third), at(url, ".", third), at(url, "web", strings.Repeat("a", 40)),
 	}, false)
 	if got := read[at(url, "web", second)]; got.Err != nil || got.Tree != tree || got.Version("", "").Version != "1" {
-		t.Errorf("the same content in another commit: %+v", got)
+		t.Errorf("commit with the same content: %+v", got)
 	}
 	if got := read[at(url, "web", third)]; got.Err != nil || got.Tree == tree || got.Version("", "").Version != "2" {
-		t.Errorf("another content: %+v", got)
+		t.Errorf("commit with another content: %+v", got)
 	}
 	if got := read[at(url, ".", third)]; got.Err != nil || got.Version("", "").Version != "2" {
-		t.Errorf("the root: %+v", got)
+		t.Errorf("root of the repo: %+v", got)
 	}
 	for _, path := range []string{"gone", "README.md"} {
 		if got := read[at(url, path, third)]; !errors.Is(got.Err, versions.ErrNoFolder) {
@@ -61,7 +62,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	if got := read[at(url, "web", strings.Repeat("a", 40))]; got.Err == nil || got.Tree != "" {
-		t.Errorf("no such commit: %+v", got)
+		t.Errorf("unknown commit: %+v", got)
 	}
 	s.ResetLog()
 	versions.Read(t.Context(), newClient(t), []versions.At{at(url, "web", first), at(url, "web", second)}, false)
@@ -70,8 +71,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A local repo is not read unless it is allowed. A repo on another server gets no credential, and no error contains
-// one.
+// TestReadSecurity: a local repo is only read if this is allowed. A repo on another server gets no credential. No error
+// contains a credential.
 func TestReadSecurity(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -97,7 +98,7 @@ func TestReadSecurity(t *testing.T) {
 		t.Errorf("their server: %+v", got)
 	}
 	if len(theirs.Requests()) == 0 {
-		t.Error("their server was not asked")
+		t.Error("their server got no request")
 	}
 	for _, r := range theirs.Requests() {
 		if r.Authorization != "" {
@@ -112,8 +113,8 @@ func TestReadSecurity(t *testing.T) {
 	}
 }
 
-// A target with too many or too large files has only its tree. If a repo is too large, only its own targets have no
-// versions.
+// TestReadBounds: if a target has too many or too large files, it has a hash but no version. If a repo is too large,
+// only its own targets have no version.
 func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	var script strings.Builder
@@ -135,7 +136,7 @@ func TestReadBounds(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		options []gitserver.Option
-	}{{"with filters", []gitserver.Option{gitserver.WithFilter()}}, {"without", nil}} {
+	}{{"with filters", []gitserver.Option{gitserver.WithFilter()}}, {"without filters", nil}} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			repo, good := gitserver.InitBare(t), gitserver.InitBare(t)

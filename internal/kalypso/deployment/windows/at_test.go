@@ -28,7 +28,7 @@ func at(t testing.TB, text string) time.Time {
 	return parsed
 }
 
-// TestAt has a row for each bullet of the rules.
+// TestAt has rows for each rule about windows.
 func TestAt(t *testing.T) {
 	t.Parallel()
 	office := allow("0 8 * * 1-4", "8h", "Europe/Berlin")
@@ -40,67 +40,72 @@ func TestAt(t *testing.T) {
 		windows      []windows.Arguments
 		now          string
 		opens, until string
-		waits        string
+		waits        string // the beginning of the text; empty if the windows are open
 	}{
-		"no window is always open": {nil, "2026-11-25T20:00:00Z", "", "", ""},
-		"in an allowed time":       {[]windows.Arguments{office}, "2026-11-25T08:00:00Z", "", "2026-11-25T15:00:00Z", ""},
-		"at its opening":           {[]windows.Arguments{office}, "2026-11-25T07:00:00Z", "", "2026-11-25T15:00:00Z", ""},
-		"a moment before its end":  {[]windows.Arguments{office}, "2026-11-25T14:59:59Z", "", "2026-11-25T15:00:00Z", ""},
-		"at its end": {[]windows.Arguments{office}, "2026-11-25T15:00:00Z", "2026-11-26T07:00:00Z", "",
+		"no windows": {nil, "2026-11-25T20:00:00Z", "", "", ""},
+		"allow, open": {[]windows.Arguments{office}, "2026-11-25T08:00:00Z", "",
+			"2026-11-25T15:00:00Z", ""},
+		"allow, when it opens": {[]windows.Arguments{office}, "2026-11-25T07:00:00Z", "",
+			"2026-11-25T15:00:00Z", ""},
+		"allow, a second before it closes": {[]windows.Arguments{office}, "2026-11-25T14:59:59Z", "",
+			"2026-11-25T15:00:00Z", ""},
+		"allow, when it closes": {[]windows.Arguments{office}, "2026-11-25T15:00:00Z", "2026-11-26T07:00:00Z", "",
 			"waits until 2026-11-26T08:00:00+01:00 (2026-11-26T07:00:00Z): no window that allows changes is open"},
-		"over the weekend": {[]windows.Arguments{office}, "2026-11-26T16:00:00Z", "2026-11-30T07:00:00Z", "",
+		"allow, over the weekend": {[]windows.Arguments{office}, "2026-11-26T16:00:00Z", "2026-11-30T07:00:00Z", "",
 			"waits until 2026-11-30T08:00:00+01:00"},
-		"denied alone: all other times are open": {[]windows.Arguments{holidays}, "2026-11-25T08:00:00Z", "",
+		"deny, closed": {[]windows.Arguments{holidays}, "2026-11-25T08:00:00Z", "",
 			"2026-12-19T23:00:00Z", ""},
-		"during the holidays": {[]windows.Arguments{holidays}, "2026-12-24T08:00:00Z", "2027-01-03T23:00:00Z", "",
+		"deny, open": {[]windows.Arguments{holidays}, "2026-12-24T08:00:00Z", "2027-01-03T23:00:00Z", "",
 			"waits until 2027-01-04T00:00:00+01:00 (2027-01-03T23:00:00Z): holidays"},
-		"after the holidays it is open, for ever": {[]windows.Arguments{holidays}, "2027-01-03T23:00:00Z", "", "", ""},
-		"denied in an allowed time, and opens with the next one": {[]windows.Arguments{office, holidays},
+		"deny, after the last time": {[]windows.Arguments{holidays}, "2027-01-03T23:00:00Z", "", "", ""},
+		"deny and allow, both open": {[]windows.Arguments{office, holidays},
 			"2026-12-21T08:00:00Z", "2027-01-04T07:00:00Z", "", "waits until 2027-01-04T08:00:00+01:00 " +
 				"(2027-01-04T07:00:00Z): holidays"},
-		"a denied time closes an allowed one": {[]windows.Arguments{office,
+		"allow open, before a short deny": {[]windows.Arguments{office,
 			fixed(windows.Deny, "2026-11-25T10:00:00Z", "2026-11-25T11:00:00Z")}, "2026-11-25T08:00:00Z", "",
 			"2026-11-25T10:00:00Z", ""},
-		"and opens it again": {[]windows.Arguments{office,
+		"allow open, during a short deny": {[]windows.Arguments{office,
 			fixed(windows.Deny, "2026-11-25T10:00:00Z", "2026-11-25T11:00:00Z")}, "2026-11-25T10:30:00Z",
 			"2026-11-25T11:00:00Z", "", "waits until 2026-11-25T11:00:00Z: a window that denies changes is open"},
-		"two that allow and touch are one": {[]windows.Arguments{allow("0 8 * * *", "2h", ""),
+		"two adjacent allows": {[]windows.Arguments{allow("0 8 * * *", "2h", ""),
 			allow("0 10 * * *", "2h", "")}, "2026-11-25T08:30:00Z", "", "2026-11-25T12:00:00Z", ""},
-		"two that overlap are one": {[]windows.Arguments{allow("0 10 * * *", "2h", ""), allow("0 8 * * *", "3h", "")},
+		"two overlapping allows": {[]windows.Arguments{allow("0 10 * * *", "2h", ""), allow("0 8 * * *", "3h", "")},
 			"2026-11-25T08:30:00Z", "", "2026-11-25T12:00:00Z", ""},
-		"two that do not touch are two": {[]windows.Arguments{allow("0 8 * * *", "119m", ""),
+		"two allows with a minute between them": {[]windows.Arguments{allow("0 8 * * *", "119m", ""),
 			allow("0 10 * * *", "2h", "")}, "2026-11-25T08:30:00Z", "", "2026-11-25T09:59:00Z", ""},
-		"two that deny and touch are one": {[]windows.Arguments{
+		"two adjacent denies": {[]windows.Arguments{
 			deny("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "first"),
 			deny("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z", "second")}, "2026-01-01T12:00:00Z", "2026-01-03T00:00:00Z",
 			"", "waits until 2026-01-03T00:00:00Z: first"},
-		"a window that touches itself never closes": {[]windows.Arguments{allow("* * * * *", "1m", "")},
+		"allow that opens again when it closes": {[]windows.Arguments{allow("* * * * *", "1m", "")},
 			"2026-11-25T08:30:30Z", "", "", ""},
-		"two that always touch never close": {[]windows.Arguments{allow("*/2 * * * *", "1m", ""),
+		"two allows that take turns": {[]windows.Arguments{allow("*/2 * * * *", "1m", ""),
 			allow("1-59/2 * * * *", "1m", "")}, "2026-11-25T08:30:30Z", "", "", ""},
-		"a day that never comes": {[]windows.Arguments{allow("0 0 30 2 *", "1h", "")}, "2026-11-25T08:30:30Z", "", "",
+		"allow on 30 February": {[]windows.Arguments{allow("0 0 30 2 *", "1h", "")}, "2026-11-25T08:30:30Z", "", "",
 			"no window opens within 5 years: no window that allows changes is open"},
-		"only past times are allowed": {[]windows.Arguments{fixed(windows.Allow, "2026-01-01T00:00:00Z",
+		"allow in the past": {[]windows.Arguments{fixed(windows.Allow, "2026-01-01T00:00:00Z",
 			"2026-02-01T00:00:00Z")}, "2026-11-25T08:30:30Z", "", "", "no window opens within 5 years"},
-		"denied beyond the horizon": {[]windows.Arguments{fixed(windows.Deny, "2026-01-01T00:00:00Z",
+		"deny for more than five years": {[]windows.Arguments{fixed(windows.Deny, "2026-01-01T00:00:00Z",
 			"2036-02-01T00:00:00Z")}, "2026-11-25T08:30:30Z", "", "", "no window opens within 5 years"},
-		"the next leap day": {[]windows.Arguments{allow("0 0 29 2 *", "24h", "")}, "2026-11-25T00:00:00Z",
+		"allow on the next leap day": {[]windows.Arguments{allow("0 0 29 2 *", "24h", "")}, "2026-11-25T00:00:00Z",
 			"2028-02-29T00:00:00Z", "", "waits"},
-		"in a leap day": {[]windows.Arguments{allow("0 0 29 2 *", "24h", "")}, "2028-02-29T12:00:00Z",
+		"allow on this leap day": {[]windows.Arguments{allow("0 0 29 2 *", "24h", "")}, "2028-02-29T12:00:00Z",
 			"", "2028-03-01T00:00:00Z", ""},
-		"over the end of February": {[]windows.Arguments{allow("0 12 28 2 *", "24h", "")}, "2027-03-01T00:00:00Z",
+		"allow over the end of February": {[]windows.Arguments{allow("0 12 28 2 *", "24h", "")}, "2027-03-01T00:00:00Z",
 			"", "2027-03-01T12:00:00Z", ""},
-		"a day of the month or a weekday": {[]windows.Arguments{allow("0 0 1 * 1", "1h", "")}, "2026-11-25T00:00:00Z",
+		"schedule with a day of the month and a weekday": {[]windows.Arguments{allow("0 0 1 * 1", "1h", "")},
+			"2026-11-25T00:00:00Z",
 			"2026-11-30T00:00:00Z", "", "waits"},
-		"a window of a month": {[]windows.Arguments{allow("0 0 1 1 *", "744h", "")}, "2026-01-31T23:59:59Z", "",
+		"allow for a month": {[]windows.Arguments{allow("0 0 1 1 *", "744h", "")}, "2026-01-31T23:59:59Z", "",
 			"2026-02-01T00:00:00Z", ""},
 
-		// Changes of the clocks, in six zones. A skipped time does not open, and a repeated one opens twice.
+		// The clocks change, in six zones. A window does not open at a time that is skipped. It opens twice at a time that
+		// is repeated.
 		"Berlin skips 02:30": {[]windows.Arguments{allow("30 2 * * *", "10m", "Europe/Berlin")}, "2026-03-28T12:00:00Z",
 			"2026-03-30T00:30:00Z", "", "waits until 2026-03-30T02:30:00+02:00"},
-		"Berlin repeats 02:30: the first": {[]windows.Arguments{allow("30 2 * * *", "10m", "Europe/Berlin")},
+		"Berlin repeats 02:30, before the first": {[]windows.Arguments{allow("30 2 * * *", "10m", "Europe/Berlin")},
 			"2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", "", "waits until 2026-10-25T02:30:00+02:00"},
-		"Berlin repeats 02:30: the second": {[]windows.Arguments{allow("30 2 * * *", "10m", "Europe/Berlin")},
+		"Berlin repeats 02:30, before the second": {[]windows.Arguments{allow("30 2 * * *", "10m", "Europe/Berlin")},
 			"2026-10-25T00:40:00Z", "2026-10-25T01:30:00Z", "", "waits until 2026-10-25T02:30:00+01:00"},
 		"Berlin's night is nine hours long": {[]windows.Arguments{allow("0 22 * * *", "8h", "Europe/Berlin")},
 			"2026-10-24T21:00:00Z", "", "2026-10-25T04:00:00Z", ""},
@@ -108,7 +113,8 @@ func TestAt(t *testing.T) {
 			"2026-03-09T06:00:00Z", "", "waits until 2026-03-09T02:00:00-04:00"},
 		"New York repeats 01:15": {[]windows.Arguments{allow("15 1 * * *", "1h", "America/New_York")},
 			"2026-11-01T05:00:00Z", "2026-11-01T05:15:00Z", "", "waits until 2026-11-01T01:15:00-04:00"},
-		"and both are one window": {[]windows.Arguments{allow("15 1 * * *", "1h", "America/New_York")},
+		"New York repeats 01:15 while the window is open": {[]windows.Arguments{allow("15 1 * * *", "1h",
+			"America/New_York")},
 			"2026-11-01T05:20:00Z", "", "2026-11-01T07:15:00Z", ""},
 		"Lord Howe skips half an hour": {[]windows.Arguments{allow("15 2 * * *", "5m", "Australia/Lord_Howe")},
 			"2026-10-03T12:00:00Z", "2026-10-04T15:15:00Z", "", "waits until 2026-10-05T02:15:00+11:00"},
@@ -125,20 +131,21 @@ func TestAt(t *testing.T) {
 			t.Parallel()
 			s := parse(t, tc.windows...).At(at(t, tc.now))
 			if !s.OpensAt.Equal(at(t, tc.opens)) || !s.OpenUntil.Equal(at(t, tc.until)) {
-				t.Errorf("it opens at %s and is open until %s", s.OpensAt, s.OpenUntil)
+				t.Errorf("the windows open at %s and are open until %s", s.OpensAt, s.OpenUntil)
 			}
 			switch {
 			case (s.Closed == "") != (tc.waits == ""):
-				t.Errorf("it is %+v", s)
+				t.Errorf("the state is %+v", s)
 			case tc.waits != "" && !strings.HasPrefix(s.Waits(), tc.waits):
-				t.Errorf("it says %s", s.Waits())
+				t.Errorf("the text is %s", s.Waits())
 			}
 		})
 	}
 }
 
-// The texts of closed windows stay until they open, whichever window denies meanwhile: open pull requests show them.
-func TestClosedIsStable(t *testing.T) {
+// TestClosedTextIsStable: the text about closed windows does not change until they open, even if another window denies
+// changes meanwhile. Open pull requests show this text.
+func TestClosedTextIsStable(t *testing.T) {
 	t.Parallel()
 	all := parse(t, allow("0 8 * * 1-4", "8h", "Europe/Berlin"),
 		deny("2026-12-20T00:00:00+01:00", "2027-01-04T00:00:00+01:00", "holidays"))
@@ -149,7 +156,7 @@ func TestClosedIsStable(t *testing.T) {
 	}
 	for now := begin; now.Before(end); now = now.Add(7 * time.Minute) {
 		if got := all.At(now); got.Closed != want.Closed || !got.OpensAt.Equal(want.OpensAt) {
-			t.Fatalf("at %s it is %+v", now, got)
+			t.Fatalf("at %s, the state is %+v", now, got)
 		}
 	}
 }
@@ -172,8 +179,9 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestBounded has lists of windows that take long if each opening within five years is looked at.
-func TestBounded(t *testing.T) {
+// TestAtIsFast: lists of windows that open very often or never are decided quickly. To look at each opening within five
+// years would take too long.
+func TestAtIsFast(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(i int) windows.Arguments{
 		"every other weekday in Chatham": func(int) windows.Arguments {
@@ -198,7 +206,7 @@ func TestBounded(t *testing.T) {
 			began := time.Now()
 			parsed.At(at(t, "2026-11-25T08:30:30Z"))
 			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("it took %s", took)
+				t.Errorf("At took %s", took)
 			} else {
 				t.Log(took)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestParse has a row for each invalid argument, with its attribute.
+// TestParse has a row for each invalid argument, with the attribute of its problem.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	scheduled := func(schedule, duration, zone string) windows.Arguments {
@@ -20,40 +20,47 @@ func TestParse(t *testing.T) {
 		window          windows.Arguments
 		attribute, text string
 	}{
-		"no kind":           {windows.Arguments{Schedule: "0 8 * * *", Duration: "1h"}, "kind", "needs a kind"},
-		"another kind":      {windows.Arguments{Kind: "open", Schedule: "0 8 * * *", Duration: "1h"}, "kind", `"open"`},
-		"nothing":           {windows.Arguments{Kind: windows.Deny}, "schedule", "with a duration, or from and until"},
-		"no duration":       {scheduled("0 8 * * *", "", ""), "duration", "how long"},
-		"four fields":       {scheduled("0 8 * *", "1h", ""), "schedule", "Expected exactly 5 fields, found 4"},
-		"six fields":        {scheduled("0 0 8 * * *", "1h", ""), "schedule", "Expected exactly 5 fields, found 6"},
-		"a descriptor":      {scheduled("@every 1h", "1h", ""), "schedule", "does not accept descriptors"},
-		"a daily one":       {scheduled("@daily", "1h", ""), "schedule", "does not accept descriptors"},
-		"a zone in it":      {scheduled("TZ=Europe/Berlin 0 8 * * *", "1h", ""), "schedule", "A schedule has no zone"},
-		"nothing but it":    {scheduled("CRON_TZ=UTC", "1h", ""), "schedule", "A schedule has no zone"},
-		"minute 60":         {scheduled("60 8 * * *", "1h", ""), "schedule", "above maximum (59)"},
-		"weekday 7":         {scheduled("0 8 * * 7", "1h", ""), "schedule", "above maximum (6)"},
-		"an empty field":    {scheduled("0 8 , * *", "1h", ""), "schedule", "A field has no value"},
-		"blank":             {scheduled(" ", "1h", ""), "schedule", "Expected exactly 5 fields, found 0"},
-		"no zone":           {scheduled("0 8 * * *", "1h", "Europe/Bonn"), "time_zone", `"Europe/Bonn" is not a time zone`},
-		"the machine's":     {scheduled("0 8 * * *", "1h", "Local"), "time_zone", `"Local" is not a time zone`},
-		"the machine's too": {scheduled("0 8 * * *", "1h", "localtime"), "time_zone", `"localtime" is not a time zone`},
-		"a file":            {scheduled("0 8 * * *", "1h", "../../etc/passwd"), "time_zone", "is not a time zone"},
-		"no number":         {scheduled("0 8 * * *", "8 hours", ""), "duration", `"8 hours" is not a duration`},
-		"below a minute":    {scheduled("0 8 * * *", "59s", ""), "duration", "not a duration from 1m to 744h"},
-		"negative":          {scheduled("0 8 * * *", "-1h", ""), "duration", "not a duration from 1m to 744h"},
-		"above 31 days":     {scheduled("0 8 * * *", "744h1s", ""), "duration", "744h (31 days)"},
-		"both": {windows.Arguments{Kind: windows.Deny, Schedule: "0 8 * * *", Duration: "1h", From: "2026-01-01T00:00:00Z",
+		"no kind": {windows.Arguments{Schedule: "0 8 * * *", Duration: "1h"}, "kind", "needs a kind"},
+		"unknown kind": {windows.Arguments{Kind: "open", Schedule: "0 8 * * *", Duration: "1h"}, "kind",
+			`"open"`},
+		"only a kind": {windows.Arguments{Kind: windows.Deny}, "schedule",
+			"with a duration, or from and until"},
+		"no duration":     {scheduled("0 8 * * *", "", ""), "duration", "how long"},
+		"four fields":     {scheduled("0 8 * *", "1h", ""), "schedule", "Expected exactly 5 fields, found 4"},
+		"six fields":      {scheduled("0 0 8 * * *", "1h", ""), "schedule", "Expected exactly 5 fields, found 6"},
+		"schedule @every": {scheduled("@every 1h", "1h", ""), "schedule", "does not accept descriptors"},
+		"schedule @daily": {scheduled("@daily", "1h", ""), "schedule", "does not accept descriptors"},
+		"schedule with a zone": {scheduled("TZ=Europe/Berlin 0 8 * * *", "1h", ""), "schedule",
+			"A schedule has no zone"},
+		"schedule of only a zone": {scheduled("CRON_TZ=UTC", "1h", ""), "schedule", "A schedule has no zone"},
+		"minute 60":               {scheduled("60 8 * * *", "1h", ""), "schedule", "above maximum (59)"},
+		"weekday 7":               {scheduled("0 8 * * 7", "1h", ""), "schedule", "above maximum (6)"},
+		"empty field":             {scheduled("0 8 , * *", "1h", ""), "schedule", "A field has no value"},
+		"blank schedule":          {scheduled(" ", "1h", ""), "schedule", "Expected exactly 5 fields, found 0"},
+		"unknown zone": {scheduled("0 8 * * *", "1h", "Europe/Bonn"), "time_zone",
+			`"Europe/Bonn" is not a time zone`},
+		"zone Local": {scheduled("0 8 * * *", "1h", "Local"), "time_zone", `"Local" is not a time zone`},
+		"zone localtime": {scheduled("0 8 * * *", "1h", "localtime"), "time_zone",
+			`"localtime" is not a time zone`},
+		"path of a file as the zone": {scheduled("0 8 * * *", "1h", "../../etc/passwd"), "time_zone", "is not a time zone"},
+		"invalid duration":           {scheduled("0 8 * * *", "8 hours", ""), "duration", `"8 hours" is not a duration`},
+		"duration below a minute":    {scheduled("0 8 * * *", "59s", ""), "duration", "not a duration from 1m to 744h"},
+		"negative duration":          {scheduled("0 8 * * *", "-1h", ""), "duration", "not a duration from 1m to 744h"},
+		"duration above 31 days":     {scheduled("0 8 * * *", "744h1s", ""), "duration", "744h (31 days)"},
+		"schedule and times": {windows.Arguments{Kind: windows.Deny, Schedule: "0 8 * * *", Duration: "1h",
+			From:  "2026-01-01T00:00:00Z",
 			Until: "2026-01-02T00:00:00Z"}, "from", "Remove one of both"},
-		"a zone of times": {windows.Arguments{Kind: windows.Deny, TimeZone: "UTC", From: "2026-01-01T00:00:00Z",
+		"zone and times": {windows.Arguments{Kind: windows.Deny, TimeZone: "UTC", From: "2026-01-01T00:00:00Z",
 			Until: "2026-01-02T00:00:00Z"}, "from", "a zone of their own"},
 		"no end":       {deny("2026-01-01T00:00:00Z", "", ""), "until", "needs from and until"},
 		"no beginning": {deny("", "2026-01-01T00:00:00Z", ""), "from", "needs from and until"},
-		"a date":       {deny("2026-01-01", "2026-01-02T00:00:00Z", ""), "from", `"2026-01-01" is not a time with a zone`},
-		"no zone in a time": {deny("2026-01-01T00:00:00Z", "2026-01-02T00:00:00", ""), "until",
+		"date instead of a time": {deny("2026-01-01", "2026-01-02T00:00:00Z", ""), "from",
+			`"2026-01-01" is not a time with a zone`},
+		"time without a zone": {deny("2026-01-01T00:00:00Z", "2026-01-02T00:00:00", ""), "until",
 			"is not a time with a zone"},
-		"the end before the beginning": {deny("2026-01-02T00:00:00Z", "2026-01-02T00:30:00+01:00", ""), "until",
+		"end before the beginning": {deny("2026-01-02T00:00:00Z", "2026-01-02T00:30:00+01:00", ""), "until",
 			"not after its beginning"},
-		"the end at the beginning": {deny("2026-01-02T00:00:00Z", "2026-01-02T01:00:00+01:00", ""), "until",
+		"end at the beginning": {deny("2026-01-02T00:00:00Z", "2026-01-02T01:00:00+01:00", ""), "until",
 			"not after its beginning"},
 		"strict without deny": {windows.Arguments{Kind: windows.Allow, Schedule: "0 8 * * *", Duration: "1h", Strict: true},
 			"strict", "a window that denies"},
@@ -84,7 +91,7 @@ func TestParseReportsAll(t *testing.T) {
 	}
 }
 
-// Unknown arguments are no problem, and the known ones beside them are checked.
+// TestParseUnknown: an unknown argument is no problem. The known arguments of the same window are checked.
 func TestParseUnknown(t *testing.T) {
 	t.Parallel()
 	for _, w := range []windows.Arguments{

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 )
 
-// parse reads windows that are valid.
+// parse parses windows, and fails the test if they are invalid.
 func parse(t testing.TB, all ...windows.Arguments) windows.Windows {
 	t.Helper()
 	parsed, ps := windows.Parse(all)
@@ -22,7 +22,8 @@ func parse(t testing.TB, all ...windows.Arguments) windows.Windows {
 	return parsed
 }
 
-// TestOracle compares 10,000 random windows with those that testdata/oracle.py recorded from croniter and dateutil.
+// TestOracle compares the states of 10,000 random windows with the states that testdata/oracle.py recorded from
+// croniter and dateutil.
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/oracle.tsv.gz")
@@ -71,6 +72,6 @@ func TestOracle(t *testing.T) {
 		}
 	}
 	if n := len(columns[1]); n != 10_000 || open < 2000 || n-open < 2000 || changes < 8000 {
-		t.Errorf("%d windows, %d of them open, %d change", n, open, changes)
+		t.Errorf("%d windows, of which %d are open and %d change", n, open, changes)
 	}
 }
