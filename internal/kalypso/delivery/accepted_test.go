@@ -15,13 +15,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// change returns the change of the branch, which its apply reads.
+// change returns the change that an apply makes to the branch that it reads.
 func (s *situation) change() (*Change, []error) {
 	tree := next.New(s.desired.rendered(), nil, s.state)
 	return newChange(&check.Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
 }
 
-// ids returns the IDs of refusals.
+// ids returns the IDs of the refused changes among errors.
 func ids(errs []error) (all []string) {
 	for _, err := range errs {
 		var refused *accepted.RefusedError
@@ -32,13 +32,13 @@ func ids(errs []error) (all []string) {
 	return all
 }
 
-// moving puts the rendering on another branch, which contains nothing yet.
+// moving moves the rendering to another branch, which is empty.
 func (s *situation) moving(to string) {
 	s.desired.Destination.Branch, s.branch = to, &past.Branch{Head: "head"}
 }
 
-// Each refused change has an ID. In accepted_changes, it allows that change, in the plan and in the apply, and none of
-// the other changes of its row.
+// TestAcceptedChanges: each refused change has an ID. If accepted_changes contains the ID, the change is allowed in the
+// plan and in the apply. The other changes of a row have other IDs, so they are still refused.
 func TestAcceptedChanges(t *testing.T) {
 	for _, test := range []struct {
 		kind   string
@@ -47,11 +47,11 @@ func TestAcceptedChanges(t *testing.T) {
 	}{
 		{accepted.Removed, func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			map[string]func(*situation){
-				"another folder stays": func(s *situation) { s.desired.Tree = rendered("large/b=1") },
-				"a removed folder has another tree": func(s *situation) {
+				"another target is kept": func(s *situation) { s.desired.Tree = rendered("large/b=1") },
+				"another tree of a removed target": func(s *situation) {
 					s.state, s.branch = usualState("large/a=1 large/b=2 small/c=1"), containing("large/a=1 large/b=2 small/c=1")
 				},
-				"one more folder goes": func(s *situation) {
+				"one more removed target": func(s *situation) {
 					now := delivered + " small/d=1"
 					s.state, s.branch = usualState(now), containing(now)
 				},
@@ -73,9 +73,9 @@ func TestAcceptedChanges(t *testing.T) {
 			"another destination": func(s *situation) { s.desired.Destination.Branch = "live" },
 		}},
 		{accepted.Move, func(s *situation) { s.moving("live") }, map[string]func(*situation){
-			"another new location":      func(s *situation) { s.moving("prod") },
-			"another previous location": func(s *situation) { s.state.Destination.Path = "old" },
-			"another tree there":        func(s *situation) { s.state = usualState("large/a=2") },
+			"another new location":                  func(s *situation) { s.moving("prod") },
+			"another previous location":             func(s *situation) { s.state.Destination.Path = "old" },
+			"another tree at the previous location": func(s *situation) { s.state = usualState("large/a=2") },
 		}},
 		{accepted.Occupied, func(s *situation) {
 			s.state, s.branch.Record.Environment, s.desired.Guardrails = nil, "stage", free
@@ -120,13 +120,14 @@ func TestAcceptedChanges(t *testing.T) {
 			}
 			s.desired.AcceptedChanges = accepted.Changes{unknown.Text}
 			if _, errs := s.change(); len(errs) > 0 {
-				t.Errorf("with an ID that is not known yet: %v", errs)
+				t.Errorf("with an unknown ID: %v", errs)
 			}
 		})
 	}
 }
 
-// Moves between cluster types and drift are decided by the state.
+// TestAcceptedInPlan: a plan refuses moves between cluster types and drift. It finds them in the state, without reading
+// the branch.
 func TestAcceptedInPlan(t *testing.T) {
 	moves := func() *situation {
 		s := usualSituation()

@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// An apply that promotes another commit, or writes a wave, must begin before its window closes. No other apply must.
+// TestCheckWindow: an apply that promotes another commit or writes a wave must begin before its window closes. This
+// does not hold for other applies.
 func TestCheckWindow(t *testing.T) {
 	t.Parallel()
 	closes := time.Date(2026, 11, 25, 15, 0, 0, 0, time.UTC)
@@ -24,20 +25,20 @@ func TestCheckWindow(t *testing.T) {
 		strategy strategy.Strategy
 		decision promotion.Kind
 		step     *rollout.Step
-		of       string // the argument whose window closed; "": the apply may begin
+		of       string // the argument whose window has closed; empty if the apply may begin
 	}{
-		"a promotion":                {delivery.Write, strategy.Push, promotion.Promote, nil, "promotion"},
-		"a proposed promotion":       {delivery.Write, strategy.PullRequest, promotion.Promote, nil, "promotion"},
-		"a promotion in waves":       {delivery.Write, strategy.Push, promotion.Promote, wave, "promotion"},
-		"a later wave":               {delivery.Write, strategy.Push, promotion.Hold, wave, "rollout"},
-		"a wave without a promotion": {delivery.Write, strategy.PullRequest, "", wave, "rollout"},
-		"folders that go back":       {delivery.Write, strategy.Push, promotion.Hold, back, ""},
-		"an own change":              {delivery.Write, strategy.Push, promotion.Hold, nil, ""},
-		"a rollback":                 {delivery.Write, strategy.Push, promotion.Rollback, nil, ""},
-		"a pin":                      {delivery.Write, strategy.Push, promotion.Pinned, nil, ""},
-		"nothing to write":           {delivery.Keep, strategy.Push, promotion.Promote, wave, ""},
-		"a draft":                    {delivery.Withhold, strategy.PullRequest, promotion.Promote, wave, ""},
-		"a computed tree":            {delivery.Write, strategy.None, promotion.Promote, nil, ""},
+		"a promotion":                 {delivery.Write, strategy.Push, promotion.Promote, nil, "promotion"},
+		"a proposed promotion":        {delivery.Write, strategy.PullRequest, promotion.Promote, nil, "promotion"},
+		"a promotion in waves":        {delivery.Write, strategy.Push, promotion.Promote, wave, "promotion"},
+		"a later wave":                {delivery.Write, strategy.Push, promotion.Hold, wave, "rollout"},
+		"a wave without a promotion":  {delivery.Write, strategy.PullRequest, "", wave, "rollout"},
+		"folders that are reverted":   {delivery.Write, strategy.Push, promotion.Hold, back, ""},
+		"a change of the environment": {delivery.Write, strategy.Push, promotion.Hold, nil, ""},
+		"a rollback":                  {delivery.Write, strategy.Push, promotion.Rollback, nil, ""},
+		"a pin":                       {delivery.Write, strategy.Push, promotion.Pinned, nil, ""},
+		"nothing to write":            {delivery.Keep, strategy.Push, promotion.Promote, wave, ""},
+		"a draft":                     {delivery.Withhold, strategy.PullRequest, promotion.Promote, wave, ""},
+		"a computed tree":             {delivery.Write, strategy.None, promotion.Promote, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,9 +28,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// The tables below specify what happens to a rendering. A row changes one part of the usual case, in which nothing has
-// to be done: the environment "dev" on the branch "dev" is rendered and delivered, and the branch has not changed
-// since.
+// The tables below specify what happens to a rendering. In the usual case, nothing has to be done: the environment
+// "dev" is rendered and delivered to the branch "dev", and the branch has not changed since. Each row changes one part
+// of this case.
 
 // situation contains the inputs of a decision.
 type situation struct {
@@ -40,10 +40,10 @@ type situation struct {
 	branch  *past.Branch // the branch as it is read now
 	old     *past.Branch // the same branch at the previous path
 	adopted []string
-	settled bool // the last decision has nothing to do by [Settled] too
+	settled bool // [Settled] finds nothing to do, either
 }
 
-// desired is a rendering that rows change: its arguments, and the tree that its fleet renders.
+// desired is the rendering that rows change: its arguments, and the tree that its fleet renders.
 type desired struct {
 	wish.Arguments
 	Tree   *tree.Tree
@@ -58,14 +58,14 @@ func (d *desired) rendered() *next.Rendered {
 	return r
 }
 
-// decide decides on the situation, twice, and fails the test unless both decisions are equal.
+// decide returns the decision on the situation. It decides twice, and fails the test if the decisions differ.
 func (s *situation) decide(t *testing.T) *Decision {
 	t.Helper()
 	r := s.desired.rendered()
 	decision, again := Decide(r, s.prior, s.state), Decide(r, s.prior, s.state)
 	all := cmp.Exporter(func(reflect.Type) bool { return true })
 	if diff := cmp.Diff(decision, again, all, cmp.Comparer(sameErrors), cmp.Comparer(sameTree)); diff != "" {
-		t.Errorf("decided twice (-first +second):\n%s", diff)
+		t.Errorf("the second decision differs (-first +second):\n%s", diff)
 	}
 	if s.prior != nil {
 		settled := Settled(r, s.prior, s.state)
@@ -85,7 +85,7 @@ func sameErrors(a, b error) bool {
 
 func sameTree(a, b *tree.Tree) bool { return a == b }
 
-// applied returns the tree that an apply leaves.
+// applied returns the tree that the apply leaves on the branch.
 func (s *situation) applied() *next.Next {
 	return Decide(s.desired.rendered(), s.prior, s.state).Applied
 }
@@ -97,7 +97,8 @@ var free = wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
 var usualDestination = record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
-// rendered returns a tree of "cluster type/deployment target=content". A target with the content "-" is empty.
+// rendered returns a tree with entries such as "large/web=1": the deployment target web of the cluster type large, with
+// the content 1. A target with the content "-" is empty.
 func rendered(entries string) *tree.Tree {
 	folders := map[string][]tree.TargetFolder{}
 	for _, entry := range strings.Fields(entries) {
@@ -124,7 +125,7 @@ func rendered(entries string) *tree.Tree {
 
 func existing(entries string) inventory.Folders { return inventory.Of(rendered(entries)) }
 
-// containing returns a branch that contains a rendering with its record.
+// containing returns a branch that contains a rendering and its record.
 func containing(entries string) *past.Branch {
 	inventory := existing(entries)
 	written := record.New("dev", inventory.Names(), "", nil, nil)
@@ -150,13 +151,13 @@ func usualSituation() *situation {
 	}
 }
 
-// edit changes the branch as people do, after the state has seen it.
+// edit changes the branch as people do, and lets the state know their commit.
 func edit(s *past.State, entries string) {
 	s.LastRead.Folders = existing(entries)
 	s.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
-// reverted reverts the last delivery as people do: the branch contains the delivery before it.
+// reverted lets the branch contain the usual tree again, as after people reverted the last delivery.
 func (s *situation) reverted(last string) {
 	before := s.state.AsDelivery()
 	s.state = usualState(last)
@@ -164,7 +165,7 @@ func (s *situation) reverted(last string) {
 	s.state.LastRead, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
-// proposed proposes the tree by pull request 7, while the destination contains the last delivery.
+// proposed proposes the tree with pull request 7. The destination still contains the last delivery.
 func (s *situation) proposed(entries string) *past.Proposal {
 	s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered(entries)
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
@@ -174,7 +175,7 @@ func (s *situation) proposed(entries string) *past.Proposal {
 	return s.state.Proposal
 }
 
-// moved puts the last delivery on the branch "old", as before a move.
+// moved leaves the last delivery on the branch "old" too, as after a move.
 func (s *situation) moved() *past.OldLocation {
 	left := usualState(delivered)
 	left.Destination.Branch = "old"
@@ -183,7 +184,7 @@ func (s *situation) moved() *past.OldLocation {
 	return old
 }
 
-// text describes the decision on a situation, with the changes if they are known.
+// text returns the decision as a text. It contains the changes of folders if these are known.
 func (d *Decision) text(on *situation) string {
 	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
 		RemoveOld: "remove old"}[d.Action]}
@@ -210,7 +211,7 @@ func (d *Decision) text(on *situation) string {
 		add(true, "keeps %s for now", old.Branch)
 	}
 	for _, s := range d.Drift {
-		add(true, "overwrites others on %s", s.Destination.Branch)
+		add(true, "overwrites foreign changes on %s", s.Destination.Branch)
 	}
 	add(d.ClosedPullRequest != 0, "pull request %d was abandoned", d.ClosedPullRequest)
 	add(d.RemainingTree != nil, "leaves the tree")
@@ -224,7 +225,7 @@ func (d *Decision) text(on *situation) string {
 	return strings.Join(parts, ", ")
 }
 
-// kindOf describes an error by its type, and an ownership error by its subject.
+// kindOf returns a short text for an error, by its type and the folders or the reason in it.
 func kindOf(err error) string {
 	var ownership *check.OwnershipError
 	var moved *check.MovedError
@@ -255,7 +256,7 @@ func kindOf(err error) string {
 	return err.Error()
 }
 
-// TestDecide: the actions of an apply, by the configuration and the state of the last run.
+// TestDecide specifies the action of an apply, which follows from the configuration and the state.
 func TestDecide(t *testing.T) {
 	const unknown = unknown.Text
 	for _, test := range []struct {
@@ -264,7 +265,7 @@ func TestDecide(t *testing.T) {
 		want string
 	}{
 		{"nothing changes", func(*situation) {}, "keep"},
-		{"other origins and another message of the same bytes cause no commit", func(s *situation) {
+		{"other origins or another message for the same bytes cause no commit", func(s *situation) {
 			s.desired.Origins, s.desired.Message = []string{"repo@main:x"}, "Another"
 		}, "keep"},
 
@@ -293,10 +294,10 @@ func TestDecide(t *testing.T) {
 			"write, changes map[large:+0 -0 ~1]"},
 		{"another promoted commit is written", func(s *situation) { s.desired.Promotion.Commit = "v2" },
 			"write, changes map[]"},
-		{"another environment is written, and removes all folders of the previous one",
+		{"another environment removes all folders of the previous environment",
 			func(s *situation) { s.desired.Environment = "stage" },
 			"write, changes map[], replaces dev, refuses: removes [large/a large/b small/c]"},
-		{"another destination is written, and read for errors", func(s *situation) {
+		{"another destination is written, and its branch is read for errors", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
 		}, "write, changes map[], reads the branch"},
 		{"another notation of the same destination changes nothing",
@@ -305,7 +306,7 @@ func TestDecide(t *testing.T) {
 			s.prior.Commit = ""
 			s.state = nil
 		}, "write, reads the branch"},
-		{"with pull requests and an unreadable private state, the branch is read", func(s *situation) {
+		{"with pull requests and without a private state, the branch is read", func(s *situation) {
 			s.desired.Strategy, s.state = strategy.PullRequest, nil
 		}, "write, recovers the state, reads the branch"},
 
@@ -323,7 +324,7 @@ func TestDecide(t *testing.T) {
 		}, "undecided"},
 		{"with an unknown promoted commit, nothing is decided", func(s *situation) { s.desired.Promotion.Commit = unknown },
 			"undecided"},
-		{"an unknown environment does not count as another one", func(s *situation) {
+		{"an unknown environment is not another environment", func(s *situation) {
 			s.desired.Environment = unknown
 		}, "keep"},
 		{"guardrails count targets with unknown files", func(s *situation) {
@@ -335,7 +336,7 @@ func TestDecide(t *testing.T) {
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 
 		// Guardrails and ownership, by the last read.
-		{"guardrails refuse a change that removes too much", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+		{"guardrails refuse to remove two of three targets", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
 		{"a move is refused once the new branch was read", func(s *situation) {
 			s.desired.Destination.Branch = "live"
@@ -356,11 +357,11 @@ func TestDecide(t *testing.T) {
 			s.desired.Tree = rendered(delivered + " team/d=1")
 			s.state.LastRead.Folders = existing(delivered + " team/x=1")
 		}, "write, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
-		{"a folder of others is adopted", func(s *situation) {
+		{"a foreign folder is adopted", func(s *situation) {
 			s.desired.Tree, s.desired.Adopt = rendered(delivered+" team/d=1"), true
 			s.state.LastRead.Folders = existing(delivered + " team")
 		}, "write, changes map[team:+1 -0 ~0], adopts [team]"},
-		{"a file has the name of a folder of ours", func(s *situation) {
+		{"a foreign file at the path of one of our folders is not overwritten", func(s *situation) {
 			s.desired.Tree, s.state.LastRead.Files = rendered(delivered+" team/d=1"), []string{"team"}
 		}, "write, changes map[team:+1 -0 ~0], refuses: not directories"},
 		{"a foreign folder that the tree does not need is no error", func(s *situation) {
@@ -369,14 +370,14 @@ func TestDecide(t *testing.T) {
 
 		// Drift.
 		{"foreign changes are overwritten", func(s *situation) { edit(s.state, "large/a=9 large/b=1 small/c=1") },
-			"write, changes map[large:+0 -0 ~1], overwrites others on dev"},
+			"write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
 		{"foreign changes that the fleet renders too are not overwritten", func(s *situation) {
 			edit(s.state, "large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[]"},
 		{"a foreign change of the record is overwritten", func(s *situation) {
 			s.state.LastRead.RecordHash, s.state.Drift = "theirs", []drift.Commit{{}}
-		}, "write, changes map[], overwrites others on dev"},
+		}, "write, changes map[], overwrites foreign changes on dev"},
 		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 new/d=1")
 			s.state.LastRead, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
@@ -384,45 +385,46 @@ func TestDecide(t *testing.T) {
 		{"a move overwrites foreign changes at the previous location", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
-		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev, reads the branch"},
+		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev, reads the branch"},
 		{"a move that keeps the previous location overwrites nothing there", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.KeepOld = "clusters", true
 		}, "write, changes map[large:+0 -0 ~1], reads the branch"},
-		{"people reverted the last delivery, and the fleet renders the previous tree again", func(s *situation) {
+		{"a revert by people is kept if the fleet renders the previous tree again", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 		}, "keep"},
-		{"people reverted the last delivery, and rejected its commit", func(s *situation) {
+		{"a revert by people is kept if they rejected the commit", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 			s.state.PromotedCommit, s.desired.Rejected = "bad", []string{"bad"}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"people reverted the last delivery, and the fleet still renders it", func(s *situation) {
+		{"a revert by people is overwritten if the fleet still renders the reverted tree", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"there is drift, and the tree is unknown", func(s *situation) {
+		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+		{"drift is overwritten even if the tree is unknown", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil
-		}, "write, overwrites others on dev"},
+		}, "write, overwrites foreign changes on dev"},
 
 		{"a folder in place of the record is not overwritten", func(s *situation) {
 			s.state.LastRead.RecordObstacle, s.state.LastRead.RecordHash = `".kalypso" exists but is not a directory`, ""
 			s.state.LastRead.Record, s.state.Drift = nil, []drift.Commit{{}}
-		}, "write, changes map[], overwrites others on dev, refuses: not a directory"},
+		}, "write, changes map[], overwrites foreign changes on dev, refuses: not a directory"},
 		{"the record of another environment is not overwritten", func(s *situation) {
 			written := record.New("stage", []string{"large", "small"}, "", nil, nil)
 			s.state.LastRead.Record, s.state.LastRead.RecordHash, s.state.Drift = &written, written.Hash(), []drift.Commit{{}}
-		}, "write, changes map[], overwrites others on dev, refuses: of environment"},
+		}, "write, changes map[], overwrites foreign changes on dev, refuses: of environment"},
 
 		// Previous locations on other branches.
-		{"a push removes a previous location that is left over", func(s *situation) { s.moved() }, "write, changes map[]"},
-		{"a previous location stays with on_move = keep", func(s *situation) { s.moved(); s.desired.KeepOld = true }, "keep"},
+		{"a push removes a remaining previous location", func(s *situation) { s.moved() }, "write, changes map[]"},
+		{"a previous location is kept with on_move = keep", func(s *situation) { s.moved(); s.desired.KeepOld = true },
+			"keep"},
 		{"a previous location is removed by pull request once the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy = strategy.PullRequest
 		}, "remove old, removes old"},
-		{"a previous location stays until the destination contains the tree", func(s *situation) {
+		{"a previous location is kept until the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], keeps old for now"},
@@ -430,7 +432,7 @@ func TestDecide(t *testing.T) {
 			s.moved().Number = 3
 			s.desired.Strategy = strategy.PullRequest
 		}, "keep"},
-		{"a removal's pull request that people closed stays closed", func(s *situation) {
+		{"a removal's pull request that people closed is not opened again", func(s *situation) {
 			old := s.moved()
 			old.Number, old.Closed, s.desired.Strategy = 3, true, strategy.PullRequest
 		}, "keep"},
@@ -488,68 +490,70 @@ func TestDecide(t *testing.T) {
 			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep"},
-		{"with the strategy none, a delivered tree stays", func(s *situation) { s.desired.Strategy = strategy.None },
+		{"with the strategy none, a delivered tree is left on the branch",
+			func(s *situation) { s.desired.Strategy = strategy.None },
 			"write, changes map[], leaves the tree"},
-		{"with the strategy none, an open pull request stays", func(s *situation) {
+		{"with the strategy none, an open pull request is left open", func(s *situation) {
 			s.proposed("large/a=2")
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
 
 		// Pull requests: the rows of the guide, "What a plan finds".
-		{"open, and its branch contains the tree",
+		{"open pull request, our branch contains the tree",
 			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
-		{"open, and people pushed changes of the tree to its branch", func(s *situation) {
+		{"open pull request, people changed the tree on our branch", func(s *situation) {
 			edit(s.proposed("large/a=2 large/b=1 small/c=1").Head, "large/a=9 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
-		{"open, and people changed the rendering's folders on the target branch", func(s *situation) {
+		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on deployment/dev"},
+		{"open pull request, people changed our folders on the target branch", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"open, and its branch was deleted", func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
+		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+		{"open pull request, our branch was deleted",
+			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
 			"write, changes map[large:+0 -0 ~1]"},
-		{"open, and another rendering delivered its promoted commit first", func(s *situation) {
+		{"open pull request, another rendering delivered its promoted commit first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"merged", func(s *situation) { s.desired.Strategy = strategy.PullRequest }, "keep"},
-		{"merged, and the branch changed later", func(s *situation) {
+		{"merged pull request", func(s *situation) { s.desired.Strategy = strategy.PullRequest }, "keep"},
+		{"merged pull request, people changed our folders later", func(s *situation) {
 			s.desired.Strategy = strategy.PullRequest
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites others on dev"},
-		{"closed without being merged", func(s *situation) {
+		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+		{"closed pull request, same tree", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 		}, "keep, pull request 7 was abandoned"},
-		{"closed, and the next different tree", func(s *situation) {
+		{"closed pull request, another tree", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
-		{"closed, and reopen", func(s *situation) {
+		{"closed pull request, same tree, reopen", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.desired.PullRequest.Reopen = true
 		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
 
 		// More rows about pull requests.
-		{"a tree that was never delivered is proposed", func(s *situation) {
+		{"a tree that is not delivered is proposed", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.PullRequest, ""
 		}, "write, changes map[]"},
-		{"the settings of an open pull request changed", func(s *situation) {
+		{"open pull request, other settings", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.PullRequest.Labels = []string{"platform"}
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"the settings of a merged pull request changed", func(s *situation) {
+		{"merged pull request, other settings", func(s *situation) {
 			s.desired.Strategy, s.desired.PullRequest.Draft = strategy.PullRequest, true
 		}, "keep"},
-		{"people pushed beside our folders, and there is something to write", func(s *situation) {
+		{"open pull request, another tree, people pushed files beside our folders", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites others on deployment/dev"},
-		{"people pushed beside our folders, and there is nothing to write", func(s *situation) {
+		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on deployment/dev"},
+		{"open pull request, same tree, people pushed files beside our folders", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 		}, "keep"},
-		{"the strategy changes to push while a pull request is open", func(s *situation) {
+		{"open pull request, strategy push", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.Strategy, s.prior.Commit = strategy.Push, ""
 		}, "write, changes map[large:+0 -0 ~1]"},
-		{"an environment that was proposed already does not count as another one", func(s *situation) {
+		{"an environment that is already proposed is not another environment", func(s *situation) {
 			s.proposed(delivered).Head.Environment = "stage"
 			s.desired.Environment = "stage"
 		}, "keep"},
@@ -569,7 +573,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestChange: the change of an apply, by the branch that it reads.
+// TestChange specifies the change that an apply makes, which follows from the branch that it reads.
 func TestChange(t *testing.T) {
 	for _, test := range []struct {
 		rule string
@@ -577,7 +581,7 @@ func TestChange(t *testing.T) {
 		want string
 	}{
 		{"the branch contains the desired tree", func(*situation) {}, "nothing"},
-		{"the branch contains the desired tree, and the state was lost", func(s *situation) { s.state = nil }, "nothing"},
+		{"the branch contains the desired tree, without a state", func(s *situation) { s.state = nil }, "nothing"},
 		{"only the origins differ", func(s *situation) { s.desired.Origins = []string{"repo@main:x"} },
 			"nothing"},
 		{"the promoted commit differs", func(s *situation) { s.desired.Promotion.Commit = "v2" }, "write"},
@@ -651,7 +655,7 @@ func TestChange(t *testing.T) {
 		{"an unusable record, without a state", func(s *situation) {
 			s.state, s.branch.Record, s.branch.RecordError = nil, nil, "it is of a later version"
 		}, "refuses: can't be used"},
-		{"people broke the record", func(s *situation) {
+		{"a record that people made unusable", func(s *situation) {
 			s.branch.Record, s.branch.RecordError, s.branch.RecordHash = nil, "it is not JSON", "theirs"
 			s.state.LastRead = *s.branch
 		}, "write"},
@@ -660,7 +664,7 @@ func TestChange(t *testing.T) {
 		{"another tree, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 new/d=1")
 		}, "refuses: exists map[large:+0 -0 ~1 new:+1 -0 ~0 small:+0 -1 ~0]"},
-		{"the same tree without a folder that people removed, without a state", func(s *situation) {
+		{"the same tree, a folder that people removed, without a state", func(s *situation) {
 			s.state = nil
 			delete(s.branch.Folders, "small")
 		}, "refuses: exists map[small:+1 -0 ~0]"},
@@ -669,12 +673,12 @@ func TestChange(t *testing.T) {
 		{"another tree is adopted, without a state", func(s *situation) {
 			s.state, s.desired.Adopt, s.desired.Tree = nil, true, rendered("large/a=2 large/b=1")
 		}, "write, remove small"},
-		{"the tree is partly unknown, and may be the same, without a state", func(s *situation) {
+		{"a partly unknown tree that may be the same, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered(delivered)
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Hash, s.desired.Tree.Folders[0].Targets[0].Unknown = tree.Hash{}, true
 		}, "write"},
-		{"the tree is partly unknown, and its known part differs, without a state", func(s *situation) {
+		{"a partly unknown tree whose known part differs, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=1 large/b=2 small/c=1")
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Targets[0].Unknown = true
@@ -707,15 +711,15 @@ func TestChange(t *testing.T) {
 		{"the tree needs a foreign folder", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/x=1")
 		}, "refuses: not ours [large]"},
-		{"a folder of others is adopted", func(s *situation) {
+		{"a foreign folder is adopted", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=9")
 			s.desired.Adopt = true
 		}, "write, adopt large"},
-		{"files that the operator left are adopted and removed", func(s *situation) {
+		{"files of the operator are adopted and removed", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=1 legacy/x=1 team/y=1")
 			s.branch.OperatorFolders, s.desired.Adopt, s.desired.Guardrails = []string{"large", "legacy"}, true, free
 		}, "write, adopt large, adopt legacy, remove legacy"},
-		{"files that the operator leaves later stay", func(s *situation) {
+		{"files that the operator adds later are left alone", func(s *situation) {
 			s.branch.Folders["legacy"], s.branch.OperatorFolders, s.desired.Adopt = inventory.Folder{}, []string{"legacy"}, true
 		}, "nothing"},
 		{"a file has the name of a cluster type's folder", func(s *situation) {
@@ -723,12 +727,12 @@ func TestChange(t *testing.T) {
 		}, "refuses: not directories"},
 
 		// Guardrails.
-		{"the change would remove too much", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+		{"the change removes two of three targets", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			"refuses: removes [large/b small/c]"},
-		{"a cluster type that stays loses its only target", func(s *situation) {
+		{"a cluster type loses its only target", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small"), problem.Fail
 		}, "refuses: empties [small]"},
-		{"a cluster type that stays has only empty targets", func(s *situation) {
+		{"a cluster type has only empty targets", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small/c=-"), problem.Fail
 		}, "refuses: empties [small]"},
 		{"a cluster type that was empty stays empty", func(s *situation) {
@@ -738,15 +742,15 @@ func TestChange(t *testing.T) {
 		{"a cluster type is removed with its targets", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1"), problem.Fail
 		}, "write, remove small"},
-		{"an adopted folder of people loses all that is in it", func(s *situation) {
+		{"an adopted folder loses all its files", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=9 team/x=1")
 			s.desired.Tree, s.desired.Adopt = rendered("large/a=1 team"), true
 			s.desired.Guardrails.Emptied = problem.Fail
 		}, "write, adopt large, adopt team"},
-		{"an emptied cluster type is a warning", func(s *situation) {
+		{"a cluster type loses its only target, which is only a warning", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large/a=1 large/b=1 small"), problem.Warn
 		}, "write"},
-		{"all targets of all cluster types go, which allow_empty allows", func(s *situation) {
+		{"all cluster types lose all targets, which allow_empty allows", func(s *situation) {
 			s.desired.Tree, s.desired.Guardrails = rendered("large small"), free
 			s.desired.Guardrails.Emptied = problem.Fail
 		}, "write"},
@@ -781,6 +785,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// text returns the change of the branch as a text.
 func (c *Change) text(errs []error) string {
 	var parts []string
 	switch {
@@ -802,7 +807,7 @@ func (c *Change) text(errs []error) string {
 	return strings.Join(parts, ", ")
 }
 
-// TestPathsToRemove: the paths that a destroy or a move removes.
+// TestPathsToRemove specifies the paths that a destroy or a move removes.
 func TestPathsToRemove(t *testing.T) {
 	for _, test := range []struct {
 		rule string
@@ -813,7 +818,7 @@ func TestPathsToRemove(t *testing.T) {
 			s.branch.Folders["large"] = inventory.Folder{}
 		},
 			".kalypso/rendering.json large small"},
-		{"foreign folders stay", func(s *situation) { s.branch.Folders["team"] = inventory.Folder{} },
+		{"no foreign folders", func(s *situation) { s.branch.Folders["team"] = inventory.Folder{} },
 			".kalypso/rendering.json large small"},
 		{"a folder that was removed is skipped", func(s *situation) { delete(s.branch.Folders, "small") },
 			".kalypso/rendering.json large"},
@@ -843,18 +848,18 @@ func TestPathsToRemove(t *testing.T) {
 	}
 }
 
-// TestPromotes: whether the text of a pull request names another promoted commit.
+// TestPromotes specifies whether the text of a pull request says that it promotes another commit.
 func TestPromotes(t *testing.T) {
 	for _, test := range []struct {
 		rule string
 		with func(*situation)
 		want bool
 	}{
-		{"a branch without a record, of which nothing is adopted", func(s *situation) {
+		{"a branch without a record, nothing adopted", func(s *situation) {
 			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state, s.adopted = "v2", nil, nil
 		}, true},
-		{"an adopted tree without a promoted commit, and none now", func(s *situation) {
+		{"an adopted tree with a promoted commit, no promoted commit now", func(s *situation) {
 			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.state = nil
 		}, false},
@@ -863,8 +868,8 @@ func TestPromotes(t *testing.T) {
 		{"the same promoted commit", func(s *situation) {
 			s.desired.Promotion.Commit, s.branch.Record.PromotedCommit = "v2", "v2"
 		}, false},
-		{"the promoted commit is removed", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
-		{"a move within the branch, with the same promoted commit", func(s *situation) {
+		{"no promoted commit any more", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
+		{"a move within the branch, same promoted commit", func(s *situation) {
 			s.branch = &past.Branch{}
 			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state.PromotedCommit = "clusters", "v2", "v2"
 		}, false},
@@ -891,7 +896,7 @@ func TestPromotes(t *testing.T) {
 	}
 }
 
-// TestClearSecretsOfAction: an apply that keeps the files reports no secret, since it delivers nothing.
+// TestClearSecretsOfAction: an apply that keeps the branch as it is reports no secrets, since it delivers nothing.
 func TestClearSecretsOfAction(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()

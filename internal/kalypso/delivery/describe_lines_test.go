@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// renderLines renders a fleet whose changes are described by lines.
+// renderLines renders a fleet with review.detail = "lines", so that a description shows changed lines.
 func renderLines(t *testing.T, f *fleet.Fleet, before *past.State) *next.Next {
 	t.Helper()
 	a := &wish.Arguments{Strategy: strategy.None, Environment: f.Environment, Fleet: f}
@@ -34,8 +34,8 @@ func renderLines(t *testing.T, f *fleet.Fleet, before *past.State) *next.Next {
 	return next.New(r, nil, before)
 }
 
-// stored returns the state after a rendering, as the next run reads it.
-func stored(t *testing.T, n *next.Next) *past.State {
+// storedState returns the state after a rendering, as the next run decodes it.
+func storedState(t *testing.T, n *next.Next) *past.State {
 	t.Helper()
 	data, err := delivery.Computed(n).Encode()
 	if err != nil {
@@ -56,7 +56,8 @@ const (
 		"of: {{ .DeploymentTargetName }}\nend: 1\n"
 )
 
-// linesFleet returns a fleet of three cluster types and some deployment targets. Its texts occur in its names, too.
+// linesFleet returns a random fleet of up to three cluster types and some deployment targets. Texts in its files are
+// also names in the fleet, such as "large" and "app".
 func linesFleet(random *rand.Rand) *fleet.Fleet {
 	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
 	f := &fleet.Fleet{Environment: "dev", Policies: []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
@@ -82,8 +83,8 @@ func linesFleet(random *rand.Rand) *fleet.Fleet {
 			}})
 		}
 	}
-	// Keys that all have separate those of single cluster types and workloads, so that the lines around a change are the
-	// same in all folders.
+	// Keys that all folders have stand between the keys of single cluster types and workloads. So the lines around a
+	// change are the same in all folders.
 	for _, c := range []struct{ name, label, value, keys, stay string }{
 		{"all", "purpose", "", "ABC", "DI"}, {"app", fleet.WorkloadLabel, "app", "EFG", ""},
 		{"large", fleet.ClusterTypeLabel, "large", "JKL", ""},
@@ -124,16 +125,16 @@ func filesOf(n *next.Next) map[string]string {
 var shownGroup = regexp.MustCompile("(?s)\n#### `([^`]+)`( \\(new\\)| \\(gone\\))? in (\\d+) folders?" +
 	"(, the same, renamed)?\n\n(`[^\n]*`)\n\n(?:(```+)diff\n(.*?)(?:```+)\n)?")
 
-// TestDescribeLines rebuilds the files after random changes: Git applies the diff of each shown group to all of the
-// folders that it names. If a group says that its files are the same, renamed, the names of a folder replace those of
-// the first one.
+// TestDescribeLines: after random changes, the files can be rebuilt from the description. Git applies the diff of each
+// shown group to all folders that the group names. If a group says that its files are the same, renamed, the names of
+// each folder replace the names of the first folder.
 func TestDescribeLines(t *testing.T) {
 	t.Parallel()
 	renamed, shared := 0, 0
 	for seed := range seeds.Of(t, 30, 1000) {
 		random := rand.New(rand.NewPCG(seed, 62))
 		first := renderLines(t, linesFleet(random), nil)
-		before := stored(t, first)
+		before := storedState(t, first)
 		second := renderLines(t, linesFleet(random), before)
 		second.Wish.Review.Max = 1 << 20
 		text := delivery.Describe(t.Context(), second, before)
@@ -183,11 +184,11 @@ func TestDescribeLines(t *testing.T) {
 		}
 	}
 	if !seeds.Single() && (renamed < 20 || shared < 20) {
-		t.Errorf("%d groups were renamed, and %d have several folders", renamed, shared)
+		t.Errorf("only %d groups are renamed, and only %d have several folders", renamed, shared)
 	}
 }
 
-// filePatch returns the patch of one file.
+// filePatch returns the patch of one file, as git apply reads it.
 func filePatch(path, note, hunks string) string {
 	header := fmt.Sprintf("diff --git a/%[1]s b/%[1]s\n", path)
 	from, to := "a/"+path, "b/"+path
@@ -203,11 +204,11 @@ func filePatch(path, note, hunks string) string {
 	return header + "--- " + from + "\n+++ " + to + "\n" + hunks
 }
 
-// around matches a line around a change that contains names because the template prints them.
+// around matches an unchanged line that contains names, because the template prints them.
 var around = regexp.MustCompile(`^ (?:name|path|targetNamespace|of|last|  namespace): `)
 
-// inFolder returns the hunks of a first folder with the names of another one: in changed lines only if they are the
-// same, renamed.
+// inFolder returns the hunks of the first folder with the names of another folder. Names in changed lines are replaced
+// only if the group is renamed.
 func inFolder(hunks, first, other string, renamed bool) string {
 	names := func(folder string) (all [3]string) {
 		clusterType, target, _ := strings.Cut(folder, "/")
@@ -233,7 +234,7 @@ func inFolder(hunks, first, other string, renamed bool) string {
 	return b.String()
 }
 
-// valuesFleet returns a fleet of n deployment targets on a cluster type with a config.
+// valuesFleet returns a fleet of n deployment targets on one cluster type, with the data of a config.
 func valuesFleet(n int, data map[string]string) *fleet.Fleet {
 	f := linesFleet(rand.New(rand.NewPCG(1, 1)))
 	f.ClusterTypes = []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}, Reconciler: "r", NamespaceService: "n"}}
@@ -247,17 +248,17 @@ func valuesFleet(n int, data map[string]string) *fleet.Fleet {
 	return f
 }
 
-// TestDescribeLinesSecrets describes changes of secrets, and changes beside secrets. Neither the text nor the state
-// contains them.
+// TestDescribeLinesSecrets: neither the description nor the stored fleet contains secrets, whether they change or are
+// in lines beside a change.
 func TestDescribeLinesSecrets(t *testing.T) {
 	t.Parallel()
 	token := func(letters string) string { return "gh" + "p_" + strings.Repeat(letters, 12) }
 	key := "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE" + " KEY-----\n"
 	describe := func(before, after map[string]string, edit func(*fleet.Fleet)) string {
 		t.Helper()
-		s := stored(t, renderLines(t, valuesFleet(3, before), nil))
+		s := storedState(t, renderLines(t, valuesFleet(3, before), nil))
 		f := valuesFleet(3, after)
-		if edit != nil { // a template, which is stored as it is
+		if edit != nil { // changes a template, which is stored as it is
 			edit(f)
 		}
 		now := renderLines(t, f, s)
@@ -278,34 +279,35 @@ func TestDescribeLinesSecrets(t *testing.T) {
 		edit          func(*fleet.Fleet)
 		says          []string
 	}{
-		"beside a secret": {map[string]string{"A": "1", "TOKEN": token("aB3"), "KEY": key},
+		"change beside secrets": {map[string]string{"A": "1", "TOKEN": token("aB3"), "KEY": key},
 			map[string]string{"A": "2", "TOKEN": token("aB3"), "KEY": key}, nil,
 			[]string{"in 3 folders\n", "-  A: \"1\"\n+  A: \"2\"\n", "   KEY: (secret)\n"}},
-		"a secret": {map[string]string{"A": "1", "TOKEN": token("aB3")}, map[string]string{"A": "2", "TOKEN": token("cD4")},
+		"change of a secret": {map[string]string{"A": "1", "TOKEN": token("aB3")},
+			map[string]string{"A": "2", "TOKEN": token("cD4")},
 			nil, []string{"-  TOKEN: (secret)\n+  A: \"2\"\n+  TOKEN: (secret, changed)\n"}},
-		"a template": {map[string]string{"A": "1"}, map[string]string{"A": "1"},
+		"template with a password": {map[string]string{"A": "1"}, map[string]string{"A": "1"},
 			func(f *fleet.Fleet) {
 				f.Templates[0].Manifests[0] += "url: https://me:" + "hunter2@acme.io\ncleartext: 1\n"
 			}, []string{"+url: (secret)\n+cleartext: 1\n"}},
-		"a template with a key": {map[string]string{"A": "1"}, map[string]string{"A": "1"},
+		"template with a key": {map[string]string{"A": "1"}, map[string]string{"A": "1"},
 			func(f *fleet.Fleet) { f.Templates[1].Manifests[0] += key },
 			[]string{"so its lines are not shown"}},
 	} {
 		text := describe(test.before, test.after, test.edit)
 		for _, want := range test.says {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s: it does not say %q:\n%s", name, want, text)
+				t.Errorf("%s: the description does not contain %q:\n%s", name, want, text)
 			}
 		}
 	}
 }
 
-// TestDescribeLinesLimit describes more changes than a host's limit allows: whole groups are left out from the end, and
-// counted.
+// TestDescribeLinesLimit: if a description exceeds the host's limit, whole groups are left out from its end, and their
+// number is shown.
 func TestDescribeLinesLimit(t *testing.T) {
 	t.Parallel()
 	const n = 100
-	s := stored(t, renderLines(t, valuesFleet(n, map[string]string{"A": "1", "LONG": strings.Repeat("x", 300)}), nil))
+	s := storedState(t, renderLines(t, valuesFleet(n, map[string]string{"A": "1", "LONG": strings.Repeat("x", 300)}), nil))
 	f := valuesFleet(n, map[string]string{"A": "2", "LONG": strings.Repeat("y", 300)})
 	for i, w := range f.Workloads {
 		w.Targets[0].Labels["own"] = fmt.Sprint("changed-", i)
@@ -327,23 +329,23 @@ func TestDescribeLinesLimit(t *testing.T) {
 	}
 }
 
-// TestDescribeLinesNotKnown describes a change of folders whose files before it are not known: of a state without the
-// fleet, and of folders that people changed.
-func TestDescribeLinesNotKnown(t *testing.T) {
+// TestDescribeLinesUnknownFiles: a description says for which folders the files before the change are not known. These
+// are folders that people changed, and all folders if the state does not contain the fleet.
+func TestDescribeLinesUnknownFiles(t *testing.T) {
 	t.Parallel()
-	s := stored(t, renderLines(t, valuesFleet(2, map[string]string{"A": "1"}), nil))
+	s := storedState(t, renderLines(t, valuesFleet(2, map[string]string{"A": "1"}), nil))
 	now := renderLines(t, valuesFleet(3, map[string]string{"A": "2"}), s)
 	s.LastRead.Folders["large"].Targets[0].Hash[0]++
 	const changed = "`platform-config.yaml` in 1 folder\n"
 	const one = "The files before this change are not known here for 1 folder, such as `large/app-000-test`.\n"
 	if text := delivery.Describe(t.Context(), now, s); !strings.Contains(text, one) || !strings.Contains(text, changed) {
-		t.Errorf("of a changed folder it says:\n%s", text)
+		t.Errorf("description of a folder that people changed:\n%s", text)
 	}
 	s.Inputs.StoredFleet = nil
 	const all = "not known here for 2 folders, such as `large/app-000-test`.\n"
 	const added = "`platform-config.yaml` (new) in 1 folder\n"
 	if text := delivery.Describe(t.Context(), now, s); !strings.Contains(text, all) || !strings.Contains(text, added) ||
 		strings.Contains(text, changed) {
-		t.Errorf("without the fleet it says:\n%s", text)
+		t.Errorf("description without the fleet:\n%s", text)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// TestDiffCommand runs the command of a description in a shell: the names of the branch, the path and the folder are
-// words of it, and run nothing.
+// TestDiffCommand runs the command that a description shows in a shell. The names of the branch, the path and the
+// folder are arguments of git, and a name with shell syntax runs no other program.
 func TestDiffCommand(t *testing.T) {
 	const base = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
 	for _, test := range []struct {
@@ -31,7 +31,7 @@ func TestDiffCommand(t *testing.T) {
 		s.state.Destination, s.state.Base = s.desired.Destination, base
 		command := diffCommand(next.New(s.desired.rendered(), nil, s.state), s.state)(test.folder)
 		folder := t.TempDir()
-		// A program in place of git prints its arguments, one a line.
+		// A script instead of git prints each of its arguments on a line.
 		if err := programs.Write(filepath.Join(folder, "git"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"); err != nil {
 			t.Fatal(err)
 		}

@@ -22,8 +22,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// fail makes assignments fail, so that they are not rendered: "cluster type/deployment target", with "*" for every
-// cluster type.
+// fail lets assignments fail, so that they are not rendered. They are written as "cluster type/deployment target", with
+// "*" for each cluster type.
 func (s *situation) fail(rendersTo, failing string) {
 	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), wish.AssignmentErrorKeep
 	s.desired.Guardrails.MaxKept = "100%"
@@ -35,13 +35,13 @@ func (s *situation) fail(rendersTo, failing string) {
 	s.desired.failed = problem.Problems{p}
 }
 
-// shortHashes returns a state that was written without on_assignment_error.
-func (s *situation) shortHashes() {
+// dropWholeHashes changes the state to a state that was written without on_assignment_error.
+func (s *situation) dropWholeHashes() {
 	s.state.Delivered = s.state.Delivered.Replace(inventory.WithoutWholeHashes)
 	s.state.LastRead.Folders = s.state.LastRead.Folders.Replace(inventory.WithoutWholeHashes)
 }
 
-// keptText describes what happens to the failing targets.
+// keptText returns what the plan and the apply do with the failing targets.
 func (s *situation) keptText() string {
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
 	d := decision.Applied
@@ -85,8 +85,8 @@ func (s *situation) keptText() string {
 	return strings.Join(parts, "; ")
 }
 
-// TestKept specifies what happens to deployment targets that fail to render. The branch contains large/a=1 large/b=1
-// small/c=1.
+// TestKept specifies what happens to deployment targets that fail to render. The branch contains the targets a and b of
+// large, and c of small.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -96,7 +96,7 @@ func TestKept(t *testing.T) {
 	}{
 		{"a target that the branch contains", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
-		}, "write; kept large / a"}, // the record lists it
+		}, "write; kept large / a"}, // written, since the record lists the kept target
 		{"a target that the branch contains, while other targets change", func(s *situation) {
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
@@ -109,17 +109,17 @@ func TestKept(t *testing.T) {
 		{"a new target that fails on every cluster type", func(s *situation) {
 			s.fail(delivered, "*/new")
 		}, "keep; left out new"},
-		{"a target that moves to a cluster type where it fails stays where it was", func(s *situation) {
+		{"a target that moves to a cluster type where it fails", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "small/a")
 		}, "write; kept large / a; left out small / a"},
-		{"a target that leaves a cluster type, and fails on another that has it", func(s *situation) {
+		{"a target that leaves one of its two cluster types, and fails on the other one", func(s *situation) {
 			s.state, s.branch = usualState("large/a=1 small/a=1"), containing("large/a=1 small/a=1")
 			s.fail("large small", "small/a")
 		}, "write; kept small / a"},
 		{"a target on a cluster type that is removed", func(s *situation) {
 			s.fail("large/a=1 large/b=1", "*/c")
 		}, "write"},
-		{"a target that failed before too", func(s *situation) {
+		{"a target that also failed before", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.state.LastRead.Record.Kept = []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
 			before := existing(delivered)
@@ -127,30 +127,30 @@ func TestKept(t *testing.T) {
 				TreeHash().String()
 		}, "keep; kept large / a"},
 		{"drift of a kept target", func(s *situation) {
-			s.othersWrite("large/a=theirs large/b=1 small/c=1")
+			s.peopleWrite("large/a=theirs large/b=1 small/c=1")
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
 		{"drift of another target in the same folder", func(s *situation) {
-			s.othersWrite("large/a=1 large/b=theirs small/c=1")
+			s.peopleWrite("large/a=1 large/b=theirs small/c=1")
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a; overwrites drift"},
-		{"a failing target that people removed stays removed", func(s *situation) {
-			s.othersWrite("large/b=1 small/c=1")
+		{"a failing target that people removed", func(s *situation) {
+			s.peopleWrite("large/b=1 small/c=1")
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
 		{"a state without whole hashes", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
-			s.shortHashes()
+			s.dropWholeHashes()
 		}, "write; kept large / a"},
 		{"a state without whole hashes, while other targets change", func(s *situation) {
 			s.fail("large/b=2 small/c=1", "large/a")
-			s.shortHashes()
+			s.dropWholeHashes()
 		}, "undecided; kept large / a; unknown large"},
 		{"a create", func(s *situation) {
 			s.prior, s.state, s.branch = nil, nil, &past.Branch{Head: "head"}
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
-		{"a create, and the branch contains the target's folder", func(s *situation) {
+		{"a create on a branch that contains the target's folder", func(s *situation) {
 			s.prior, s.state = nil, nil
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a; the apply: LeftOutError"},
@@ -178,7 +178,7 @@ func TestKept(t *testing.T) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.desired.Guardrails.MaxKept = ""
 		}, "write; kept large / a; GuardrailError"},
-		{"new targets do not count for max_kept", func(s *situation) {
+		{"a new target with max_kept = 0", func(s *situation) {
 			s.fail(delivered, "large/new")
 			s.desired.Guardrails.MaxKept = "0"
 		}, "write; left out large / new"},
@@ -186,7 +186,7 @@ func TestKept(t *testing.T) {
 			s.desired.Strategy, s.prior.Commit, s.branch = strategy.None, "", nil
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
-		{"with a rollout, a target in a folder of a later wave", func(s *situation) {
+		{"a target in a folder of a later wave", func(s *situation) {
 			s.desired.Rollout = twoStages()
 			s.fail("large/b=2 small/c=2", "large/a")
 		}, "write; kept large / a"},
@@ -204,7 +204,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// realHashes returns folders with the hashes that Git gives them.
+// realHashes returns folders with the hashes that Git computes for them.
 func realHashes(inv inventory.Folders) inventory.Folders {
 	return inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
 		folder.Hash, _ = inventory.FolderHash(folder.Targets)
@@ -212,21 +212,21 @@ func realHashes(inv inventory.Folders) inventory.Folders {
 	})
 }
 
-// othersWrite changes the branch, as people do, before it is read.
-func (s *situation) othersWrite(entries string) {
+// peopleWrite changes the branch as people do, before it is read.
+func (s *situation) peopleWrite(entries string) {
 	edit(s.state, entries)
 	s.state.LastRead.Folders = realHashes(s.state.LastRead.Folders)
 	s.branch.Folders = s.state.LastRead.Folders
 }
 
-// twoStages is a rollout of one cluster type at a time.
+// twoStages returns a rollout of one cluster type at a time.
 func twoStages() *rollout.Rollout {
 	return &rollout.Rollout{Stages: []rollout.Stage{{Name: "all", MaxConcurrency: &limit.Limit{Number: 1}}}}
 }
 
-// TestKeptInALaterWave keeps a target in a folder whose wave is pending. The folder stays as it was delivered, and the
-// target as it is on the branch.
-func TestKeptInALaterWave(t *testing.T) {
+// TestKeptInLaterWave: a target fails in a folder whose wave is pending. The other targets of the folder remain as they
+// were delivered, and the failing target remains as it is on the branch.
+func TestKeptInLaterWave(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
 	s.state.Delivered = realHashes(s.state.Delivered)
@@ -238,14 +238,14 @@ func TestKeptInALaterWave(t *testing.T) {
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
 	if diff := cmp.Diff(realHashes(existing("small/c=theirs small/d=1"))["small"].Hash,
 		decision.Applied.Folders["small"].Hash); diff != "" {
-		t.Errorf("the folder of the later wave (-want +got):\n%s", diff)
+		t.Errorf("hash of the later wave's folder (-want +got):\n%s", diff)
 	}
 	if len(decision.Drift) > 0 || len(decision.Errors) > 0 {
 		t.Errorf("drift %v, errors %v", decision.Drift, decision.Errors)
 	}
 }
 
-// TestFailingSince reads the time since when a target fails: that of the commit whose record listed it first.
+// TestFailingSince: a target fails since the time of the first commit whose record lists it.
 func TestFailingSince(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()

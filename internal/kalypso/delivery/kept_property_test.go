@@ -26,7 +26,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// keptModel is a fleet whose teams break and fix their targets, with the branch that plain rules give.
+// keptModel is a fleet whose teams break and fix their targets, and the branch that follows from plain rules.
 type keptModel struct {
 	*testing.T
 	seed    uint64
@@ -34,37 +34,37 @@ type keptModel struct {
 	targets map[string]*modelTarget // by <workload>-<target>
 	state   *past.State
 	prior   *past.Prior
-	branch  map[string]tree.Hash // cluster type/deployment target → folder
+	branch  map[string]tree.Hash // hashes of folders by cluster type/deployment target
 }
 
 type modelTarget struct {
 	workload, name string
 	on             string // the label that a policy selects
 	version        int
-	fault          string // empty: none
+	fault          string // empty if the target is not broken
 }
 
 var modelClusterTypes = map[string][]string{
 	"one": {"large"}, "two": {"large", "small"}, "three": {"edge", "large", "small"},
 }
 
-// everywhere has the faults that do not depend on the cluster type, each with its change.
-var everywhere = map[string]func(*fleet.Workload, *fleet.Target){
+// faultsOnAll contains the faults that break a target on every cluster type, each with the change that causes it.
+var faultsOnAll = map[string]func(*fleet.Workload, *fleet.Target){
 	"template in a text": func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["path"] = "{{ .ConfigData }}" },
 	"label":              func(_ *fleet.Workload, t *fleet.Target) { t.Labels["on"] = "no label" },
 	"no environment":     func(_ *fleet.Workload, t *fleet.Target) { t.Environment = "" },
 	"no schema":          func(_ *fleet.Workload, t *fleet.Target) { t.ConfigSchemas = []string{"{"} },
 }
 
-// onAssignments has the faults of single assignments.
-var onAssignments = map[string]func(*fleet.Workload, *fleet.Target){
+// faultsOnSome contains the faults that break a target on some cluster types.
+var faultsOnSome = map[string]func(*fleet.Workload, *fleet.Target){
 	"missing value":    func(_ *fleet.Workload, t *fleet.Target) { delete(t.Manifests, "path") },
 	"another document": func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["path"] = "a: b" },
 	"schema":           func(_ *fleet.Workload, t *fleet.Target) { t.ConfigSchemas = []string{`{"required": ["NONE"]}`} },
 	"on large alone":   func(_ *fleet.Workload, t *fleet.Target) { t.Manifests["breaks"] = "large" },
 }
 
-// quotaFault is the fault of a Workload with more targets than the limit: it breaks all of them.
+// quotaFault is the fault of a Workload with more targets than the limit. It breaks all targets of the Workload.
 const quotaFault = "quota"
 
 func newKeptModel(t *testing.T, seed uint64) *keptModel {
@@ -85,7 +85,7 @@ func (m *keptModel) place() string {
 	return slices.Sorted(maps.Keys(modelClusterTypes))[m.random.IntN(len(modelClusterTypes))]
 }
 
-// fleet returns the fleet: as it is, without the targets that fail, or as if nothing had ever been broken.
+// fleet returns the fleet with its broken targets, without them, or as if no target was ever broken.
 func (m *keptModel) fleet(which string) *fleet.Fleet {
 	f := &fleet.Fleet{
 		Environment: "dev", Limits: fleet.Limits{TargetsPerWorkload: 3},
@@ -132,7 +132,7 @@ func (m *keptModel) fleet(which string) *fleet.Fleet {
 		t := fleet.Target{Name: is.name, Environment: "dev", Labels: map[string]string{"on": is.on},
 			Manifests: map[string]string{"path": fmt.Sprint("v", is.version), "breaks": "none"}}
 		if which == "broken" && is.fault != "" {
-			for _, faults := range []map[string]func(*fleet.Workload, *fleet.Target){everywhere, onAssignments} {
+			for _, faults := range []map[string]func(*fleet.Workload, *fleet.Target){faultsOnAll, faultsOnSome} {
 				if change := faults[is.fault]; change != nil {
 					change(w, &t)
 				}
@@ -149,7 +149,7 @@ func (m *keptModel) fleet(which string) *fleet.Fleet {
 	return f
 }
 
-// render returns the folders of a fleet without faults.
+// render returns the hashes of the folders of a fleet without faults.
 func (m *keptModel) render(which string) map[string]tree.Hash {
 	m.Helper()
 	result, ps := engine.Run(m.Context(), m.fleet(which), nil)
@@ -169,10 +169,10 @@ func folders(inv inventory.Folders) map[string]tree.Hash {
 	return all
 }
 
-// edit breaks, fixes, changes or moves targets.
+// edit breaks, fixes, changes or moves some targets.
 func (m *keptModel) edit() {
 	var names []string
-	for _, all := range []map[string]func(*fleet.Workload, *fleet.Target){everywhere, onAssignments} {
+	for _, all := range []map[string]func(*fleet.Workload, *fleet.Target){faultsOnAll, faultsOnSome} {
 		names = append(names, slices.Sorted(maps.Keys(all))...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.targets)) {
@@ -187,14 +187,14 @@ func (m *keptModel) edit() {
 		case 5:
 			t.on = m.place()
 		case 6:
-			for _, other := range m.targets { // the quota of a Workload breaks all of its targets
+			for _, other := range m.targets { // too many targets break the whole Workload
 				if other.workload == t.workload {
 					other.fault = quotaFault
 				}
 			}
 		}
 	}
-	for _, t := range m.targets { // fixed as a whole
+	for _, t := range m.targets { // a team fixes the whole Workload
 		if t.fault == quotaFault && m.random.IntN(3) == 0 {
 			for _, other := range m.targets {
 				if other.workload == t.workload {
@@ -214,7 +214,7 @@ func (m *keptModel) edit() {
 	}
 }
 
-// drift has others change a folder on the branch.
+// drift lets people change or remove a folder on the branch.
 func (m *keptModel) drift() {
 	if m.state == nil || m.random.IntN(3) > 0 || len(m.branch) == 0 {
 		return
@@ -230,7 +230,7 @@ func (m *keptModel) drift() {
 	m.state.Drift = []drift.Commit{{Commit: "theirs"}}
 }
 
-// inventory returns the branch as it is read.
+// inventory returns the folders as they are read from the branch.
 func (m *keptModel) inventory() inventory.Folders {
 	inv := inventory.Folders{}
 	for _, ct := range []string{"edge", "large", "small"} {
@@ -248,9 +248,9 @@ func (m *keptModel) inventory() inventory.Folders {
 	return inv
 }
 
-// fails is the plain rule for failures on a cluster type.
+// fails says in plain rules whether a target fails on a cluster type.
 func (t *modelTarget) fails(ct string) bool {
-	_, all := everywhere[t.fault]
+	_, all := faultsOnAll[t.fault]
 	switch {
 	case t.fault == "":
 		return false
@@ -262,7 +262,7 @@ func (t *modelTarget) fails(ct string) bool {
 	return slices.Contains(modelClusterTypes[t.on], ct)
 }
 
-// want returns the branch after an apply by plain rules.
+// want returns the branch that an apply must leave, by plain rules.
 func (m *keptModel) want() map[string]tree.Hash {
 	want := m.render("without")
 	var whole map[string]tree.Hash
@@ -282,7 +282,7 @@ func (m *keptModel) want() map[string]tree.Hash {
 			}
 			want[ct+"/"+key] = whole[ct+"/"+key]
 		}
-		_, all := everywhere[t.fault]
+		_, all := faultsOnAll[t.fault]
 		for _, ct := range []string{"edge", "large", "small"} {
 			hash, existing := m.branch[ct+"/"+key]
 			_, renders := want[ct+"/"+key]
@@ -295,7 +295,7 @@ func (m *keptModel) want() map[string]tree.Hash {
 	return want
 }
 
-// apply plans and applies, and checks the result by plain rules.
+// apply plans and applies, and compares the result with the plain rules.
 func (m *keptModel) apply() {
 	m.Helper()
 	want := m.want()
@@ -337,7 +337,8 @@ func (m *keptModel) apply() {
 	}
 }
 
-// checkDrift checks that drift is reported if the apply overwrites it, and never if others changed only what it keeps.
+// checkDrift checks that drift is reported if the apply overwrites it. It must not be reported if people changed only
+// folders that the apply keeps.
 func (m *keptModel) checkDrift(decision *Decision) {
 	m.Helper()
 	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.Applied.Folders)
@@ -349,7 +350,7 @@ func (m *keptModel) checkDrift(decision *Decision) {
 		others = others || changed && !m.targets[name].fails(ct)
 	}
 	if told := len(decision.Drift) > 0; overwrites && !told || !others && told {
-		m.Fatalf("seed %d: changes of others are overwritten: %t, told: %t", m.seed, overwrites, told)
+		m.Fatalf("seed %d: foreign changes are overwritten: %t, reported: %t", m.seed, overwrites, told)
 	}
 }
 
@@ -382,9 +383,9 @@ func (m *keptModel) rendered(which string) *next.Rendered {
 	return r
 }
 
-// TestTeamsBreakAndFix has teams break and fix their targets, change and move them, and push to the branch at random.
-// The other targets' files are as in the fleet without the broken targets, kept files never change, and once everything
-// is fixed, the tree is as if nothing had ever broken.
+// TestTeamsBreakAndFix lets teams break and fix their targets, change and move them, and push to the branch at random.
+// Files of other targets are as if the broken targets did not exist, and kept files never change. Once all is fixed,
+// the tree is as if no target was ever broken.
 func TestTeamsBreakAndFix(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 40, 500) {
@@ -399,7 +400,7 @@ func TestTeamsBreakAndFix(t *testing.T) {
 		}
 		m.apply()
 		if diff := cmp.Diff(m.render("never broken"), m.branch); diff != "" {
-			t.Fatalf("seed %d: after mending (-want +got):\n%s", seed, diff)
+			t.Fatalf("seed %d: after all is fixed (-want +got):\n%s", seed, diff)
 		}
 		if r := m.state.LastRead.Record; len(r.Kept)+len(r.LeftOut) > 0 {
 			t.Fatalf("seed %d: the record still lists %v", seed, r)

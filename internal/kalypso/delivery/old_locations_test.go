@@ -15,8 +15,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// left has what was delivered to a branch before wait for its removal, by a pull request of that number if it is open.
-func (s *situation) leftBehind(branch string, number int) *past.OldLocation {
+// addOldLocation adds a previous location on a branch, which an apply has to remove. If number is not 0, the pull
+// request with this number proposes the removal.
+func (s *situation) addOldLocation(branch string, number int) *past.OldLocation {
 	s.desired.Strategy = strategy.PullRequest
 	old := &past.OldLocation{State: usualState(delivered), Number: number}
 	old.State.Destination.Branch = branch
@@ -24,48 +25,47 @@ func (s *situation) leftBehind(branch string, number int) *past.OldLocation {
 	return old
 }
 
-// TestOldLocations specifies when an apply opens a pull request that removes an earlier delivery to another branch. A
-// plan that has something to do is never empty.
+// TestOldLocations specifies when an apply opens a pull request that removes a previous location on another branch.
 func TestOldLocations(t *testing.T) {
 	for _, test := range []struct {
 		rule string
 		with func(*situation)
 		want string
 	}{
-		{"the destination contains the tree", func(s *situation) { s.leftBehind("old", 0) }, "remove old, removes [old]"},
-		{"a pull request is open", func(s *situation) { s.leftBehind("old", 8) }, "keep"},
-		{"people closed the pull request", func(s *situation) { s.leftBehind("old", 8).Closed = true }, "keep"},
-		{"people closed the pull request, and reopen is set", func(s *situation) {
-			s.leftBehind("old", 8).Closed = true
+		{"the destination contains the tree", func(s *situation) { s.addOldLocation("old", 0) }, "remove old, removes [old]"},
+		{"a pull request is open", func(s *situation) { s.addOldLocation("old", 8) }, "keep"},
+		{"people closed the pull request", func(s *situation) { s.addOldLocation("old", 8).Closed = true }, "keep"},
+		{"people closed the pull request, reopen is set", func(s *situation) {
+			s.addOldLocation("old", 8).Closed = true
 			s.desired.PullRequest.Reopen = true
 		}, "remove old, removes [old]"},
-		{"the tree waits for people", func(s *situation) {
-			s.leftBehind("old", 0)
+		{"the tree is proposed", func(s *situation) {
+			s.addOldLocation("old", 0)
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.prior.Commit = ""
 		}, "keep"},
 		{"people closed the tree's pull request", func(s *situation) {
-			s.leftBehind("old", 0)
+			s.addOldLocation("old", 0)
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.prior.Commit = ""
 		}, "keep"},
 		{"another tree has to be delivered first", func(s *situation) {
-			s.leftBehind("old", 0)
+			s.addOldLocation("old", 0)
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"people changed the destination", func(s *situation) {
-			s.leftBehind("old", 0)
+			s.addOldLocation("old", 0)
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"the rendering moves", func(s *situation) {
 			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = strategy.PullRequest, "new", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves again", func(s *situation) {
-			s.leftBehind("old", 0)
+			s.addOldLocation("old", 0)
 			s.desired.Destination.Branch, s.desired.Guardrails = "new", free
 		}, "write, leaves [old dev]"},
 		{"the rendering moves back", func(s *situation) {
-			s.leftBehind("old", 8)
+			s.addOldLocation("old", 8)
 			s.desired.Destination.Branch, s.desired.Guardrails = "old", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves within its branch", func(s *situation) {
@@ -76,20 +76,21 @@ func TestOldLocations(t *testing.T) {
 			s.state.Delivered, s.state.LastRead = inventory.Folders{}, past.Branch{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
-		{"on_move is keep", func(s *situation) { s.leftBehind("old", 0); s.desired.KeepOld = true }, "keep"},
-		{"on_move is keep, and the removal is open", func(s *situation) {
-			s.leftBehind("old", 8)
+		{"on_move is keep", func(s *situation) { s.addOldLocation("old", 0); s.desired.KeepOld = true }, "keep"},
+		{"on_move is keep, a pull request is open", func(s *situation) {
+			s.addOldLocation("old", 8)
 			s.desired.KeepOld = true
 		}, "remove old, keeps [old]"},
 		{"on_move is unknown",
-			func(s *situation) { s.leftBehind("old", 0); s.desired.Known = inventory.Partial }, "undecided, leaves [old]"},
+			func(s *situation) { s.addOldLocation("old", 0); s.desired.Known = inventory.Partial }, "undecided, leaves [old]"},
 		{"a push removes the old location at once", func(s *situation) {
-			s.leftBehind("old", 8)
+			s.addOldLocation("old", 8)
 			s.desired.Strategy = strategy.Push
 		}, "write"},
-		{"the strategy is unknown", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = unknown.Text },
+		{"the strategy is unknown", func(s *situation) { s.addOldLocation("old", 0); s.desired.Strategy = unknown.Text },
 			"undecided"},
-		{"the strategy is none", func(s *situation) { s.leftBehind("old", 0); s.desired.Strategy = strategy.None }, "write"},
+		{"the strategy is none", func(s *situation) { s.addOldLocation("old", 0); s.desired.Strategy = strategy.None },
+			"write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
@@ -118,10 +119,11 @@ func TestOldLocations(t *testing.T) {
 	}
 }
 
-// TestOldLocationsAreKeptInState: the next run finds the locations that are still to be removed.
-func TestOldLocationsAreKeptInState(t *testing.T) {
+// TestOldLocationsInState: the state contains the locations that must still be removed, so that the next run finds
+// them.
+func TestOldLocationsInState(t *testing.T) {
 	s := usualSituation()
-	s.leftBehind("old", 8).Closed = true
+	s.addOldLocation("old", 8).Closed = true
 	text, err := s.state.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -21,12 +21,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-func decided(clusterTypes ...string) placement.Decisions {
+// decisionsFor returns the decisions that place hello-web on these cluster types.
+func decisionsFor(clusterTypes ...string) placement.Decisions {
 	return placement.Decisions{"web": {Targets: map[string][]string{"hello-web": clusterTypes}}}
 }
 
-// placed returns the tree of a fleet with a number of 1, which places hello-web on large.
-func placed(t *testing.T) *next.Next {
+// placedTree returns the tree of a fleet whose placement with number = 1 puts hello-web on large.
+func placedTree(t *testing.T) *next.Next {
 	t.Helper()
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -48,26 +49,26 @@ func placed(t *testing.T) *next.Next {
 	}, &tree.Tree{Schedule: s}), nil, nil)
 }
 
-// TestDecisionsOfRecord: the record contains the decisions, and differs if only the decisions differ.
+// TestDecisionsOfRecord: the record contains the decisions. Two records with different decisions are different.
 func TestDecisionsOfRecord(t *testing.T) {
 	t.Parallel()
-	d := placed(t)
+	d := placedTree(t)
 	written, err := record.Parse(d.Record.Marshal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(decided("large"), written.Decisions); diff != "" {
+	if diff := cmp.Diff(decisionsFor("large"), written.Decisions); diff != "" {
 		t.Errorf("decisions (-want +got):\n%s", diff)
 	}
 	other := written
-	other.Decisions = decided("small")
+	other.Decisions = decisionsFor("small")
 	if written.Same(other) || !written.Same(written) {
-		t.Error("records with other decisions are the same, or equal ones are not")
+		t.Error("records with different decisions are the same, or a record differs from itself")
 	}
 	for name, text := range map[string]string{
-		"a path":            `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"../x": "hello-web"}}}}`,
-		"a target twice":    `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"a": "x", "b": "x"}}}}`,
-		"another structure": `{"version": 1, "environment": "dev", "decisions": {"web": []}}`,
+		"invalid name": `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"../x": "hello-web"}}}}`,
+		"target twice": `{"version": 1, "environment": "dev", "decisions": {"web": {"on": {"a": "x", "b": "x"}}}}`,
+		"list":         `{"version": 1, "environment": "dev", "decisions": {"web": []}}`,
 	} {
 		if _, err := record.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), "it was changed") {
 			t.Errorf("%s: %v", name, err)
@@ -75,30 +76,30 @@ func TestDecisionsOfRecord(t *testing.T) {
 	}
 }
 
-// TestDecisionsDecide: decisions that differ from the last proposed ones cause a write. Without a state, decisions that
-// differ from the record are an error, even with adopt.
-func TestDecisionsDecide(t *testing.T) {
+// TestChangedDecisions: if the decisions differ from the delivered or proposed decisions, they are written. Without a
+// state, decisions that differ from the record are an error, even with adopt.
+func TestChangedDecisions(t *testing.T) {
 	t.Parallel()
-	d := placed(t)
+	d := placedTree(t)
 	state := func(decisions placement.Decisions) *past.State {
 		s := past.NewState(d.Wish.Destination, "dev")
 		s.Decisions, s.Delivered, s.LastRead.Head = decisions, inventory.Folders{}, "1"
 		return &s
 	}
 	proposed := state(nil)
-	proposed.Proposal = &past.Proposal{Head: state(decided("large"))}
+	proposed.Proposal = &past.Proposal{Head: state(decisionsFor("large"))}
 	for name, c := range map[string]struct {
 		state *past.State
 		want  bool
 	}{
-		"the same": {state(decided("large")), false}, "others": {state(decided("small")), true},
-		"no earlier decisions": {state(nil), true}, "the same, proposed": {proposed, false},
+		"same decisions": {state(decisionsFor("large")), false}, "other decisions": {state(decisionsFor("small")), true},
+		"no earlier decisions": {state(nil), true}, "same decisions, proposed": {proposed, false},
 	} {
 		if got := (&Decision{Applied: d, Before: c.state}).decisionsChanged(); got != c.want {
-			t.Errorf("%s: decides anew: %t", name, got)
+			t.Errorf("%s: decisionsChanged is %t", name, got)
 		}
 	}
-	at := &past.Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decided("small")}}
+	at := &past.Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
 	refused := func(s *past.State) bool {
 		err := (&check.Comparison{Next: d, Before: s, Branch: at}).Unchanged()
 		return errors.As(err, new(*check.DecisionsError))
@@ -112,29 +113,30 @@ func TestDecisionsDecide(t *testing.T) {
 	if refused(state(nil)) {
 		t.Error("the decisions of a rendering that the state knows are refused")
 	}
-	at.Record.Decisions = decided("large")
+	at.Record.Decisions = decisionsFor("large")
 	if refused(nil) {
 		t.Error("equal decisions are refused")
 	}
 }
 
-// TestMoves: a target moves if it leaves one cluster type while it joins another.
+// TestMoves: a target moves if it leaves a cluster type and joins another one.
 func TestMoves(t *testing.T) {
 	t.Parallel()
-	d := placed(t)
+	d := placedTree(t)
 	target := []inventory.Target{{Name: "hello-web"}}
 	d.Rendered.Folders = inventory.Folders{"large": {Targets: target}, "small": {}, "new": {Known: inventory.Unread}}
-	// The waves of a rollout do not affect this.
+	// The apply writes only a wave, which does not matter for moves.
 	d.Folders, d.Complete = inventory.Folders{"small": {Targets: target}}, false
 	for name, c := range map[string]struct {
 		existing inventory.Folders
 		want     int
 	}{
-		"moved":                            {inventory.Folders{"small": {Targets: target}}, 1},
-		"stays":                            {inventory.Folders{"large": {Targets: target}}, 0},
-		"joins":                            {inventory.Folders{"large": {}}, 0},
-		"leaves":                           {inventory.Folders{"large": {Targets: target}, "small": {Targets: target}}, 0},
-		"leaves an undecided cluster type": {inventory.Folders{"new": {Targets: target}}, 0},
+		"target on another cluster type":  {inventory.Folders{"small": {Targets: target}}, 1},
+		"target on the same cluster type": {inventory.Folders{"large": {Targets: target}}, 0},
+		"new target":                      {inventory.Folders{"large": {}}, 0},
+		"target that leaves one of two cluster types": {
+			inventory.Folders{"large": {Targets: target}, "small": {Targets: target}}, 0},
+		"target on a cluster type whose targets are unknown": {inventory.Folders{"new": {Targets: target}}, 0},
 	} {
 		moves := check.Moves(d, &past.State{Delivered: c.existing})
 		if len(moves) != c.want {
@@ -143,19 +145,20 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestRenamedClusterTypes: a cluster type is renamed if a new one has all its targets.
+// TestRenamedClusterTypes: a cluster type counts as renamed if a new cluster type has all its targets.
 func TestRenamedClusterTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, delivered, wanted string
 		want                    []string
 	}{
-		{"renamed", "large/a=1 large/b=1 small/a=1", "big/a=2 big/b=2 small/a=1", []string{"large → big"}},
-		{"two of three", "a/x=1 b/y=1 c/z=1", "d/x=1 e/y=1 c/z=1", []string{"a → d", "b → e"}},
-		{"the new one has other targets", "large/a=1 large/b=1", "big/a=1", nil},
-		{"the new one existed before", "large/a=1 big/b=1", "big/a=1", nil},
-		{"the old one stays", "large/a=1 small/b=1", "large/c=1 big/a=1 small/b=1", nil},
-		{"the old one was empty", "large small/a=1", "big small/b=1", nil},
+		{"new cluster type with the same targets", "large/a=1 large/b=1 small/a=1", "big/a=2 big/b=2 small/a=1",
+			[]string{"large → big"}},
+		{"two of three cluster types renamed", "a/x=1 b/y=1 c/z=1", "d/x=1 e/y=1 c/z=1", []string{"a → d", "b → e"}},
+		{"new cluster type without one of the targets", "large/a=1 large/b=1", "big/a=1", nil},
+		{"cluster type that existed before", "large/a=1 big/b=1", "big/a=1", nil},
+		{"old cluster type with another target", "large/a=1 small/b=1", "large/c=1 big/a=1 small/b=1", nil},
+		{"old cluster type without targets", "large small/a=1", "big small/b=1", nil},
 	} {
 		s := usualSituation()
 		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)

@@ -7,22 +7,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
-// TestForeignCommitsOnOurBranch: an apply refuses foreign commits on our branch unless the plan listed them.
+// TestForeignCommitsOnOurBranch: an apply refuses to overwrite foreign commits on our branch, unless the plan listed
+// them.
 func TestForeignCommitsOnOurBranch(t *testing.T) {
 	for _, test := range []struct {
 		rule string
 		with func(*past.Proposal, *past.Branch)
 		want string
 	}{
-		{"the plan listed them", func(*past.Proposal, *past.Branch) {}, ""},
-		{"people pushed after the plan", func(_ *past.Proposal, ours *past.Branch) { ours.Folders = existing("large/a=8") },
+		{"foreign commits that the plan listed", func(*past.Proposal, *past.Branch) {}, ""},
+		{"foreign commits in our folders after the plan",
+			func(_ *past.Proposal, ours *past.Branch) { ours.Folders = existing("large/a=8") },
 			"moved [large]"},
-		{"people pushed beside our folders after the plan", func(_ *past.Proposal,
-			ours *past.Branch) {
-			ours.Head = "theirs"
-		},
+		{"foreign commits beside our folders after the plan",
+			func(_ *past.Proposal, ours *past.Branch) { ours.Head = "theirs" },
 			"moved [commits beside our folders]"},
-		{"the last proposal came from a branch with another prefix",
+		{"our branch with another prefix",
 			func(p *past.Proposal, _ *past.Branch) { p.Head.Destination.Branch = "old-prefix/dev" }, "unknown"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestValidateTree reports the parts of a rendered fleet that guardrails forbid.
+// TestValidateTree: problems of a rendered fleet that guardrails forbid.
 func TestValidateTree(t *testing.T) {
 	const (
 		path        = "error gitops_repo.path: Path conflicts with the promoted commit's file"
@@ -26,22 +26,22 @@ func TestValidateTree(t *testing.T) {
 		change func(*desired)
 		want   []string
 	}{
-		"all targets are assigned": {true, func(d *desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
-		"unscheduled":              {true, func(*desired) {}, []string{"warning " + unscheduled}},
-		"ignored":                  {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
-		"refused": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Fail },
+		"all targets assigned":                 {true, func(d *desired) { d.Tree.Schedule.Unscheduled = nil }, nil},
+		"unscheduled target":                   {true, func(*desired) {}, []string{"warning " + unscheduled}},
+		"unscheduled target, guardrail ignore": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Ignore }, nil},
+		"unscheduled target, guardrail fail": {true, func(d *desired) { d.Guardrails.Unscheduled = problem.Fail },
 			[]string{"error " + unscheduled}},
-		"the assignments are not decided yet": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
-		"a value is unknown": {false, func(d *desired) {
+		"unscheduled target, unknown guardrail": {true, func(d *desired) { d.Guardrails.Unscheduled = unknown.Text }, nil},
+		"unknown environment": {false, func(d *desired) {
 			d.Tree, d.Fleet.Environment = nil, unknown.Text
 		}, nil},
-		"require_known, and a value is unknown": {false, func(d *desired) {
+		"unknown environment, require_known": {false, func(d *desired) {
 			d.Tree, d.Fleet.Environment, d.Guardrails.RequireKnown = nil, unknown.Text, true
 		}, []string{"error guardrails.require_known: Assignments not known"}},
-		"an unassigned target is an error": {true, func(d *desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
-		"one target is unknown": {false, func(d *desired) { d.Guardrails.RequireKnown = true },
+		"no tree, require_known": {true, func(d *desired) { d.Tree, d.Guardrails.RequireKnown = nil, true }, nil},
+		"unknown target, require_known": {false, func(d *desired) { d.Guardrails.RequireKnown = true },
 			[]string{"error guardrails.require_known: Assignments not known"}},
-		"promoted commit": {true, func(d *desired) {
+		"path of the promoted commit's file": {true, func(d *desired) {
 			d.Destination.Path, d.Promotion.Commit = ".github/tracking/Promoted_Commit_Id", "v1"
 			d.Tree.Schedule.Unscheduled = nil
 		}, []string{path}},
@@ -55,15 +55,15 @@ func TestValidateTree(t *testing.T) {
 			if !test.known {
 				r.Assignments = inventory.Partial
 			}
-			if diff := cmp.Diff(test.want, reported(check.Tree(t.Context(), r))); diff != "" {
+			if diff := cmp.Diff(test.want, problemLines(check.Tree(t.Context(), r))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// reported lists problems as "severity path: summary".
-func reported(ps problem.Problems) []string {
+// problemLines returns each problem as "severity path: summary".
+func problemLines(ps problem.Problems) []string {
 	var all []string
 	for _, p := range ps {
 		var at []string

@@ -14,10 +14,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// A summary has one line for each cluster type. Only the lines of cluster types that change differ from the last ones.
+// TestSummary: a summary has a line for each cluster type. Lines of cluster types that do not change are the same as in
+// the last summary.
 func TestSummary(t *testing.T) {
 	const changed = "large/a=1 large/b=2 large/d=1 small/c=1"
-	// line replaces HASH by the hash of the cluster type's folder in a tree.
+	// line replaces HASH in a text by the hash that the cluster type's folder has in a tree.
 	line := func(text, clusterType, entries string) string {
 		return strings.Replace(text, "HASH", existing(entries)[clusterType].Hash.String()[:12], 1)
 	}
@@ -35,25 +36,25 @@ func TestSummary(t *testing.T) {
 		last map[string]string
 		want map[string]string
 	}{
-		"nothing changes": {last: usual, want: usual},
-		"one cluster type changes": {with: []func(*situation){render(changed)}, last: usual, want: map[string]string{
+		"no change": {last: usual, want: usual},
+		"change of one cluster type": {with: []func(*situation){render(changed)}, last: usual, want: map[string]string{
 			"large": large("+1 -0 ~1, 3 targets, tree HASH", changed), "small": usual["small"],
 		}},
-		"the same numbers once more": {
+		"change with the same numbers as the last one": {
 			with: []func(*situation){render("large/a=2 large/b=1 small/c=1")},
 			last: map[string]string{"large": large("+0 -0 ~1, 2 targets, tree HASH", delivered), "small": usual["small"]},
 			want: map[string]string{
 				"large": large("+0 -0 ~1, 2 targets, tree HASH", "large/a=2 large/b=1"), "small": usual["small"],
 			},
 		},
-		"a cluster type goes, another comes": {
+		"removed and new cluster type": {
 			with: []func(*situation){render("large/a=1 large/b=1 tiny/c=1")}, last: usual,
 			want: map[string]string{
 				"large": usual["large"], "tiny": line("+1 -0 ~0, 1 target, tree HASH", "tiny", "tiny/c=1"),
 			},
 		},
 		"create": {with: []func(*situation){func(s *situation) { s.prior, s.state = nil, nil }}, want: imported},
-		"computed only": {
+		"strategy none": {
 			with: []func(*situation){render(changed), func(s *situation) {
 				s.desired.Strategy, s.desired.Destination, s.state.LastRead = strategy.None, record.Destination{}, past.Branch{}
 			}},
@@ -109,6 +110,6 @@ func TestSummary(t *testing.T) {
 		t.Errorf("import (-want +got):\n%s", diff)
 	}
 	if got := fmt.Sprint(existing(delivered).Summary(nil, usual)); got != fmt.Sprint(usual) {
-		t.Errorf("a refresh of the same tree changes the lines to %s", got)
+		t.Errorf("a refresh of the same tree changes the summary to %s", got)
 	}
 }

@@ -12,84 +12,85 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// TestUnproven: the state knows that commit old is promoted. Afterwards the branch contains another tree, with a record
-// that promotes commit new, and the promotion takes that for the current one. The branch contains exactly what is
-// desired: because our own apply was killed after its push, or because a person who may push wrote it. A row says
-// whether the rendering believes the record, if the gates of commit new are open, and if they are closed.
+// TestUnproven: the state says that the commit old is promoted. The branch contains another tree, and its record says
+// that the commit new is promoted. This tree is exactly what the fleet renders with the commit new. Either our own
+// apply was killed after its push, or a person who may push wrote it. So the promotion takes new for the current
+// commit. A row says whether the rendering believes the record: proven if the gates of the commit new are open,
+// unproven if they are closed.
 func TestUnproven(t *testing.T) {
 	for name, row := range map[string]struct {
 		change           func(s *situation)
 		proven, unproven bool
 	}{
-		"a killed apply, or an edited record with its tree": {func(*situation) {}, true, false},
+		"killed apply or edited record, with the tree of the commit": {func(*situation) {}, true, false},
 		"on_drift is overwrite": {func(s *situation) {
 			s.desired.OnDrift = drift.Overwrite
 		}, true, false},
-		"an edited record alone": {func(s *situation) {
+		"edited record, old tree": {func(s *situation) {
 			s.state.LastRead.Folders = existing(delivered)
 		}, false, false},
-		"an edited record whose commit has the tree of the old one": {func(s *situation) {
+		"edited record, both commits have the same tree": {func(s *situation) {
 			s.state.LastRead.Folders, s.desired.Tree = existing(delivered), rendered(delivered)
 		}, true, false},
-		"a newer commit is promoted": {func(s *situation) {
+		"promotion of a newer commit": {func(s *situation) {
 			s.desired.Promotion = promotion.Promotion{Commit: "newer", Unproven: s.desired.Promotion.Unproven,
 				Reason: promotion.Reason{Decision: promotion.Promote}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, false, false},
-		"an edited record of a wave": {func(s *situation) {
+		"edited record of a wave": {func(s *situation) {
 			r := *s.state.LastRead.Record
 			r.PromotedCommit, r.Rollout = "old", &rollout.Progress{TargetTreeHash: "t", PromotedCommit: "new"}
 			s.state.LastRead.Record, s.state.LastRead.RecordHash = &r, r.Hash()
 		}, false, false},
-		"a wave that the state knows": {func(s *situation) {
+		"wave that the state contains": {func(s *situation) {
 			s.state.Rollout = &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: "new"}}
 		}, true, true},
-		"a pull request that the state knows": {func(s *situation) {
+		"pull request that the state contains": {func(s *situation) {
 			s.state.Proposal = &past.Proposal{Head: &past.State{PromotedCommit: "new"}}
 		}, true, true},
-		"people reverted to an earlier delivery": {func(s *situation) {
+		"revert to an earlier delivery": {func(s *situation) {
 			s.state.EarlierDeliveries = []past.Delivery{{
 				Record: s.state.LastRead.RecordHash, Tree: s.state.OwnFolders().TreeHash().String(),
 			}}
 		}, true, false},
-		"people reverted to an earlier delivery, and rejected the last": {func(s *situation) {
+		"revert to an earlier delivery, last commit rejected": {func(s *situation) {
 			s.state.EarlierDeliveries = []past.Delivery{{
 				Record: s.state.LastRead.RecordHash, Tree: s.state.OwnFolders().TreeHash().String(),
 			}}
 			s.desired.Rejected = []string{"old"}
 		}, true, true},
-		"people rejected the last delivery, and the record is no earlier one": {func(s *situation) {
+		"last commit rejected, no earlier delivery": {func(s *situation) {
 			s.desired.Rejected = []string{"old"}
 		}, true, false},
-		"the record promotes the same commit": {func(s *situation) {
+		"record with the same promoted commit": {func(s *situation) {
 			s.state.PromotedCommit = "new"
 		}, true, true},
-		"the state knows no promoted commit": {func(s *situation) { s.state.PromotedCommit = "" }, true, true},
-		"an import":                          {func(s *situation) { s.state = imported(s.state) }, true, true},
-		"without a state":                    {func(s *situation) { s.state, s.prior = nil, nil }, true, true},
-		"the private state is lost":          {lostPrivateState, true, false},
-		"the private state is lost, and on_drift is overwrite": {func(s *situation) {
+		"state without a promoted commit": {func(s *situation) { s.state.PromotedCommit = "" }, true, true},
+		"import":                          {func(s *situation) { s.state = imported(s.state) }, true, true},
+		"no state":                        {func(s *situation) { s.state, s.prior = nil, nil }, true, true},
+		"lost private state":              {lostPrivateState, true, false},
+		"lost private state, on_drift is overwrite": {func(s *situation) {
 			lostPrivateState(s)
 			s.desired.OnDrift = drift.Overwrite
 		}, true, false},
-		"the private state is lost, and the record promotes the same commit": {func(s *situation) {
+		"lost private state, record with the same promoted commit": {func(s *situation) {
 			lostPrivateState(s)
 			s.prior.PromotedCommit = "new"
 		}, true, true},
-		"the private state is lost, and the last apply proposed the commit": {func(s *situation) {
+		"lost private state, commit proposed by the last apply": {func(s *situation) {
 			lostPrivateState(s)
 			s.prior.Commit = ""
 		}, true, true},
-		"the private state was lost, and read again from the branch": {func(s *situation) {
+		"lost private state, recovered from the branch": {func(s *situation) {
 			again := imported(s.state)
 			lostPrivateState(s)
 			s.state = again
 		}, true, false},
-		"the private state is lost, and people rejected the last delivery": {func(s *situation) {
+		"lost private state, last commit rejected": {func(s *situation) {
 			lostPrivateState(s)
 			s.desired.Rejected = []string{"old"}
 		}, true, true},
-		"the private state is lost, and a newer commit is promoted": {func(s *situation) {
+		"lost private state, promotion of a newer commit": {func(s *situation) {
 			lostPrivateState(s)
 			s.desired.Promotion.Decision = promotion.Promote
 		}, true, true},
@@ -118,13 +119,13 @@ func TestUnproven(t *testing.T) {
 	}
 }
 
-// lostPrivateState leaves the attributes alone: they know that commit old was delivered.
+// lostPrivateState removes the private state. The attributes remain, which say that the commit old was delivered.
 func lostPrivateState(s *situation) {
 	s.state, s.prior.PromotedCommit = nil, "old"
 	s.prior.Environment, s.prior.Destination = s.desired.Environment, s.desired.Destination
 }
 
-// imported returns the state after an import of what the branch contains.
+// imported returns the state after an import of the branch.
 func imported(s *past.State) *past.State {
 	now := past.NewState(s.Destination, s.Environment)
 	now.LastRead, now.Delivered, now.DeliveredRecord = s.LastRead, s.LastRead.Folders, s.LastRead.RecordHash
@@ -132,17 +133,18 @@ func imported(s *past.State) *past.State {
 	return &now
 }
 
-// TestUnprovenIsNamed: the first run that takes the promoted commit from the record warns if its gates are closed.
-func TestUnprovenIsNamed(t *testing.T) {
+// TestUnprovenWarning: the first run that takes the promoted commit from the record warns if the commit's gates are
+// closed.
+func TestUnprovenWarning(t *testing.T) {
 	const why = "ci: no status"
 	for name, row := range map[string]struct {
 		change func(s *situation)
 		want   string
 	}{
-		"a create":        {func(s *situation) { s.state, s.prior = nil, nil }, why},
-		"after an import": {func(*situation) {}, why},
-		"a later run":     {func(s *situation) { s.prior.Promotes = true }, ""},
-		"another commit is promoted": {func(s *situation) {
+		"create":                    {func(s *situation) { s.state, s.prior = nil, nil }, why},
+		"first run after an import": {func(*situation) {}, why},
+		"later run":                 {func(s *situation) { s.prior.Promotes = true }, ""},
+		"promotion of another commit": {func(s *situation) {
 			s.desired.Promotion.Decision = promotion.Promote
 		}, ""},
 	} {
@@ -151,7 +153,7 @@ func TestUnprovenIsNamed(t *testing.T) {
 			Reason: promotion.Reason{Decision: promotion.Hold}}
 		row.change(s)
 		if got := s.decide(t).Unproven; got != row.want {
-			t.Errorf("%s: it says %q, want %q", name, got, row.want)
+			t.Errorf("%s: the warning is %q, want %q", name, got, row.want)
 		}
 	}
 }

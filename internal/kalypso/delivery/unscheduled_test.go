@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestWhyUnscheduled pins the texts of a plan about targets without a policy, policies that place nothing, and a tree
-// that would be empty.
+// TestWhyUnscheduled pins what a plan says about targets that no policy places, about policies that place no target,
+// and about an empty tree.
 func TestWhyUnscheduled(t *testing.T) {
 	const (
 		nearest = `shop-test: the nearest policy is "gold". The deployment target is not selected: label "tier" is ` +
@@ -27,28 +27,29 @@ func TestWhyUnscheduled(t *testing.T) {
 		change   func(*fleet.Fleet)
 		reaction problem.Reaction
 		problems []string // summaries
-		texts    []string // in the problems, or in the error if the tree is empty
+		texts    []string // parts of the problems, or of the error if the tree is empty
 	}{
-		{name: "placed", change: func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels["tier"] = "gold" },
+		{name: "placed target", change: func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Labels["tier"] = "gold" },
 			reaction: problem.Warn},
-		{name: "a policy selects another label", change: func(*fleet.Fleet) {}, reaction: problem.Warn,
+		{name: "policy for another label", change: func(*fleet.Fleet) {}, reaction: problem.Warn,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{nearest, idleTargets}},
-		{name: "the tree would be empty", change: func(*fleet.Fleet) {}, reaction: problem.Fail,
+		{name: "empty tree, guardrail fail", change: func(*fleet.Fleet) {}, reaction: problem.Fail,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{nearest}},
-		{name: "ignored", change: func(*fleet.Fleet) {}, reaction: problem.Ignore, texts: []string{nearest, idleTargets}},
-		{name: "a policy selects another workspace", change: func(f *fleet.Fleet) {
+		{name: "empty tree, guardrail ignore", change: func(*fleet.Fleet) {}, reaction: problem.Ignore,
+			texts: []string{nearest, idleTargets}},
+		{name: "policy for another workspace", change: func(f *fleet.Fleet) {
 			f.Policies[0].Workspace = "team-a"
 			f.Workloads[0].Targets[0].Labels["tier"] = "gold"
 		}, reaction: problem.Ignore, texts: []string{`workspace is missing and must be "team-a"`}},
-		{name: "a policy selects another cluster type", change: func(f *fleet.Fleet) {
+		{name: "policy for another cluster type", change: func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Labels["tier"] = "gold"
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"size": "xl"}
 		}, reaction: problem.Warn,
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts:    []string{idleClusterTypes}},
-		{name: "of two policies, one selects the target", change: func(f *fleet.Fleet) {
+		{name: "two policies, one of which selects the target", change: func(f *fleet.Fleet) {
 			silver := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "silver"}}
 			silver.DeploymentTargets.MatchLabels = map[string]string{"tier": "silver"}
 			silver.ClusterTypes.MatchLabels = map[string]string{"size": "xl"}
@@ -57,7 +58,7 @@ func TestWhyUnscheduled(t *testing.T) {
 			problems: []string{"Deployment targets that no policy places", "Policies that place nothing"},
 			texts: []string{`shop-test: the nearest policy is "silver". No cluster type is selected; the closest is ` +
 				`"large": label "size" is "l" and must be "xl".`}},
-		{name: "one of two policies places nothing", change: func(f *fleet.Fleet) {
+		{name: "two policies, one of which places no target", change: func(f *fleet.Fleet) {
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "all"}})
 		}, reaction: problem.Warn, problems: []string{"Policies that place nothing"}, texts: []string{idleTargets}},
 	} {
@@ -98,7 +99,7 @@ func TestWhyUnscheduled(t *testing.T) {
 			}
 			for _, want := range tt.texts {
 				if !strings.Contains(text, want) {
-					t.Errorf("no %q in\n%s", want, text)
+					t.Errorf("the text does not contain %q:\n%s", want, text)
 				}
 			}
 		})

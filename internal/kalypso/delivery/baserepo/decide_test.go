@@ -20,7 +20,8 @@ const (
 	newer = "42f2c201b96055faead8da72a126ec3e8fe30296"
 )
 
-// TestDecide specifies the actions of an apply for each state.
+// TestDecide specifies what an apply does, which follows from the arguments and the state. In the usual case, the state
+// has an older commit than the promotion.
 func TestDecide(t *testing.T) {
 	const other = "1111111111111111111111111111111111111111"
 	at := baserepo.EnvironmentBranch{Repo: "https://github.com/acme/control-plane", Branch: "stage"}
@@ -60,54 +61,56 @@ func TestDecide(t *testing.T) {
 		state   *baserepo.State
 		want    baserepo.Decision
 	}{
-		"a create writes the promoted commit": {nil, nil, baserepo.Decision{Write: true}},
-		"another commit":                      {nil, state(nil), writes},
-		"the same commit":                     {func(d *baserepo.Desired) { d.Promotion.Commit = older }, state(nil), stays},
-		"nothing is promoted yet": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, nil,
+		"create":                  {nil, nil, baserepo.Decision{Write: true}},
+		"another promoted commit": {nil, state(nil), writes},
+		"same promoted commit":    {func(d *baserepo.Desired) { d.Promotion.Commit = older }, state(nil), stays},
+		"no promoted commit yet": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, nil,
 			baserepo.Decision{IdleReason: "Nothing is promoted to the environment yet."}},
-		"the promotion is removed": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, open(nil),
+		"no promoted commit, open pull request": {func(d *baserepo.Desired) { d.Promotion.Commit = "" }, open(nil),
 			baserepo.Decision{IdleReason: "Nothing is promoted to the environment yet."}},
-		"the first promotion": {nil, &baserepo.State{At: at}, baserepo.Decision{Write: true}},
-		"frozen":              {freeze, state(nil), baserepo.Decision{IdleReason: "An incident."}},
-		"frozen, and people pinned a different commit": {freeze, state(func(s *baserepo.State) { s.Delivered = other }),
+		"first promoted commit": {nil, &baserepo.State{At: at}, baserepo.Decision{Write: true}},
+		"frozen environment":    {freeze, state(nil), baserepo.Decision{IdleReason: "An incident."}},
+		"frozen environment, people pinned a different commit": {freeze,
+			state(func(s *baserepo.State) { s.Delivered = other }),
 			baserepo.Decision{IdleReason: "An incident."}},
-		"frozen, with an open pull request": {freeze, open(nil),
+		"frozen environment, open pull request": {freeze, open(nil),
 			baserepo.Decision{Write: true, Withhold: true, IdleReason: "An incident."}},
-		"frozen, with a pull request that must wait": {freeze,
+		"frozen environment, withheld pull request": {freeze,
 			open(func(p *baserepo.Proposal) { p.Withheld = "An incident." }),
 			baserepo.Decision{IdleReason: "An incident."}},
-		"a pull request that had to wait": {nil, open(func(p *baserepo.Proposal) { p.Withheld = "An incident." }), writes},
+		"withheld pull request": {nil, open(func(p *baserepo.Proposal) { p.Withheld = "An incident." }), writes},
 		"another branch": {func(d *baserepo.Desired) { d.At.Branch = "prod" }, state(nil),
 			baserepo.Decision{Write: true}},
-		"another form of URL": {func(d *baserepo.Desired) { d.At.Repo += ".git" }, state(nil), writes},
-		"the pinned commit stays": {func(d *baserepo.Desired) { d.Promotion.Decision = promotion.Hold }, state(nil),
+		"other notation of the URL": {func(d *baserepo.Desired) { d.At.Repo += ".git" }, state(nil), writes},
+		"promotion that holds": {func(d *baserepo.Desired) { d.Promotion.Decision = promotion.Hold }, state(nil),
 			stays},
 		"people pinned a different commit": {nil, state(func(s *baserepo.State) { s.Delivered = other }),
 			baserepo.Decision{Write: true, File: wanted, FileKnown: true, Drifted: true}},
 		"people pinned the promoted commit": {func(d *baserepo.Desired) { d.Promotion.Commit = older },
 			state(func(s *baserepo.State) { s.Delivered = other }),
 			baserepo.Decision{Write: true, File: current, FileKnown: true}},
-		"an open pull request":                    {nil, open(nil), keeps},
-		"an open pull request without its branch": {nil, open(func(p *baserepo.Proposal) { p.Broken = true }), writes},
-		"an open pull request of another commit":  {nil, open(func(p *baserepo.Proposal) { p.Commit = other }), writes},
-		"an open pull request of another file":    {nil, open(func(p *baserepo.Proposal) { p.From = "" }), writes},
-		"an open pull request with other settings": {nil, open(func(p *baserepo.Proposal) { p.Settings.Draft = true }),
+		"open pull request":                    {nil, open(nil), keeps},
+		"open pull request without our branch": {nil, open(func(p *baserepo.Proposal) { p.Broken = true }), writes},
+		"open pull request for another commit": {nil, open(func(p *baserepo.Proposal) { p.Commit = other }), writes},
+		"open pull request from another file":  {nil, open(func(p *baserepo.Proposal) { p.From = "" }), writes},
+		"open pull request with other settings": {nil, open(func(p *baserepo.Proposal) { p.Settings.Draft = true }),
 			writes},
-		"a pull request that stays open": {
+		"open pull request, promotion that is up to date": {
 			func(d *baserepo.Desired) { d.Promotion.Decision, d.Promotion.Commit = promotion.UpToDate, older },
 			open(nil), keeps,
 		},
-		"a pull request to wait for": {func(d *baserepo.Desired) { d.PullRequest.Wait = true }, open(nil), writes},
-		"a pull request to close": {func(d *baserepo.Desired) { d.Promotion.Commit = older }, open(nil),
+		"open pull request, wait is set": {func(d *baserepo.Desired) { d.PullRequest.Wait = true }, open(nil), writes},
+		"open pull request, promotion of the delivered commit": {func(d *baserepo.Desired) { d.Promotion.Commit = older },
+			open(nil),
 			baserepo.Decision{Write: true, File: current, FileKnown: true}},
-		"push replaces the pull request": {func(d *baserepo.Desired) { d.Strategy = strategy.Push }, open(nil), writes},
-		"a closed pull request": {nil, state(proposed(githost.Closed, nil)),
+		"open pull request, strategy push": {func(d *baserepo.Desired) { d.Strategy = strategy.Push }, open(nil), writes},
+		"closed pull request": {nil, state(proposed(githost.Closed, nil)),
 			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},
-		"a closed pull request is reopened": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
+		"closed pull request, reopen is set": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
 			state(proposed(githost.Closed, nil)), writes},
-		"the file does not exist": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
+		"missing file": {nil, state(func(s *baserepo.State) { s.File, s.Commit, s.Delivered = "", "", "" }),
 			baserepo.Decision{Write: true, Err: baserepo.ErrNoFile}},
-		"the file has another base": {func(d *baserepo.Desired) {
+		"file with another base": {func(d *baserepo.Desired) {
 			d.Promotion.Repo = "https://git.acme.io/other"
 		}, state(nil),
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},

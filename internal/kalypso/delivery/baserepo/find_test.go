@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// Each finds the branches with a BaseRepo. A file that contains something else is an error only of its branch.
+// TestEach: Each finds the branches with a BaseRepo. If the file of a branch is not a BaseRepo, this is an error of
+// this branch only.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	const file = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: base}\n" +
@@ -41,7 +42,7 @@ func TestEach(t *testing.T) {
 			default:
 				got[at.Branch] = "commit " + s.Commit
 				if read, err := (baserepo.Remote{Git: client}).Read(t.Context(), at); err != nil || cmp.Diff(read, s) != "" {
-					t.Errorf("%s: Read returns something else: %v", at.Branch, err)
+					t.Errorf("%s: Read returns another state: %v", at.Branch, err)
 				}
 			}
 			return true

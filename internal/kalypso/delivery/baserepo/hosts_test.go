@@ -31,28 +31,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// maxPauses limits the pauses of one wait.
+// maxPauses is the number of pauses after which a wait fails.
 const maxPauses = 100
 
-// pinned is a control plane on a host, whose branch stage pins a commit by a BaseRepo, with the desired commit and the
-// state of an apply.
-type pinned struct {
+// controlPlane is a control plane on a host. A BaseRepo on its branch stage pins a commit. It contains the arguments
+// and the state of an apply, too.
+type controlPlane struct {
 	*testing.T
 	world  hostingtest.World
 	people hostingtest.BusyRepo
-	local  string // a bare clone
+	local  string // bare clone of the control plane
 	remote baserepo.Remote
 	want   *baserepo.Desired
 	state  *baserepo.State
-	shown  *githost.PullRequest // by the last apply or refresh
+	shown  *githost.PullRequest // pull request that the last apply or refresh showed
 }
 
-// commitOf returns a hash of one digit.
+// commitOf returns a hash that consists of one digit.
 func commitOf(digit int) string { return strings.Repeat(fmt.Sprint(digit), 40) }
 
-func newPinned(t *testing.T, on hosts.Host) *pinned {
+func newControlPlane(t *testing.T, on hosts.Host) *controlPlane {
 	t.Helper()
-	p := &pinned{T: t, world: on.New(t), local: gitserver.InitBare(t)}
+	p := &controlPlane{T: t, world: on.New(t), local: gitserver.InitBare(t)}
 	p.people, _ = p.world.AddRepo(t).(hostingtest.BusyRepo)
 	url := p.people.URL()
 	gitserver.Seed(t, p.local, "main", map[string]string{"README.md": "hello\n"})
@@ -76,29 +76,31 @@ func newPinned(t *testing.T, on hosts.Host) *pinned {
 }
 
 // push pushes a commit with a file to a branch.
-func (p *pinned) push(branch, file string) {
+func (p *controlPlane) push(branch, file string) {
 	p.Helper()
 	gitserver.Seed(p, p.local, branch, map[string]string{document.File: file})
 	p.send(branch)
 }
 
-func (p *pinned) send(branch string) {
+func (p *controlPlane) send(branch string) {
 	p.Helper()
 	gitserver.Git(p, p.local, "push", "--quiet", "--force", p.people.Remote(), "refs/heads/"+branch)
 }
 
 // fetch updates the clone from the host.
-func (p *pinned) fetch() {
+func (p *controlPlane) fetch() {
 	p.Helper()
 	gitserver.Git(p, p.local, "fetch", "--quiet", "--prune", "--update-head-ok", p.people.Remote(),
 		"+refs/heads/*:refs/heads/*")
 }
 
-// promote makes the promotion choose a commit.
-func (p *pinned) promote(digit int) { p.want.Promotion = promotion.Promotion{Commit: commitOf(digit)} }
+// promote lets the promotion choose a commit.
+func (p *controlPlane) promote(digit int) {
+	p.want.Promotion = promotion.Promotion{Commit: commitOf(digit)}
+}
 
 // plan refreshes the state, and decides as a plan does.
-func (p *pinned) plan() baserepo.Decision {
+func (p *controlPlane) plan() baserepo.Decision {
 	p.Helper()
 	if p.state != nil {
 		read, err := p.remote.Refresh(p.Context(), p.state)
@@ -115,7 +117,7 @@ func (p *pinned) plan() baserepo.Decision {
 }
 
 // apply plans and applies, and fails the test if anything is left to write.
-func (p *pinned) apply() {
+func (p *controlPlane) apply() {
 	p.Helper()
 	if p.plan().Write {
 		if _, err := p.remote.Check(p.Context(), p.want, p.state); err != nil {
@@ -129,12 +131,12 @@ func (p *pinned) apply() {
 		p.shown = done.PullRequest
 	}
 	if again := p.plan(); again.Write {
-		p.Errorf("the plan after the apply writes: %+v, knowing %+v", again, p.state.Proposal)
+		p.Errorf("the plan after the apply writes: %+v, with the proposal %+v", again, p.state.Proposal)
 	}
 }
 
-// await refreshes until the host shows an action of its own.
-func (p *pinned) await(what string, seen func() bool) {
+// await refreshes the state until the host shows what it did itself, such as an auto-merge.
+func (p *controlPlane) await(what string, seen func() bool) {
 	p.Helper()
 	for range maxPauses {
 		if p.plan(); seen() {
@@ -145,8 +147,9 @@ func (p *pinned) await(what string, seen func() bool) {
 	p.Fatalf("the host never shows %s: %+v", what, p.state)
 }
 
-// expect compares the commit that the branch pins, the one that the state calls delivered, and the pull requests.
-func (p *pinned) expect(branch, delivered int, pullRequests ...string) {
+// expect compares three things: the commit that the branch pins, the delivered commit in the state, and the pull
+// requests.
+func (p *controlPlane) expect(branch, delivered int, pullRequests ...string) {
 	p.Helper()
 	p.fetch()
 	file, err := document.Parse([]byte(gitserver.Tree(p, p.local, "stage")[document.File]))
@@ -156,12 +159,12 @@ func (p *pinned) expect(branch, delivered int, pullRequests ...string) {
 	got := append([]string{file.Commit[:1], p.state.Delivered[:1]}, p.see()...)
 	want := append([]string{fmt.Sprint(branch), fmt.Sprint(delivered)}, pullRequests...)
 	if diff := cmp.Diff(want, got); diff != "" {
-		p.Fatalf("the commit on the branch, the delivered one, the pull requests (-want +got):\n%s", diff)
+		p.Fatalf("commit on the branch, delivered commit, pull requests (-want +got):\n%s", diff)
 	}
 }
 
-// see describes the pull requests.
-func (p *pinned) see() (all []string) {
+// see returns a text for each pull request.
+func (p *controlPlane) see() (all []string) {
 	p.Helper()
 	for _, pr := range p.people.PullRequests(p) {
 		text := fmt.Sprintf("%s to %s: %s", pr.State, pr.Target, strings.TrimRight(pr.Title, "0123456789"))
@@ -183,12 +186,12 @@ func (p *pinned) see() (all []string) {
 	return all
 }
 
-// pins lists what happens to the commit that an environment's BaseRepo pins.
+// pins lists what can happen to the commit that an environment's BaseRepo pins.
 var pins = []struct {
 	rule string
-	test func(*pinned)
+	test func(*controlPlane)
 }{
-	{"one pull request follows the promotion until it is merged", func(p *pinned) {
+	{"one pull request follows the promotion until it is merged", func(p *controlPlane) {
 		var want []string
 		for i, method := range githost.MergeMethods {
 			first, second := 2*(i+1), 2*(i+1)+1
@@ -203,11 +206,11 @@ var pins = []struct {
 			want = append(want, strings.Replace(opened(second), "open", "merged", 1))
 			p.expect(second, second, want...)
 			if head := gitserver.Rev(p, p.local, "stage"); p.state.Since != head || p.plan().Write {
-				p.Errorf("by %s, the state is %+v, and the head %s", method, p.state, head)
+				p.Errorf("after a merge by %s, the state is %+v, and the head is %s", method, p.state, head)
 			}
 		}
 	}},
-	{"auto-merge waits for the check", func(p *pinned) {
+	{"auto-merge waits for the check", func(p *controlPlane) {
 		p.people.Require(p, "stage", "ci")
 		p.want.PullRequest.AutoMerge = githost.Squash
 		p.apply()
@@ -219,7 +222,7 @@ var pins = []struct {
 		p.await("the merge", func() bool { return p.state.Proposal == nil })
 		p.expect(3, 3, strings.Replace(opened(3), "open", "merged", 1))
 	}},
-	{"people close the pull request", func(p *pinned) {
+	{"people close the pull request", func(p *controlPlane) {
 		p.apply()
 		p.people.Close(p, 1)
 		if planned := p.plan(); planned.Write || planned.Closed != 1 {
@@ -234,20 +237,20 @@ var pins = []struct {
 		p.apply()
 		p.expect(1, 1, closed, strings.Replace(opened(3), "open", "closed", 1), opened(3))
 	}},
-	{"people push the commit", func(p *pinned) {
+	{"people push the commit", func(p *controlPlane) {
 		p.apply()
 		p.push("stage", strings.ReplaceAll(p.state.File, commitOf(1), commitOf(2)))
 		p.apply()
 		p.expect(2, 2, strings.Replace(opened(2), "open", "closed", 1))
 	}},
-	{"people push another commit", func(p *pinned) {
+	{"people push another commit", func(p *controlPlane) {
 		p.apply()
 		p.push("stage", strings.ReplaceAll(p.state.File, commitOf(1), commitOf(9)))
 		if planned := p.plan(); !planned.Drifted || len(p.state.Drift) != 1 {
 			p.Errorf("the plan is %+v, the state %+v", planned, p.state)
 		}
 	}},
-	{"the environment is frozen", func(p *pinned) {
+	{"the environment is frozen, and then not any more", func(p *controlPlane) {
 		p.apply()
 		p.want.Promotion.Reason = promotion.Reason{Decision: promotion.Frozen, Summary: "An incident."}
 		p.apply()
@@ -256,39 +259,39 @@ var pins = []struct {
 		p.apply()
 		p.expect(1, 1, opened(2))
 	}},
-	{"nothing is promoted yet", func(p *pinned) {
+	{"nothing is promoted yet", func(p *controlPlane) {
 		p.want.Promotion.Commit = ""
 		if planned := p.plan(); planned.Write || planned.IdleReason == "" {
 			p.Errorf("the plan is %+v", planned)
 		}
 	}},
-	{"the strategy becomes push", func(p *pinned) {
+	{"the strategy changes to push", func(p *controlPlane) {
 		p.apply()
 		p.want.Strategy = strategy.Push
 		p.promote(3)
 		p.apply()
 		p.expect(3, 3, strings.Replace(opened(2), "open", "closed", 1))
 	}},
-	{"the resource is destroyed", func(p *pinned) {
+	{"the resource is destroyed", func(p *controlPlane) {
 		p.apply()
-		for range 2 { // the second time, there is nothing to close
+		for range 2 { // the second time, the pull request is already closed
 			if err := p.remote.Forget(p.Context(), p.state); err != nil {
 				p.Fatal(err)
 			}
 		}
 		p.expect(1, 1, strings.Replace(opened(2), "open", "closed", 1))
 		if left := gitserver.Git(p, p.local, "branch", "--list", "ours/*"); left != "" {
-			p.Errorf("it left the branches %s", left)
+			p.Errorf("our branches still exist: %s", left)
 		}
 	}},
-	{"the state is lost", func(p *pinned) {
+	{"the state is lost", func(p *controlPlane) {
 		p.apply()
 		p.state = nil
 		p.promote(3)
 		p.apply()
 		p.expect(1, 1, opened(3))
 	}},
-	{"the state is lost, and people pushed to our branch", func(p *pinned) {
+	{"the state is lost, and people pushed to our branch", func(p *controlPlane) {
 		p.apply()
 		p.state = nil
 		p.fetch()
@@ -300,27 +303,27 @@ var pins = []struct {
 	}},
 }
 
-// opened describes an open pull request.
+// opened returns the text of an open pull request for a commit.
 func opened(digit int) string {
 	return fmt.Sprintf("open to stage: Set the base of stage to %d", digit)
 }
 
-// TestHosts specifies the life of a BaseRepo's pull request on each host.
+// TestHosts specifies what happens to the pull request of a BaseRepo on each host.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	for _, row := range pins {
 		t.Run(row.rule, func(t *testing.T) {
 			t.Parallel()
-			hosts.Each(t, hosts.All(), func(t *testing.T, on hosts.Host) { row.test(newPinned(t, on)) })
+			hosts.Each(t, hosts.All(), func(t *testing.T, on hosts.Host) { row.test(newControlPlane(t, on)) })
 		})
 	}
 }
 
-// TestLateHead: the head commit of an open pull request is the head of our branch, after an apply and after a refresh,
-// although the host still shows an older one.
+// TestLateHead: a host shows an older head of an open pull request for a while. After an apply or a refresh, the head
+// commit is still the head of our branch.
 func TestLateHead(t *testing.T) {
 	t.Parallel()
-	p := newPinned(t, hosts.Host{New: hosts.AzureDevOps(azuredevopsfake.WithLag(1000))})
+	p := newControlPlane(t, hosts.Host{New: hosts.AzureDevOps(azuredevopsfake.WithLag(1000))})
 	for _, promotion := range []promotion.Promotion{
 		{Commit: commitOf(2)}, {Commit: commitOf(3)},
 		{Commit: commitOf(3), Reason: promotion.Reason{Decision: promotion.Frozen, Summary: "An incident."}},

@@ -6,7 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// The message names the commit, even if people pinned a tag or a short hash before.
+// TestMessage: the message of a commit names the commit that is promoted. If people pinned a tag or a short hash, it
+// names what they pinned.
 func TestMessage(t *testing.T) {
 	at := EnvironmentBranch{Repo: "https://acme.io/control-plane", Branch: "prod"}
 	kept := Desired{At: at, Promotion: promotion.Promotion{

@@ -18,12 +18,13 @@ func TestChanges(t *testing.T) {
 		before, after inventory.Folders
 		want          map[string]string
 	}{
-		{"nothing", foldersOf("large/a=1"), foldersOf("large/a=1"), map[string]string{}},
-		{"first", nil, foldersOf("large/a=1", "large/b=1", "small"),
+		{"no change", foldersOf("large/a=1"), foldersOf("large/a=1"), map[string]string{}},
+		{"first delivery", nil, foldersOf("large/a=1", "large/b=1", "small"),
 			map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
-		{"all", foldersOf("large/a=1", "large/b=1", "large/c=1"), foldersOf("large/a=1", "large/b=2", "large/d=1"),
+		{"added, removed and changed target", foldersOf("large/a=1", "large/b=1", "large/c=1"),
+			foldersOf("large/a=1", "large/b=2", "large/d=1"),
 			map[string]string{"large": "+1 -1 ~1"}},
-		{"a cluster type is removed", foldersOf("large/a=1", "small/b=1"), foldersOf("large/a=1"),
+		{"removed cluster type", foldersOf("large/a=1", "small/b=1"), foldersOf("large/a=1"),
 			map[string]string{"small": "+0 -1 ~0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -44,35 +45,40 @@ func TestGuardrails(t *testing.T) {
 		guardrails    wish.Guardrails
 		before, after inventory.Folders
 		replaced      bool
-		removed       []string // nil: allowed
+		removed       []string // removed targets in the error; nil if the change is allowed
 		reason        string
 	}{
-		{"an empty branch", usual, nil, four, false, nil, ""},
-		{"changed", usual, four, foldersOf("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
+		{"empty branch", usual, nil, four, false, nil, ""},
+		{"all targets changed", usual, four, foldersOf("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
 		{"half of the targets removed", usual, four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
-		{"more than half", usual, four, foldersOf("large/a=1"), false, []string{"large/b", "small/c", "small/d"},
+		{"more than half of the targets removed", usual, four, foldersOf("large/a=1"), false,
+			[]string{"large/b", "small/c", "small/d"},
 			`removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
-		{"moved to another cluster type", usual, four, foldersOf("small/a=1", "small/b=1", "small/c=1", "large/d=1"), false,
+		{"targets moved to another cluster type", usual, four, foldersOf("small/a=1", "small/b=1", "small/c=1", "large/d=1"),
+			false,
 			[]string{"large/a", "large/b", "small/d"}, "3 of 4"},
-		{"more removals than the number", number("1"), four, foldersOf("large/a=1", "small/c=1"), false,
+		{"more targets removed than max_removed", number("1"), four, foldersOf("large/a=1", "small/c=1"), false,
 			[]string{"large/b", "small/d"}, `is "1"`},
-		{"as many removals as the number", number("2"), four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
-		{"zero", number("0"), four, foldersOf("large/a=1", "large/b=1", "small/c=1"), false, []string{"small/d"}, `1 of 4`},
-		{"all", number("100"), four, foldersOf("large", "small"), false, []string{"large/a", "large/b", "small/c", "small/d"},
+		{"as many targets removed as max_removed", number("2"), four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"a target removed, max_removed is 0", number("0"), four, foldersOf("large/a=1", "large/b=1", "small/c=1"), false,
+			[]string{"small/d"}, `1 of 4`},
+		{"all targets removed, max_removed is 100", number("100"), four, foldersOf("large", "small"), false,
+			[]string{"large/a", "large/b", "small/c", "small/d"},
 			"all 4 deployment target folders, and guardrails.allow_empty is false. It"},
-		{"the only target", number("1"), foldersOf("large/a=1"), foldersOf("large"), false, []string{"large/a"},
+		{"the only target removed", number("1"), foldersOf("large/a=1"), foldersOf("large"), false, []string{"large/a"},
 			"removes the only deployment target folder, and guardrails.allow_empty is false. It"},
-		{"all targets, which is more than half", usual, four, nil, false, []string{"large/a", "large/b", "small/c",
+		{"all targets removed, more than max_removed", usual, four, nil, false, []string{"large/a", "large/b", "small/c",
 			"small/d"},
 			"all 4 deployment target folders"},
-		{"all targets, which is allowed", empty, four, nil, false, nil, ""},
-		{"emptied", number("0"), four, foldersOf("large/a=-", "large/b=1", "small/c=1", "small/d=1"), false,
+		{"all targets removed, allow_empty", empty, four, nil, false, nil, ""},
+		{"all files of a target empty", number("0"), four, foldersOf("large/a=-", "large/b=1", "small/c=1", "small/d=1"),
+			false,
 			[]string{"large/a"}, "1 of 4"},
-		{"an empty tree after an empty one", number("0"), foldersOf("large/a=-", "large/b=1"), foldersOf("large/a=-",
+		{"all files of a target empty, as before", number("0"), foldersOf("large/a=-", "large/b=1"), foldersOf("large/a=-",
 			"large/b=1"), false, nil,
 			""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
-		{"another environment, which is allowed", empty, four, four, true, nil, ""},
+		{"another environment, allow_empty", empty, four, four, true, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := checkRemoved(test.guardrails, test.before, test.after, test.replaced)
@@ -83,7 +89,7 @@ func TestGuardrails(t *testing.T) {
 				return
 			}
 			if err == nil {
-				t.Fatal("allowed")
+				t.Fatal("the change is allowed")
 			}
 			if diff := cmp.Diff(test.removed, err.Removed); diff != "" {
 				t.Errorf("removed (-want +got):\n%s", diff)
@@ -97,8 +103,8 @@ func TestGuardrails(t *testing.T) {
 	}
 }
 
-// foldersOf returns an inventory of "cluster type/deployment target=hash". With the hash "-", all files of the target
-// are empty.
+// foldersOf returns the folders of entries such as "large/web=1": the deployment target web of the cluster type large,
+// with the hash 1. With the hash "-", all files of the target are empty.
 func foldersOf(entries ...string) inventory.Folders {
 	inv := inventory.Folders{}
 	slices.SortFunc(entries, func(a, b string) int {

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
-// TestUndecided: a folder whose targets are not known yet removes nothing, shows no changes, and never makes a create
-// fail. The other folders are judged as usual.
+// TestUndecided: if the targets of a folder are not known yet, the folder counts as unchanged, and as not empty. The
+// other folders are compared as usual.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	target := func(name string, hash byte) inventory.Target {
@@ -27,24 +27,24 @@ func TestUndecided(t *testing.T) {
 
 	same := inventory.Folders{"a": existing["a"], "b": undecided}
 	if !existing.MayEqual(same) {
-		t.Error("a tree that may be the same is taken for another")
+		t.Error("MayEqual is false for a tree that may be the same")
 	}
 	if err := checkRemoved(strict, existing, same, false); err != nil {
-		t.Errorf("nothing is known to go: %v", err)
+		t.Errorf("no target is known to be removed: %v", err)
 	}
 	if changes := inventory.Changes(existing, same); len(changes) > 0 {
-		t.Errorf("nothing is known to change: %v", changes)
+		t.Errorf("no target is known to change: %v", changes)
 	}
 	if err := checkFirstDelivery(strict, inventory.Folders{"b": undecided}, nil); err != nil {
-		t.Errorf("the tree may not be empty: %v", err)
+		t.Errorf("the tree is not known to be empty: %v", err)
 	}
 
 	fewer := inventory.Folders{"a": folder(3, target("x", 1)), "b": undecided}
 	if existing.MayEqual(fewer) {
-		t.Error("another tree is taken for the same")
+		t.Error("MayEqual is true for a tree that differs")
 	}
 	if err := checkRemoved(strict, existing, fewer, false); err == nil {
-		t.Error("a target that goes is not seen")
+		t.Error("a removed target is allowed")
 	}
 	if diff := cmp.Diff(map[string]string{"a": "+0 -1 ~0"}, inventory.Changes(existing, fewer)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)

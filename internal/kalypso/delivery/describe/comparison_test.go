@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 )
 
-// TestComparison: each difference is shown once, with its folders, as data of teams.
+// TestComparison: each difference is listed once, with its folders. Names and values of teams are in code spans.
 func TestComparison(t *testing.T) {
 	folders := func(clusterType string, n int) (all []comparison.Folder) {
 		for i := range n {

@@ -53,11 +53,11 @@ func TestDeployments(t *testing.T) {
 	}
 	none := history.Of(history.Input{Since: at(0), Until: at(1)})
 	if got := describe.Deployments(none, 1); got != "Nothing was delivered yet.\n" {
-		t.Errorf("an empty branch: %s", got)
+		t.Errorf("text for an empty branch: %s", got)
 	}
 	in.Branch, in.Complete = in.Branch[:2], false
 	missing := "\n\nThe branch has more commits than are read, so older deployments are missing.\n"
 	if got := describe.Deployments(history.Of(in), 1); !strings.Contains(got, missing) {
-		t.Errorf("cut off: %s", got)
+		t.Errorf("text for an incomplete history: %s", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 )
 
-var update = flag.Bool("update", false, "write what the golden texts should be")
+var update = flag.Bool("update", false, "write the golden texts")
 
 const marker = "<!-- the marker -->"
 
@@ -110,7 +110,7 @@ func changed() describe.RenderingChange {
 	}
 }
 
-// The whole texts, by name.
+// TestGolden compares whole descriptions with the files in testdata.
 func TestGolden(t *testing.T) {
 	hidden := hide(changed())
 	added := []describe.ClusterType{
@@ -189,7 +189,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hide removes the values.
+// hide removes the old and new values of configs and secrets.
 func hide(c describe.RenderingChange) describe.RenderingChange {
 	for _, changed := range slices.Concat(c.Configs, c.Secrets) {
 		for n := range changed.Keys {
@@ -199,23 +199,23 @@ func hide(c describe.RenderingChange) describe.RenderingChange {
 	return c
 }
 
-// Given values are shown, and none can be mistaken for the marker.
+// TestValues: values are shown if they are passed, and a value that contains the marker is not taken for it.
 func TestValues(t *testing.T) {
 	got := describe.Markdown(changed())
 	if n := strings.Count(got, "canary"); n != 7 {
-		t.Errorf("%d values are shown:\n%s", n, got)
+		t.Errorf("%d values are shown, want 7:\n%s", n, got)
 	}
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
 	if n := len(
 		slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l != marker }),
 	); n != 1 ||
 		lines[len(lines)-1] != marker {
-		t.Errorf("the marker is there %d times:\n%s", n, got)
+		t.Errorf("the marker occurs %d times:\n%s", n, got)
 	}
 }
 
-// No password in the URL of a repo is shown. TestUnprintable: names and texts of teams have no effect in the terminal
-// or page of a reader.
+// TestUnprintable: control characters in names and texts of teams are shown escaped, so that they have no effect in a
+// reader's terminal or browser.
 func TestUnprintable(t *testing.T) {
 	const evil = "\x1b[2J\u202e\u200b\x00"
 	const shown = `\x1b[2J\u202e\u200b\x00`
@@ -267,7 +267,8 @@ func TestRepoNames(t *testing.T) {
 	}
 }
 
-// An added or removed cluster type is listed even if it hosts nothing; an unchanged one is not.
+// TestNothingPlaced: an added or removed cluster type is listed even if no target is placed on it. An unchanged cluster
+// type is not listed.
 func TestNothingPlaced(t *testing.T) {
 	got := describe.Markdown(describe.RenderingChange{ClusterTypes: []describe.ClusterType{
 		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
@@ -276,12 +277,12 @@ func TestNothingPlaced(t *testing.T) {
 		"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "`stays`": false,
 	} {
 		if strings.Contains(got, text) != said {
-			t.Errorf("it says %q: %t\n%s", text, !said, got)
+			t.Errorf("the description contains %q: %t\n%s", text, !said, got)
 		}
 	}
 }
 
-// The order of the input does not matter.
+// TestOrder: the description does not depend on the order of the input.
 func TestOrder(t *testing.T) {
 	want := describe.Markdown(changed())
 	for range 20 {
@@ -298,7 +299,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// With any number of changes, the text stays within the limit, and contains the number.
+// TestLimit: the description does not exceed the limit, whatever the number of changes, and it contains this number.
 func TestLimit(t *testing.T) {
 	for _, size := range []struct{ clusterTypes, targets int }{{1, 10000}, {100, 100}, {10000, 1}, {3000, 3}} {
 		c := changed()
@@ -343,14 +344,15 @@ func TestLimit(t *testing.T) {
 		}
 		for _, said := range []string{fmt.Sprintf("%d added", total), "more", marker, placed} {
 			if !strings.Contains(got, said) {
-				t.Errorf("%v: it does not say %q:\n%s", size, said, got[:1000])
+				t.Errorf("%v: the description does not contain %q:\n%s", size, said, got[:1000])
 			}
 		}
 	}
 }
 
-// An origin's change is that of the objects from it. A repo may be read at several commits.
-func TestMoves(t *testing.T) {
+// TestSourceChanges: objects that moved from one commit to another are listed with their repo. A repo may be read at
+// several commits.
+func TestSourceChanges(t *testing.T) {
 	a, b := "git@git.acme.io:acme/a.git", "https://github.com/acme/b"
 	before := []string{
 		a + "@" + commit("1") + ":x.yaml",
@@ -374,17 +376,17 @@ func TestMoves(t *testing.T) {
 	moves := func(before, after []string, was, is origin.Sources) []describe.SourceChange {
 		return describe.SourceChanges(was.Resolve(before), is.Resolve(after))
 	}
-	for range 20 { // maps have no order
+	for range 20 { // in case the order depends on a map
 		if diff := cmp.Diff(want, moves(before, after, nil, nil)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
 	if got := moves(before, before, nil, nil); got != nil {
-		t.Errorf("moved: %v", got)
+		t.Errorf("changes of the same origins: %v", got)
 	}
 
-	// With branches, the commits are those of the locations that were read. A file on another branch counts as the same
-	// file.
+	// If origins name branches, their commits are those of the locations that were read. A file on another branch is
+	// still the same file.
 	from, to := origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("2"), a + "@x:.": commit("5")},
 		origin.Sources{
 			b + "@main:.":  commit("1"),
@@ -410,19 +412,19 @@ func TestMoves(t *testing.T) {
 		a + "@y:a.yaml",
 	}
 	want = []describe.SourceChange{
-		{Repo: b, To: commit("4"), Paths: []string{"more.yaml"}}, // it was read at one commit, and is now read at two
+		{Repo: b, To: commit("4"), Paths: []string{"more.yaml"}}, // read at one commit before, and at two now
 		{Repo: b, To: commit("6"), Paths: []string{"more.yaml"}},
 		{Repo: b, From: commit("1"), Paths: []string{"more.yaml"}},
 		{Repo: b, From: commit("1"), To: commit("4"), Paths: []string{"moved.yaml"}},
 		{Repo: b, From: commit("2"), To: commit("3"), Paths: []string{"in/x.yaml#x"}},
 	}
 	if diff := cmp.Diff(want, moves(was, is, from, to)); diff != "" {
-		t.Errorf("by branches (-want +got):\n%s", diff)
+		t.Errorf("changes of origins with branches (-want +got):\n%s", diff)
 	}
 }
 
-// Targets that fail to render are listed, or counted if the list is too long.
-func TestFailed(t *testing.T) {
+// TestFailingTargets: targets that fail to render are listed, or counted if the list would be too long.
+func TestFailingTargets(t *testing.T) {
 	c := changed()
 	c.Kept, c.LeftOut = []string{"large / shop`web"}, []string{"large / new", "small / new"}
 	got := describe.Markdown(c)
@@ -431,7 +433,7 @@ func TestFailed(t *testing.T) {
 		"- `small / new`: left out\n",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("there is no %q:\n%s", want, got)
+			t.Errorf("the description does not contain %q:\n%s", want, got)
 		}
 	}
 	for range 500 {
@@ -440,6 +442,6 @@ func TestFailed(t *testing.T) {
 	c.MaxLength = 2000
 	if got := describe.Markdown(c); !strings.Contains(got, "1 kept, 502 left out.") &&
 		!strings.Contains(got, "more deployment targets") {
-		t.Errorf("what is left out is not counted:\n%s", got)
+		t.Errorf("the targets that are not listed are not counted:\n%s", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 )
 
-// numbered returns n names.
+// numbered returns n names with a prefix, such as t-000.
 func numbered(prefix string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -27,8 +27,8 @@ var (
 	graphEdge       = regexp.MustCompile(`(?m)^  t\d+ (==>|-\.->|-->|---) c\d+$`)
 )
 
-// TestGraph: changes are drawn completely, or by cluster type, or not at all. Unchanged targets are drawn if all of a
-// cluster type fit.
+// TestGraph: the graph contains all changes, or only cluster types, or it is left out. Unchanged targets of a cluster
+// type are drawn if all of them fit.
 func TestGraph(t *testing.T) {
 	t.Parallel()
 	type drawn struct {
@@ -39,25 +39,25 @@ func TestGraph(t *testing.T) {
 		clusterTypes []describe.ClusterType
 		want         drawn
 	}{
-		"nothing changes": {[]describe.ClusterType{{Name: "a", Unchanged: numbered("t", 3)}}, drawn{}},
-		"the whole graph fits": {[]describe.ClusterType{
+		"no change": {[]describe.ClusterType{{Name: "a", Unchanged: numbered("t", 3)}}, drawn{}},
+		"few targets": {[]describe.ClusterType{
 			{Name: "a", Changed: []string{"t-000"}, Unchanged: []string{"x"}}, {Name: "b", Unchanged: numbered("t", 3)},
 		}, drawn{2, 4, 5, "Yellow: changed, grey: unchanged."}},
-		"the graph has exactly the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
+		"as many nodes as the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
 			drawn{1, 39, 39, "Green and thick: added."}},
-		"the graph exceeds the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0,
+		"more nodes than the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0,
 			"Yellow: changed."}},
-		"shared targets count once": {[]describe.ClusterType{
+		"same targets on two cluster types": {[]describe.ClusterType{
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
 		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},
-		"the unchanged targets do not fit": {[]describe.ClusterType{
+		"too many unchanged targets": {[]describe.ClusterType{
 			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)},
 			{Name: "b", Unchanged: numbered("t", 30)},
 			{Name: "c", Unchanged: numbered("v", 9)},
 			{Name: "d", Unchanged: numbered("w", 7)},
 		}, drawn{3, 37, 67, "Green and thick: added, grey: unchanged."}},
-		"by cluster type": {many(40, 3), drawn{40, 0, 0, "Yellow: changed."}},
-		"too many":        {many(41, 3), drawn{}},
+		"too many changes":       {changedTypes(40, 3), drawn{40, 0, 0, "Yellow: changed."}},
+		"too many cluster types": {changedTypes(41, 3), drawn{}},
 	} {
 		text := describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: test.clusterTypes})
 		got := drawn{
@@ -77,7 +77,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// TestGraphRequires: an edge shows what a target requires, once, if both are drawn. A removed target requires nothing.
+// TestGraphRequires: an edge leads from a target to a target that it requires, if both are drawn. It is drawn only
+// once. A removed target requires no other.
 func TestGraphRequires(t *testing.T) {
 	t.Parallel()
 	text := describe.Markdown(describe.RenderingChange{
@@ -106,8 +107,8 @@ func TestGraphRequires(t *testing.T) {
 	}
 }
 
-// many returns cluster types with this number of changed targets.
-func many(clusterTypes, targets int) []describe.ClusterType {
+// changedTypes returns cluster types, each with this number of changed targets.
+func changedTypes(clusterTypes, targets int) []describe.ClusterType {
 	var all []describe.ClusterType
 	for _, name := range numbered("type", clusterTypes) {
 		all = append(all, describe.ClusterType{Name: name, Changed: numbered(name, targets)})
@@ -115,7 +116,7 @@ func many(clusterTypes, targets int) []describe.ClusterType {
 	return all
 }
 
-// TestGraphRandom: no graph has more nodes than allowed, each node occurs once, and each change has its own edge,
+// TestGraphRandom: no graph has more nodes than allowed, and each node occurs once. Each change has its own edge,
 // unless only cluster types are drawn.
 func TestGraphRandom(t *testing.T) {
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
 )
 
-// TestIssueOfHostileTexts: in an issue, no text of a team runs, mentions a person, is a link, renders, is longer than
-// hosts take, or passes for the marker of another workload.
+// TestIssueOfHostileTexts puts hostile texts of teams into issues. No such text runs a command, mentions a person,
+// becomes a link or renders. None exceeds the limits of hosts, and none is taken for the marker of another workload.
 func TestIssueOfHostileTexts(t *testing.T) {
 	t.Parallel()
 	if n := len(teamtext.Hostile); n < 107 {
@@ -40,13 +40,13 @@ func TestIssueOfHostileTexts(t *testing.T) {
 			}
 			outside := strings.NewReplacer(marker, "", describe.FaultMarker("f"), "").Replace(outsideCode(text))
 			if live := references.FindString(outside); live != "" || strings.ContainsAny(outside, "<[]$\\") {
-				t.Errorf("%q is live outside of code: %q in\n%s", hostile, live, outside)
+				t.Errorf("%q has an effect outside of code: %q in\n%s", hostile, live, outside)
 			}
 			if printable.Text(text) != text {
 				t.Errorf("%q is not escaped:\n%q", hostile, text)
 			}
 			if githost.HasMarker(text, foreign) {
-				t.Errorf("%q passes for another marker:\n%s", hostile, text)
+				t.Errorf("%q is taken for another marker:\n%s", hostile, text)
 			}
 		}
 		for text, most := range map[string]int{
@@ -67,14 +67,14 @@ func TestIssueOfHostileTexts(t *testing.T) {
 	}
 }
 
-// TestWithFeedback: a description gets the line only if it stays within its limit.
+// TestWithFeedback: the line about feedback is added only if the description does not exceed its limit with it.
 func TestWithFeedback(t *testing.T) {
 	t.Parallel()
 	if got := describe.WithFeedback("text\n", "feedback: 1 status"); got != "text\n\nfeedback: 1 status\n" {
-		t.Errorf("it is %q", got)
+		t.Errorf("the description is %q", got)
 	}
 	long := strings.Repeat("x", describe.DefaultMaxLength-3)
 	if got := describe.WithFeedback(long, "feedback: 1 status"); got != long {
-		t.Errorf("it has %d characters", len(got))
+		t.Errorf("the long description has %d characters", len(got))
 	}
 }

@@ -12,22 +12,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 
-// TestLineGroups groups changes that are equal, or equal but for the names of their folders.
+// TestLineGroups: equal changes are shown as one group. Changes that differ only by the names of their folders are one
+// group, too.
 func TestLineGroups(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		lines map[string]string // of the folder of app on a cluster type
+		lines map[string]string // changed line in the folder of app, by cluster type
 		want  []string
 	}{
-		"equal lines, with a name of one folder": {map[string]string{"a": "size: a", "large": "size: large",
+		"equal lines with the name of one folder": {map[string]string{"a": "size: a", "large": "size: large",
 			"small": "size: large"}, []string{"in 2 folders", "in 1 folder"}},
-		"names": {map[string]string{"a": "size: a", "large": "size: large", "small": "size: small"},
-			[]string{"in 3 folders, the same, renamed"}},
-		"namespaces": {map[string]string{"a": "in: dev-a-app", "large": "in: dev-large-app"},
+		"lines with the names of their folders": {map[string]string{"a": "size: a", "large": "size: large",
+			"small": "size: small"}, []string{"in 3 folders, the same, renamed"}},
+		"lines with the namespaces of their folders": {map[string]string{"a": "in: dev-a-app", "large": "in: dev-large-app"},
 			[]string{"in 2 folders, the same, renamed"}},
-		"parts of words": {map[string]string{"a": "size: az", "large": "size: largez"},
+		"words that begin with the names of their folders": {map[string]string{"a": "size: az", "large": "size: largez"},
 			[]string{"in 1 folder", "in 1 folder"}},
-		"other values": {map[string]string{"a": "size: 1", "large": "size: 2", "small": "size: 1"},
+		"different values": {map[string]string{"a": "size: 1", "large": "size: 2", "small": "size: 1"},
 			[]string{"in 2 folders", "in 1 folder"}},
 	} {
 		var folders []describe.FolderName
@@ -55,8 +56,8 @@ func TestLineGroups(t *testing.T) {
 	}
 }
 
-// TestLinesStop stops the comparison of many folders.
-func TestLinesStop(t *testing.T) {
+// TestLinesCancelled: the comparison of many folders stops when its context ends.
+func TestLinesCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -28,8 +28,8 @@ func graphsOf(text string) []string {
 	return graphs
 }
 
-// parse parses graphs with Mermaid's own parser, which make installs, and returns the error for each, or "" if it
-// parses.
+// parse lets Mermaid's own parser, which make installs, parse graphs. It returns an error text for each graph, or "" if
+// the graph is valid.
 func parse(t *testing.T, graphs []string) []string {
 	t.Helper()
 	node := programs.Program{Name: "Node.js", Add: "apt-get install npm"}.Find(t, "node")
@@ -47,13 +47,13 @@ func parse(t *testing.T, graphs []string) []string {
 	}
 	var problems []string
 	if err := json.Unmarshal(out, &problems); err != nil || len(problems) != len(graphs) {
-		t.Fatalf("the parser says %s (%v)", out, err)
+		t.Fatalf("the parser prints %s (%v)", out, err)
 	}
 	return problems
 }
 
-// TestMermaid: Mermaid parses every graph of descriptions, with any names, and every graph in the documentation. The
-// test detects a graph that Mermaid can't parse.
+// TestMermaid: Mermaid parses each graph in descriptions, whatever the names in it, and each graph in the
+// documentation. The first graph is invalid, which proves that the parser finds errors.
 func TestMermaid(t *testing.T) {
 	t.Parallel()
 	graphs := []string{"flowchart LR\n  a -->\n"}
@@ -73,14 +73,14 @@ func TestMermaid(t *testing.T) {
 				},
 			}}))...)
 	}
-	many40, dense := many(40, 40), many(20, 0)
+	many40, dense := changedTypes(40, 40), changedTypes(20, 0)
 	for i := range dense {
 		dense[i].Added = numbered("t", 20)
 	}
-	for _, clusterTypes := range [][]describe.ClusterType{many40, dense, many(1, 39)} {
+	for _, clusterTypes := range [][]describe.ClusterType{many40, dense, changedTypes(1, 39)} {
 		found := graphsOf(describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: clusterTypes}))
 		if len(found) != 1 {
-			t.Errorf("there are %d graphs of %d cluster types", len(found), len(clusterTypes))
+			t.Errorf("%d graphs are drawn for %d cluster types", len(found), len(clusterTypes))
 		}
 		graphs = append(graphs, found...)
 	}
@@ -105,12 +105,12 @@ func TestMermaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if documents < 8 { // those of testdata, ARCHITECTURE.md and README.md
+	if documents < 8 { // in testdata, ARCHITECTURE.md and README.md
 		t.Errorf("only %d documents have a graph", documents)
 	}
 	problems := parse(t, graphs)
 	if problems[0] == "" {
-		t.Error("the parser reads what is no graph")
+		t.Error("the parser accepts the invalid graph")
 	}
 	for i, problem := range problems[1:] {
 		if problem != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
 )
 
-// FuzzTeamsTexts: no name, value, reason or path of a team runs as a quick action of GitLab, mentions a person or
-// becomes a link to an issue or a merge request, wherever a description shows it.
+// FuzzTeamsTexts: wherever a description shows a text of a team, the text does not run a quick action of GitLab, does
+// not mention a person, and does not become a link to an issue or a merge request.
 func FuzzTeamsTexts(f *testing.F) {
 	for _, text := range teamtext.Hostile {
 		f.Add(text, "team")
@@ -30,8 +30,8 @@ func FuzzTeamsTexts(f *testing.F) {
 	})
 }
 
-// references match what hosts turn into links to people, issues, work items and pull requests. Azure DevOps mentions
-// people by @<id>.
+// references matches texts that hosts turn into links to people, issues, work items and pull requests. Azure DevOps
+// mentions people by @<id>.
 var references = regexp.MustCompile(`@[\pL\pN_<]|#[0-9]|![0-9]`)
 
 var (
@@ -40,8 +40,8 @@ var (
 	backticks = regexp.MustCompile("`+")
 )
 
-// outsideCode returns Markdown without blocks and spans of code, and without the addresses of links. A span ends with
-// as many backticks as it begins with.
+// outsideCode returns Markdown without code blocks, code spans and the addresses of links. A code span ends with as
+// many backticks as it begins with.
 func outsideCode(text string) string {
 	var left []string
 	for _, line := range strings.Split(fences.ReplaceAllString(text, ""), "\n") {
@@ -58,7 +58,7 @@ func outsideCode(text string) string {
 					break
 				}
 			}
-			if end < 0 { // no span: the rest is text
+			if end < 0 { // not a span, so the rest is text
 				break
 			}
 			left, line = append(left, line[:open[0]]), rest[end:]
@@ -68,7 +68,7 @@ func outsideCode(text string) string {
 	return pages.ReplaceAllString(strings.Join(left, "\n"), "]()")
 }
 
-// changeOf returns a change with two texts in all places that teams can write.
+// changeOf returns a change with the two texts in each place that teams can write.
 func changeOf(one, two string, length int) describe.RenderingChange {
 	link := func(repo, commit string) string { return "https://gitlab.com/acme/gitops/-/commit/" + commit }
 	values := []describe.ConfigKey{{Name: one, Old: &one, New: &two}, {Name: two, Kind: describe.Added, New: &one}}

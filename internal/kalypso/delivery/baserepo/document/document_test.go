@@ -27,43 +27,44 @@ spec:
   commit: 5523a85f37d12c0c7c10ab6616644db089fcd6f7
 `
 
-// asJSON is a file in JSON. COMMIT stands for the commit, or for its absence.
+// asJSON is a BaseRepo in JSON. Tests replace COMMIT by the field commit, or remove it.
 const asJSON = `{
   "apiVersion": "scheduler.kalypso.io/v1alpha1", "kind": "BaseRepo", "metadata": {"name": "main"},
   "spec": {COMMIT"repo": "https://github.com/microsoft/kalypso-control-plane", "branch": "main"}
 }
 `
 
-// SetCommit changes the commit, and leaves all other bytes.
+// TestSetCommit: SetCommit changes the commit, and no other byte of the file.
 func TestSetCommit(t *testing.T) {
 	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nmetadata: {name: main}\n"
 	for name, tc := range map[string]struct{ text, want string }{
 		"as Kalypso writes it": {sample, strings.Replace(sample, older, newer, 1)},
-		"the same commit":      {strings.Replace(sample, older, newer, 1), strings.Replace(sample, older, newer, 1)},
-		"comments and order": {"# ours\n" + head + "spec:\n  commit: " + older + "   # promoted\n  # the base\n  repo: r\n",
+		"same commit":          {strings.Replace(sample, older, newer, 1), strings.Replace(sample, older, newer, 1)},
+		"comments": {"# ours\n" + head + "spec:\n  commit: " + older + "   # promoted\n  # the base\n  repo: r\n",
 			"# ours\n" + head + "spec:\n  commit: " + newer + "   # promoted\n  # the base\n  repo: r\n"},
-		"in single quotes": {head + "spec: {repo: r, commit: '" + older + "', branch: main}\n",
+		"single quotes": {head + "spec: {repo: r, commit: '" + older + "', branch: main}\n",
 			head + "spec: {repo: r, commit: '" + newer + "', branch: main}\n"},
-		"in double quotes, without an end of line": {head + "spec:\n    commit: \"" + older + "\"",
+		"double quotes, no final newline": {head + "spec:\n    commit: \"" + older + "\"",
 			head + "spec:\n    commit: \"" + newer + "\""},
 		"JSON": {strings.Replace(asJSON, "COMMIT", `"commit": "`+older+`", `, 1),
 			strings.Replace(asJSON, "COMMIT", `"commit": "`+newer+`", `, 1)},
 		"JSON without a commit": {strings.Replace(asJSON, "COMMIT", "", 1),
 			strings.Replace(asJSON, "COMMIT", `"commit": "`+newer+`", `, 1)},
-		"after other characters": {head + "spec: {repo: \"ü–ö\", commit: " + older + "}\n",
+		"characters of several bytes before the commit": {head + "spec: {repo: \"ü–ö\", commit: " + older + "}\n",
 			head + "spec: {repo: \"ü–ö\", commit: " + newer + "}\n"},
-		"a short commit":  {head + "spec:\n  commit: v1\n", head + "spec:\n  commit: " + newer + "\n"},
-		"an empty commit": {head + "spec:\n  commit:\n  repo: r\n", head + "spec:\n  commit: " + newer + "\n  repo: r\n"},
-		"an empty text":   {head + "spec:\n  commit: \"\"\n", head + "spec:\n  commit: \"" + newer + "\"\n"},
+		"tag instead of a commit": {head + "spec:\n  commit: v1\n", head + "spec:\n  commit: " + newer + "\n"},
+		"null commit": {head + "spec:\n  commit:\n  repo: r\n",
+			head + "spec:\n  commit: " + newer + "\n  repo: r\n"},
+		"empty commit in quotes": {head + "spec:\n  commit: \"\"\n", head + "spec:\n  commit: \"" + newer + "\"\n"},
 		"no commit": {head + "spec:\n  repo: r # here\n",
 			head + "spec:\n  repo: r # here\n  commit: " + newer + "\n"},
 		"no commit, no final newline": {head + "spec:\n  repo: r", head + "spec:\n  repo: r\n  commit: " + newer},
 		"no commit in braces":         {head + "spec: {repo: r}\n", head + "spec: {commit: " + newer + ", repo: r}\n"},
 		"CRLF": {strings.ReplaceAll(head+"spec:\n  repo: r\n", "\n", "\r\n"),
 			strings.ReplaceAll(head+"spec:\n  repo: r\n  commit: "+newer+"\n", "\n", "\r\n")},
-		"beside other documents": {"---\nkind: Other\nspec: {commit: " + older + "}\n---\n" + sample + "---\na: b\n",
+		"other documents in the file": {"---\nkind: Other\nspec: {commit: " + older + "}\n---\n" + sample + "---\na: b\n",
 			"---\nkind: Other\nspec: {commit: " + older + "}\n---\n" + strings.Replace(sample, older, newer, 1) + "---\na: b\n"},
-		"after a byte order mark": {"\ufeff" + sample, "\ufeff" + strings.Replace(sample, older, newer, 1)},
+		"byte order mark": {"\ufeff" + sample, "\ufeff" + strings.Replace(sample, older, newer, 1)},
 	} {
 		got, err := document.SetCommit([]byte(tc.text), newer)
 		if diff := cmp.Diff(tc.want, string(got)); diff != "" || err != nil {
@@ -72,7 +73,7 @@ func TestSetCommit(t *testing.T) {
 	}
 }
 
-// A hash that YAML reads as a number gets quotes.
+// TestSetCommitOfDigits: YAML would read some hashes as numbers. SetCommit puts these in quotes.
 func TestSetCommitOfDigits(t *testing.T) {
 	exponent := "1" + strings.Repeat("0", 37) + "e1"
 	for _, commit := range []string{strings.Repeat("1", 40), exponent, strings.Repeat("0", 40)} {
@@ -81,17 +82,17 @@ func TestSetCommitOfDigits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := strings.Replace(sample, older, `"`+commit+`"`, 1); string(text) != want {
-			t.Errorf("it is\n%s", text)
+			t.Errorf("the file is\n%s", text)
 		}
-		quoted := strings.Replace(sample, older, `"`+older+`"`, 1) // the quotes stay
+		quoted := strings.Replace(sample, older, `"`+older+`"`, 1) // the quotes are kept
 		if back, err := document.SetCommit(text, older); err != nil || string(back) != quoted {
-			t.Errorf("and back: %v\n%s", err, back)
+			t.Errorf("after the commit was set back: %v\n%s", err, back)
 		}
 	}
 }
 
-// A file that can't be changed in place, or is no BaseRepo, is an error.
-func TestSetCommitRefuses(t *testing.T) {
+// TestSetCommitErrors: if a file is not a BaseRepo, or can't be changed in place, this is an error.
+func TestSetCommitErrors(t *testing.T) {
 	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\nspec:\n"
 	for text, want := range map[string]error{
 		"":                        document.ErrNoBaseRepo,
@@ -116,7 +117,7 @@ func TestSetCommitRefuses(t *testing.T) {
 	}
 }
 
-// A new file is what Kalypso's workflows write.
+// TestNew: a new file is the same as Kalypso's workflows write it.
 func TestNew(t *testing.T) {
 	text, err := document.New(document.BaseRepo{
 		Name: "main", Repo: "https://github.com/microsoft/kalypso-control-plane", Branch: "main", Path: ".", Commit: older,

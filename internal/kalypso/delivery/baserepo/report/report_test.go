@@ -9,7 +9,8 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
-// TestRejectedPush: the error of a rejected push says, once, how people can merge the change.
+// TestRejectedPush: the error of a rejected push says exactly once that delivery.strategy = "pull_request" lets people
+// merge the change.
 func TestRejectedPush(t *testing.T) {
 	for _, reason := range []string{
 		"pre-receive hook declined",

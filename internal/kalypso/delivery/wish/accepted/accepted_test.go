@@ -15,7 +15,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// An ID depends on each part of what is at stake, and on where a part ends.
+// TestNewID: an ID depends on its kind and on each part of the change, and on where a part ends.
 func TestNewID(t *testing.T) {
 	t.Parallel()
 	seen := map[accepted.ID]bool{}
