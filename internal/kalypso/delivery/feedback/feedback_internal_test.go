@@ -27,7 +27,8 @@ func issueIn(repo, workload, fault string) Issue {
 	return i
 }
 
-// message returns a message with these issues, sorted by workload, and of workloads that are fine.
+// message returns a message about these issues and statuses. Its workloads are those of the issues, sorted, and the
+// fine ones.
 func message(issues []Issue, statuses []Status, fine ...string) *Message {
 	m := &Message{Environment: "dev", Statuses: statuses, Issues: issues, Workloads: fine}
 	for _, i := range issues {
@@ -38,16 +39,16 @@ func message(issues []Issue, statuses []Status, fine ...string) *Message {
 	return m
 }
 
-// many returns issues of workloads in a repo, named by their number.
-func many(repo string, from, to int) (all []Issue) {
+// issuesIn returns issues of workloads in a repo, whose names are numbers.
+func issuesIn(repo string, from, to int) (all []Issue) {
 	for i := from; i < to; i++ {
 		all = append(all, issueIn(repo, fmt.Sprintf("w%03d", i), "fault"))
 	}
 	return all
 }
 
-// carriedOut returns the feedback after a plan that succeeds.
-func carriedOut(p *Plan) Sent {
+// sentBy returns the feedback that has been sent once a plan has succeeded.
+func sentBy(p *Plan) Sent {
 	said, number := p.sent, 100
 	for _, s := range p.Statuses {
 		said.Statuses[s.key()] = s.fingerprint()
@@ -60,7 +61,8 @@ func carriedOut(p *Plan) Sent {
 	return said
 }
 
-// TestNewPlan: a plan has what changed since the last feedback. Once it is carried out, there is nothing to do.
+// TestNewPlan: a plan contains only what differs from the feedback that was sent before. Once the plan is carried out,
+// the next plan is empty.
 func TestNewPlan(t *testing.T) {
 	t.Parallel()
 	one, two := statusOn(mono, "1", "x"), statusOn(other, "2", "x")
@@ -70,9 +72,9 @@ func TestNewPlan(t *testing.T) {
 		before, now *Message
 		want        string
 	}{
-		"nothing":  {message(nil, nil), message(nil, nil), ""},
-		"first":    {message(nil, nil), message(ofA, []Status{one, two}), "feedback: 2 statuses, 1 issue opened"},
-		"the same": {message(ofA, []Status{one}), message(ofA, []Status{one}), ""},
+		"no feedback":    {message(nil, nil), message(nil, nil), ""},
+		"first feedback": {message(nil, nil), message(ofA, []Status{one, two}), "feedback: 2 statuses, 1 issue opened"},
+		"same feedback":  {message(ofA, []Status{one}), message(ofA, []Status{one}), ""},
 		"another commit": {
 			message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "2", "x")}),
 			"feedback: 1 status",
@@ -81,8 +83,9 @@ func TestNewPlan(t *testing.T) {
 			message(nil, []Status{one}), message(nil, []Status{statusOn(mono, "1", "y")}),
 			"feedback: 1 status",
 		},
-		"the repo by SSH": {message(nil, []Status{one}), message(nil, []Status{statusOn(mono+".git", "1", "x")}), ""},
-		"a commit less":   {message(nil, []Status{one, two}), message(nil, []Status{two}), ""},
+		"other notation of the repo's URL": {message(nil, []Status{one}),
+			message(nil, []Status{statusOn(mono+".git", "1", "x")}), ""},
+		"one commit fewer": {message(nil, []Status{one, two}), message(nil, []Status{two}), ""},
 		"another fault": {
 			message(ofA, nil), message([]Issue{issueIn(mono, "a", "z")}, nil),
 			"feedback: 1 issue edited",
@@ -91,62 +94,65 @@ func TestNewPlan(t *testing.T) {
 			message(ofA, nil), message([]Issue{issueIn(other, "a", "fault")}, nil),
 			"feedback: 1 issue opened, 1 closed",
 		},
-		"mended and broken": {
+		"one workload fixed, another broken": {
 			message(ofA, []Status{one}), message([]Issue{b}, []Status{two}, "a"),
 			"feedback: 1 status, 1 issue opened, 1 closed",
 		},
-		"20 of a repo":  {message(nil, nil), message(many(mono, 0, 20), nil), "feedback: 20 issues opened"},
-		"21 of a repo":  {message(nil, nil), message(many(mono, 0, 21), nil), "feedback: 21 issues opened"},
-		"200 of a repo": {message(nil, nil), message(many(mono, 0, 200), nil), "feedback: 21 issues opened"},
-		"one of the 20 is mended": {message(many(mono, 0, 200), nil), message(many(mono, 1, 200), nil, "w000"),
-			"feedback: 1 issue closed"},
-		"one of the list is mended": {message(many(mono, 0, 200), nil), message(many(mono, 0, 199), nil, "w199"),
-			"feedback: 1 issue edited"},
-		"the list is mended": {message(many(mono, 0, 200), nil), message(many(mono, 0, 20), nil), "feedback: 1 issue closed"},
-		"new ones beside a list": {message(many(mono, 0, 30), nil), message(many(mono, 0, 32), nil),
-			"feedback: 2 issues opened"},
+		"20 issues in a repo":  {message(nil, nil), message(issuesIn(mono, 0, 20), nil), "feedback: 20 issues opened"},
+		"21 issues in a repo":  {message(nil, nil), message(issuesIn(mono, 0, 21), nil), "feedback: 21 issues opened"},
+		"200 issues in a repo": {message(nil, nil), message(issuesIn(mono, 0, 200), nil), "feedback: 21 issues opened"},
+		"workload with an issue of its own fixed": {message(issuesIn(mono, 0, 200), nil),
+			message(issuesIn(mono, 1, 200), nil, "w000"), "feedback: 1 issue closed"},
+		"workload in the list fixed": {message(issuesIn(mono, 0, 200), nil),
+			message(issuesIn(mono, 0, 199), nil, "w199"), "feedback: 1 issue edited"},
+		"all workloads in the list fixed": {message(issuesIn(mono, 0, 200), nil),
+			message(issuesIn(mono, 0, 20), nil), "feedback: 1 issue closed"},
+		"new broken workloads beside a list": {message(issuesIn(mono, 0, 30), nil),
+			message(issuesIn(mono, 0, 32), nil), "feedback: 2 issues opened"},
 	} {
-		before := carriedOut(NewPlan(tt.before, Sent{}))
+		before := sentBy(NewPlan(tt.before, Sent{}))
 		p := NewPlan(tt.now, before)
 		if p.Line() != tt.want || p.Empty() != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", name, p.Line(), tt.want)
 		}
-		if again := NewPlan(tt.now, carriedOut(p)); !again.Empty() {
-			t.Errorf("%s: then there is %q to do", name, again.Line())
+		if again := NewPlan(tt.now, sentBy(p)); !again.Empty() {
+			t.Errorf("%s: the next plan is %q", name, again.Line())
 		}
 	}
 }
 
-// TestClosing: an issue of a workload that is gone is closed as gone.
+// TestClosing: if a workload does not exist any more, its issue is closed with this reason.
 func TestClosing(t *testing.T) {
 	t.Parallel()
-	said := carriedOut(NewPlan(message([]Issue{issueIn(mono, "a", "x"), issueIn(mono, "b", "x")}, nil), Sent{}))
+	said := sentBy(NewPlan(message([]Issue{issueIn(mono, "a", "x"), issueIn(mono, "b", "x")}, nil), Sent{}))
 	got := map[string]bool{}
 	for _, closing := range NewPlan(message(nil, nil, "b"), said).Closed {
 		got[closing.Workload] = closing.Removed
 	}
 	if diff := cmp.Diff(map[string]bool{"a": true, "b": false}, got); diff != "" {
-		t.Errorf("gone (-want +got):\n%s", diff)
+		t.Errorf("removed workloads (-want +got):\n%s", diff)
 	}
 }
 
-// TestListOfOneRepo: the list names the workloads of one repo alone, and stays in its repo.
+// TestListOfOneRepo: a list of failing workloads names only workloads of the repo that it is in, and it is not moved to
+// another repo.
 func TestListOfOneRepo(t *testing.T) {
 	t.Parallel()
-	all := slices.Concat(many(mono, 0, 25), many(other, 25, 35))
+	all := slices.Concat(issuesIn(mono, 0, 25), issuesIn(other, 25, 35))
 	p := NewPlan(message(all, nil), Sent{})
 	list := p.Opened[len(p.Opened)-1]
 	if list.Repo != other || strings.Contains(list.Body, "w024") || !strings.Contains(list.Body, "w034") {
 		t.Errorf("the list in %s:\n%s", list.Repo, list.Body)
 	}
-	said := carriedOut(p)
+	said := sentBy(p)
 	said.Issues[""] = SentIssue{mono, 1, "x"}
 	if p = NewPlan(message(all, nil), said); len(p.Edited) != 1 || p.Edited[0].Repo != mono || len(p.Opened) > 0 {
-		t.Errorf("the list moves: %s", p.Line())
+		t.Errorf("the list is moved: %s", p.Line())
 	}
 }
 
-// TestStatusesOf: workloads that share a commit share a status: of a failure, else of a pending one.
+// TestStatusesOf: workloads at the same commit share one status. It shows a failure if there is one, or else a pending
+// workload.
 func TestStatusesOf(t *testing.T) {
 	t.Parallel()
 	fine := func(name string) *workload {
@@ -194,7 +200,7 @@ func TestStatusesOf(t *testing.T) {
 	}
 }
 
-// failures returns a fault of a team that affects a target of a workload.
+// failures returns a fault of a team that affects one target.
 func failures(target string) []failure {
 	return []failure{{problem.Problem{
 		Kind: "Template", Name: "flux", Summary: "It fails", Cause: "line 1\nof 2", Fault: problem.TeamFault,

@@ -51,7 +51,7 @@ func newTeam(t *testing.T, on hosts.Host) *team {
 	return w
 }
 
-// message is about the workload shop, which fails with this error, or renders; "": it renders.
+// message returns a message about the workload shop. The workload fails with an error, or is fine if failure is empty.
 func (w *team) message(state githost.StatusState, text, failure string) *feedback.Message {
 	m := &feedback.Message{Environment: "dev", Workloads: []string{"shop"}}
 	s := feedback.Status{Repo: w.url, Commit: w.commit}
@@ -70,7 +70,8 @@ func (w *team) message(state githost.StatusState, text, failure string) *feedbac
 	return m
 }
 
-// sends sends a message, and fails the test unless that takes this number of requests. Then there is nothing to send.
+// sends sends a message, and fails the test unless this takes so many requests. -1 allows any number. Afterwards,
+// nothing must be left to send.
 func (w *team) sends(m *feedback.Message, requests int) {
 	w.Helper()
 	before := w.world.Requests()
@@ -82,11 +83,11 @@ func (w *team) sends(m *feedback.Message, requests int) {
 		w.Errorf("%d requests, want %d", got, requests)
 	}
 	if w.said = said; !feedback.NewPlan(m, said).Empty() {
-		w.Errorf("there is more to send: %s", feedback.NewPlan(m, said).Line())
+		w.Errorf("the plan after Send is not empty: %s", feedback.NewPlan(m, said).Line())
 	}
 	before = w.world.Requests()
 	if _, errs = feedback.NewPlan(m, said).Send(w.Context(), w.host); len(errs) > 0 || w.world.Requests() != before {
-		w.Errorf("nothing to send takes %d requests: %v", w.world.Requests()-before, errs)
+		w.Errorf("an empty plan takes %d requests: %v", w.world.Requests()-before, errs)
 	}
 }
 
@@ -99,7 +100,7 @@ func (w *team) status(state githost.StatusState, text string) {
 	}
 }
 
-// closed fails the test unless these issues are closed, oldest first.
+// closed fails the test unless the issues, the oldest first, are closed or open as wanted.
 func (w *team) closed(want ...bool) {
 	w.Helper()
 	all, err := w.repo.Issues.List(w.Context())
@@ -115,8 +116,8 @@ func (w *team) closed(want ...bool) {
 	}
 }
 
-// TestSend: a team hears of a failure and of its end on each host. The issue is found by its marker, and stays closed
-// if people closed it.
+// TestSend: on each host, a team is told about a failure and about its end. If the state is lost, the issue is found by
+// its marker. An issue that people closed is not opened again.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
@@ -142,21 +143,21 @@ func TestSend(t *testing.T) {
 			t.Fatal(err)
 		}
 		edited := w.message(githost.Failure, "target perf: it fails", "line 2")
-		w.sends(edited, 1) // reads it
+		w.sends(edited, 1) // reads the issue
 		w.closed(true)
 		edited.Issues[0].Fault = "f2"
 		edited.Issues[0].Body = strings.ReplaceAll(edited.Issues[0].Body, "f1", "f2")
-		w.sends(edited, 2) // reads and edits it
+		w.sends(edited, 2) // reads and edits the issue
 		w.closed(false)
 		w.sends(w.message(githost.Success, "1 target", ""), -1)
 		w.status(githost.Success, "1 target")
 		w.closed(true)
-		w.sends(fails, -1) // it fails again as at first
+		w.sends(fails, -1) // the workload fails again with the first error
 		w.closed(false)
 	})
 }
 
-// TestSendHostileTexts: no text of a team does anything but stand in a status and in an issue, and the host takes it.
+// TestSendHostileTexts: hosts accept statuses and issues with hostile texts of teams, and the texts have no effect.
 func TestSendHostileTexts(t *testing.T) {
 	t.Parallel()
 	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
@@ -182,7 +183,8 @@ func TestSendHostileTexts(t *testing.T) {
 	})
 }
 
-// TestSendErrors: an error is reported once for a host and a kind, and all that failed is due again.
+// TestSendErrors: errors of the same kind are reported once for a host. What could not be sent is in the next plan
+// again.
 func TestSendErrors(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, hosts.Host{New: hosts.GitHub()})
@@ -197,7 +199,7 @@ func TestSendErrors(t *testing.T) {
 		t.Errorf("the errors are %v", errs)
 	}
 	if line := feedback.NewPlan(m, said).Line(); line != "feedback: 2 statuses, 1 issue opened" {
-		t.Errorf("then there is %q to send", line)
+		t.Errorf("the next plan is %q", line)
 	}
 	_, errs = plan.Send(t.Context(), w.world.Host(t, hostingtest.Wrong))
 	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "does not accept the credential") {
@@ -205,8 +207,8 @@ func TestSendErrors(t *testing.T) {
 	}
 }
 
-// TestSendToForeignIssue: if the repo was created anew, the number in the state is that of another issue, which stays
-// as it is.
+// TestSendToForeignIssue: if people deleted the repo and created it again, the number in the state may belong to
+// another issue. This issue is not changed.
 func TestSendToForeignIssue(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, hosts.Host{New: hosts.GitHub()})
@@ -224,6 +226,6 @@ func TestSendToForeignIssue(t *testing.T) {
 	w.sends(w.message(githost.Success, "x", ""), -1)
 	w.closed(false, false)
 	if now, err := w.repo.Issues.Read(t.Context(), theirs.Number); err != nil || *now != *theirs {
-		t.Errorf("it is %+v, %v", now, err)
+		t.Errorf("the other issue is %+v, %v", now, err)
 	}
 }

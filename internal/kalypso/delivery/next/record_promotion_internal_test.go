@@ -12,14 +12,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// promotionRun is one apply: the decision, and whether the tree of the apply is complete.
+// promotionRun is one apply, with the promoted commit and the reason of the decision.
 type promotionRun struct {
 	commit   string
 	decision promotion.Reason
-	partial  bool // a wave that is not the last one
+	partial  bool // the apply writes a wave, but not the last one
 }
 
-// play applies runs one after another, and returns the record after the last one.
+// play runs the applies one after another, and returns the record after the last one.
 func play(runs ...promotionRun) *record.Record {
 	var last *record.Record
 	for _, run := range runs {
@@ -41,8 +41,9 @@ func play(runs ...promotionRun) *record.Record {
 	return last
 }
 
-// TestRecordOfPromotion reads the record during a rollout. It has the reason for the promoted commit and the
-// rolled-back commits, even if the promotion has decided otherwise since. A second run does not change it.
+// TestRecordOfPromotion: the record contains the reason why the commit was promoted, and the commits that were rolled
+// back, even if the promotion has decided otherwise since. A second apply with the same commit does not change the
+// record.
 func TestRecordOfPromotion(t *testing.T) {
 	promote := func(commit string) promotion.Reason {
 		return promotion.Reason{Decision: "promote", Summary: "to " + commit}
@@ -56,52 +57,52 @@ func TestRecordOfPromotion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		runs []promotionRun
 		want promotion.Reason
-		next promotion.Reason // of the current rollout
+		next promotion.Reason // reason in the record for the commit of the rollout under way
 	}{
-		"a promotion without waves": {runs: []promotionRun{{"a", promote("a"), false}}, want: promote("a")},
-		"a change of the environment's own": {runs: []promotionRun{{"a", promote("a"), false}, {"a", hold(""), false}},
+		"promotion without waves": {runs: []promotionRun{{"a", promote("a"), false}}, want: promote("a")},
+		"change of the environment": {runs: []promotionRun{{"a", promote("a"), false}, {"a", hold(""), false}},
 			want: promote("a")},
-		"the first wave": {
+		"first wave": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}},
 			want: promote("a"), next: promote("b"),
 		},
-		"an apply while the rollout waits": {
+		"apply while the rollout waits": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"b", hold(""), true}},
 			want: promote("a"), next: promote("b"),
 		},
-		"the last wave": {
+		"last wave": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"b", hold(""), false}},
 			want: promote("b"),
 		},
-		"a pin without waves, which is removed later": {
+		"pin without waves, removed later": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), false}, {"a", hold("b"), false}},
 			want: pin("b"),
 		},
-		"a pin during the rollout": {
+		"pin during the rollout": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"a", pin("b"), false}},
 			want: pin("b"),
 		},
-		"a pin during the rollout, without rolled-back commits": {
+		"pin during the rollout, no rolled-back commits in the decision": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"a", pin(""), false}},
 			want: pin("b"),
 		},
-		"a pin forward": {
+		"pin to a newer commit": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", pin(""), false}},
 			want: pin(""),
 		},
-		"a pin in waves that is removed before they end": {
+		"pin in waves, removed before the last wave": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), true}, {"a", hold("b"), false}},
 			want: pin("b"),
 		},
-		"a pin in waves that is removed, and whose decision does not repeat the rolled-back commits": {
+		"pin in waves, removed, no rolled-back commits in the next decision": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), true}, {"a", hold(""), true}},
 			want: promote("b"), next: pin("b"),
 		},
-		"a rollout that restarts with a newer commit": {
+		"newer commit during the rollout": {
 			runs: []promotionRun{{"a", promote("a"), false}, {"b", promote("b"), true}, {"c", promote("c"), true}},
 			want: promote("a"), next: promote("c"),
 		},
-		"a newer commit after a rollback": {
+		"newer commit after a rollback": {
 			runs: []promotionRun{{"b", promote("b"), false}, {"a", pin("b"), false}, {"c", promote("c"), true},
 				{"c", hold(""), false}},
 			want: promote("c"),
@@ -112,12 +113,12 @@ func TestRecordOfPromotion(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if diff := cmp.Diff(tc.next, got.Promoting); diff != "" {
-			t.Errorf("%s, under way (-want +got):\n%s", name, diff)
+			t.Errorf("%s, rollout under way (-want +got):\n%s", name, diff)
 		}
 		last := tc.runs[len(tc.runs)-1]
 		last.decision = hold(last.decision.RolledBack)
 		if diff := cmp.Diff(got, play(append(tc.runs, last)...)); diff != "" {
-			t.Errorf("%s: a second run changes the record (-first +second):\n%s", name, diff)
+			t.Errorf("%s: a second apply changes the record (-first +second):\n%s", name, diff)
 		}
 	}
 }

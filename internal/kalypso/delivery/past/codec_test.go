@@ -16,8 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
-// foldersOf returns an inventory of "cluster type/deployment target=hash". With the hash "-", all files of the target
-// are empty.
+// foldersOf returns the folders of entries such as "large/web=1": the deployment target web of the cluster type large,
+// with the hash 1. With the hash "-", all files of the target are empty.
 func foldersOf(entries ...string) inventory.Folders {
 	inv := inventory.Folders{}
 	slices.SortFunc(entries, func(a, b string) int {
@@ -40,8 +40,8 @@ func foldersOf(entries ...string) inventory.Folders {
 	return inv
 }
 
-// kept returns the state as the next run reads it.
-func kept(t *testing.T, s *past.State) *past.State {
+// reread encodes and decodes a state, as the next run does.
+func reread(t *testing.T, s *past.State) *past.State {
 	t.Helper()
 	text, err := s.Encode()
 	if err != nil {
@@ -54,51 +54,51 @@ func kept(t *testing.T, s *past.State) *past.State {
 	return next
 }
 
-// seen returns a branch that contains folders.
-func seen(inv inventory.Folders) past.Branch {
+// branchWith returns a branch that contains folders.
+func branchWith(inv inventory.Folders) past.Branch {
 	return past.Branch{Head: "1", Folders: inv}
 }
 
-// TestState encodes and decodes a state without loss, even if the branch differs from the delivered tree.
+// TestState: a state is encoded and decoded without loss, even if the branch differs from the delivered tree.
 func TestState(t *testing.T) {
 	one, two := foldersOf("large/a=1", "large/b=1", "small/c=2"), foldersOf("large/a=1", "small/c=2", "theirs/d=1")
 	whole := foldersOf("large/a=1", "large/b=-", "large/c=3")
-	for _, i := range []int{0, 1} { // not of c
+	for _, i := range []int{0, 1} { // the target c has no whole hash
 		target := &whole["large"].Targets[i]
 		target.FullHash = sha1.Sum([]byte(target.Name))
 		copy(target.Hash[:], target.FullHash[:])
 	}
 	for name, want := range map[string]*past.State{
-		"as delivered":            {Delivered: one, LastRead: seen(one)},
-		"drifted":                 {Delivered: one, LastRead: seen(two)},
-		"all folders are removed": {Delivered: one, LastRead: seen(inventory.Folders{})},
-		"empty":                   {Delivered: inventory.Folders{}, LastRead: seen(inventory.Folders{})},
-		"zero":                    {},
-		"nested": {Delivered: one, LastRead: seen(one),
-			Proposal: &past.Proposal{Number: 7, Head: &past.State{Delivered: two, LastRead: seen(two)}}},
-		"odd names": {
+		"branch as delivered":    {Delivered: one, LastRead: branchWith(one)},
+		"branch with drift":      {Delivered: one, LastRead: branchWith(two)},
+		"branch without folders": {Delivered: one, LastRead: branchWith(inventory.Folders{})},
+		"empty tree":             {Delivered: inventory.Folders{}, LastRead: branchWith(inventory.Folders{})},
+		"zero state":             {},
+		"state with a proposal": {Delivered: one, LastRead: branchWith(one),
+			Proposal: &past.Proposal{Number: 7, Head: &past.State{Delivered: two, LastRead: branchWith(two)}}},
+		"names with blanks and control characters": {
 			Delivered: foldersOf("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5",
 				"large/ä=6"),
-			LastRead: seen(foldersOf("large/b=1", "a b/a\x00=-")),
+			LastRead: branchWith(foldersOf("large/b=1", "a b/a\x00=-")),
 		},
-		"whole hashes": {Delivered: whole, LastRead: seen(whole), WholeHashes: true},
+		"whole hashes": {Delivered: whole, LastRead: branchWith(whole), WholeHashes: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(want, kept(t, want), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, reread(t, want), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("after the round trip (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestStateSize measures the private state of a large fleet. It must be small, since every step of a plan copies it.
+// TestStateSize: the private state of a large fleet must be small, since every step of a plan copies it.
 func TestStateSize(t *testing.T) {
 	entries := make([]string, 100_000)
 	for i := range entries {
 		entries[i] = fmt.Sprintf("ct-%03d/workload-%03d-target=%d", i/100, i%100, i)
 	}
 	of := foldersOf(entries...)
-	text, err := (&past.State{Delivered: of, LastRead: seen(of)}).Encode()
+	text, err := (&past.State{Delivered: of, LastRead: branchWith(of)}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,48 +107,48 @@ func TestStateSize(t *testing.T) {
 	}
 }
 
-// TestDecodeBrokenState decodes data that is not a state, or only a part of one. Each is an error.
+// TestDecodeBrokenState: data that are not a state, or only a part of one, are an error.
 func TestDecodeBrokenState(t *testing.T) {
 	one := foldersOf("large/a=1", "large/b=-", "small/c=2")
-	whole, err := (&past.State{Delivered: one, LastRead: seen(one)}).Encode()
+	whole, err := (&past.State{Delivered: one, LastRead: branchWith(one)}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range whole {
 		if _, err := past.DecodeState(whole[:i]); err == nil {
-			t.Errorf("the first %d of %d bytes are taken for a state", i, len(whole))
+			t.Errorf("the first %d of %d bytes are decoded without an error", i, len(whole))
 		}
 	}
 	for name, data := range map[string][]byte{
-		"nothing": nil, "JSON alone": []byte(`{"version": 2}`), "compressed text": stored(t, `none`, ""),
-		"a hash too many": append(whole, 0),
+		"no data": nil, "JSON without compression": []byte(`{"version": 2}`), "compressed text": stored(t, `none`, ""),
+		"one byte too many": append(whole, 0),
 	} {
 		if _, err := past.DecodeState(data); err == nil {
-			t.Errorf("%s is taken for a state", name)
+			t.Errorf("%s: decoded without an error", name)
 		}
 	}
 }
 
-// TestStateWithBrokenTargets decodes states whose targets are not those of their folders. Each is an error.
+// TestStateWithBrokenTargets: if the targets of a state do not belong to its folders, this is an error.
 func TestStateWithBrokenTargets(t *testing.T) {
 	const hash = "abcdef"
 	for _, broken := range []struct{ targets, hashes string }{
 		{targets: `{}`},
 		{targets: `{"lists": "AA=="}`},                                           // a list is missing
-		{targets: `{"lists": "AAAA"}`},                                           // a list of no folder
-		{targets: `{"lists": "AAA="}`, hashes: hash},                             // a hash of no target
-		{targets: `{"names": ["a"], "lists": "AgAA"}`},                           // no hash
-		{targets: `{"names": ["a"], "lists": "AgAA"}`, hashes: hash[1:]},         // a short hash
-		{targets: `{"names": ["a"], "lists": "AwAA"}`, hashes: hash},             // no whole hash
-		{targets: `{"lists": "AgAA"}`, hashes: hash},                             // no name
-		{targets: `{"names": ["a"], "lists": "AgQA"}`, hashes: hash},             // an index after the names
-		{targets: `{"names": ["a"], "lists": "AgMA"}`, hashes: hash},             // an index before them
-		{targets: `{"names": ["a"], "lists": "/////////////wEA"}`, hashes: hash}, // too large a number
+		{targets: `{"lists": "AAAA"}`},                                           // one list too many
+		{targets: `{"lists": "AAA="}`, hashes: hash},                             // one hash too many
+		{targets: `{"names": ["a"], "lists": "AgAA"}`},                           // missing hash
+		{targets: `{"names": ["a"], "lists": "AgAA"}`, hashes: hash[1:]},         // hash cut off
+		{targets: `{"names": ["a"], "lists": "AwAA"}`, hashes: hash},             // missing whole hash
+		{targets: `{"lists": "AgAA"}`, hashes: hash},                             // missing name
+		{targets: `{"names": ["a"], "lists": "AgQA"}`, hashes: hash},             // index after the last name
+		{targets: `{"names": ["a"], "lists": "AgMA"}`, hashes: hash},             // index before the first name
+		{targets: `{"names": ["a"], "lists": "/////////////wEA"}`, hashes: hash}, // number too large
 	} {
 		data := stored(t, `{"delivered": {"large": {}}, "seen": {"folders": {"small": {}}}, "targets": `+broken.targets+`}`,
 			broken.hashes)
 		if _, err := past.DecodeState(data); err == nil {
-			t.Errorf("%v is taken for the targets of two folders", broken)
+			t.Errorf("%v: decoded without an error", broken)
 		}
 	}
 	data := stored(t, `{"delivered": {"large": {}}, "seen": {"folders": {"small": {}}},
@@ -158,7 +158,7 @@ func TestStateWithBrokenTargets(t *testing.T) {
 	}
 }
 
-// stored returns what a private state contains.
+// stored returns the bytes of a private state with a text and hashes.
 func stored(t *testing.T, text, hashes string) []byte {
 	t.Helper()
 	var packed bytes.Buffer

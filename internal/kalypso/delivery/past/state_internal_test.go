@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 )
 
-// TestDecisionsOfState: a state returns the decisions that it was written with, and stores them once.
+// TestDecisionsOfState: a decoded state contains the decisions that were encoded. They are stored only once, although
+// both the state and the record contain them.
 func TestDecisionsOfState(t *testing.T) {
 	t.Parallel()
 	written := record.New("dev", []string{"large"}, "", nil, nil)
@@ -25,7 +26,7 @@ func TestDecisionsOfState(t *testing.T) {
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
 	s.LastRead = Branch{Head: "1", Record: &written, RecordHash: written.Hash()}
 	if packed := withoutRepeats(&s); packed.LastRead.Record.Decisions != nil || s.LastRead.Record.Decisions == nil {
-		t.Error("the state contains the decisions twice, or loses them")
+		t.Error("the decisions are stored twice, or encoding removes them from the state")
 	}
 	data, err := s.Encode()
 	if err != nil {
@@ -43,15 +44,15 @@ func TestDecisionsOfState(t *testing.T) {
 	if diff := cmp.Diff(want, earlier); diff != "" || !known {
 		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
 	}
-	for name, s := range map[string]*State{"none": nil, "of another version": {Version: 1}} {
+	for name, s := range map[string]*State{"no state": nil, "state of another version": {Version: 1}} {
 		if _, known := s.Earlier(); known {
-			t.Errorf("a state that is %s tells decisions", name)
+			t.Errorf("%s: the earlier decisions are known", name)
 		}
 	}
 }
 
-// TestWholeHashesInState encodes and decodes a state with whole hashes, which stays small. Only on_assignment_error =
-// "keep" stores them.
+// TestWholeHashesInState: whole hashes are stored only with on_assignment_error = "keep". Even then, the state of
+// 100,000 targets is small.
 func TestWholeHashesInState(t *testing.T) {
 	t.Parallel()
 	inv := inventory.Folders{}
@@ -81,7 +82,7 @@ func TestWholeHashesInState(t *testing.T) {
 		}
 		got, want := read.LastRead.Folders["ct-000"].Targets[7], inv["ct-000"].Targets[7]
 		if got.Hash != want.Hash || (got.FullHash == want.FullHash) != keep {
-			t.Errorf("whole hashes %t: read as %+v", keep, got)
+			t.Errorf("whole hashes %t: decoded as %+v", keep, got)
 		}
 	}
 }

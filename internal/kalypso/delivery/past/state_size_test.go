@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 )
 
-// zeros reads an endless number of zeros.
+// zeros is a reader of zeros without an end.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -19,7 +19,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestDecodeLargeState refuses a private state of 1.3 MB that unzips to 1 GiB, without unzipping it.
+// TestDecodeLargeState: a private state of 1.3 MB that would decompress to 1 GiB is an error. It is not decompressed to
+// its end.
 func TestDecodeLargeState(t *testing.T) {
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)

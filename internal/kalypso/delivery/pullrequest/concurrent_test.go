@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 )
 
-// TestConcurrent: 20 pull requests of one repo and the statuses of their commits use one client at the same time, as
-// Terraform's resources do. Run it with the race detector.
+// TestConcurrent: 20 pull requests of one repo, and the statuses of their commits, use one client at the same time, as
+// Terraform's resources do. Run this test with the race detector.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	const resources = 20
@@ -57,7 +57,7 @@ func TestConcurrent(t *testing.T) {
 				}
 			}
 			if requests := len(w.people.PullRequests(t)); requests != resources {
-				t.Errorf("there are %d pull requests", requests)
+				t.Errorf("the repo has %d pull requests", requests)
 			}
 			latest, err := w.topic().Host().LatestStatuses(w.ctx, commits, []string{"dev"})
 			if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
 )
 
-// giteaRepo has the operations that only repos on Gitea have.
+// giteaRepo contains the operations that are only possible on repos of Gitea.
 type giteaRepo interface {
 	CancelMerge(t testing.TB, number int)
 	Requests(tokens ...string) []gitea.Request
 }
 
-// merges returns the methods of the requests that schedule and cancel merges. A request is repeated while Gitea checks
-// the pull request.
+// merges returns the methods of the requests that schedule or cancel a merge. The same method in a row is returned
+// once, since a request is repeated while Gitea checks the pull request.
 func merges(on giteaRepo, since int) (methods []string) {
 	for _, r := range on.Requests()[since:] {
 		if strings.HasSuffix(r.Path, "/merge") {
@@ -30,7 +30,8 @@ func merges(on giteaRepo, since int) (methods []string) {
 	return slices.Compact(methods)
 }
 
-// TestHiddenMethod: if the host does not show the method of auto-merge, the one in the state counts.
+// TestHiddenMethod: Gitea does not show the merge method of auto-merge. So the method in the state is compared with the
+// settings.
 func TestHiddenMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, hosts.Host{New: hosts.Gitea})
@@ -43,15 +44,15 @@ func TestHiddenMethod(t *testing.T) {
 		method githost.MergeMethod
 		want   []string
 	}{
-		{"enabled", nil, githost.Squash, []string{schedule}},
-		{"as the state knows", nil, githost.Squash, nil},
+		{"first apply", nil, githost.Squash, []string{schedule}},
+		{"same method", nil, githost.Squash, nil},
 		{"people disabled auto-merge", func() { on.CancelMerge(t, 1) }, githost.Squash, []string{schedule}},
 		{"another method", nil, githost.Merge, []string{cancel, schedule}},
-		{"without the state", w.loseState, githost.Merge, []string{cancel, schedule}},
-		{"no more", nil, "", []string{cancel}},
+		{"lost state", w.loseState, githost.Merge, []string{cancel, schedule}},
+		{"auto-merge no longer configured", nil, "", []string{cancel}},
 		{"people enabled auto-merge", func() { w.people.AutoMerge(t, 1, "merge") }, "", nil},
-		{"ours in place of theirs", nil, githost.Squash, []string{cancel, schedule}},
-		{"the pull request must not be merged now", func() {
+		{"auto-merge configured, enabled by people", nil, githost.Squash, []string{cancel, schedule}},
+		{"pull request that is withheld, and then not any more", func() {
 			at := len(on.Requests())
 			if _, err := w.topic().Withhold(w.ctx, w.known, "Wait."); err != nil {
 				t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// TestMergeQueue are the [TestSituations] of a branch with a merge queue, which only GitHub has.
+// TestMergeQueue continues [TestSituations] with a target branch that has a merge queue, which only GitHub offers.
 func TestMergeQueue(t *testing.T) {
 	t.Parallel()
 	auto := func(w *world, q githubfake.MergeQueues) {
@@ -45,12 +45,12 @@ host: list open, list closed, list open, open, enablePullRequestAutoMerge`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue`},
-		{"it is in the queue", auto, `
+		{"the pull request is in the queue", auto, `
 1 open "Set 1" queued
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue`},
-		{"it is in the queue, and another value is desired", func(w *world, q githubfake.MergeQueues) {
+		{"the pull request is in the queue, and another value is desired", func(w *world, q githubfake.MergeQueues) {
 			auto(w, q)
 			w.value = "2"
 		}, `
@@ -58,12 +58,12 @@ host: list open, read, queue`},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit, queue, enablePullRequestAutoMerge, queue, enqueuePullRequest`},
-		{"the queue merges it", func(w *world, q githubfake.MergeQueues) { auto(w, q); q.Merge(w, 1) }, `
+		{"the queue merges the pull request", func(w *world, q githubfake.MergeQueues) { auto(w, q); q.Merge(w, 1) }, `
 1 merged "Set 1"
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open`},
-		{"the queue merges it while the apply waits", func(w *world, q githubfake.MergeQueues) {
+		{"the queue merges the pull request while the apply waits", func(w *world, q githubfake.MergeQueues) {
 			w.settings.AutoMerge, w.settings.Wait = "squash", true
 			w.sleep = w.onSecond(func() { q.Merge(w, 1) })
 		}, `
@@ -71,7 +71,7 @@ host: list open, list closed, list open`},
 main: 1
 ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, enqueuePullRequest, read, read`},
-		{"people, or a failed check, take it out of the queue", func(w *world, q githubfake.MergeQueues) {
+		{"people or a failed check take the pull request out of the queue", func(w *world, q githubfake.MergeQueues) {
 			auto(w, q)
 			q.TakeOut(w, 1)
 		}, `
@@ -87,7 +87,9 @@ host: list open, read, queue, enablePullRequestAutoMerge, queue, enqueuePullRequ
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue, dequeuePullRequest`},
-		{"people put it back in, and auto-merge is no longer configured", func(w *world, q githubfake.MergeQueues) {
+		{"people put the pull request back into the queue, and auto-merge is no longer configured", func(
+			w *world, q githubfake.MergeQueues,
+		) {
 			auto(w, q)
 			q.TakeOut(w, 1)
 			q.Put(w, 1, hostingtest.Ann)
@@ -97,12 +99,17 @@ host: list open, read, queue, dequeuePullRequest`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, queue`},
-		{"people put it in", func(w *world, q githubfake.MergeQueues) { w.must(); q.Put(w, 1, hostingtest.Ann) }, `
+		{"people put the pull request into the queue", func(w *world, q githubfake.MergeQueues) {
+			w.must()
+			q.Put(w, 1, hostingtest.Ann)
+		}, `
 1 open "Set 1" queued by people
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read`},
-		{"people put it in, and auto-merge is configured", func(w *world, q githubfake.MergeQueues) {
+		{"people put the pull request into the queue, and auto-merge is configured", func(
+			w *world, q githubfake.MergeQueues,
+		) {
 			w.must()
 			q.Put(w, 1, hostingtest.Ann)
 			w.settings.AutoMerge = "merge"
@@ -111,12 +118,12 @@ host: list open, read`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, enablePullRequestAutoMerge, queue`},
-		{"it is withheld", func(w *world, q githubfake.MergeQueues) { auto(w, q); w.withhold("") }, `
+		{"the pull request is withheld", func(w *world, q githubfake.MergeQueues) { auto(w, q); w.withhold("") }, `
 1 open "Set 1" draft
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: read, queue, dequeuePullRequest, edit, convertPullRequestToDraft`},
-		{"it is withheld, and people put it in", func(w *world, q githubfake.MergeQueues) {
+		{"the pull request is withheld, and people put it into the queue", func(w *world, q githubfake.MergeQueues) {
 			w.must()
 			q.Put(w, 1, hostingtest.Ann)
 			w.withhold("people put it into the merge queue")
@@ -125,7 +132,9 @@ host: read, queue, dequeuePullRequest, edit, convertPullRequestToDraft`},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: read, queue, edit`},
-		{"it is withheld, waits for its check, and is not in the queue yet", func(w *world, q githubfake.MergeQueues) {
+		{"the pull request is withheld while it waits for its check before the queue", func(
+			w *world, q githubfake.MergeQueues,
+		) {
 			w.people.Require(w, "main", "ci")
 			auto(w, q)
 			w.withhold("")
@@ -149,7 +158,7 @@ host: list open, close`},
 			on, _ := w.people.(interface{ Queues() githubfake.MergeQueues })
 			on.Queues().Use("main")
 			test.with(w, on.Queues())
-			if strings.Contains(test.rule, "withheld") { // which is the run
+			if strings.Contains(test.rule, "withheld") { // the row itself withholds the pull request instead of a run
 				w.expect(test.want, nil)
 				return
 			}
@@ -159,7 +168,7 @@ host: list open, close`},
 	}
 }
 
-// TestReadQueued: a refresh reads the place in the merge queue only if we requested auto-merge.
+// TestReadQueued: a refresh reads the pull request's place in the merge queue only if we enabled auto-merge.
 func TestReadQueued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -175,7 +184,7 @@ func TestReadQueued(t *testing.T) {
 	}
 }
 
-// withhold withholds the pull request, and expects a warning that says a text, or none.
+// withhold withholds the pull request, and expects a warning that contains a text, or no warning if the text is empty.
 func (w *world) withhold(says string) {
 	w.Helper()
 	w.resetLog()
@@ -184,6 +193,6 @@ func (w *world) withhold(says string) {
 		w.Fatal(err)
 	}
 	if warning := withheld.Warning(); (warning == "") != (says == "") || !strings.Contains(warning, says) {
-		w.Errorf("the warning: %s", warning)
+		w.Errorf("the warning is %q", warning)
 	}
 }

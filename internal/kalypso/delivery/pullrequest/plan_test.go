@@ -11,10 +11,10 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// The table below specifies the actions of a run. A row changes one part of the usual case: the target lacks the
-// change, our branch contains it on top of the target, in a commit of ours, and the pull request 7 from it is open.
+// The table below specifies what a run does. In the usual case, the target lacks the change. Our branch contains it on
+// top of the target, in a commit of ours, and its pull request 7 is open. Each row changes one part of this case.
 
-var errMoved = errors.New("others pushed after the plan")
+var errMoved = errors.New("people pushed after the plan")
 
 func usual() *pullrequest.Situation {
 	return &pullrequest.Situation{
@@ -36,7 +36,7 @@ func usual() *pullrequest.Situation {
 	}
 }
 
-// other returns another change, in a commit of ours or a foreign one.
+// other lets our branch contain another change, in a commit of ours or in a foreign commit.
 func other(s *pullrequest.Situation, ours bool) {
 	s.Edit.Existing, s.Edit.OwnBranch.Unchanged = false, ours
 }
@@ -45,7 +45,7 @@ func closed(s *pullrequest.Situation, head string) {
 	s.PullRequest.State, s.PullRequest.HeadCommit, s.Known.Open = githost.Closed, head, false
 }
 
-// textOf describes a plan.
+// textOf returns the steps of a plan, or its error, as a text.
 func textOf(steps []pullrequest.Step, err error) string {
 	var foreign *pullrequest.ForeignError
 	switch {
@@ -114,7 +114,7 @@ func TestPlan(t *testing.T) {
 		{"people pushed to our branch after the plan", func(s *situation) {
 			other(s, false)
 			s.Edit.Listed, s.Edit.Moved = true, errMoved
-		}, "refuses: others pushed after the plan"},
+		}, "refuses: people pushed after the plan"},
 		{"our branch contains our commit, and the plan listed another commit", func(s *situation) {
 			other(s, true)
 			s.Edit.Listed, s.Edit.Moved = true, errMoved
@@ -211,8 +211,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanOfAll checks the invariants of a plan, for all combinations of its inputs.
-func TestPlanOfAll(t *testing.T) {
+// TestPlanInvariants checks the invariants of a plan for all combinations of its inputs.
+func TestPlanInvariants(t *testing.T) {
 	count := 0
 	for s := range situations {
 		count++
@@ -224,7 +224,7 @@ func TestPlanOfAll(t *testing.T) {
 	t.Logf("%d situations", count)
 }
 
-// situations yields every situation.
+// situations yields all combinations of the inputs of a plan.
 func situations(yield func(pullrequest.Situation) bool) {
 	bools := []bool{false, true}
 	branches := []pullrequest.OwnBranch{
@@ -282,32 +282,32 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 	case err != nil && len(steps) > 0:
 		return "a plan that is refused has steps"
 	case err != nil && (!s.Edit.Needed || s.Edit.Existing || s.Edit.OwnBranch.Unchanged || s.Edit.OwnBranch.Head == ""):
-		return "nothing of others is in the way"
+		return "a plan is refused although no foreign commit would be overwritten"
 	case !s.Edit.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
 		!s.Edit.Needed && has(pullrequest.Wait):
-		return "something is proposed that the target contains"
+		return "a change is proposed that the target already contains"
 	case !s.Edit.Needed && open && !has(pullrequest.Close):
-		return "a pull request stays open that changes nothing"
+		return "a pull request without a change is left open"
 	case !s.Edit.Needed && has(pullrequest.Delete) != s.Edit.Discard:
-		return "our branch goes, or stays, against the caller"
+		return "our branch is not deleted although Discard is set, or deleted although it is not set"
 	case s.Edit.Needed && (has(pullrequest.Close) || has(pullrequest.Delete)):
-		return "what is needed is closed"
+		return "the pull request of a needed change is closed"
 	case has(pullrequest.Push) && at(pullrequest.Push) != 0:
-		return "something comes before the push"
+		return "a step comes before the push"
 	case has(pullrequest.Create) && open:
 		return "two pull requests are open"
 	case has(pullrequest.Update) && !open:
-		return "a pull request is edited that is not open"
+		return "a pull request that is not open is edited"
 	case has(pullrequest.Push) && !has(pullrequest.Create) && !has(pullrequest.Update):
 		return "a push without a pull request"
 	case has(pullrequest.Push) && !s.Edit.Existing && s.Edit.OwnBranch.Head != "" &&
 		!s.Edit.OwnBranch.Unchanged && s.Edit.Listed &&
 		s.Edit.Moved != nil:
-		return "a push replaces what no plan listed"
+		return "a push replaces commits that no plan listed"
 	case has(pullrequest.Push) && !s.Edit.Existing && s.Edit.OwnBranch.Head != "" &&
 		!s.Edit.OwnBranch.Unchanged && !s.Edit.Listed &&
 		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Edit.OwnBranch.Head):
-		return "a push replaces a branch of others"
+		return "a push replaces a foreign branch"
 	case err == nil && s.Edit.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
 		return "the apply does not wait"
 	case !s.Wait && has(pullrequest.Wait):

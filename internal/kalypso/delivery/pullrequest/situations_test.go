@@ -8,18 +8,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// situation describes the actions of people, the host and earlier runs before a run, and the result of the run.
+// situation is what people, the host and earlier runs did before a run, and the result of the run.
 type situation struct {
 	rule string
 	with func(*world)
-	// want describes the result of the run: all pull requests, the value and other files on both branches, the requests
-	// to GitHub, and the error.
+	// want is the result of the run: all pull requests, the value and other files on both branches, the requests to
+	// GitHub, and the error.
 	want string
-	// but has the hosts with another result, by name, and the reason.
+	// but contains the hosts with another result, by name.
 	but map[string]difference
 }
 
-// difference describes a host that behaves otherwise.
+// difference is the result on a host that behaves differently, and the reason.
 type difference struct {
 	why  string
 	want string
@@ -43,7 +43,7 @@ const (
 	onAzure      = "Azure DevOps"
 )
 
-// TestSituations specifies the effect of a run on our branch and its pull request, on a real repo of each host. The
+// TestSituations specifies what a run does with our branch and its pull request, on a real repo of each host. The
 // desired value is 1, unless a row says otherwise.
 func TestSituations(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ host: list open, read`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"changed labels, beside labels of people", func(w *world) {
+		{"other labels in the settings", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"a", "b"}, true
 			w.must()
 			w.settings.Labels, w.promoted = []string{"b", "c"}, false
@@ -73,7 +73,7 @@ host: list open, read, edit`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, label, unlabel`, nil},
-		{"a label of the promotion that people set too", func(w *world) {
+		{"a label of the promotion that is also in the settings", func(w *world) {
 			w.settings.Labels, w.promoted = []string{"promoted"}, true
 			w.must()
 			w.promoted = false
@@ -91,7 +91,7 @@ host: list open, read`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, ask`, nil},
-		{"an edit reaches another owner", func(w *world) {
+		{"the next value changes folders of one more owner", func(w *world) {
 			w.settings.Reviewers, w.owners = []string{"ann"}, []string{"bob"}
 			w.must()
 			w.value, w.owners = "2", []string{"bob", "cora"}
@@ -100,7 +100,7 @@ host: list open, read, ask`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit, ask`, nil},
-		{"an edit reaches an owner no more", func(w *world) {
+		{"the next value does not change folders of one owner", func(w *world) {
 			w.owners = []string{"ann", "bob"}
 			w.must()
 			w.value, w.owners = "2", []string{"ann"}
@@ -109,7 +109,7 @@ host: list open, read, edit, ask`, nil},
 main: nothing
 ours: 2, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"an owner has reviewed, and the third edit reaches him again", func(w *world) {
+		{"an owner has reviewed, and the third value changes the owner's folders again", func(w *world) {
 			w.owners = []string{"ann"}
 			w.must()
 			w.people.Review(w, 1, "ann")
@@ -121,7 +121,7 @@ host: list open, read, edit`, nil},
 main: nothing
 ours: 3, 1 ahead, 0 behind
 host: list open, read, edit`, nil},
-		{"a reviewer has reviewed, and is not requested again", func(w *world) {
+		{"a reviewer has reviewed, and another value is desired", func(w *world) {
 			w.settings.Reviewers = []string{"ann"}
 			w.must()
 			w.people.Review(w, 1, "ann")
@@ -159,7 +159,7 @@ host: list open, read, reviews, timeline`, map[string]difference{
 main: nothing
 ours: none
 error: the host rejected the request at reviewers`},
-			onAzure: {"who has reviewed is a reviewer", `
+			onAzure: {"a person who has reviewed is a reviewer", `
 1 open "Set 1" asked [the team ann]
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
@@ -217,7 +217,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
 error: an open pull request of these branches already exists`, nil},
-		{"a text only quotes the marker", func(w *world) {
+		{"a text that only quotes the marker", func(w *world) {
 			w.must()
 			w.people.Edit(w, 1, "Set 1", "> "+marker)
 			w.loseState()
@@ -238,7 +238,7 @@ error: an open pull request of these branches already exists`, nil},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
-error: others pushed after the plan`, nil},
+error: people pushed after the plan`, nil},
 		{"people pushed, and the plan listed the push", func(w *world) {
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
@@ -314,7 +314,7 @@ error: the branch is not ours`, nil},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open
-error: others pushed after the plan`, nil},
+error: people pushed after the plan`, nil},
 		{"people rebased our commit onto a commit of their own, and the state is lost", func(w *world) {
 			w.must()
 			w.push("main", "apps.txt", "1")
@@ -432,7 +432,7 @@ ours: none`},
 main: 1
 ours: none`},
 		}},
-		{"the value is back to what the target contains", func(w *world) {
+		{"the desired value is again the target's value", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.value = "0"
@@ -441,7 +441,7 @@ ours: none`},
 main: 0
 ours: none
 host: list open, close`, nil},
-		{"the value is back, and people pushed to our branch", func(w *world) {
+		{"the desired value is again the target's value, and people pushed to our branch", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.push(w.branch(), "note.txt", "theirs")
@@ -451,7 +451,7 @@ host: list open, close`, nil},
 main: 0
 ours: 1 note.txt, 2 ahead, 0 behind
 host: list open, close`, nil},
-		{"the value is back, and the state is lost", func(w *world) {
+		{"the desired value is again the target's value, and the state is lost", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.loseState()
@@ -461,7 +461,7 @@ host: list open, close`, nil},
 main: 0
 ours: none
 host: list open, close`, nil},
-		{"the value is back, the state is lost, and people pushed to our branch", func(w *world) {
+		{"the desired value is again the target's value, the state is lost, people pushed to our branch", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.push(w.branch(), file, "theirs")
@@ -535,7 +535,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open`, nil},
-		{"people closed the pull request, and the value is back", func(w *world) {
+		{"people closed the pull request, and the desired value is again the target's value", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.people.Close(w, 1)
@@ -545,7 +545,7 @@ host: list open, list closed, list open`, nil},
 main: 0
 ours: none
 host: list open, list closed, list open`, nil},
-		{"people closed the pull request, the value was back, and is desired again", func(w *world) {
+		{"people closed the pull request, the target's value was desired, and then the value again", func(w *world) {
 			w.push("main", file, "0")
 			w.must()
 			w.people.Close(w, 1)
@@ -698,7 +698,7 @@ host: list open, read, list open, list closed, list open, open`, nil},
 main: 2
 ours: 2, 1 ahead, 1 behind
 host: list open, read, list open, list closed, list open`, map[string]difference{
-			onGitLabLags: {"the host merges what it sees", `
+			onGitLabLags: {"the host merges the older head that it sees", `
 1 merged "Set 1"
 2 open "Set 2"
 main: 1
@@ -713,7 +713,7 @@ ours: 2, 1 ahead, 0 behind`},
 main: 2
 ours: 2, 1 ahead, 1 behind
 host: list open, read, edit, list open, list closed, list open`, map[string]difference{
-			onGitLabLags: {"the host merges what it sees", `
+			onGitLabLags: {"the host merges the older head that it sees", `
 1 merged "Set 2"
 2 open "Set 2"
 main: 1
@@ -802,7 +802,7 @@ host: list open, list closed, list open, open, read, read`, nil},
 		{"the apply waited in vain, and the next apply continues", func(w *world) {
 			w.settings.Wait, w.sleep = true, w.timeUp(nil)
 			if w.run() == nil {
-				w.Fatal("it did not wait")
+				w.Fatal("the first apply did not wait")
 			}
 			w.ctx = w.Context()
 			w.sleep = w.onSecond(func() { w.people.Merge(w, 1, "squash") })
@@ -928,7 +928,7 @@ host: list open, read, list open, list closed, list open, open`, map[string]diff
 2 open "Set 2"
 main: 1
 ours: 2, 1 ahead, 0 behind`},
-			onAzure: {"the host merges in the background, and sees our push before", `
+			onAzure: {"the host merges in the background, and sees our push first", `
 1 open "Set 2" auto-merge merge
 main: nothing
 ours: 2, 1 ahead, 0 behind`},
@@ -1149,7 +1149,7 @@ main: nothing
 ours: none
 host: list open
 error: not found, or not visible to the credential`, nil},
-		{"we may read only", func(w *world) {
+		{"our credential may only read", func(w *world) {
 			w.as(hostingtest.Reader)
 		}, `
 main: nothing
@@ -1202,11 +1202,11 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, label
 error: the host rejected the request at labels`, map[string]difference{
-			onGitLab: {"labels are set with the rest", `
+			onGitLab: {"the host sets labels together with other settings", `
 1 open "Set 1" labels [a]
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
-			onAzure: {"labels are set with the rest", `
+			onAzure: {"the host sets labels together with other settings", `
 1 open "Set 1" labels [a]
 main: nothing
 ours: 1, 1 ahead, 0 behind`},
@@ -1266,7 +1266,7 @@ host: list open, list closed, list open, open`, nil},
 main: 1
 ours: 2, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"a draft with all settings loses them", func(w *world) {
+		{"a draft with labels and a reviewer, and then other settings", func(w *world) {
 			w.settings.Draft, w.settings.Labels, w.settings.Reviewers = true, []string{"a"}, []string{"ann"}
 			w.promoted = true
 			w.must()
@@ -1276,7 +1276,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, markPullRequestReadyForReview, unlabel, ask`, nil},
-		{"a push does not disable auto-merge", func(w *world) {
+		{"we enabled auto-merge, and another value is desired", func(w *world) {
 			w.people.Require(w, "main", "ci")
 			w.settings.AutoMerge = githost.Merge
 			w.must()
@@ -1293,7 +1293,7 @@ host: list open, read, edit`, nil},
 main: 0
 ours: nothing, 1 ahead, 0 behind
 host: list open, list closed, list open, open`, nil},
-		{"a removal is open and equal", func(w *world) { w.push("main", file, "0"); w.propose("") }, `
+		{"a removal that is already proposed", func(w *world) { w.push("main", file, "0"); w.propose("") }, `
 1 open "Remove the value"
 main: 0
 ours: nothing, 1 ahead, 0 behind
@@ -1337,7 +1337,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
 error: the step of the caller failed`, nil},
-		{"the caller's step fails, and nothing is needed", func(w *world) {
+		{"the caller's step fails, and the target contains the value", func(w *world) {
 			w.push("main", file, "1")
 			w.afterPush = func() error { return errStep }
 		}, `
@@ -1348,7 +1348,7 @@ error: the step of the caller failed`, nil},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			onAll(t, func(w *world) {
+			onEachHost(t, func(w *world) {
 				test.with(w)
 				w.resetLog()
 				w.expect(test.wantOn(w.which), w.run())

@@ -7,8 +7,8 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// TestBody: the marker stays, first or last, however much of the text is cut. A description that has it at the other
-// end gets it at the host's place.
+// TestBody: the marker is kept at the host's place, which is the beginning or the end, however much of the text is cut.
+// If a text has the marker at the other place, the marker is moved.
 func TestBody(t *testing.T) {
 	const marker = "<!-- marker -->"
 	for n, text := range []string{
@@ -28,23 +28,23 @@ func TestBody(t *testing.T) {
 				t.Errorf("%d: cut is %t: %q", n, cut, got)
 			}
 			if strings.Count(got, "`")%2 != 0 {
-				t.Errorf("%d: it ends within code: %q", n, got)
+				t.Errorf("%d: the text ends within code: %q", n, got)
 			}
 			if moved := body(body(text, marker, !first, 100), marker, first, 100); moved != got {
-				t.Errorf("%d: moved: %q, want %q", n, moved, got)
+				t.Errorf("%d: the text after the marker was moved is %q, want %q", n, moved, got)
 			}
 		}
 	}
 }
 
-// TestTrailer: the trailer is one line. It covers the marker and the contents.
+// TestTrailer: the trailer is one line, and differs for each marker and each content.
 func TestTrailer(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range []string{
 		Trailer("m", "c"), Trailer("n", "c"), Trailer("m", "d"), Trailer("m", ""), Trailer("m", "c\n"),
 	} {
 		if seen[s] || strings.Contains(s, "\n") || !strings.HasPrefix(s, trailerKey) {
-			t.Errorf("%q is twice, or more than a line", s)
+			t.Errorf("%q occurs twice, or is not a single line", s)
 		}
 		seen[s] = true
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestCommit: our commit has the message with the trailer, and the pull request has its first line, cut to the host's
-// limit, and the marker.
+// TestCommit: our commit has the message and the trailer. The title of the pull request is the first line of the
+// message, cut to the host's limit. Its text contains the marker.
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -48,11 +48,11 @@ func TestOtherCommits(t *testing.T) {
 			"value.txt, note.txt"},
 		{"people merged the target into our branch",
 			func(w *world) { w.push("main", "apps.txt", "1"); w.mergeTarget() }, ""},
-		{"people rebased our branch, and added nothing", func(w *world) {
+		{"people rebased our branch without a commit of their own", func(w *world) {
 			w.push("main", "apps.txt", "1")
 			w.rebaseOn("main", false)
 		}, ""},
-		{"people rebased our branch onto a commit of people",
+		{"people rebased our branch onto a commit of their own",
 			func(w *world) { w.push("main", "apps.txt", "1"); w.rebase() },
 			"the branch was rebased, and contains commits of others below ours"},
 		{"people rebased our branch, and pushed", func(w *world) {
@@ -81,7 +81,7 @@ func TestOtherCommits(t *testing.T) {
 	}
 }
 
-// TestCheck: a plan reports what an apply would refuse, with few requests to the host.
+// TestCheck: a plan reports what an apply would refuse, without a request to the host.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		{"no pull request", func(*world) {}, ""},
-		{"an open pull request with an older value", func(w *world) { w.must(); w.value = "2" }, ""},
+		{"open pull request, older value", func(w *world) { w.must(); w.value = "2" }, ""},
 		{"people pushed the desired value, and the state is lost", func(w *world) {
 			w.must()
 			w.push(w.branch(), file, "2")
@@ -103,18 +103,18 @@ func TestCheck(t *testing.T) {
 			w.loseState()
 			w.value = "2"
 		}, "people pushed to the branch"},
-		{"people rebased our commit onto a commit of people, and the state is lost", func(w *world) {
+		{"people rebased our commit onto a commit of their own, and the state is lost", func(w *world) {
 			w.must()
 			w.rebase()
 			w.loseState()
 			w.value = "2"
 		}, "people pushed to the branch"},
-		{"others have a branch of our name", func(w *world) { w.push(w.branch(), "note.txt", "theirs") },
+		{"a foreign branch has the name of our branch", func(w *world) { w.push(w.branch(), "note.txt", "theirs") },
 			"the branch is not ours"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			onAll(t, func(w *world) {
+			onEachHost(t, func(w *world) {
 				test.with(w)
 				before := w.head()
 				topic := w.topic()
@@ -134,14 +134,15 @@ func TestCheck(t *testing.T) {
 					w.Errorf("got %q, want %q", got, test.want)
 				}
 				if w.on.Requests() != requests || w.head() != before {
-					w.Error("the check asked the host, or moved our branch")
+					w.Error("the check sent a request to the host, or moved our branch")
 				}
 			})
 		})
 	}
 }
 
-// TestClose: the pull request of a dropped proposal is closed, and our branch deleted, unless it has foreign commits.
+// TestClose: if a proposal is dropped, its pull request is closed. Our branch is deleted unless it contains foreign
+// commits.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -149,7 +150,7 @@ func TestClose(t *testing.T) {
 		with func(*world)
 		want string
 	}{
-		{"an open pull request", func(*world) {}, `
+		{"open pull request", func(*world) {}, `
 1 closed "Set 1"
 main: nothing
 ours: none
@@ -164,7 +165,7 @@ host: `},
 main: nothing
 ours: 1 note.txt, 2 ahead, 0 behind
 host: close`},
-		{"people pushed, and the state knows their commit", func(w *world) {
+		{"people pushed, and the state contains their commit", func(w *world) {
 			w.push(w.branch(), "note.txt", "theirs")
 			w.known.Head = w.head()
 		}, `
@@ -186,7 +187,7 @@ host: close`},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
-			onAll(t, func(w *world) {
+			onEachHost(t, func(w *world) {
 				w.must()
 				test.with(w)
 				w.resetLog()
@@ -196,10 +197,11 @@ host: close`},
 	}
 }
 
-// TestRead: a pull request whose target branch was changed counts as closed, in any state on the host.
+// TestRead: if the target branch of a pull request was changed, the pull request counts as closed, whatever its state
+// on the host.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	onAll(t, func(w *world) {
+	onEachHost(t, func(w *world) {
 		w.must()
 		w.branchOff("live")
 		expect := func(want githost.PullRequestState) {
@@ -220,21 +222,21 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// TestSubject: a commit whose subject a host reads as a draft's does not make the pull request a draft, also when the
-// host sees the push after our edit.
-func TestSubject(t *testing.T) {
+// TestDraftSubject: hosts make a pull request a draft if its title begins with a word such as "Draft:". If the subject
+// of our commit begins so, the pull request is still no draft, even if the host sees the push after our edit.
+func TestDraftSubject(t *testing.T) {
 	t.Parallel()
 	for _, subject := range []string{"Draft: ", "[draft] ", "fixup! ", "Apply squash! "} {
 		t.Run(subject, func(t *testing.T) {
 			t.Parallel()
-			onAll(t, func(w *world) {
+			onEachHost(t, func(w *world) {
 				w.subject = subject
 				w.must()
 				w.propose("2")
 				for range 5 {
 					pr, err := w.topic().Read(w.ctx, 1)
 					if err != nil || pr.Draft || pr.Title != w.title() {
-						w.Fatalf("it is %+v, %v", pr, err)
+						w.Fatalf("the pull request is %+v, %v", pr, err)
 					}
 				}
 			})
@@ -242,12 +244,12 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// TestWithhold: a pull request that must not be merged is a draft without our auto-merge, with the reason in its text.
-// If we write back text of people, GitLab must not run it as a quick action with our rights, at any position of the
-// slash: behind our marker, or indented. The next run undoes the change.
+// TestWithhold: a pull request that must not be merged becomes a draft without our auto-merge, with the reason in its
+// text. The text also contains what people wrote. GitLab must not run this as a quick action with our rights, even if
+// its slash is indented or follows our marker. The next run undoes all this.
 func TestWithhold(t *testing.T) {
 	t.Parallel()
-	onAll(t, func(w *world) {
+	onEachHost(t, func(w *world) {
 		w.people.Require(w, "main", "ci")
 		w.settings.AutoMerge = githost.Squash
 		w.must()
@@ -257,7 +259,7 @@ func TestWithhold(t *testing.T) {
 		}
 		now := w.people.PullRequests(w)[0]
 		if !now.Draft || now.State != githost.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
-			// some hosts have the marker first
+			// on some hosts, the text begins with the marker
 			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") {
 			w.Errorf("withheld: %+v", now)
 		}
@@ -269,7 +271,8 @@ func TestWithhold(t *testing.T) {
 	})
 }
 
-// TestBranchName: the name is valid in Git, always the same for a marker, unique, and no prefix of another one's path.
+// TestBranchName: the name of a branch is valid in Git, and each marker has its own. No name is a folder of another
+// branch's name, which Git does not allow.
 func TestBranchName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, parts := range [][]string{
@@ -282,7 +285,7 @@ func TestBranchName(t *testing.T) {
 				t.Errorf("%q: %q, %v", parts, name, err)
 			}
 			if seen[name] || strings.Contains(strings.TrimPrefix(name, prefix), "/") {
-				t.Errorf("%q is twice, or may lie in another branch's name", name)
+				t.Errorf("%q occurs twice, or could be in the folder of another branch", name)
 			}
 			seen[name] = true
 		}

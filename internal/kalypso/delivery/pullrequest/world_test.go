@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	file   = "value.txt" // that the pull request changes
+	file   = "value.txt" // the file that the pull request changes
 	marker = "<!-- kalypso-rendering: dev -->"
 )
 
@@ -37,28 +37,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a repo on a host, and a rendering of one file that is delivered to its branch main by pull request.
+// world is a repo on a host, and a rendering of a single file that pull requests deliver to the branch main.
 type world struct {
 	*testing.T
 	which  hosts.Host
 	on     hostingtest.World
 	people hostingtest.BusyRepo
-	local  string // the repo, or a bare clone of it
-	url    string // of the repo
+	local  string // folder of the repo, or of a bare clone
+	url    string // URL of the repo
 	git    *gitremote.Client
 	host   githost.Host
 	ctx    context.Context
 
 	settings  pullrequest.Settings
-	subject   string              // begins the title
-	value     string              // desired content of the file; "": it is removed
-	owners    []string            // are asked beside the reviewers of the settings
+	subject   string              // beginning of the title
+	value     string              // desired content of the file, which is removed if this is empty
+	owners    []string            // reviewers in addition to those of the settings
 	promoted  bool                // the change promotes another commit
-	known     *pullrequest.Known  // the state; nil: none
-	pushed    string              // our last commit, from the state
+	known     *pullrequest.Known  // pull request in the state, or nil
+	pushed    string              // our last commit in the state
 	listed    string              // the head of our branch that the last plan listed
-	sleep     func(try int) error // runs while a run waits; nil: nothing happens
-	afterPush func() error        // runs before the pull request is opened or edited
+	sleep     func(try int) error // called while a run waits, unless nil
+	afterPush func() error        // called before the pull request is opened or edited
 }
 
 // newWorld returns a world on GitHub.
@@ -83,25 +83,25 @@ func newWorldOn(t *testing.T, host hosts.Host) *world {
 	return w
 }
 
-// onAll runs a test on each host.
-func onAll(t *testing.T, test func(*world)) {
+// onEachHost runs a test on each host.
+func onEachHost(t *testing.T, test func(*world)) {
 	t.Helper()
 	hosts.Each(t, hosts.All(), func(t *testing.T, on hosts.Host) { test(newWorldOn(t, on)) })
 }
 
-// as uses a credential for Git and the API.
+// as makes Git and the host's client use a credential.
 func (w *world) as(c hostingtest.Credential) {
 	w.Helper()
 	w.host = w.on.Host(w, c)
 	w.git = hosts.GitClient(w, w.host, w.url)
 }
 
-// team is a team that can review, or on hosts without teams a name that looks like one.
+// team returns a team that can review. On hosts without teams, it returns a name that looks like a team's.
 func (w *world) team() string {
 	return cmp.Or(w.on.Traits().Team, "acme/platform")
 }
 
-// fake is GitHub's fake, in a test that runs only on GitHub, or nil.
+// fake returns GitHub's fake if the test runs on it, or else nil.
 func (w *world) fake() *githubfake.Server {
 	if on, is := w.on.(*hosts.GitHubWorld); is {
 		return on.Fake
@@ -164,7 +164,7 @@ func (w *world) topic() *pullrequest.Topic {
 	return t
 }
 
-// maxWaits ends a run that would wait forever.
+// maxWaits is the number of waits after which a run fails, so that no test waits forever.
 const maxWaits = 100
 
 func content(s *gitbranch.Snapshot) (string, error) {
@@ -175,7 +175,7 @@ func content(s *gitbranch.Snapshot) (string, error) {
 	return string(files[file]), err
 }
 
-// edit is the edit of a rendering.
+// edit returns the edit of our branch, as a rendering computes it.
 func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitbranch.Snapshot, head string) (
 	pullrequest.Edit, error,
 ) {
@@ -215,7 +215,7 @@ func (w *world) run() error {
 	t := w.topic()
 	if err := t.Host().Check(githost.Settings{
 		Reviewers: w.settings.Reviewers, Labels: w.settings.Labels, AutoMerge: w.settings.AutoMerge,
-	}); err != nil { // as a plan does
+	}); err != nil { // a plan checks this
 		return err
 	}
 	result, err := t.Run(w.ctx, w.known,
@@ -272,10 +272,10 @@ func (w *world) propose(value string) {
 	w.must()
 }
 
-// plan lists the commits that people pushed to our branch.
+// plan makes the state list the commits that people pushed to our branch.
 func (w *world) plan() { w.listed = w.head() }
 
-// loseState loses the state, as if the apply were killed before it wrote it.
+// loseState removes the state, as if the apply was killed before Terraform stored it.
 func (w *world) loseState() { w.known, w.pushed, w.listed = nil, "", "" }
 
 // head returns the head of our branch.
@@ -308,7 +308,8 @@ func (w *world) pushOurs() {
 	w.send("main")
 }
 
-// deleteBranch deletes a branch, as people do. The host closes its pull requests, or keeps them open if it does that.
+// deleteBranch deletes a branch, as people do. It waits until the host has closed the branch's pull requests, unless
+// the host keeps them open.
 func (w *world) deleteBranch(name string) {
 	w.Helper()
 	w.people.DeleteBranch(w, name)
@@ -322,10 +323,10 @@ func (w *world) deleteBranch(name string) {
 	}
 }
 
-// rebase rebases our commit, as people do, onto a commit of theirs on top of main.
+// rebase rebases our commit onto a commit of people on top of main, as people do.
 func (w *world) rebase() { w.Helper(); w.rebaseOn("main", true) }
 
-// rebaseOn rebases our branch, as people do, with or without a commit of theirs below ours.
+// rebaseOn rebases our commit onto a branch, as people do. If theirs is set, a commit of people is between the two.
 func (w *world) rebaseOn(branch string, theirs bool) {
 	w.Helper()
 	w.fetch()
@@ -341,7 +342,7 @@ func (w *world) rebaseOn(branch string, theirs bool) {
 	w.send(w.branch())
 }
 
-// see describes the repo, the requests to GitHub since the log was reset, and the error.
+// see returns a text of the repo, of the requests to GitHub since the log was reset, and of the error.
 func (w *world) see(err error) string {
 	w.Helper()
 	w.fetch()
@@ -382,14 +383,14 @@ func (w *world) see(err error) string {
 	return "\n" + strings.Join(lines, "\n")
 }
 
-// requestsPrefix begins the line with the requests to GitHub.
+// requestsPrefix is the beginning of the line with the requests to GitHub.
 const requestsPrefix = "host: "
 
-// anyMethod matches auto-merge by a method.
+// anyMethod matches a line about auto-merge with its method.
 var anyMethod = regexp.MustCompile(`(?m)auto-merge (merge|squash|rebase)$`)
 
-// expect compares the result of a run with the expected one on GitHub. It waits for actions that the host does on its
-// own.
+// expect compares the result of a run with the expected result. It waits for what the host does on its own, such as
+// auto-merge.
 func (w *world) expect(want string, err error) {
 	w.Helper()
 	if w.fake() == nil {
@@ -413,7 +414,7 @@ func (w *world) expect(want string, err error) {
 	}
 }
 
-// errorText describes an error by its kind.
+// errorText returns a text for the kind of an error.
 func errorText(err error) string {
 	var host *githost.Error
 	var foreign *pullrequest.ForeignError
@@ -439,8 +440,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// contains describes a branch: the value, other files, and the commit below ours. A merge of the target counts as one
-// commit.
+// contains returns a text of a branch: the value, other files, and how far the branch is ahead of main and behind it. A
+// merge of main counts as one commit.
 func (w *world) contains(branch string) string {
 	w.Helper()
 	if gitserver.Rev(w, w.local, branch) == "" {
@@ -464,7 +465,7 @@ func (w *world) contains(branch string) string {
 	return fmt.Sprintf("%s, %s ahead, %s behind", text, ahead[1], ahead[0])
 }
 
-// requests lists the requests to GitHub.
+// requests returns a name for each request to GitHub.
 func (w *world) requests(fake *githubfake.Server) string {
 	var all []string
 	for _, r := range fake.Requests() {
@@ -500,11 +501,12 @@ func (w *world) requests(fake *githubfake.Server) string {
 		}
 		all = append(all, name)
 	}
-	return repeated(all)
+	return joinRepeats(all)
 }
 
-// repeated joins a list. If the list repeats a part, it writes that once, with the count.
-func repeated(all []string) string {
+// joinRepeats joins a list. If the list consists of one part several times, the part is written once, with the number
+// of times.
+func joinRepeats(all []string) string {
 	for n := 1; n <= len(all)/2; n++ {
 		part := all[:n]
 		if len(all)%n == 0 && slices.Equal(all, slices.Concat(slices.Repeat([][]string{part}, len(all)/n)...)) {
@@ -524,7 +526,7 @@ func (w *world) mergeTarget() {
 	w.send(w.branch())
 }
 
-// once returns a step after the push that runs once.
+// once returns a function for afterPush that is called only once.
 func (w *world) once(do func()) func() error {
 	return func() error {
 		w.afterPush = nil
@@ -544,7 +546,7 @@ func (w *world) awaitState(number int, state githost.PullRequestState) {
 	}
 }
 
-// onSecond runs a function in the second wait.
+// onSecond returns a function for sleep that calls another function in the second wait.
 func (w *world) onSecond(do func()) func(int) error {
 	return func(try int) error {
 		if try == 2 {
@@ -554,7 +556,7 @@ func (w *world) onSecond(do func()) func(int) error {
 	}
 }
 
-// timeUp ends the run's time in its second wait, just after a function ran.
+// timeUp returns a function for sleep that calls another function in the second wait, and then ends the run's context.
 func (w *world) timeUp(do func()) func(int) error {
 	var cancel context.CancelFunc
 	w.ctx, cancel = context.WithCancel(w.Context())
@@ -568,5 +570,5 @@ func (w *world) timeUp(do func()) func(int) error {
 
 var (
 	errStep    = errors.New("the step of the caller failed")
-	errTooLong = errors.New("the run waits for nothing")
+	errTooLong = errors.New("the run waits too long")
 )

@@ -49,10 +49,10 @@ func TestDestinations(t *testing.T) {
 	} {
 		other := record.Destination{Repo: repo, Branch: "dev", Path: "a"}
 		if got := at("a").Same(other); got != same {
-			t.Errorf("%s is the same place: %t", repo, got)
+			t.Errorf("%s is the same destination: %t", repo, got)
 		}
 		if other.Branch = "main"; at("a").Same(other) {
-			t.Errorf("another branch of %s is the same place", repo)
+			t.Errorf("another branch of %s is the same destination", repo)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestRead reads a written record. A branch without a record has none, and an unusable record is an error with the
-// reason.
+// TestRead reads records as they are written. A branch without a record is no error. An unusable record is an error
+// with the reason.
 func TestRead(t *testing.T) {
 	client, err := gitremote.NewClient(nil)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestImportID: the destination of an import ID is the one that the ID was made for.
+// TestImportID: an import ID that is made for a destination is parsed to the same destination.
 func TestImportID(t *testing.T) {
 	for _, at := range []record.Destination{
 		{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."},

@@ -9,7 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 )
 
-// TestObjectsInMessages reads the changed objects from messages as hosts quote them, and from those of people.
+// TestObjectsInMessages reads the changed objects from messages of commits: from ours, from those that hosts make of
+// them, and from those of people.
 func TestObjectsInMessages(t *testing.T) {
 	t.Parallel()
 	objects := []string{"config west: A, labels", "cluster type small (new)", "workload app-7", "and 3 more objects"}
@@ -18,15 +19,16 @@ func TestObjectsInMessages(t *testing.T) {
 		message string
 		want    []string
 	}{
-		"a commit":                {ours, objects},
-		"without objects":         {record.Message("dev", nil) + "\nconfig: +1 -0 ~2\n", nil},
-		"a squash":                {strings.Replace(ours, "dev\n", "dev (#12)\n", 1), objects},
-		"with line breaks of DOS": {"Merged PR 7: " + strings.ReplaceAll(ours, "\n", "\r\n"), objects},
-		"of people":               {"Fix it\n\nconfig west: A\n", nil},
-		"a merge":                 {"Merge pull request #12 from acme/deployment\n\nRender environment dev", nil},
-		"control characters":      {record.Message("dev", []string{"config \x1b[2J"}), []string{`config \x1b[2J`}},
-		"many lines":              {record.Message("dev", repeated("config x", 30)), repeated("config x", record.MaxObjects)},
-		"empty":                   {"", nil},
+		"our commit":                     {ours, objects},
+		"our commit without objects":     {record.Message("dev", nil) + "\nconfig: +1 -0 ~2\n", nil},
+		"squash of our commit":           {strings.Replace(ours, "dev\n", "dev (#12)\n", 1), objects},
+		"squash with CRLF":               {"Merged PR 7: " + strings.ReplaceAll(ours, "\n", "\r\n"), objects},
+		"commit of people":               {"Fix it\n\nconfig west: A\n", nil},
+		"merge of our branch":            {"Merge pull request #12 from acme/deployment\n\nRender environment dev", nil},
+		"object with control characters": {record.Message("dev", []string{"config \x1b[2J"}), []string{`config \x1b[2J`}},
+		"too many objects": {record.Message("dev", repeated("config x", 30)),
+			repeated("config x", record.MaxObjects)},
+		"empty message": {"", nil},
 	} {
 		if diff := cmp.Diff(test.want, record.ObjectsIn(test.message)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

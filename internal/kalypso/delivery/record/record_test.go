@@ -33,7 +33,7 @@ func TestRecord(t *testing.T) {
 }
 `
 	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("the record (-want +got):\n%s", diff)
+		t.Errorf("encoded record (-want +got):\n%s", diff)
 	}
 	got, err := record.Parse(text)
 	if err != nil {
@@ -42,13 +42,13 @@ func TestRecord(t *testing.T) {
 	if diff := cmp.Diff(written, got); diff != "" {
 		t.Errorf("after the round trip (-want +got):\n%s", diff)
 	}
-	// A record of an older version has no sources; its origins name the commits.
+	// A record of an older provider has no sources. Its origins contain the commits.
 	old := "https://a@" + strings.Repeat("1", 40) + ":x.yaml"
 	older := `{"version":1,"environment":"dev","cluster_types":[],"origins":["` + old + `"]}`
 	got, err = record.Parse([]byte(older))
 	if origins := got.Sources.Resolve(got.Origins); err != nil || len(origins) != 1 ||
 		origins[0].Commit != strings.Repeat("1", 40) {
-		t.Errorf("an older record is %v (%v)", got, err)
+		t.Errorf("the record of an older provider is %v (%v)", got, err)
 	}
 	for text, said := range map[string]string{
 		``:                                  "it was changed",

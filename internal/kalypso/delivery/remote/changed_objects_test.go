@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestChangedObjects: the message of a commit, and the history of the branch, name the objects that changed. If people
-// change the tree, the history names none.
+// TestChangedObjects: the message of a commit and the history of the branch name the objects that changed. For a commit
+// of people, the history names none.
 func TestChangedObjects(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -30,7 +30,7 @@ func TestChangedObjects(t *testing.T) {
 	first.Fleet.Workloads = []*fleet.Workload{workload("app-7", "a", "a"), workload("app-8", "a", "a")}
 	s := b.deliver(first, 1)
 
-	second := b.described("1", 1, kept(t, s))
+	second := b.described("1", 1, reread(t, s))
 	second.Fleet.Environment = "dev"
 	second.Tree = build(t, "dev", "2", usual)
 	second.Fleet.Configs[1].Data = map[string]string{"A": "changed\nReviewed-by: x", "B": "new"}
@@ -48,12 +48,12 @@ func TestChangedObjects(t *testing.T) {
 		t.Errorf("the message is\n%s", message)
 	}
 
-	// A host merges it, as after a pull request.
+	// A host merges the commit, as it merges a pull request.
 	merge := strings.TrimSpace(gitserver.Git(t, b.repo, "-c", "user.name=Host", "-c", "user.email=host@acme.io",
 		"commit-tree", "dev^{tree}", "-p", "dev~1", "-p", "dev", "-m", "Merge pull request #1"))
 	gitserver.Git(t, b.repo, "update-ref", "refs/heads/dev", merge)
 
-	third := b.described("1", 1, kept(t, s))
+	third := b.described("1", 1, reread(t, s))
 	third.Tree = build(t, "dev", "3", usual)
 	third.Fleet = &fleet.Fleet{Configs: third.Fleet.Configs}
 	for i := range 30 {
@@ -71,10 +71,10 @@ func TestChangedObjects(t *testing.T) {
 		got = append(got, d.Changes)
 	}
 	if len(got) != 4 || len(got[1]) != 10 || got[1][9] != "and 33 more objects" {
-		t.Fatalf("the history names %q", got)
+		t.Fatalf("the changes in the history are %q", got)
 	}
 	got[1] = nil
 	if diff := cmp.Diff([][]string{nil, nil, want, nil}, got); diff != "" {
-		t.Errorf("the history (-want +got):\n%s", diff)
+		t.Errorf("changes in the history (-want +got):\n%s", diff)
 	}
 }

@@ -10,22 +10,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestCheckHost: a plan checks, without a request, whether the host supports the settings of the pull request.
+// TestCheckHost: a plan checks whether the host supports the settings of the pull request. This takes no request.
 func TestCheckHost(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	for name, tt := range map[string]struct {
 		settings             pullrequest.Settings
-		repo                 string // "": the repo of the rendering
-		reviewers, autoMerge bool   // are refused
+		repo                 string // empty for the repo of the rendering
+		reviewers, autoMerge bool   // whether these are refused
 	}{
-		"nothing":        {},
-		"fine":           {settings: pullrequest.Settings{Reviewers: []string{"acme/team"}, AutoMerge: githost.Squash}},
-		"another team":   {settings: pullrequest.Settings{Reviewers: []string{"other/team"}}, reviewers: true},
-		"another method": {settings: pullrequest.Settings{AutoMerge: "fast-forward"}, autoMerge: true},
-		"not known yet":  {settings: pullrequest.Settings{Reviewers: []string{unknown.Text}, AutoMerge: unknown.Text}},
-		"on no host": {settings: pullrequest.Settings{Reviewers: []string{"other/team"}},
-			repo: "https://git.acme.io/acme/gitops"}, // which is reported when the branch is read
+		"no settings": {},
+		"valid settings": {settings: pullrequest.Settings{Reviewers: []string{"acme/team"},
+			AutoMerge: githost.Squash}},
+		"team of another organization": {settings: pullrequest.Settings{Reviewers: []string{"other/team"}}, reviewers: true},
+		"unsupported method":           {settings: pullrequest.Settings{AutoMerge: "fast-forward"}, autoMerge: true},
+		"unknown settings": {settings: pullrequest.Settings{Reviewers: []string{unknown.Text},
+			AutoMerge: unknown.Text}},
+		"repo on no known host": {settings: pullrequest.Settings{Reviewers: []string{"other/team"}},
+			repo: "https://git.acme.io/acme/gitops"}, // reported later, when the branch is read
 	} {
 		d := r.desired
 		d.Strategy, d.PullRequest = strategy.PullRequest, tt.settings

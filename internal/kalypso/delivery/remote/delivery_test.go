@@ -49,7 +49,8 @@ func newBranch(t *testing.T) *branch {
 	return &branch{t, gitserver.InitBare(t), client}
 }
 
-// build renders an environment whose cluster types have the named targets, each with files that contain the value.
+// build renders an environment. The cluster types have the named targets, and the files of each target contain the
+// value.
 func build(t testing.TB, environment, value string, targets map[string][]string) *tree.Tree {
 	t.Helper()
 	var text strings.Builder
@@ -80,14 +81,14 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	return made.Tree
 }
 
-// request is the desired rendering, with the state that the plan was made from.
+// request is the desired rendering, with the state on which the plan is based.
 type request struct {
 	*wish.Arguments
 	Tree   *tree.Tree
 	before *past.State
 }
 
-// decide decides as a plan of an update does.
+// decide returns the decision of the plan of an update.
 func (o request) decide() *delivery.Decision {
 	arguments := *o.Arguments
 	prior := &past.Prior{TreeHash: o.Tree.Hash.String()}
@@ -97,14 +98,14 @@ func (o request) decide() *delivery.Decision {
 	return delivery.Decide(next.NewRendered(&arguments, o.Tree), prior, o.before)
 }
 
-// copied returns a request whose arguments can be changed.
+// copied returns a request with its own copy of the arguments, which can be changed.
 func (o request) copied() request {
 	arguments := *o.Arguments
 	o.Arguments = &arguments
 	return o
 }
 
-// applied returns the tree that the apply leaves.
+// applied returns the tree that the apply leaves on the branch.
 func (o request) applied() *next.Next { return o.decide().Applied }
 
 // overwrites reports whether the plan warns that the apply overwrites foreign changes.
@@ -164,22 +165,22 @@ var (
 	plain = func(content string) gitserver.File { return gitserver.File{Mode: "100644", Content: content} }
 )
 
-// TestDrift changes our folders and our record outside Terraform. Each such change is drift. One commit corrects it,
-// and changes nothing else.
+// TestDrift changes our folders or our record outside Terraform. Each such change is drift. The next apply restores
+// them with one commit, which changes nothing else.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	const record = ".kalypso/rendering.json"
 	for name, edit := range map[string]map[string]gitserver.File{
-		"a file":              {"large/a-x/reconciler.yaml": plain("theirs")},
-		"a mode":              {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
-		"an added file":       {"large/my folder of mine/x": plain("theirs")},
-		"a removed file":      {"large/a-x/reconciler.yaml": {}},
-		"a folder gone":       {"small": {}},
-		"a file for a folder": {"small": plain("theirs")},
-		"a link for a folder": {"small": {Mode: "120000", Content: "large"}},
-		"all folders removed": {"small": {}, "large": {}, ".kalypso": {}},
-		"the record gone":     {".kalypso": {}},
-		"the record broken":   {record: plain("{")},
+		"changed file":                       {"large/a-x/reconciler.yaml": plain("theirs")},
+		"changed mode":                       {"large/a-x/reconciler.yaml": {Mode: "100755", Content: "1"}},
+		"added file":                         {"large/my folder of mine/x": plain("theirs")},
+		"removed file":                       {"large/a-x/reconciler.yaml": {}},
+		"removed folder":                     {"small": {}},
+		"file instead of a folder":           {"small": plain("theirs")},
+		"link instead of a folder":           {"small": {Mode: "120000", Content: "large"}},
+		"all folders and the record removed": {"small": {}, "large": {}, ".kalypso": {}},
+		"removed record":                     {".kalypso": {}},
+		"invalid record":                     {record: plain("{")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,7 +189,7 @@ func TestDrift(t *testing.T) {
 			gitserver.Seed(t, b.repo, "dev", map[string]string{"other/x": "theirs", "README.md": "theirs"})
 			delivered = b.observe(delivered)
 			if delivered.Drifted() {
-				t.Fatalf("a commit elsewhere is drift: %v", delivered.Drift)
+				t.Fatalf("a commit outside of our folders is drift: %v", delivered.Drift)
 			}
 			want := gitserver.Modes(t, b.repo, "dev")
 
@@ -196,11 +197,11 @@ func TestDrift(t *testing.T) {
 			now := b.observe(delivered)
 			if len(now.Drift) != 1 || now.Drift[0].Commit != commit || now.Drift[0].Author != "Somebody <somebody@acme.io>" ||
 				len(now.Drift[0].Paths) == 0 {
-				t.Fatalf("drift is %+v, want that of commit %s", now.Drift, commit)
+				t.Fatalf("drift is %+v, want the commit %s", now.Drift, commit)
 			}
 			o := b.request("1", usual, now)
 			if !o.overwrites() {
-				t.Error("the request does not say that it overwrites")
+				t.Error("the plan does not say that it overwrites foreign changes")
 			}
 			o.Guardrails = wish.Guardrails{MaxRemoved: "100%"}
 			after := b.deliver(o, 1)
@@ -209,15 +210,15 @@ func TestDrift(t *testing.T) {
 				t.Errorf("the branch (-delivered +now):\n%s", diff)
 			}
 			if b.observe(after).Drifted() {
-				t.Error("still drifted")
+				t.Error("the branch still has drift")
 			}
 			gitserver.Fsck(t, b.repo)
 		})
 	}
 }
 
-// TestUnknownRecord puts a record with another promoted commit, or with other folders, in place of the one in the
-// state. Neither an apply with on_drift = "overwrite" nor a destroy trusts it: both change nothing. After a revert,
+// TestUnknownRecord: people replace the record by one with another promoted commit or with other folders. An apply with
+// on_drift = "overwrite" and a destroy both refuse this record, and change nothing. After people revert their commit,
 // both succeed.
 func TestUnknownRecord(t *testing.T) {
 	t.Parallel()
@@ -225,19 +226,19 @@ func TestUnknownRecord(t *testing.T) {
 		edit map[string]gitserver.File
 		says string
 	}{
-		"another commit": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+		"another promoted commit": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small"], "promoted_commit": "ungated"}`)},
 			`it promotes commit "ungated"`},
-		"a commit in waves": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+		"another promoted commit in waves": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small"],
 			"rollout": {"target_tree_hash": "x", "promoted_commit": "ungated", "stage": "all"}}`)},
 			`it promotes commit "ungated"`},
-		"without a folder": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+		"missing folder": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": ["large"]}`)}, "it does not list small"},
-		"a folder of a team": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+		"folder of a team": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": ["large", "small", "team"]}`), "team/x": plain("theirs")},
 			"it also lists team"},
-		"a folder gone": {map[string]gitserver.File{".kalypso/rendering.json": plain(
+		"removed folder": {map[string]gitserver.File{".kalypso/rendering.json": plain(
 			`{"version": 1, "environment": "dev", "cluster_types": []}`), "small": {}}, "it does not list large, small"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +259,7 @@ func TestUnknownRecord(t *testing.T) {
 				for _, err := range []error{applied, remove(now)} {
 					var unknown *check.UnknownRecordError
 					if !errors.As(err, &unknown) || !strings.Contains(err.Error(), test.says) {
-						t.Errorf("it says %v", err)
+						t.Errorf("the error is %v", err)
 					}
 				}
 			}
@@ -274,13 +275,13 @@ func TestUnknownRecord(t *testing.T) {
 	}
 }
 
-// TestNewerRecord puts the record of a newer version of the provider on the branch. Each operation returns an error
-// that says so, and writes nothing, whatever the record says and the arguments allow.
+// TestNewerRecord: the branch contains a record of a newer version of the provider. Each operation returns an error
+// that says so, and writes nothing, even if the arguments allow all changes.
 func TestNewerRecord(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"of the same fields": `{"version": 99, "environment": "dev", "cluster_types": ["large", "small"]}`,
-		"of other fields":    `{"version": 99, "environment": {"name": "dev"}, "cluster_types": {}}`,
+		"record with the same fields": `{"version": 99, "environment": "dev", "cluster_types": ["large", "small"]}`,
+		"record with other fields":    `{"version": 99, "environment": {"name": "dev"}, "cluster_types": {}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -321,9 +322,9 @@ func TestNewerRecord(t *testing.T) {
 	}
 }
 
-// TestNothingToDo applies the same files with other origins and another message, with and without a state. No commit is
-// made.
-func TestNothingToDo(t *testing.T) {
+// TestOtherOriginsOrMessage: the same files with other origins and another message need no commit, whether there is a
+// state or not. Another promoted commit needs one.
+func TestOtherOriginsOrMessage(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	s := b.deliver(b.request("1", usual, nil), 1)
@@ -331,7 +332,7 @@ func TestNothingToDo(t *testing.T) {
 		o := b.request("1", usual, before)
 		o.Origins, o.Message = []string{"https://acme.io/base@" + strings.Repeat("1", 40) + ":x"}, "Another"
 		if now := b.deliver(o, 0); now.Base != s.Base || now.DeliveredRecord != s.DeliveredRecord {
-			t.Errorf("the state went from %+v to %+v", s, now)
+			t.Errorf("the state changed from %+v to %+v", s, now)
 		}
 	}
 	o := b.request("1", usual, s)
@@ -339,25 +340,25 @@ func TestNothingToDo(t *testing.T) {
 	b.deliver(o, 1)
 }
 
-// TestRecordPathOccupied puts a directory or a file where the record belongs. The next plan fails, since the last
-// refresh has seen the obstacle, and so does the apply.
+// TestRecordPathOccupied: people put something else at the path of the record. The next plan fails, since its refresh
+// finds this, and so does an apply.
 func TestRecordPathOccupied(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		edit   map[string]gitserver.File
 		reason string
 	}{
-		"a file": {map[string]gitserver.File{".kalypso": plain("theirs")},
+		"file": {map[string]gitserver.File{".kalypso": plain("theirs")},
 			`".kalypso" (mode 0100644) exists but is not a directory`},
-		"a link": {map[string]gitserver.File{".kalypso": {Mode: "120000", Content: "large"}},
+		"link": {map[string]gitserver.File{".kalypso": {Mode: "120000", Content: "large"}},
 			`".kalypso" (mode 0120000) exists but is not a directory`},
-		"a folder": {map[string]gitserver.File{".kalypso/rendering.json/x": plain("theirs")},
+		"folder": {map[string]gitserver.File{".kalypso/rendering.json/x": plain("theirs")},
 			`".kalypso/rendering.json" (mode 0040000) exists but is not a file`},
-		"a submodule": {
+		"submodule": {
 			map[string]gitserver.File{".kalypso/rendering.json": {Mode: "160000", Content: strings.Repeat("1", 40)}},
 			`".kalypso/rendering.json" (mode 0160000) exists but is not a file`,
 		},
-		"another environment": {
+		"record of another environment": {
 			map[string]gitserver.File{
 				".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage", "cluster_types": []}`),
 			},
@@ -370,7 +371,7 @@ func TestRecordPathOccupied(t *testing.T) {
 			s := b.deliver(b.request("1", usual, nil), 1)
 			gitserver.SeedFiles(t, b.repo, "dev", "Away with the record", map[string]gitserver.File{".kalypso": {}})
 			head := gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
-			o := b.request("1", usual, kept(t, b.observe(s)))
+			o := b.request("1", usual, reread(t, b.observe(s)))
 			decision := o.decide()
 			_, err := b.tryDeliver(o)
 			for when, err := range map[string]error{"plan": errors.Join(decision.Errors...), "apply": err} {
@@ -386,8 +387,9 @@ func TestRecordPathOccupied(t *testing.T) {
 	}
 }
 
-// TestTakenByAnother replaces the record by one of another environment. The path belongs to that environment then.
-func TestTakenByAnother(t *testing.T) {
+// TestRecordOfAnotherEnvironment: people replace the record by one of another environment. Then the path belongs to
+// this environment, and an apply fails.
+func TestRecordOfAnotherEnvironment(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	s := b.deliver(b.request("1", usual, nil), 1)
@@ -405,9 +407,9 @@ func TestTakenByAnother(t *testing.T) {
 	}
 }
 
-// TestOverwritesNothing delivers a tree that the branch already contains: an apply pushed it and was killed, or a
-// change on the branch was copied into the fleet. No file is written.
-func TestOverwritesNothing(t *testing.T) {
+// TestTreeAlreadyOnBranch delivers a tree that the branch already contains. Either an apply was killed after its push,
+// or people made a change on the branch and then in the fleet. No file is written, and no drift is reported.
+func TestTreeAlreadyOnBranch(t *testing.T) {
 	t.Parallel()
 	more := map[string][]string{"large": {"a", "b", "d"}, "drone": {}, "small": {"c"}}
 	b := newBranch(t)
@@ -415,17 +417,17 @@ func TestOverwritesNothing(t *testing.T) {
 	b.deliver(b.request("2", more, first), 1)
 	now := b.observe(first)
 	if !now.Drifted() {
-		t.Error("what changed since is not seen")
+		t.Error("the changes since the first delivery are not found")
 	}
 	o := b.request("2", more, now)
 	if o.overwrites() {
-		t.Error("the request overwrites its own push")
+		t.Error("the plan reports its own push as drift")
 	}
 	if b.deliver(o, 0).Drifted() {
-		t.Error("still drifted")
+		t.Error("the branch still has drift")
 	}
 	if !b.request("3", more, now).overwrites() || !b.request("2", usual, now).overwrites() {
-		t.Error("a request for another tree does not overwrite it")
+		t.Error("the plan of another tree does not report that it overwrites the push")
 	}
 	// People changed one folder as the fleet renders it now. Only the fleet changed another folder.
 	second := b.deliver(b.request("2", more, b.observe(now)), 0)
@@ -439,33 +441,34 @@ func TestOverwritesNothing(t *testing.T) {
 	)
 	o = b.request("2", map[string][]string{"large": {"a"}, "drone": {"e"}, "small": {"c"}}, b.observe(second))
 	if o.overwrites() || hotfix.Folders[1].Hash != o.Tree.Folders[1].Hash {
-		t.Error("the hotfix that came into the fleet is overwritten")
+		t.Error("the plan reports a hotfix as drift that the fleet contains now")
 	}
 	b.deliver(o, 1)
 }
 
-// TestRemove removes the folders that the record lists. Without a record, it removes the folders that are unchanged
-// since the delivery.
+// TestRemove: a destroy removes the folders that the record lists. Without a record, it removes the folders that have
+// not changed since the delivery.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	theirs := map[string]string{"team/x": "theirs", "README.md": "theirs", "large.txt": "theirs"}
 	for _, test := range []struct {
 		name string
 		edit map[string]gitserver.File
-		left []string // beside theirs
-		said string   // the error, with which nothing is removed
+		left []string // paths that remain in addition to theirs
+		said string   // a part of the error, in which case nothing is removed
 	}{
 		{name: "as delivered"},
 		{name: "foreign files in our folders",
 			edit: map[string]gitserver.File{"large/y": plain("theirs"), "small/c-x/namespace.yaml": {}}},
-		{name: "the record gone", edit: map[string]gitserver.File{".kalypso": {}, "large/y": plain("theirs")},
+		{name: "removed record", edit: map[string]gitserver.File{".kalypso": {}, "large/y": plain("theirs")},
 			left: []string{"large/README.md", "large/a-x/namespace.yaml", "large/a-x/reconciler.yaml",
 				"large/b-x/namespace.yaml", "large/b-x/reconciler.yaml", "large/y"}},
-		{name: "a file for a folder", edit: map[string]gitserver.File{"small": plain("theirs")}, left: []string{"small"}},
-		{name: "the record of another environment",
+		{name: "file instead of a folder", edit: map[string]gitserver.File{"small": plain("theirs")},
+			left: []string{"small"}},
+		{name: "record of another environment",
 			edit: map[string]gitserver.File{".kalypso/rendering.json": plain(`{"version": 1, "environment": "stage"}`)},
 			said: `environment "stage"`},
-		{name: "the record broken", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")},
+		{name: "invalid record", edit: map[string]gitserver.File{".kalypso/rendering.json": plain("{")},
 			said: "can't be used"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -489,20 +492,20 @@ func TestRemove(t *testing.T) {
 			if diff := cmp.Diff(want, b.paths()); diff != "" {
 				t.Errorf("the branch (-want +got):\n%s", diff)
 			}
-			// A second time, and on a deleted branch, there is nothing to do.
+			// On a deleted branch, there is nothing to do.
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
 				if err := remote.Remove(t.Context(), b.client, s, "Away",
 					gitbranch.Author{Name: "A", Email: "a@acme.io"}); err != nil {
-					t.Errorf("on a branch that is gone: %v", err)
+					t.Errorf("on a deleted branch: %v", err)
 				}
 			}
 		})
 	}
 }
 
-// TestAdopt adopts folders that have the names of ours, and folders of the operator. Each target folder that is removed
-// with them counts for the guardrails.
+// TestAdopt adopts folders with the names of our folders, and folders of the operator. Each target whose folder is
+// removed with them counts for the guardrails.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	const readme = "This folder contains deployment targets scheduled on the cluster type"
@@ -547,7 +550,7 @@ func TestAdopt(t *testing.T) {
 		"small: 1 added, 0 removed, 0 changed (a new folder)", "  added: c-x",
 	}
 	if diff := cmp.Diff(told, found.Lines(9)); diff != "" {
-		t.Errorf("what changes (-want +got):\n%s", diff)
+		t.Errorf("lines about the changes (-want +got):\n%s", diff)
 	}
 	s := b.deliver(o, 1)
 	want := []string{
@@ -563,8 +566,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestRoundTrips counts the requests of a delivery: one look-up of the branch, one fetch of the trees that differ, and
-// one look-up after the push.
+// TestRoundTrips: a delivery reads with three requests. One looks up the branch, one fetches the trees that differ, and
+// one looks up the branch after the push.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -574,7 +577,7 @@ func TestRoundTrips(t *testing.T) {
 		o.Destination.Repo = url
 		return o
 	}
-	s := kept(t, b.deliver(at("1", nil), 1))
+	s := reread(t, b.deliver(at("1", nil), 1))
 	server.ResetLog()
 	b.deliver(at("2", s), 1)
 	if reads := server.Reads(); reads != 3 {
@@ -583,17 +586,18 @@ func TestRoundTrips(t *testing.T) {
 	gitserver.Fsck(t, b.repo)
 }
 
-// TestMoves moves a tree. All of it is delivered to the new location and removed from the previous one.
-func TestMoves(t *testing.T) {
+// TestMove: a move delivers the whole tree to the new location and removes it from the previous location, unless the
+// previous location is kept.
+func TestMove(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	s := kept(t, b.deliver(b.request("1", usual, nil), 1))
+	s := reread(t, b.deliver(b.request("1", usual, nil), 1))
 	o := b.request("1", usual, s)
 	o.Destination.Path = "deep/down"
 	var guardrail *check.GuardrailError
 	if _, err := b.tryDeliver(o); !errors.As(err, &guardrail) || guardrail.Total != 3 ||
 		!strings.Contains(err.Error(), "Clusters that still sync from there") {
-		t.Errorf("without guardrails that allow it: %v", err)
+		t.Errorf("with the default guardrails: %v", err)
 	}
 	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	moved := b.deliver(o, 1)
@@ -602,20 +606,20 @@ func TestMoves(t *testing.T) {
 	}
 	for _, path := range b.paths() {
 		if !strings.HasPrefix(path, "deep/down/") {
-			t.Errorf("%s is left", path)
+			t.Errorf("%s was not removed", path)
 		}
 	}
-	o = b.request("1", usual, kept(t, moved))
+	o = b.request("1", usual, reread(t, moved))
 	o.KeepOld = true
 	before := b.paths()
 	o.Destination.Branch = "beside"
 	if _, err := b.tryDeliver(o); err != nil || gitserver.Rev(t, b.repo, "beside") == "" {
-		t.Errorf("to be kept: %v", err)
+		t.Errorf("move that keeps the previous location: %v", err)
 	}
 	if diff := cmp.Diff(before, b.paths()); diff != "" {
-		t.Errorf("what is to be kept (-before +after):\n%s", diff)
+		t.Errorf("previous location that is kept (-before +after):\n%s", diff)
 	}
-	o = b.request("1", usual, kept(t, moved))
+	o = b.request("1", usual, reread(t, moved))
 	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	o.Destination = record.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
@@ -625,11 +629,11 @@ func TestMoves(t *testing.T) {
 	gitserver.Fsck(t, o.Destination.Repo)
 	if modes := gitserver.Modes(t, o.Destination.Repo, "other"); modes["large/a-x/reconciler.yaml"] == "" ||
 		modes["small/c-x/reconciler.yaml"] == "" {
-		t.Errorf("on the new branch are %v", modes)
+		t.Errorf("the new branch contains %v", modes)
 	}
 }
 
-// TestDeliverWaveWithoutState delivers a wave without a state. The branch decides which wave is next.
+// TestDeliverWaveWithoutState: without a state, the next wave follows from what the branch contains.
 func TestDeliverWaveWithoutState(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -640,22 +644,22 @@ func TestDeliverWaveWithoutState(t *testing.T) {
 	folder := func(name string) string { return gitserver.Git(t, b.repo, "rev-parse", "dev:"+name) }
 	large, small := folder("large"), folder("small")
 	if o.applied().Known > inventory.Unread {
-		t.Error("the tree is certain before the branch is read")
+		t.Error("the tree is known before the branch is read")
 	}
 	result, err := b.tryDeliver(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if result.Applied.Known == inventory.Unread || result.Applied.Complete {
-		t.Error("the applied tree is no wave")
+		t.Error("the applied tree is unknown or complete, although it is a wave")
 	}
 	if changed := []bool{folder("large") != large, folder("small") != small}; changed[0] == changed[1] {
 		t.Errorf("the wave changed large: %t, small: %t", changed[0], changed[1])
 	}
 }
 
-// kept is the state as the next run finds it.
-func kept(t *testing.T, s *past.State) *past.State {
+// reread encodes and decodes a state, as the next run does.
+func reread(t *testing.T, s *past.State) *past.State {
 	t.Helper()
 	text, err := s.Encode()
 	if err != nil {

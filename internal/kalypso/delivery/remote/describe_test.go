@@ -28,7 +28,8 @@ func config(name string, labels, data map[string]string) *fleet.Config {
 	return &fleet.Config{Meta: fleet.Meta{Name: name, Labels: all}, Data: data}
 }
 
-// described returns a request for the usual targets with configs of a value, and origins at a commit.
+// described returns a request for the usual targets. Its configs contain the value, and its origins are at the commit
+// with this number.
 func (b *branch) described(value string, commit int, before *past.State) request {
 	o := b.request(value, usual, before)
 	o.Fleet.Configs = []*fleet.Config{
@@ -67,14 +68,14 @@ func (b *branch) described(value string, commit int, before *past.State) request
 	return o
 }
 
-// TestDescribe describes a change since the last delivery. The order of the input and the author do not matter.
+// TestDescribe describes a change since the last delivery. The description does not depend on the order of the input.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	shown := b.described("canary-1", 1, nil)
 	shown.Review.Detail = wish.Values
 	first := b.deliver(shown, 1)
-	o := b.described("canary-2", 2, kept(t, first))
+	o := b.described("canary-2", 2, reread(t, first))
 	text := delivery.Describe(t.Context(), o.applied(), o.before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
 	for _, want := range []string{
@@ -89,22 +90,22 @@ func TestDescribe(t *testing.T) {
 		"- `another` from `git@git.acme.io:acme/base`: ",
 		"- `shop` from `https://git.acme.io/acme/shop.git`: [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + old +
 			">) → [`0000000`](<https://git.acme.io/acme/shop.git/commit/" + now + ">) (`deploy/w.yaml#shop`, `other/x.yaml`)\n",
-		"**Promoted commit:** `0000000` → `0000000`\n", // two repos have such a commit
+		"**Promoted commit:** `0000000` → `0000000`\n", // not a link, since two repos have this commit
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q:\n%s", want, text)
+			t.Errorf("the description does not contain %q:\n%s", want, text)
 		}
 	}
 	if strings.Contains(strings.NewReplacer("`only-canary-1`", "", "`only-canary-2`", "").Replace(text), "canary") ||
 		strings.Contains(text, "stays") {
-		t.Errorf("it tells a value, or what stays:\n%s", text)
+		t.Errorf("the description contains a value, or a config that does not change:\n%s", text)
 	}
 	values := o.copied()
 	values.Review.Detail = wish.Values
 	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
 		"`store \"vault\", key \"canary-2\", property \"canary\"`"
 	if text := delivery.Describe(t.Context(), values.applied(), o.before); !strings.Contains(text, reference) {
-		t.Errorf("it does not say %q:\n%s", reference, text)
+		t.Errorf("the description does not contain %q:\n%s", reference, text)
 	}
 	moved := o.copied()
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
@@ -112,7 +113,7 @@ func TestDescribe(t *testing.T) {
 		"It replaces environment `dev`.\nIt moves from branch `dev`.\n"
 	if text := delivery.Describe(t.Context(), moved.applied(), o.before); !strings.Contains(text, left) ||
 		strings.Contains(delivery.Describe(t.Context(), o.applied(), o.before), "It ") {
-		t.Errorf("of another environment elsewhere it says:\n%s", text)
+		t.Errorf("description of a move to another environment:\n%s", text)
 	}
 	for range 10 {
 		rand.Shuffle(
@@ -122,7 +123,7 @@ func TestDescribe(t *testing.T) {
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Fleet.Registrations)
 		if diff := cmp.Diff(text, delivery.Describe(t.Context(), o.applied(), o.before)); diff != "" {
-			t.Fatalf("in another order (-before +after):\n%s", diff)
+			t.Fatalf("description of another order (-before +after):\n%s", diff)
 		}
 	}
 	result, err := b.tryDeliver(o)
@@ -130,11 +131,12 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(text, delivery.Describe(t.Context(), o.applied(), result.Before)); diff != "" {
-		t.Errorf("after the delivery (-before +after):\n%s", diff)
+		t.Errorf("description after the delivery (-before +after):\n%s", diff)
 	}
 }
 
-// TestInputsKeepNoValue looks for values in the state. It contains only those parts of values that descriptions show.
+// TestInputsKeepNoValue: the state contains values only if descriptions show values, and then only the part that is
+// shown.
 func TestInputsKeepNoValue(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -149,33 +151,34 @@ func TestInputsKeepNoValue(t *testing.T) {
 	}
 	s := delivery.Computed(o.applied())
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
-		t.Errorf("kept is\n%s", text)
+		t.Errorf("the stored inputs are\n%s", text)
 	}
 	o.Review.Detail = wish.Values
 	o.Fleet.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
 	if n := strings.Count(unpacked(delivery.Computed(o.applied())), "canary-long"); n == 0 || n > 10 {
-		t.Errorf("a long value is kept %d times over", n)
+		t.Errorf("a long value is stored with %d of its 100 parts", n)
 	}
 
-	// An apply that delivers nothing stores or removes values, unless they differ from the delivered ones.
+	// If review.detail changes, an apply without a delivery stores or removes the values. It does not store values that
+	// differ from the delivered values.
 	delete(o.Fleet.Configs[0].Data, "long")
 	s = o.WithInputs(s)
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
-		t.Errorf("kept is\n%s", text)
+		t.Errorf("the stored inputs are\n%s", text)
 	}
 	o.Review.Detail = wish.Keys
 	if text := unpacked(o.WithInputs(s)); strings.Contains(text, "canary") {
-		t.Errorf("kept is\n%s", text)
+		t.Errorf("the stored inputs are\n%s", text)
 	}
 	o.Fleet.Configs[0].Data["B"] = "another"
 	if diff := cmp.Diff(unpacked(s), unpacked(o.WithInputs(s))); diff != "" {
-		t.Errorf("other values took the place of those that were delivered:\n%s", diff)
+		t.Errorf("the delivered values were replaced by other values:\n%s", diff)
 	}
 }
 
-// TestDescribeNotKnown describes a change without knowing all of the previous state: after an import, for an adopted
-// folder, and for a state of an older version.
-func TestDescribeNotKnown(t *testing.T) {
+// TestDescribeUnknownInputs describes a change when the previous inputs are not all known: after an import, with a
+// state of an older version, and for an adopted folder.
+func TestDescribeUnknownInputs(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	o := b.described("1", 1, nil)
@@ -186,29 +189,29 @@ func TestDescribeNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := kept(t, s)
+	older := reread(t, s)
 	older.Inputs = nil
 	for name, test := range map[string]struct {
 		before *past.State
 		says   string
 		moved  bool
 	}{
-		"nothing":                             {&past.State{}, "", true},
-		"an import":                           {imported, configuration, true},
-		"older":                               {older, both, false},
-		"renewed":                             {o.WithInputs(imported), "", true},
-		"an older state, with renewed inputs": {o.WithInputs(older), "", true},
-		"a state of this version":             {s, "", true},
+		"empty state":                {&past.State{}, "", true},
+		"import":                     {imported, configuration, true},
+		"state of an older version":  {older, both, false},
+		"import with renewed inputs": {o.WithInputs(imported), "", true},
+		"state of an older version with renewed inputs": {o.WithInputs(older), "", true},
+		"state of this version":                         {s, "", true},
 	} {
 		text := delivery.Describe(t.Context(), b.described("2", 2, nil).applied(), test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
-			t.Errorf("of %s it says:\n%s", name, text)
+			t.Errorf("%s: the description is\n%s", name, text)
 		}
 		if moved := strings.Contains(text, "### Sources"); moved != test.moved {
-			t.Errorf("of %s it tells sources: %t\n%s", name, moved, text)
+			t.Errorf("%s: the description has sources: %t\n%s", name, moved, text)
 		}
-		if told := strings.Contains(text, "### Configuration"); told != (test.says == "" && name != "nothing") {
-			t.Errorf("of %s it tells configs: %t\n%s", name, told, text)
+		if told := strings.Contains(text, "### Configuration"); told != (test.says == "" && name != "empty state") {
+			t.Errorf("%s: the description has configs: %t\n%s", name, told, text)
 		}
 	}
 
@@ -226,11 +229,11 @@ func TestDescribeNotKnown(t *testing.T) {
 		result.Before,
 	); !strings.Contains(text, "No deployment target changes.") ||
 		!strings.Contains(text, configuration) {
-		t.Errorf("of what was there already it says\n%s", text)
+		t.Errorf("description of an adopted folder:\n%s", text)
 	}
 }
 
-// TestDescribeLimit describes very large changes. The text keeps within the limit of a plan, and of the host.
+// TestDescribeLimit: the description of a very large change does not exceed the limits of a plan and of the host.
 func TestDescribeLimit(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -257,7 +260,7 @@ func TestDescribeLimit(t *testing.T) {
 		}
 		if text := delivery.Describe(t.Context(), o.applied(), before); len([]rune(text)) > want || len(text) < 400 ||
 			!strings.Contains(text, "10000 added") {
-			t.Errorf("with the limit %d it has %d characters:\n%.1000s", limit, len([]rune(text)), text)
+			t.Errorf("with the limit %d, the description has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}
 	}
 	if text := delivery.DescribeRemoval(

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestEachRendering finds every record on every branch that a glob matches, with the state that an import gives it. A
-// record that can't be used does not affect the others.
+// TestEachRendering finds each record on each branch that a glob matches, with the same state as after an import. An
+// unusable record does not affect other records.
 func TestEachRendering(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -49,7 +49,7 @@ func TestEachRendering(t *testing.T) {
 				imported, failed := remote.Import(t.Context(), b.client, found.At, found.Environment)
 				if err != nil || failed != nil || state.Delivered.TreeHash() != imported.Delivered.TreeHash() ||
 					state.Base != imported.Base || state.Delivered.Count() != 1 {
-					t.Errorf("%s: the state differs from that of an import: %v, %v", at, err, failed)
+					t.Errorf("%s: the state differs from the state after an import: %v, %v", at, err, failed)
 				}
 			}
 			return true
@@ -67,6 +67,6 @@ func TestEachRendering(t *testing.T) {
 			return len(got) < 3
 		})
 	if diff := cmp.Diff([]string{"dev", "other", "prod"}, got); diff != "" || err != nil {
-		t.Errorf("it goes on: %v (-want +got):\n%s", err, diff)
+		t.Errorf("visits until the function returns false: %v (-want +got):\n%s", err, diff)
 	}
 }

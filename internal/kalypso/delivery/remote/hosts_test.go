@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// newReviewedIn returns a rendering on a host other than GitHub, with the folder of its repo.
+// newReviewedIn returns a rendering on a host that is not GitHub, and the folder of its repo.
 func newReviewedIn(t *testing.T, world hostingtest.World) (r *reviewed, folder string) {
 	t.Helper()
 	repo := world.AddRepo(t)
@@ -26,8 +26,9 @@ func newReviewedIn(t *testing.T, world hostingtest.World) (r *reviewed, folder s
 	return newReviewedOn(t, hosts.GitClient(t, host, repo.URL()), host, repo.URL()), repo.Remote()
 }
 
-// TestLateHead: the head commit of an open pull request is the head of our branch, after each apply and each refresh,
-// although the host still shows an older one. So a plan after an apply is empty with an output of it.
+// TestLateHead: a host shows an older head of an open pull request for a while. After each apply and each refresh, the
+// head commit is still the head of our branch. Otherwise a plan after an apply would not be empty if an output has the
+// head commit.
 func TestLateHead(t *testing.T) {
 	t.Parallel()
 	for name, newWorld := range map[string]func(*testing.T) hostingtest.World{
@@ -46,11 +47,11 @@ func TestLateHead(t *testing.T) {
 				name string
 				with func()
 			}{
-				{"opened", func() {}},
-				{"changed", func() { r.value = "2" }},
-				{"labelled", func() { r.desired.PullRequest.Labels = []string{"a"} }},
-				{"frozen", func() { r.freeze("an incident") }},
-				{"no longer frozen", func() { r.freeze("") }},
+				{"after the pull request was opened", func() {}},
+				{"after another value was pushed", func() { r.value = "2" }},
+				{"after a label was added", func() { r.desired.PullRequest.Labels = []string{"a"} }},
+				{"after the environment was frozen", func() { r.freeze("an incident") }},
+				{"after the environment was unfrozen", func() { r.freeze("") }},
 			} {
 				step.with()
 				r.apply()
@@ -63,13 +64,13 @@ func TestLateHead(t *testing.T) {
 			}
 			gitserver.Seed(t, folder, r.shown.Branch, map[string]string{"theirs.txt": "1"})
 			r.refresh()
-			expect("people pushed")
+			expect("after people pushed")
 		})
 	}
 }
 
-// TestCheckSettings: a plan that writes asks the host whether a policy forbids the merge method, and whether it knows
-// the reviewers. A plan that writes nothing does not.
+// TestCheckSettings: a plan that writes asks the host whether a policy forbids the merge method, and whether the
+// reviewers exist. A plan that writes nothing does not ask.
 func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	world := hosts.AzureDevOps()(t)
@@ -104,7 +105,7 @@ func TestCheckSettings(t *testing.T) {
 	check(0)
 }
 
-// onGitLab returns a rendering that was proposed on a GitLab, whose project people use.
+// onGitLab returns a proposed rendering on GitLab, and its project, which people use.
 func onGitLab(t *testing.T) (*reviewed, *gitlabfake.Project) {
 	t.Helper()
 	world := hosts.GitLab()(t)
@@ -117,8 +118,8 @@ func onGitLab(t *testing.T) (*reviewed, *gitlabfake.Project) {
 	return r, project
 }
 
-// TestUnwantedDraft: a pull request that is a draft without the configuration is drift, and the apply makes it ready. A
-// configured draft that people made ready stays so.
+// TestUnwantedDraft: if people make a pull request a draft and no draft is configured, this is drift, and the apply
+// makes the pull request ready. If a draft is configured and people make it ready, it is left alone.
 func TestUnwantedDraft(t *testing.T) {
 	t.Parallel()
 	r, project := onGitLab(t)
@@ -150,9 +151,9 @@ func TestUnwantedDraft(t *testing.T) {
 	expect("nothing", false)
 }
 
-// TestLocked: while GitLab merges a pull request, nothing is pushed to its branch, so that the merge contains only what
-// people saw. Once it is merged, the next apply proposes the change.
-func TestLocked(t *testing.T) {
+// TestPushWhileMerging: while GitLab merges a pull request, nothing is pushed to its branch, so that only commits are
+// merged that people could review. Once the pull request is merged, the next apply proposes the change.
+func TestPushWhileMerging(t *testing.T) {
 	t.Parallel()
 	r, project := onGitLab(t)
 	branch := project.MergeRequests()[0].Source
@@ -163,12 +164,12 @@ func TestLocked(t *testing.T) {
 	err := r.applyPlanned()
 	var merging *pullrequest.MergingError
 	if !errors.As(err, &merging) || gitserver.Rev(t, project.Dir, branch) != head {
-		t.Fatalf("the error is %v, and the branch at %s, want %s", err, gitserver.Rev(t, project.Dir, branch), head)
+		t.Fatalf("the error is %v, and the branch is at %s, want %s", err, gitserver.Rev(t, project.Dir, branch), head)
 	}
 	at := r.desired.Destination
 	if p := report.Error(at, err); p.Summary != "The pull request is being merged" ||
 		!strings.Contains(p.Detail, "still merging pull request 1 (") {
-		t.Errorf("it is reported as %+v", p)
+		t.Errorf("the problem is %+v", p)
 	}
 	project.Lock(t, 1, 3) // the apply waits
 	if err := r.applyPlanned(); err != nil {

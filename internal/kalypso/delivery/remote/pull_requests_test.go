@@ -12,7 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestMergedBetweenReads: the pull request is merged after it was read, and before the branch is.
+// TestMergedBetweenReads: people merge the pull request after a refresh has read it, but before the refresh reads the
+// branch.
 func TestMergedBetweenReads(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -31,8 +32,8 @@ func TestMergedBetweenReads(t *testing.T) {
 	}
 }
 
-// TestPullRequests specifies how merges, edits, moves and removals change a rendering that is delivered by pull
-// request.
+// TestPullRequests specifies how merges, commits of people, moves and removals change a rendering that is delivered by
+// pull request.
 func TestPullRequests(t *testing.T) {
 	t.Parallel()
 	specify(t, []reviewCase{
@@ -154,7 +155,7 @@ plan: nothing, 1 was closed`},
 1 open: dev to live
 ours/dev: 1
 plan: nothing, 1 was closed`},
-		{"people closed the pull request, and the desired tree is the one on the target again", func(r *reviewed) error {
+		{"people closed the pull request, and the target's tree is desired again", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.on.Close(r, 2)
@@ -165,7 +166,7 @@ plan: nothing, 1 was closed`},
 2 closed: dev to dev
 dev: 1
 plan: nothing, delivered`},
-		{"people deleted our branch, and it is open", func(r *reviewed) error {
+		{"people deleted our branch, and the pull request is still open", func(r *reviewed) error {
 			r.apply()
 			r.on.KeepOpen()
 			gitserver.Git(r, r.on.Path, "update-ref", "-d", "refs/heads/"+r.ours())
@@ -182,7 +183,7 @@ plan: write`},
 1 open: dev to dev [a octocat]
 ours/dev: 1
 plan: nothing`},
-		{"another owner", func(r *reviewed) error {
+		{"one more owner of changed folders", func(r *reviewed) error {
 			r.desired.Owners = owners.Owners{{ClusterTypes: []string{"large"}, Reviewers: []string{"ann"}}}
 			r.apply()
 			r.desired.Owners = append(r.desired.Owners,
@@ -206,7 +207,7 @@ dev: 1
 ours/remove-dev:
 plan: write`},
 
-		// Changes of others.
+		// Foreign changes.
 		{"people pushed to our branch", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
@@ -215,7 +216,7 @@ plan: write`},
 1 open: dev to dev
 ours/dev: hotfix
 plan: write, drift "Seed" [large/a-x/reconciler.yaml]`},
-		{"people pushed to our branch, and it is overwritten", func(r *reviewed) error {
+		{"people pushed to our branch, and on_drift is overwrite", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
 			r.desired.OnDrift = drift.Overwrite
@@ -306,7 +307,7 @@ plan: write, drift "the pull request was merged with changes of others" [large]`
 dev: hotfix
 ours/dev: 2
 plan: write, drift "Seed" [large/a-x/reconciler.yaml]`},
-		{"people change our folders on the target, and revert that", func(r *reviewed) error {
+		{"people change our folders on the target, and revert their change", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.push("dev", "large/a-x/reconciler.yaml", "hotfix")
@@ -397,7 +398,7 @@ ours/dev: 1
 ours/dev-live: 1
 plan: remove old, removes dev, delivered`},
 		{
-			"the tree was merged to another branch, and the removal of the old location is open",
+			"the tree was merged to another branch, and its removal from the previous location is open",
 			func(r *reviewed) error { r.moved(); return nil },
 			`
 1 merged: dev to dev
@@ -410,7 +411,7 @@ ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`,
 		},
-		{"the tree is merged to another branch within the apply, by auto-merge", func(r *reviewed) error {
+		{"auto-merge merges the tree to another branch during the apply", func(r *reviewed) error {
 			r.desired.PullRequest.AutoMerge = "squash"
 			r.apply()
 			r.move("live")
@@ -425,7 +426,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"the removal from the old location is merged", func(r *reviewed) error { r.moved(); r.merge(); return nil }, `
+		{"the removal from the previous location is merged", func(r *reviewed) error { r.moved(); r.merge(); return nil }, `
 1 merged: dev to dev
 2 merged: dev to live
 3 merged: remove to dev
@@ -434,7 +435,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"people closed the removal from the old location", func(r *reviewed) error {
+		{"people closed the removal from the previous location", func(r *reviewed) error {
 			r.moved()
 			r.on.Close(r, 3)
 			return nil
@@ -448,7 +449,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
 plan: nothing, delivered`},
-		{"people closed the removal from the old location, and reopen is set", func(r *reviewed) error {
+		{"people closed the removal from the previous location, and reopen is set", func(r *reviewed) error {
 			r.moved()
 			r.on.Close(r, 3)
 			r.desired.PullRequest.Reopen = true
@@ -478,7 +479,7 @@ dev: 1
 ours/dev: 1
 ours/dev-third: 1
 plan: nothing`},
-		{"the rendering moves again before the first move is merged, and the second one is merged", func(r *reviewed) error {
+		{"the rendering moves again before the first move is merged, and the second move is merged", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.move("third")
@@ -511,7 +512,7 @@ ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev-live:
 plan: nothing, delivered`},
-		{"on_move becomes keep while its removal is open", func(r *reviewed) error {
+		{"on_move changes to keep while the removal is open", func(r *reviewed) error {
 			r.moved()
 			r.desired.KeepOld = true
 			r.apply()
@@ -525,7 +526,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing, delivered`},
-		{"the strategy becomes push while a removal is open", func(r *reviewed) error {
+		{"the strategy changes to push while a removal is open", func(r *reviewed) error {
 			r.moved()
 			r.desired.Strategy = strategy.Push
 			r.apply()
@@ -538,7 +539,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 plan: nothing, delivered`},
-		{"the strategy becomes push while a pull request is open", func(r *reviewed) error {
+		{"the strategy changes to push while a pull request is open", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
 			r.desired.Strategy = strategy.Push
@@ -549,7 +550,7 @@ plan: nothing, delivered`},
 2 closed: dev to dev
 dev: 2
 plan: nothing, delivered`},
-		{"an apply waits in vain for the removal, which is merged later", func(r *reviewed) error {
+		{"an apply waits for the removal until its timeout, and the removal is merged later", func(r *reviewed) error {
 			r.delivered()
 			r.move("live")
 			r.merge()
@@ -572,7 +573,7 @@ ours/remove-dev:
 error: pull request 3 (/acme/gitops/pull/3) is not merged yet, and the time is up
 plan: nothing, delivered`},
 
-		// Destroyed.
+		// Destroys.
 		{"the rendering is destroyed before its pull request is merged", func(r *reviewed) error {
 			r.apply()
 			return r.destroy()
@@ -599,7 +600,7 @@ plan: write`},
 dev: 1
 ours/remove-dev:
 plan: write`},
-		{"the rendering is destroyed after a killed apply, whose pull request the state lacks", func(r *reviewed) error {
+		{"the rendering is destroyed after a killed apply, whose pull request is not in the state", func(r *reviewed) error {
 			r.delivered()
 			state, prior := r.state, *r.prior
 			r.set("2")
@@ -640,7 +641,7 @@ ours/dev: 1
 ours/remove-dev:
 plan: write`,
 		},
-		{"the destroy waits in vain", func(r *reviewed) error {
+		{"the destroy waits until its timeout", func(r *reviewed) error {
 			r.delivered()
 			r.desired.PullRequest.Wait = true
 			r.timeUp(2)
@@ -652,7 +653,7 @@ dev: 1
 ours/remove-dev:
 error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
 plan: nothing, delivered`},
-		{"the destroy waits in vain, and is merged later", func(r *reviewed) error {
+		{"the destroy waits until its timeout, and its pull request is merged later", func(r *reviewed) error {
 			r.delivered()
 			r.desired.PullRequest.Wait = true
 			r.timeUp(2)

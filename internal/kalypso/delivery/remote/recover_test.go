@@ -15,9 +15,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestImportOfDeliveries imports a rendering after several deliveries, with commits of other writers between them. The
-// imported state knows the same deliveries as the state of the applies: a revert to one of them is recognized. Records
-// of another environment and broken ones are no deliveries.
+// TestImportOfDeliveries imports a rendering after several deliveries, with foreign commits between them. The imported
+// state contains the same deliveries as the state of the applies, so that a revert to one of them is recognized. A
+// commit with a record of another environment or with an invalid record is not a delivery.
 func TestImportOfDeliveries(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -47,7 +47,7 @@ func TestImportOfDeliveries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(s.EarlierDeliveries, imported.EarlierDeliveries); diff != "" || len(s.EarlierDeliveries) != 3 {
-		t.Errorf("the earlier deliveries (-after the applies +imported):\n%s", diff)
+		t.Errorf("earlier deliveries (-after the applies +imported):\n%s", diff)
 	}
 	for n, head := range heads[:3] {
 		gitserver.Git(t, b.repo, "update-ref", "refs/heads/dev", head)
@@ -61,7 +61,7 @@ func TestImportOfDeliveries(t *testing.T) {
 	}
 }
 
-// TestImportOfManyDeliveries: an import reads the last commits of the branch alone.
+// TestImportOfManyDeliveries: an import reads only the last MaxHistory commits of the branch.
 func TestImportOfManyDeliveries(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
@@ -76,6 +76,6 @@ func TestImportOfManyDeliveries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(s.EarlierDeliveries[:gitbranch.MaxHistory-1], imported.EarlierDeliveries); diff != "" {
-		t.Errorf("the earlier deliveries (-after the applies +imported):\n%s", diff)
+		t.Errorf("earlier deliveries (-after the applies +imported):\n%s", diff)
 	}
 }

@@ -32,8 +32,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// reviewed is a rendering that is delivered by pull request to the branch dev of a repo on a fake GitHub, with its
-// state in Terraform.
+// reviewed is a rendering that is delivered by pull request to the branch dev of a repo, with its state in Terraform.
+// Most tests use a repo on a fake GitHub.
 type reviewed struct {
 	*testing.T
 	fake    *githubfake.Server
@@ -41,10 +41,10 @@ type reviewed struct {
 	remote  remote.Operations
 	ctx     context.Context
 	desired wish.Arguments
-	value   string // in all files of the tree
+	value   string // content of all files of the tree
 	prior   *past.Prior
 	state   *past.State
-	shown   *githost.PullRequest // by the last apply or refresh
+	shown   *githost.PullRequest // pull request that the last apply or refresh showed
 }
 
 func newReviewed(t *testing.T) *reviewed {
@@ -68,7 +68,7 @@ func newReviewed(t *testing.T) *reviewed {
 	return r
 }
 
-// newReviewedOn returns a rendering on a branch dev of any host.
+// newReviewedOn returns a rendering on the branch dev of a repo on any host.
 func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, url string) *reviewed {
 	t.Helper()
 	r := &reviewed{T: t, ctx: t.Context(), value: "1"}
@@ -85,7 +85,7 @@ func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, ur
 	return r
 }
 
-// decide decides on the desired rendering. Each plan and each apply decides for itself, as in Terraform.
+// decide returns the decision on the desired rendering. A plan and an apply each decide, as in Terraform.
 func (r *reviewed) decide() *delivery.Decision {
 	r.Helper()
 	a := r.desired
@@ -94,7 +94,7 @@ func (r *reviewed) decide() *delivery.Decision {
 	return delivery.Decide(next.NewRendered(&a, t), r.prior, r.state)
 }
 
-// refresh refreshes the state, as each plan does first.
+// refresh refreshes the state. Each plan does so first.
 func (r *reviewed) refresh() {
 	r.Helper()
 	if r.prior == nil {
@@ -109,13 +109,13 @@ func (r *reviewed) refresh() {
 	case found.Removed:
 		r.prior, r.state = nil, nil
 	default:
-		r.state, r.prior.Commit, r.prior.Delivered = r.kept(found.State), found.Commit, found.Delivered
+		r.state, r.prior.Commit, r.prior.Delivered = r.reread(found.State), found.Commit, found.Delivered
 		r.shown = found.PullRequest
 	}
 }
 
-// kept returns a state after a round trip through the private state.
-func (r *reviewed) kept(s *past.State) *past.State {
+// reread encodes and decodes a state, as the next run does.
+func (r *reviewed) reread(s *past.State) *past.State {
 	r.Helper()
 	if s == nil {
 		return nil
@@ -131,7 +131,7 @@ func (r *reviewed) kept(s *past.State) *past.State {
 	return now
 }
 
-// plan describes the next plan.
+// plan returns a text of the next plan.
 func (r *reviewed) plan() string {
 	r.Helper()
 	d := r.decide()
@@ -161,15 +161,15 @@ func (r *reviewed) plan() string {
 	return text
 }
 
-// applyPlanned applies a plan that was made before the last events.
+// applyPlanned applies without a refresh, so that the plan does not contain what happened since the last one.
 func (r *reviewed) applyPlanned() error {
 	r.Helper()
-	r.remote.Claims = &remote.Claims{} // of one run
+	r.remote.Claims = &remote.Claims{} // each run has its own claims
 	result, err := r.remote.Apply(r.ctx, r.decide())
 	if err != nil {
 		return err
 	}
-	r.state, r.shown = r.kept(result.State), result.PullRequest
+	r.state, r.shown = r.reread(result.State), result.PullRequest
 	d := result.Applied
 	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
 		r.prior.PullRequest = d.Wish.PullRequest
@@ -210,10 +210,10 @@ func (r *reviewed) move(branch string) {
 // merge merges the newest pull request, as people do.
 func (r *reviewed) merge() { r.Helper(); r.on.Merge(r, len(r.on.PullRequests()), "squash") }
 
-// delivered returns a rendering whose pull request was merged.
+// delivered delivers the rendering: its pull request is merged.
 func (r *reviewed) delivered() { r.Helper(); r.apply(); r.merge(); r.refresh() }
 
-// moved returns a rendering that moved from dev to live, and whose removal from dev is open.
+// moved delivers the rendering to dev, moves it to live, and leaves the pull request open that removes it from dev.
 func (r *reviewed) moved() { r.Helper(); r.delivered(); r.move("live"); r.merge(); r.apply() }
 
 func (r *reviewed) destroy() error {
@@ -221,7 +221,7 @@ func (r *reviewed) destroy() error {
 	r.refresh()
 	after, _, err := r.remote.Destroy(r.ctx, &r.desired, r.prior, r.state)
 	if err != nil {
-		r.state = r.kept(after)
+		r.state = r.reread(after)
 		return err
 	}
 	r.prior, r.state = nil, nil
@@ -249,7 +249,7 @@ func (r *reviewed) rebase() {
 	gitserver.Git(r, r.on.Path, "worktree", "remove", "--force", folder)
 }
 
-// timeUp lets the next operation reach its timeout when it first reads a pull request that it waits for.
+// timeUp makes the next operation reach its timeout when it first reads the pull request with this number.
 func (r *reviewed) timeUp(number int) {
 	var cancel context.CancelFunc
 	r.ctx, cancel = context.WithCancel(r.Context())
@@ -257,7 +257,7 @@ func (r *reviewed) timeUp(number int) {
 	r.fake.Before("GET", fmt.Sprintf("/pulls/%d", number), func() bool { cancel(); return true })
 }
 
-// see describes the repo, the next plan and the error.
+// see returns a text of the repo, the error and the next plan.
 func (r *reviewed) see(err error) string {
 	r.Helper()
 	var lines []string
@@ -310,15 +310,15 @@ func (r *reviewed) see(err error) string {
 	return "\n" + strings.Join(append(lines, plan), "\n")
 }
 
-// reviewCase is a row of a specification: the events in the life of a rendering that people review. want is the result:
-// all pull requests, the rendering's files on each branch, the error, and the next plan.
+// reviewCase is a row of a specification. do is what happens to a rendering that people review. want is the result: all
+// pull requests, the rendering's files on each branch, the error, and the next plan.
 type reviewCase struct {
 	rule string
 	do   func(*reviewed) error
 	want string
 }
 
-// specify runs the rows, each on a repo of its own.
+// specify runs the rows. Each row has its own repo.
 func specify(t *testing.T, rows []reviewCase) {
 	t.Helper()
 	for _, row := range rows {

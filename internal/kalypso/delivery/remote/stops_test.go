@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// freeze sets the promotion's hold; "": it removes it.
+// freeze freezes the environment for a reason, or ends the freeze if the reason is empty.
 func (r *reviewed) freeze(why string) {
 	r.desired.Promotion = promotion.Promotion{}
 	if why != "" {
@@ -23,19 +23,19 @@ func (r *reviewed) freeze(why string) {
 	}
 }
 
-// frozen freezes the environment while a pull request is open.
+// frozen opens a pull request, and then freezes the environment.
 func (r *reviewed) frozen(why string) { r.Helper(); r.apply(); r.freeze(why); r.apply() }
 
-// frozenFirst sets the promotion's hold before any commit was promoted.
+// frozenFirst freezes the environment before any commit was promoted.
 func (r *reviewed) frozenFirst(why string) { r.freeze(why); r.desired.NoCommit = true }
 
-// autoMerge makes the host merge each pull request to dev once its check has passed.
+// autoMerge enables auto-merge, and requires a check for pull requests to dev.
 func (r *reviewed) autoMerge() {
 	r.on.RequireStatus("dev", "ci")
 	r.desired.PullRequest.AutoMerge = githost.Squash
 }
 
-// inWaves configures a wave for each cluster type: large, then small.
+// inWaves delivers a rendering, and then configures a rollout with a wave for each cluster type, large before small.
 func (r *reviewed) inWaves() {
 	r.Helper()
 	r.delivered()
@@ -46,7 +46,7 @@ func (r *reviewed) inWaves() {
 	r.value = "2"
 }
 
-// observe sets the verdict that the clusters of large report for the tree on the branch dev.
+// observe lets the clusters of both cluster types report a verdict on the tree of the branch dev.
 func (r *reviewed) observe(verdict deployment.Verdict) {
 	r.Helper()
 	o := &rollout.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}
@@ -61,14 +61,15 @@ func (r *reviewed) observe(verdict deployment.Verdict) {
 	r.desired.Rollout = &now
 }
 
-// pause pauses the rollout; "": it continues.
+// pause pauses the rollout for a reason, or continues it if the reason is empty.
 func (r *reviewed) pause(why string) {
 	now := *r.desired.Rollout
 	now.Pause = why
 	r.desired.Rollout = &now
 }
 
-// secondWave prepares a rollout whose first wave is merged and runs on clusters, and whose second wave is open.
+// secondWave prepares a rollout. The pull request of its first wave is merged, and clusters run the wave. The pull
+// request of its second wave is open.
 func (r *reviewed) secondWave() {
 	r.Helper()
 	r.inWaves()
@@ -78,7 +79,8 @@ func (r *reviewed) secondWave() {
 	r.apply()
 }
 
-// failingWave prepares a rollout whose second wave is open when the clusters of the first one begin to fail.
+// failingWave prepares a rollout in which the clusters of the first wave fail while the second wave's pull request is
+// open.
 func (r *reviewed) failingWave() {
 	r.Helper()
 	r.secondWave()
@@ -86,18 +88,19 @@ func (r *reviewed) failingWave() {
 	r.apply()
 }
 
-// TestStops freezes, pauses and withholds a rendering while its pull request is open.
+// TestStops specifies what happens to a rendering that is frozen, paused or withheld, mostly while its pull request is
+// open.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	specify(t, []reviewCase{
-		{"frozen before anything is delivered", func(r *reviewed) error { r.freeze("an incident"); return nil }, `
+		{"frozen before the first delivery", func(r *reviewed) error { r.freeze("an incident"); return nil }, `
 plan: deliver nothing`},
-		{"paused before anything is delivered", func(r *reviewed) error {
+		{"paused before the first delivery", func(r *reviewed) error {
 			r.desired.Rollout = &rollout.Rollout{Stages: []rollout.Stage{{Name: "all"}}, Pause: "an incident"}
 			return nil
 		}, `
 plan: deliver nothing`},
-		{"frozen", func(r *reviewed) error {
+		{"frozen after the delivery", func(r *reviewed) error {
 			r.delivered()
 			r.freeze("an incident")
 			r.set("2")
@@ -118,7 +121,7 @@ plan: nothing, delivered`},
 dev: hotfix
 ours/dev: 1
 plan: nothing, drift "Seed" [large/a-x/reconciler.yaml]`},
-		{"frozen while a pull request is open: the plan", func(r *reviewed) error {
+		{"frozen while a pull request is open, before the apply", func(r *reviewed) error {
 			r.apply()
 			r.freeze("an incident")
 			return nil
@@ -191,7 +194,7 @@ plan: nothing`},
 1 open: dev to dev draft "an incident."
 ours/dev: hotfix
 plan: nothing`},
-		{"no longer frozen: the plan", func(r *reviewed) error {
+		{"no longer frozen, before the apply", func(r *reviewed) error {
 			r.frozen("an incident")
 			r.freeze("")
 			return nil
@@ -209,7 +212,7 @@ plan: write`},
 1 open: dev to dev auto-merge
 ours/dev: 1
 plan: nothing`},
-		{"frozen, and people merged it between plan and apply", func(r *reviewed) error {
+		{"frozen, and people merged the pull request between plan and apply", func(r *reviewed) error {
 			r.apply()
 			r.freeze("an incident")
 			r.refresh()
@@ -220,7 +223,7 @@ plan: nothing`},
 dev: 1
 ours/dev: 1
 plan: nothing, delivered`},
-		{"frozen, and people close it", func(r *reviewed) error {
+		{"frozen, and people close the pull request", func(r *reviewed) error {
 			r.frozen("an incident")
 			r.on.Close(r, 1)
 			r.desired.PullRequest.Reopen = true
@@ -242,7 +245,7 @@ plan: deliver nothing`},
 ours/dev: 1
 plan: nothing`},
 
-		{"frozen before anything is promoted: the plan", func(r *reviewed) error {
+		{"frozen before the first promotion, before the apply", func(r *reviewed) error {
 			r.apply()
 			r.frozenFirst("an incident")
 			return nil
@@ -250,7 +253,7 @@ plan: nothing`},
 1 open: dev to dev
 ours/dev: 1
 plan: withhold`},
-		{"frozen before anything is promoted", func(r *reviewed) error {
+		{"frozen before the first promotion", func(r *reviewed) error {
 			r.autoMerge()
 			r.apply()
 			r.frozenFirst("an incident")
@@ -274,14 +277,14 @@ plan: nothing`},
 ours/dev: 1
 plan: nothing`},
 
-		{"a second wave is open", func(r *reviewed) error { r.secondWave(); return nil }, `
+		{"the second wave's pull request is open", func(r *reviewed) error { r.secondWave(); return nil }, `
 1 merged: dev to dev
 2 merged: dev to dev
 3 open: dev to dev
 dev: 2
 ours/dev: 2
 plan: nothing`},
-		{"the first wave fails while the second is open: the plan", func(r *reviewed) error {
+		{"the first wave fails while the second is open, before the apply", func(r *reviewed) error {
 			r.secondWave()
 			r.observe(deployment.Failure)
 			return nil
@@ -318,7 +321,7 @@ plan: nothing`},
 dev: 2
 ours/dev: 2
 plan: nothing`},
-		{"people closed the second wave, and the first one fails", func(r *reviewed) error {
+		{"people closed the second wave, and the first wave fails", func(r *reviewed) error {
 			r.secondWave()
 			r.on.Close(r, 3)
 			r.desired.PullRequest.Reopen = true
@@ -332,7 +335,7 @@ plan: nothing`},
 dev: 2
 ours/dev: 2
 plan: nothing, 3 was closed`},
-		{"people closed the second wave, and the first one runs", func(r *reviewed) error {
+		{"people closed the second wave, and the first wave runs", func(r *reviewed) error {
 			r.secondWave()
 			r.on.Close(r, 3)
 			r.desired.PullRequest.Reopen = true
@@ -391,9 +394,9 @@ plan: nothing`},
 	})
 }
 
-// TestStopsAreNamed reads the warnings of a plan that writes nothing: the reason, the changes that wait, the drift, and
-// that the pull request must not be merged.
-func TestStopsAreNamed(t *testing.T) {
+// TestStopWarnings: if a plan writes nothing, its warnings name the reason, the changes that wait, and the drift. They
+// also say that the pull request must not be merged.
+func TestStopWarnings(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.secondWave()
@@ -424,17 +427,18 @@ func TestStopsAreNamed(t *testing.T) {
 		test.with()
 		text := problems()
 		if len(test.want) == 0 && text != "" {
-			t.Errorf("it says %s", text)
+			t.Errorf("the warnings are %s", text)
 		}
 		for _, want := range test.want {
 			if !strings.Contains(text, want) {
-				t.Errorf("it does not say %q:\n%s", want, text)
+				t.Errorf("the warnings do not contain %q:\n%s", want, text)
 			}
 		}
 	}
 }
 
-// TestFilesOfTheBranch reads files of the head that the state names. It gets none if the branch moved since.
+// TestFilesOfTheBranch: Files reads our files at the head that the state names. If the branch has moved since, it reads
+// none.
 func TestFilesOfTheBranch(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 )
 
-// TestDifferences: how the differences between the files of a target are described.
+// TestDifferences specifies the text for each difference between the files of a target.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	const (
@@ -30,24 +30,24 @@ func TestDifferences(t *testing.T) {
 		was, is map[string][]byte
 		want    []string
 	}{
-		{"only the content differs", files("reconciler.yaml", "a"), files("reconciler.yaml", "b"), nil},
-		{"a file of the same content has another name", files("config.yaml", "a: b"), files("platform-config.yaml", "a: b"),
+		{"other content", files("reconciler.yaml", "a"), files("reconciler.yaml", "b"), nil},
+		{"same content, other name", files("config.yaml", "a: b"), files("platform-config.yaml", "a: b"),
 			[]string{"renames config.yaml → platform-config.yaml"}},
-		{"a file with the same kinds has another name", files("config.yaml", fmt.Sprintf(config, "1")),
+		{"objects of the same kinds, other name", files("config.yaml", fmt.Sprintf(config, "1")),
 			files("platform-config.yaml", fmt.Sprintf(config, "2")),
 			[]string{"renames config.yaml → platform-config.yaml"}},
-		{"the extension differs", files("platform-config.yaml", "a"), files("platform-config.sh", "b"),
+		{"other extension", files("platform-config.yaml", "a"), files("platform-config.sh", "b"),
 			[]string{"renames platform-config.yaml → platform-config.sh"}},
-		{"a file is no longer rendered", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml",
+		{"removed file", files("notes.txt", "theirs", "reconciler.yaml", argo), files("reconciler.yaml",
 			argo),
 			[]string{"removes notes.txt"}},
-		{"a file that stays is not the source of a renaming", files("a.yaml", argo, "b.yaml", "x"),
+		{"unchanged file with the same content as a changed file", files("a.yaml", argo, "b.yaml", "x"),
 			files("a.yaml", argo, "b.yaml", argo), nil},
-		{"a reconciler of another kind", files("reconciler.yaml", flux), files("reconciler.yaml", argo),
+		{"reconciler of another kind", files("reconciler.yaml", flux), files("reconciler.yaml", argo),
 			[]string{"reconciler GitRepository, Kustomization → Application"}},
-		{"another namespace", files("namespace.yaml", fmt.Sprintf(namespace, "a")),
+		{"other namespace", files("namespace.yaml", fmt.Sprintf(namespace, "a")),
 			files("namespace.yaml", fmt.Sprintf(namespace, "b")), []string{"namespace a → b"}},
-		{"files that are no YAML", files("reconciler.yaml", "{"), files("reconciler.yaml", argo), nil},
+		{"invalid YAML", files("reconciler.yaml", "{"), files("reconciler.yaml", argo), nil},
 	} {
 		if diff := cmp.Diff(test.want, differences(test.was, test.is)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.rule, diff)
@@ -55,7 +55,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestBranchChangeLines: the lines about a branch are limited.
+// TestBranchChangeLines: the number of lines about a branch is limited.
 func TestBranchChangeLines(t *testing.T) {
 	t.Parallel()
 	names := func(n int) (all []string) {

@@ -9,11 +9,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// TestBranchName: the name is valid in Git, always the same for a rendering, unique, and no prefix of another one's
-// path.
+// TestBranchName: the name of a branch is valid in Git, and each rendering has its own. No name is a folder of another
+// branch's name, which Git does not allow.
 func TestBranchName(t *testing.T) {
 	if got, want := branchName("deployment/", key{"dev", "dev", "."}), "deployment/dev-7bf4c8d7"; got != want {
-		t.Errorf("got %q, want %q: what is open under the old name is not found", got, want)
+		t.Errorf("got %q, want %q: open pull requests from the old name would not be found", got, want)
 	}
 	seen := map[string]key{}
 	for _, k := range []key{
@@ -32,13 +32,13 @@ func TestBranchName(t *testing.T) {
 			}
 			seen[name] = k
 			if strings.Contains(strings.TrimPrefix(name, prefix), "/") {
-				t.Errorf("%q may lie in another branch's name", name)
+				t.Errorf("%q could be in the folder of another branch", name)
 			}
 		}
 	}
 }
 
-// TestContents: the trailer of a commit covers all of our files on our branch.
+// TestContents: the trailer of our commit covers all our files on our branch.
 func TestContents(t *testing.T) {
 	folders, all := map[string]tree.Hash{"large": {1}, "small": {2}}, map[string]bool{}
 	for _, s := range []string{
@@ -46,14 +46,14 @@ func TestContents(t *testing.T) {
 		contents("r", map[string]tree.Hash{"large": {2}, "small": {1}}),
 	} {
 		if all[s] {
-			t.Errorf("%q is twice", s)
+			t.Errorf("%q occurs twice", s)
 		}
 		all[s] = true
 	}
 	if contents("", nil) != contents("", map[string]tree.Hash{}) {
-		t.Error("no folders are two things")
+		t.Error("an empty map has other contents than nil")
 	}
-	// Runs of earlier versions left commits with this trailer.
+	// Branches contain commits of earlier versions with this trailer.
 	k := key{"dev", "dev", "."}
 	const want = "Kalypso-Rendering: 702d3ffc59efebcd228cddfd305d9cb727e090b3"
 	if got := pullrequest.Trailer(k.marker(), contents("r", folders)); got != want {

@@ -18,7 +18,7 @@ import (
 
 var destination = record.Destination{Repo: "https://git.example/gitops", Branch: "dev", Path: "."}
 
-// Both errors name the targets, and what to do.
+// TestKeptErrors: each error about targets that fail to render names the targets and says what to do.
 func TestKeptErrors(t *testing.T) {
 	t.Parallel()
 	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
@@ -34,8 +34,8 @@ func TestKeptErrors(t *testing.T) {
 	}
 }
 
-// decided returns a decision about an apply that moves targets.
-func decided(reaction problem.Reaction, moves []check.Move, renamed []string) *delivery.Decision {
+// decisionWithMoves returns the decision of an apply that moves targets between cluster types.
+func decisionWithMoves(reaction problem.Reaction, moves []check.Move, renamed []string) *delivery.Decision {
 	a := &wish.Arguments{Destination: destination, Guardrails: wish.Guardrails{Moved: reaction}}
 	d := &delivery.Decision{
 		Applied: &next.Next{Wish: a, Rendered: next.NewRendered(a, nil)}, Action: delivery.Write,
@@ -48,9 +48,9 @@ func decided(reaction problem.Reaction, moves []check.Move, renamed []string) *d
 	return d
 }
 
-// Moves are reported with the severity that the guardrail sets. If cluster types have new names, the text says what
-// clusters of the old folder need.
-func TestMoves(t *testing.T) {
+// TestReportedMoves: moves have the severity that the guardrail sets. If cluster types were renamed, the text says what
+// to do with clusters of the old folder.
+func TestReportedMoves(t *testing.T) {
 	t.Parallel()
 	moves := []check.Move{{Target: "a", From: []string{"large"}, To: []string{"small"}}}
 	for _, tt := range []struct {
@@ -60,13 +60,13 @@ func TestMoves(t *testing.T) {
 		count    int
 		fails    bool
 	}{
-		{"none", nil, problem.Fail, 0, false},
-		{"warned of", moves, problem.Warn, 1, false},
-		{"refused", moves, problem.Fail, 1, true},
-		{"ignored", moves, problem.Ignore, 0, false},
+		{"no moves", nil, problem.Fail, 0, false},
+		{"guardrail warn", moves, problem.Warn, 1, false},
+		{"guardrail fail", moves, problem.Fail, 1, true},
+		{"guardrail ignore", moves, problem.Ignore, 0, false},
 	} {
 		for _, renamed := range [][]string{nil, {"large → big"}} {
-			ps := report.Decision(decided(tt.reaction, tt.moves, renamed))
+			ps := report.Decision(decisionWithMoves(tt.reaction, tt.moves, renamed))
 			if len(ps) != tt.count || ps.HasErrors() != tt.fails {
 				t.Errorf("%s: %v", tt.name, ps)
 			}
@@ -77,24 +77,24 @@ func TestMoves(t *testing.T) {
 					}
 				}
 				if strings.Contains(p.Detail, `accepted_changes = ["moved-3f2a9c41d07b"]`) != tt.fails {
-					t.Errorf("%s: how to accept it: %s", tt.name, p.Detail)
+					t.Errorf("%s: the text about accepted_changes: %s", tt.name, p.Detail)
 				}
 				if !strings.Contains(p.Detail, "a: from large to small") {
-					t.Errorf("%s: the move is not in\n%s", tt.name, p.Detail)
+					t.Errorf("%s: the text does not contain the move:\n%s", tt.name, p.Detail)
 				}
 			}
 		}
 	}
 }
 
-// A destroy removes nothing if another rendering owns the destination by now, and warns of that.
+// TestDestroyed: if another rendering owns the destination now, a destroy removes nothing, and warns.
 func TestDestroyed(t *testing.T) {
 	t.Parallel()
 	if ps := report.Destroyed(remote.Destroyed{}); len(ps) > 0 {
-		t.Errorf("of a removal: %v", ps)
+		t.Errorf("problems of a removal: %v", ps)
 	}
 	ps := report.Destroyed(remote.Destroyed{OccupiedDestination: &destination})
 	if len(ps) != 1 || ps.HasErrors() || !strings.Contains(ps[0].Detail, destination.String()) {
-		t.Errorf("of another's files: %v", ps)
+		t.Errorf("problems of a destination of another rendering: %v", ps)
 	}
 }

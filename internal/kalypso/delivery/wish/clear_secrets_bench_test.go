@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// BenchmarkFindClearSecrets looks for secrets in all values of a fleet, and reports the share of a render's time. The
-// bound is 5%, also if every assignment has its own values.
+// BenchmarkFindClearSecrets looks for secrets in all values of a fleet, and reports which share of a render's time this
+// takes. The bound is 5%, even if each assignment has its own values.
 func BenchmarkFindClearSecrets(b *testing.B) {
 	for name, own := range map[string]bool{"large-10k": false, "large-10k with own values": true} {
 		b.Run(name, func(b *testing.B) {

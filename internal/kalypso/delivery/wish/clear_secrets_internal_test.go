@@ -20,7 +20,7 @@ func configWith(name string, data map[string]string) *fleet.Config {
 }
 
 // TestClearSecrets: secrets that are new or changed since the last delivery or proposal are reported without their
-// values: one problem for each config lists all keys.
+// values. One problem for each config lists all its keys.
 func TestClearSecrets(t *testing.T) {
 	t.Parallel()
 	token, url := "gh"+"p_"+strings.Repeat("aB3", 12), "https://me:"+"hunter2@acme.io"
@@ -35,15 +35,17 @@ func TestClearSecrets(t *testing.T) {
 		before *past.State
 		want   []string
 	}{
-		"there is no earlier delivery":        {nil, []string{"a A Z", "b TOKEN"}},
-		"the delivered inputs are unknown":    {&past.State{}, []string{"a A Z", "b TOKEN"}},
-		"the same value was delivered":        {stateOf(configs...), nil},
-		"the config was delivered without it": {stateOf(configs[1]), []string{"b TOKEN"}},
-		"another value was delivered": {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})),
+		"no earlier delivery":            {nil, []string{"a A Z", "b TOKEN"}},
+		"unknown inputs of the delivery": {&past.State{}, []string{"a A Z", "b TOKEN"}},
+		"same value in the delivery":     {stateOf(configs...), nil},
+		"config that was not delivered":  {stateOf(configs[1]), []string{"b TOKEN"}},
+		"other value in the delivery": {stateOf(configs[0], configWith("a", map[string]string{"Z": token, "A": "x"})),
 			[]string{"a A"}},
-		"another config had the value": {stateOf(configs[0], configWith("c", configs[1].Data)), []string{"a A Z"}},
-		"the value was proposed":       {&past.State{Proposal: &past.Proposal{Head: stateOf(configs...)}}, nil},
-		"the value was proposed and delivered": {&past.State{Inputs: stateOf(configs[0]).Inputs,
+		"same value in another config of the delivery": {stateOf(configs[0], configWith("c", configs[1].Data)),
+			[]string{"a A Z"}},
+		"same value in the proposal": {&past.State{Proposal: &past.Proposal{Head: stateOf(configs...)}},
+			nil},
+		"same values in the delivery and the proposal": {&past.State{Inputs: stateOf(configs[0]).Inputs,
 			Proposal: &past.Proposal{Head: stateOf(configs[1])}},
 			nil},
 	} {
@@ -70,7 +72,7 @@ func TestClearSecrets(t *testing.T) {
 	}
 }
 
-// TestClearSecretsOfConfig: the problem of a config lists all secrets in all of its values.
+// TestClearSecretsOfConfig: the problem of a config lists each secret in each of its values.
 func TestClearSecretsOfConfig(t *testing.T) {
 	t.Parallel()
 	token := "gh" + "p_" + strings.Repeat("aB3", 12)
@@ -91,7 +93,7 @@ func TestClearSecretsOfConfig(t *testing.T) {
 	}
 }
 
-// TestClearSecretsHidden: no other problem contains a secret, plain or quoted, and no description with values does.
+// TestClearSecretsHidden: no other problem and no description with values contains a secret, plain or quoted.
 func TestClearSecretsHidden(t *testing.T) {
 	t.Parallel()
 	key := "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQ\"IBADANB\n-----END PRIVATE" + " KEY-----\n"

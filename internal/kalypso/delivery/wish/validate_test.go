@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// reported lists problems as "severity path: summary".
-func reported(ps problem.Problems) []string {
+// problemLines returns each problem as "severity path: summary".
+func problemLines(ps problem.Problems) []string {
 	var all []string
 	for _, p := range ps {
 		var at []string
@@ -33,13 +33,13 @@ func reported(ps problem.Problems) []string {
 	return all
 }
 
-// TestValidate changes one argument of a valid rendering at a time.
+// TestValidate: each row changes one argument of a valid rendering, or a few.
 func TestValidate(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*Arguments)
 		want   []string
 	}{
-		"valid": {func(*Arguments) {}, nil},
+		"valid arguments": {func(*Arguments) {}, nil},
 		"all arguments unknown": {func(d *Arguments) {
 			const u = unknown.Text
 			d.Strategy, d.Destination = u, record.Destination{Repo: u, Branch: u, Path: u}
@@ -54,7 +54,8 @@ func TestValidate(t *testing.T) {
 		"no repo needed": {func(d *Arguments) {
 			d.Strategy, d.Destination = strategy.None, record.Destination{Path: "."}
 		}, nil},
-		"no URL": {func(d *Arguments) { d.Destination.Repo = "" }, []string{"error gitops_repo.repo: Missing repo"}},
+		"branch without a repo": {func(d *Arguments) { d.Destination.Repo = "" },
+			[]string{"error gitops_repo.repo: Missing repo"}},
 		"no branch": {func(d *Arguments) { d.Destination.Branch = "" },
 			[]string{"error gitops_repo.branch: Missing branch"}},
 		"invalid repo": {func(d *Arguments) { d.Destination.Repo = "gitops" },
@@ -63,28 +64,28 @@ func TestValidate(t *testing.T) {
 			[]string{"error gitops_repo.branch: Invalid branch name"}},
 		"invalid path": {func(d *Arguments) { d.Destination.Path = "../a" },
 			[]string{"error gitops_repo.path: Invalid path"}},
-		"promoted commit": {func(d *Arguments) { d.Promotion.Commit = "v1 v2" },
+		"invalid promoted commit": {func(d *Arguments) { d.Promotion.Commit = "v1 v2" },
 			[]string{"error promoted_commit: Invalid promoted commit"}},
-		"message": {func(d *Arguments) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
-		"branch prefix": {func(d *Arguments) { d.PullRequest.BranchPrefix = "a b/" },
+		"blank message": {func(d *Arguments) { d.Message = " \n" }, []string{"error commit_message: Invalid commit message"}},
+		"invalid branch prefix": {func(d *Arguments) { d.PullRequest.BranchPrefix = "a b/" },
 			[]string{"error delivery.branch_prefix: Invalid branch prefix"}},
 		"empty label": {func(d *Arguments) { d.PullRequest.Labels = []string{""} },
 			[]string{"error delivery.labels: Invalid label"}},
 		"long label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 51)} },
 			[]string{"error delivery.labels: Invalid label"}},
 		"longest label": {func(d *Arguments) { d.PullRequest.Labels = []string{strings.Repeat("ä", 50)} }, nil},
-		"reviewers": {func(d *Arguments) {
+		"valid reviewers": {func(d *Arguments) {
 			d.PullRequest.Reviewers = []string{"octocat", "acme/platform", "bot[bot]", "ann@acme.io", `ACME\ann`}
 		}, nil},
 		"invalid reviewer": {func(d *Arguments) { d.PullRequest.Reviewers = []string{"a/b/c"} },
 			[]string{"error delivery.reviewers: Invalid reviewer"}},
-		"draft that merges": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
+		"draft with auto-merge": {func(d *Arguments) { d.PullRequest.Draft, d.PullRequest.AutoMerge = true, "squash" },
 			[]string{"error delivery.auto_merge: Conflicting arguments: draft and auto-merge"}},
-		"pull requests of a folder": {func(d *Arguments) {
+		"pull requests to a local repo": {func(d *Arguments) {
 			d.Strategy, d.Destination.Repo = strategy.PullRequest, "file:///srv/gitops.git"
 		}, []string{"error delivery.strategy: Pull requests need a Git host"}},
-		"pushes to a folder": {func(d *Arguments) { d.Destination.Repo = "file:///srv/gitops.git" }, nil},
-		"source":             {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
+		"pushes to a local repo": {func(d *Arguments) { d.Destination.Repo = "file:///srv/gitops.git" }, nil},
+		"valid source":           {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": "abc"} }, nil},
 		"source without a location": {func(d *Arguments) { d.Sources = origin.Sources{"x": "abc"} },
 			[]string{"error sources.[x]: Invalid source"}},
 		"source without a commit": {func(d *Arguments) { d.Sources = origin.Sources{"https://acme.io/a@main:x": ""} },
@@ -103,14 +104,14 @@ func TestValidate(t *testing.T) {
 				PullRequest: pullrequest.Settings{BranchPrefix: "deployment/"},
 			}
 			test.change(d)
-			if diff := cmp.Diff(test.want, reported(d.Validate())); diff != "" {
+			if diff := cmp.Diff(test.want, problemLines(d.Validate())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestLimits reads limits as a user writes them.
+// TestLimits parses limits as users write them.
 func TestLimits(t *testing.T) {
 	for text, most := range map[string]int{
 		"0": 0, "3": 3, "12": 12, "0%": 0, "25%": 2, "100%": 10, "": 5, unknown.Text: 5,
@@ -129,12 +130,12 @@ func TestLimits(t *testing.T) {
 		g := Guardrails{MaxRemoved: text, MaxKept: text}
 		if ps := (&Arguments{Guardrails: g}).Validate(); len(ps) != 2 || g.RemovedLimit().Allows(1, 10) ||
 			g.KeptLimit().Allows(1, 10) {
-			t.Errorf("%q is a limit: %v", text, ps)
+			t.Errorf("%q is accepted as a limit: %v", text, ps)
 		}
 	}
 }
 
-// TestSigners: the record names the signers of the commits that it names alone.
+// TestSigners: the record contains the signers of only those commits that it names.
 func TestSigners(t *testing.T) {
 	t.Parallel()
 	a := Arguments{

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestReached: the changed folders decide who is asked.
-func TestReached(t *testing.T) {
+// TestReviewersOfChange: an owner is asked for a review if one of the owner's folders changes.
+func TestReviewersOfChange(t *testing.T) {
 	changes := []describe.ClusterType{
 		{Name: "large", Added: []string{"b"}, Changed: []string{"a"}, Unchanged: []string{"c"}},
 		{Name: "small", Removed: []string{"a"}},
@@ -29,31 +29,33 @@ func TestReached(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		owner     owners.Owner
-		reviewers []string // of each change
-		folders   string   // of the owner
+		reviewers []string // reviewers of all changes
+		folders   string   // changed folders of the owner
 		asked     []string
 		tooMany   int
 	}{
-		"a workspace": {owners.Owner{Workspace: "kaizen", Reviewers: []string{"ann"}}, []string{"bob"},
+		"owner of a workspace": {owners.Owner{Workspace: "kaizen", Reviewers: []string{"ann"}}, []string{"bob"},
 			"large/a small/a", []string{"bob", "ann"}, 0},
-		"a cluster type": {owners.Owner{ClusterTypes: []string{"large"}, Reviewers: []string{"ann"}}, nil,
+		"owner of a cluster type": {owners.Owner{ClusterTypes: []string{"large"}, Reviewers: []string{"ann"}}, nil,
 			"large/a large/b", []string{"ann"}, 0},
-		"two cluster types": {owners.Owner{ClusterTypes: []string{"small", "large"}, Reviewers: []string{"ann"}}, nil,
+		"owner of two cluster types": {owners.Owner{ClusterTypes: []string{"small", "large"}, Reviewers: []string{"ann"}},
+			nil,
 			"large/a large/b small/a", []string{"ann"}, 0},
-		"a workspace on a cluster type": {
+		"owner of a workspace on a cluster type": {
 			owners.Owner{Workspace: "kaizen", ClusterTypes: []string{"small"}, Reviewers: []string{"ann"}}, nil,
 			"small/a", []string{"ann"}, 0},
-		"the workspace is not on the cluster type": {
+		"workspace without targets on the cluster type": {
 			owners.Owner{Workspace: "payments", ClusterTypes: []string{"small"}, Reviewers: []string{"ann"}},
 			[]string{"bob"}, "", []string{"bob"}, 0},
-		"another workspace": {owners.Owner{Workspace: "other", Reviewers: []string{"ann"}}, nil, "", nil, 0},
-		"a cluster type that stays equal": {owners.Owner{ClusterTypes: []string{"same"}, Reviewers: []string{"ann"}}, nil,
+		"workspace without targets": {owners.Owner{Workspace: "other", Reviewers: []string{"ann"}}, nil, "", nil, 0},
+		"unchanged cluster type": {owners.Owner{ClusterTypes: []string{"same"}, Reviewers: []string{"ann"}}, nil,
 			"", nil, 0},
-		"a reviewer of each change": {owners.Owner{ClusterTypes: []string{"small"}, Reviewers: []string{"Bob", "ann"}},
+		"owner who reviews all changes": {owners.Owner{ClusterTypes: []string{"small"}, Reviewers: []string{"Bob", "ann"}},
 			[]string{"bob"}, "small/a", []string{"bob", "ann"}, 0},
-		"15 distinct": {owners.Owner{Workspace: "payments", Reviewers: append(everyone(14), "User3")}, everyone(15),
+		"15 different reviewers": {owners.Owner{Workspace: "payments", Reviewers: append(everyone(14), "User3")},
+			everyone(15),
 			"large/b", everyone(15), 0},
-		"more than 15": {owners.Owner{Workspace: "payments", Reviewers: []string{"ann"}}, everyone(15), "large/b",
+		"more than 15 reviewers": {owners.Owner{Workspace: "payments", Reviewers: []string{"ann"}}, everyone(15), "large/b",
 			everyone(15), 16},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +65,7 @@ func TestReached(t *testing.T) {
 				folders += strings.Join(o.Folders, " ")
 			}
 			if folders != tt.folders {
-				t.Errorf("its folders are %q, want %q", folders, tt.folders)
+				t.Errorf("the owner's folders are %q, want %q", folders, tt.folders)
 			}
 			asked, tooMany := owners.Asked(tt.reviewers, reached)
 			if diff := cmp.Diff(tt.asked, asked); diff != "" || tooMany != tt.tooMany {
@@ -73,7 +75,7 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// TestInput: an owner that can't be meant so is an error, and an owner that no folder can match is a warning.
+// TestInput: an invalid owner is an error, and an owner of no folder is a warning.
 func TestInput(t *testing.T) {
 	f := &fleet.Fleet{
 		Environment:   "dev",
@@ -85,21 +87,22 @@ func TestInput(t *testing.T) {
 		owners owners.Owners
 		want   []string
 	}{
-		"valid": {owners.Owners{{Workspace: "kaizen", Reviewers: ann}, {ClusterTypes: []string{"large"}, Reviewers: ann},
+		"valid owners": {owners.Owners{{Workspace: "kaizen", Reviewers: ann}, {ClusterTypes: []string{"large"},
+			Reviewers: ann},
 			{Workspace: "kaizen", ClusterTypes: []string{"large"}, Reviewers: ann}}, nil},
-		"neither workspace nor cluster types": {owners.Owners{{Reviewers: ann}},
+		"no workspace and no cluster types": {owners.Owners{{Reviewers: ann}},
 			[]string{"delivery.owners[0]: Owner without folders"}},
 		"no reviewers": {owners.Owners{{Workspace: "kaizen"}},
 			[]string{"delivery.owners[0].reviewers: Owner without reviewers"}},
-		"an invalid reviewer": {owners.Owners{{Workspace: "kaizen", Reviewers: []string{"a b"}}},
+		"invalid reviewer": {owners.Owners{{Workspace: "kaizen", Reviewers: []string{"a b"}}},
 			[]string{"delivery.owners[0].reviewers: Invalid reviewer"}},
-		"the same owner twice": {owners.Owners{{ClusterTypes: []string{"large", "small"}, Reviewers: ann},
+		"same owner twice": {owners.Owners{{ClusterTypes: []string{"large", "small"}, Reviewers: ann},
 			{ClusterTypes: []string{"small", "large"}, Reviewers: []string{"bob"}}},
 			[]string{"delivery.owners[1]: Owner given twice", "delivery.owners[0].cluster_types: Owner of no folder",
 				"delivery.owners[1].cluster_types: Owner of no folder"}},
-		"an unknown workspace": {owners.Owners{{Workspace: "kaizn", Reviewers: ann}},
+		"workspace that does not exist": {owners.Owners{{Workspace: "kaizn", Reviewers: ann}},
 			[]string{"delivery.owners[0].workspace: Owner of no folder"}},
-		"not known yet": {owners.Owners{{Workspace: unknown.Text, Reviewers: []string{unknown.Text}},
+		"unknown values": {owners.Owners{{Workspace: unknown.Text, Reviewers: []string{unknown.Text}},
 			{Workspace: unknown.Text, ClusterTypes: []string{unknown.Text}, Reviewers: ann}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
