@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// TestCheckWindow: an apply that promotes another commit or writes a wave must begin before its window closes. This
-// does not hold for other applies.
+// TestCheckWindow: an apply that promotes another commit or writes a wave must begin before its window closes. Other
+// applies may begin at any time.
 func TestCheckWindow(t *testing.T) {
 	t.Parallel()
 	closes := time.Date(2026, 11, 25, 15, 0, 0, 0, time.UTC)

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// situation is what people, the host and earlier runs did before a run, and the result of the run.
+// situation names the changes of people, the host and earlier runs before a run, and the result of the run.
 type situation struct {
 	rule string
 	with func(*world)

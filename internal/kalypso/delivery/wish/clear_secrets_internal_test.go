@@ -43,11 +43,12 @@ func TestClearSecrets(t *testing.T) {
 			[]string{"a A"}},
 		"same value in another config of the delivery": {stateOf(configs[0], configWith("c", configs[1].Data)),
 			[]string{"a A Z"}},
-		"same value in the proposal": {&past.State{Proposal: &past.Proposal{Head: stateOf(configs...)}},
-			nil},
-		"same values in the delivery and the proposal": {&past.State{Inputs: stateOf(configs[0]).Inputs,
-			Proposal: &past.Proposal{Head: stateOf(configs[1])}},
-			nil},
+		"same value in the proposal": {
+			&past.State{Proposal: &past.Proposal{Head: stateOf(configs...)}}, nil,
+		},
+		"same values in the delivery and the proposal": {
+			&past.State{Inputs: stateOf(configs[0]).Inputs, Proposal: &past.Proposal{Head: stateOf(configs[1])}}, nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
