@@ -385,7 +385,7 @@ func TestSourceChanges(t *testing.T) {
 		t.Errorf("changes of the same origins: %v", got)
 	}
 
-	// If origins name branches, their commits are those of the locations that were read. A file on another branch is
+	// If origins name branches, their commits come from the locations that were read. A file on another branch is
 	// still the same file.
 	from, to := origin.Sources{b + "@main:.": commit("1"), b + "@main:in": commit("2"), a + "@x:.": commit("5")},
 		origin.Sources{

@@ -27,8 +27,8 @@ func issueIn(repo, workload, fault string) Issue {
 	return i
 }
 
-// message returns a message about these issues and statuses. Its workloads are those of the issues, sorted, and the
-// fine ones.
+// message returns a message about these issues and statuses. Its workloads are the workloads of the issues and
+// the fine workloads, sorted.
 func message(issues []Issue, statuses []Status, fine ...string) *Message {
 	m := &Message{Environment: "dev", Statuses: statuses, Issues: issues, Workloads: fine}
 	for _, i := range issues {

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 )
 
-// TestObjectsInMessages reads the changed objects from messages of commits: from ours, from those that hosts make of
-// them, and from those of people.
+// TestObjectsInMessages reads the changed objects from messages of commits. Our commits have such messages, hosts
+// change them in merges, and people write other messages.
 func TestObjectsInMessages(t *testing.T) {
 	t.Parallel()
 	objects := []string{"config west: A, labels", "cluster type small (new)", "workload app-7", "and 3 more objects"}

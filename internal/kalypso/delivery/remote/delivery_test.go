@@ -454,7 +454,7 @@ func TestRemove(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		edit map[string]gitserver.File
-		left []string // paths that remain in addition to theirs
+		left []string // paths that remain besides people's files
 		said string   // a part of the error, in which case nothing is removed
 	}{
 		{name: "as delivered"},
