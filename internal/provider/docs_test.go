@@ -56,14 +56,14 @@ func requiredIn(section string) string {
 	return required
 }
 
-// TestDocsRequired checks that no argument is listed as optional and called required, and that the objects of a fleet
-// lead to the pages of their resources, which list what is required.
+// TestDocsRequired checks that no argument is listed as optional if its description says Required, and that the objects
+// of a fleet link to the pages of their resources, which list the required arguments.
 func TestDocsRequired(t *testing.T) {
 	pages := docsPages(t)
 	called := regexp.MustCompile(`(?m)^- .* Required\.( \(see .*)?$`)
 	for name, page := range pages {
 		for _, line := range called.FindAllString(page, -1) {
-			t.Errorf("%s does not list as required: %s", name, line)
+			t.Errorf("%s lists an argument as optional, and describes it as required: %s", name, line)
 		}
 	}
 	for _, name := range []string{"resources/environment_rendering", "data-sources/assignments"} {
@@ -86,7 +86,8 @@ func TestDocsRequired(t *testing.T) {
 	}
 }
 
-// TestDocsLength: the two longest pages can be read. Their arguments are grouped, those that everyone sets first.
+// TestDocsLength limits the length of the two longest pages. The first group of their optional arguments contains the
+// arguments that everyone sets.
 func TestDocsLength(t *testing.T) {
 	pages := docsPages(t)
 	for name, page := range map[string]struct {
@@ -115,7 +116,7 @@ func TestExamplePipelines(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 		switch filepath.Base(file) {
-		case "azure-entra.yml", "fleet-page.yaml", "promote.yaml": // a step, and pipelines for other things
+		case "azure-entra.yml", "fleet-page.yaml", "promote.yaml": // a step, and pipelines that deliver no fleet
 			continue
 		}
 		pipelines++

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
 
-// Every resource has an identity, which follows its arguments.
+// Every resource has an identity, which changes with its arguments.
 func TestEveryResourceHasAnIdentity(t *testing.T) {
 	ctx := t.Context()
 	for _, create := range provider.New("test")().Resources(ctx) {

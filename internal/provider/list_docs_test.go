@@ -17,11 +17,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// registry is where the Terraform Registry shows docs/. Sources link to it, and make docs makes the links relative.
+// registry is the URL at which the Terraform Registry shows docs/. Templates and descriptions link to this URL, and
+// make docs makes the links relative.
 const registry = "https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs"
 
-// The pages of lists show their schemas and examples, in the form of tfplugindocs. It can't write them itself from a
-// Terraform before 1.14, which knows no lists, so it copies them from templates/. With -update, this test writes them.
+// The pages of lists show their schemas and examples, in the form of tfplugindocs. tfplugindocs can't write these pages
+// with a Terraform older than 1.14, which has no lists, so it copies them from templates/. With -update, this test
+// writes them.
 func TestListPages(t *testing.T) {
 	schemas, err := provider.NewServer("test").GetProviderSchema(t.Context(), nil)
 	if err != nil {

@@ -49,7 +49,7 @@ func (l *lists) try(of string, limit int64, config map[string]any) ([]protocol.L
 	return results, ds
 }
 
-// read reads a list without diagnostics.
+// read reads a list, and expects no diagnostics.
 func (l *lists) read(of string, config map[string]any) []protocol.ListResult {
 	l.t.Helper()
 	results, ds := l.try(of, 100, config)
@@ -83,8 +83,8 @@ func (l *lists) expectImports(of string, results []protocol.ListResult) {
 	}
 }
 
-// importedResources evaluates the resources in the text of import_blocks: type → name → leaves, as [protocol.Lines] has
-// them.
+// importedResources evaluates the resources in the text of import_blocks. It returns type → name → leaves, in the form
+// of [protocol.Lines].
 func importedResources(t *testing.T, text string) map[string]map[string]map[string]string {
 	t.Helper()
 	file, problems := hclsyntax.ParseConfig([]byte(text), "model.tf", hcl.InitialPos)
@@ -131,8 +131,8 @@ func importedResources(t *testing.T, text string) map[string]map[string]map[stri
 	return all
 }
 
-// The lists of a control plane have the names and bodies that import_blocks has, with the objects of its base. An
-// import by identity reads the listed commit, also after the branch moved.
+// The lists of a control plane have the same names and bodies as import_blocks, also for the objects of its base. An
+// import by identity reads the listed commit, even if the branch has moved.
 func TestListControlPlane(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)
@@ -184,7 +184,7 @@ func TestListControlPlane(t *testing.T) {
 				found[resource] = results
 			}
 			h.Commit(repo, "dev", map[string]string{"configs/dev.yaml": "broken: [", "all.yaml": "broken: ["})
-			l = newLists(t, h.Access()) // another run, without memory of the first
+			l = newLists(t, h.Access()) // a new provider, which has cached nothing yet
 			for resource, results := range found {
 				l.expectImports(resource, results)
 			}
@@ -197,8 +197,8 @@ func configMap(name, value string) string {
 		"data: {v: %q}\n", name, value)
 }
 
-// Lists of YAML at hand name each object by the file that an import reads. Files that can't be read or imported cause a
-// warning, and the rest is listed.
+// A list of the YAML in manifests identifies each object by the file that an import reads. A file that can't be read or
+// imported causes a warning, and the objects of the other files are listed.
 func TestListManifests(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)
@@ -266,7 +266,7 @@ func TestListManifests(t *testing.T) {
 		}
 	}
 	importable := slices.DeleteFunc(results, func(r protocol.ListResult) bool {
-		return r.DisplayName == "x" || r.DisplayName == "twice" // of another commit, and ambiguous
+		return r.DisplayName == "x" || r.DisplayName == "twice" // x is of another commit, and twice is ambiguous
 	})
 	l.expectImports("kalypso_config", importable)
 	none := map[string]any{"manifests": map[string]any{"a": "", "b": "x: y"}}
@@ -275,7 +275,7 @@ func TestListManifests(t *testing.T) {
 	}
 }
 
-// A list ends at its limit, and warns if there is more. It does not parse what follows.
+// A list ends at its limit, with a warning if it leaves out objects. It does not parse the files that follow.
 func TestListLimit(t *testing.T) {
 	t.Parallel()
 	l := newLists(t, nil)
@@ -325,17 +325,19 @@ func TestListErrors(t *testing.T) {
 		config map[string]any
 		want   []string
 	}{
-		"nothing":            {"kalypso_config", nil, []string{"Missing control plane"}},
-		"both":               {"kalypso_config", both, []string{"Two control planes"}},
-		"no branch":          {"kalypso_config", map[string]any{"repo": "https://a.io/b"}, []string{"Missing branch"}},
-		"branch of a file":   {"kalypso_config", branchOfFile, []string{"Conflicting arguments"}},
-		"broken alone":       {"kalypso_config", at("control-plane", "dev"), []string{"Invalid YAML", "a.yaml"}},
-		"no such branch":     {"kalypso_config", at("control-plane", "prod"), []string{"Branch not found"}},
-		"no such repo":       {"kalypso_config", at("none", "dev"), []string{"not found", h.RepoURL("none")}},
-		"no such repo, too":  {"kalypso_environment_rendering", over("none", "*"), []string{"not found", h.RepoURL("none")}},
-		"no such repo again": {"kalypso_base_repo", over("none", "*"), []string{"not found", h.RepoURL("none")}},
-		"glob":               {"kalypso_base_repo", over("control-plane", "["), []string{"Invalid branch glob"}},
-		"URL":                {"kalypso_environment_rendering", noURL, []string{"Invalid repo URL"}},
+		"no arguments":       {"kalypso_config", nil, []string{"Missing control plane"}},
+		"repo and manifests": {"kalypso_config", both, []string{"Two control planes"}},
+		"no branch": {"kalypso_config", map[string]any{"repo": "https://a.io/b"},
+			[]string{"Missing branch"}},
+		"branch and manifests": {"kalypso_config", branchOfFile, []string{"Conflicting arguments"}},
+		"only a broken file":   {"kalypso_config", at("control-plane", "dev"), []string{"Invalid YAML", "a.yaml"}},
+		"no such branch":       {"kalypso_config", at("control-plane", "prod"), []string{"Branch not found"}},
+		"no such repo":         {"kalypso_config", at("none", "dev"), []string{"not found", h.RepoURL("none")}},
+		"renderings in no such repo": {"kalypso_environment_rendering", over("none", "*"),
+			[]string{"not found", h.RepoURL("none")}},
+		"BaseRepos in no such repo": {"kalypso_base_repo", over("none", "*"), []string{"not found", h.RepoURL("none")}},
+		"invalid glob":              {"kalypso_base_repo", over("control-plane", "["), []string{"Invalid branch glob"}},
+		"invalid URL":               {"kalypso_environment_rendering", noURL, []string{"Invalid repo URL"}},
 	} {
 		results, ds := l.try(c.of, 100, c.config)
 		if len(results) > 0 || !ds.HasErrors() {
@@ -354,7 +356,7 @@ func TestListErrors(t *testing.T) {
 	} {
 		ds, err := l.session.ValidateList(t.Context(), protocol.ListRequest{Type: "kalypso_config", Config: config})
 		if err != nil || len(ds) > 0 {
-			t.Errorf("what is not known yet is an error: %v: %v\n%s", config, err, ds)
+			t.Errorf("an unknown value is an error: %v: %v\n%s", config, err, ds)
 		}
 	}
 	results, ds := l.try("kalypso_config", 100, at("half", "dev"))
@@ -406,8 +408,8 @@ func TestImportIdentityErrors(t *testing.T) {
 	}
 }
 
-// The lists of branches find each record and each BaseRepo that a glob matches. Branches that can't be read cause a
-// warning, and the rest is listed. An import by identity has the listed state.
+// The lists of branches find each record and each BaseRepo that a glob matches. A branch that can't be read causes a
+// warning, and the other branches are listed. An import by identity has the listed state.
 func TestListBranches(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)
@@ -450,7 +452,7 @@ func TestListBranches(t *testing.T) {
 	l.expectImports(baseRepo, results)
 }
 
-// renderExample renders that fleet to a path on a branch of a repo.
+// renderExample renders the fleet of the example to a path on a branch of a repo.
 func renderExample(t *testing.T, repo, environment, branch, path string) {
 	t.Helper()
 	p := acc.NewRenderingRun(t)

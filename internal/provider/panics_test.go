@@ -137,7 +137,7 @@ func TestNoPanic(t *testing.T) {
 }
 
 // TestInvalidNumbers reports whole numbers that are out of range, at their paths: in HCL and in YAML, in a data source
-// and in a resource. The smallest one does not count as unknown.
+// and in a resource. The smallest number is out of range too, and not mistaken for an unknown one.
 func TestInvalidNumbers(t *testing.T) {
 	t.Parallel()
 	server := provider.NewServer("test")

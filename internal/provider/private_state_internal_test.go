@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-// The framework gets the private state without the bulk data, or all of a private state that can't be read.
+// The framework gets the private state without the bulk data. It gets a private state that can't be decoded unchanged.
 func TestWithoutBulk(t *testing.T) {
 	for _, tt := range []struct{ private, framework, bulk string }{
 		{"", "", ""},
@@ -31,7 +31,7 @@ func TestWithoutBulk(t *testing.T) {
 	}
 }
 
-// The private state that Terraform stores has the bulk data.
+// The private state that Terraform stores contains the bulk data.
 func TestWithBulk(t *testing.T) {
 	for _, tt := range []struct{ framework, bulk, joined string }{
 		{"", "", ""},
@@ -47,7 +47,7 @@ func TestWithBulk(t *testing.T) {
 	}
 }
 
-// failing answers each call with an error alone.
+// failing returns from each call an error, and no response.
 type failing struct{ tfprotov6.ProviderServer }
 
 var errFailing = errors.New("no answer")
@@ -76,8 +76,8 @@ func (failing) ApplyResourceChange(
 	return nil, errFailing
 }
 
-// An error without an answer is returned as it is.
-func TestErrorWithoutAnswer(t *testing.T) {
+// If a call returns an error and no response, the server returns the same error.
+func TestErrorWithoutResponse(t *testing.T) {
 	s, ctx := server{ProviderServer: failing{}}, t.Context()
 	_, imported := s.ImportResourceState(ctx, &tfprotov6.ImportResourceStateRequest{})
 	_, read := s.ReadResource(ctx, &tfprotov6.ReadResourceRequest{})
@@ -93,7 +93,7 @@ func TestErrorWithoutAnswer(t *testing.T) {
 // panicking has no server, so each call panics.
 type panicking struct{ tfprotov6.ProviderServer }
 
-// A panic changes nothing of the private state.
+// After a panic, the private state is unchanged, with its bulk data.
 func TestPanicKeepsBulk(t *testing.T) {
 	s, ctx := server{ProviderServer: panicking{}}, t.Context()
 	private := []byte(`{"delivery":"AP8=","other":"MQ=="}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// queryResult is the beginning of a result: the address, the identity and the display name are three spaces apart.
+// queryResult matches the beginning of a result in the output: its address, and the three spaces before its identity.
 var queryResult = regexp.MustCompile(`(?m)^list\.kalypso_\w+\.\w+ {3}`)
 
 // providerBlock returns the block of a provider that reads the host's repos.
@@ -98,7 +98,7 @@ list "kalypso_config" "all" {
 	if !strings.Contains(out, "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.") {
 		t.Errorf("the plan is\n%s", out)
 	}
-	// The manifests of a data source, which are not known when Terraform validates the query.
+	// These manifests come from a data source, so they are not known when Terraform validates the query.
 	r.Write("generated.tf", "data \"kalypso_control_plane\" \"this\" {\n  directory = \"fleet\"\n}\n")
 	r.Write("fleet/b.yaml", configMap("b", "1"))
 	query := acc.ReadFile(t, filepath.Join(r.Folder, "query.tfquery.hcl"))
@@ -152,7 +152,8 @@ list "kalypso_base_repo" "all" {
 			t.Errorf("no %q in\n%s", text, out)
 		}
 	}
-	// The objects of a rendering are no part of its record: people add them before they apply.
+	// A record does not contain the objects of its rendering, so people add them to the generated configuration before
+	// they apply.
 	generated := acc.ReadFile(t, filepath.Join(q.Folder, "generated.tf"))
 	if strings.Count(generated, "\n  manifests") != 1 {
 		t.Errorf("the generated configuration:\n%s", generated)

@@ -11,13 +11,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// pinned matches an action that is pinned by its commit, with the version as a comment.
+// action matches a step that uses an action, with the rest of its line; pinned matches an action that is pinned by
+// commit.
 var (
 	action = regexp.MustCompile(`(?m)^\s*-?\s*uses:\s*(\S+)(.*)$`)
 	pinned = regexp.MustCompile(`^(?:https://github\.com/)?[\w./-]+@[0-9a-f]{40}$`)
 )
 
-// TestActionsArePinned: the workflows of this repo, and those of the guides and examples, pin actions by commit.
+// TestActionsArePinned checks that all workflows pin their actions by commit: in this repo, in the guides and in the
+// examples.
 func TestActionsArePinned(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -33,7 +35,7 @@ func TestActionsArePinned(t *testing.T) {
 			for _, use := range action.FindAllStringSubmatch(string(text), -1) {
 				found++
 				if !pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v") {
-					t.Errorf("%s: %s%s is not pinned by commit, with its version", path, use[1], use[2])
+					t.Errorf("%s: %s%s has no commit with its version as a comment", path, use[1], use[2])
 				}
 			}
 			return nil
@@ -47,8 +49,8 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// TestRelease: a release has SBOMs and an attestation, the script that make dist runs makes it, and its job, which has
-// the signing key, runs in a protected environment.
+// TestRelease checks that a release has SBOMs and an attestation, that the script of make dist builds it, and that its
+// job, which has the signing key, runs in a protected environment.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	read := func(into any, path ...string) {

@@ -26,7 +26,7 @@ func TestAccValidateProvider(t *testing.T) {
 	}
 }
 
-// An object that sets nothing is a warning: Terraform drops an attribute with a misspelled name.
+// An object that sets nothing causes a warning, because Terraform drops attributes with misspelled names.
 func TestAccValidateObjectSetsNothing(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `

@@ -10,13 +10,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// open opens the repository of a cluster type, as people do.
+// open opens the repository of a cluster type without the provider, as people do to change it.
 func (r *run) open(clusterType string) *remote.Repository {
 	r.T.Helper()
 	return open(r.T, acc.As[string](r.given["repository"]), clusterType)
 }
 
-// open opens the repository of a cluster type below another one.
+// open opens the repository of a cluster type below another repository.
 func open(t *testing.T, repository, clusterType string) *remote.Repository {
 	t.Helper()
 	base, err := registry.ParseRepository(repository)

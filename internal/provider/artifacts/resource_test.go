@@ -33,7 +33,7 @@ func newRun(t *testing.T, options ...testregistry.Option) *run {
 	return r
 }
 
-// deliver delivers folders, and sets the commit.
+// deliver delivers folders to the branch, and sets the argument commit to the commit that did it.
 func (r *run) deliver(folders map[string]string) string {
 	r.T.Helper()
 	commit := acc.SeedDelivery(r.T, r.repo, nil, folders)
@@ -41,7 +41,7 @@ func (r *run) deliver(folders map[string]string) string {
 	return commit
 }
 
-// applies applies what is given, expects an empty plan after it, and returns the plan and the state.
+// applies applies the arguments, expects an empty plan after it, and returns the plan and the state.
 func (r *run) applies() (plan, state map[string]string) {
 	r.T.Helper()
 	plan, state = r.Run(r.given, r.given)
@@ -51,7 +51,7 @@ func (r *run) applies() (plan, state map[string]string) {
 	return plan, state
 }
 
-// plans refreshes and plans.
+// plans refreshes the state, and plans the arguments.
 func (r *run) plans() (*protocol.Plan, protocol.Diagnostics) {
 	r.T.Helper()
 	s := r.Start()
@@ -62,8 +62,8 @@ func (r *run) plans() (*protocol.Plan, protocol.Diagnostics) {
 	return made, ds
 }
 
-// TestLife follows the resource: what a plan shows, a first apply, a change, drift of tags and manifests, a cluster
-// type that goes, and a destroy.
+// TestLife takes a resource from its first plan to its destroy: the first apply, a change, drift of tags and manifests,
+// and the removal of a cluster type.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -85,7 +85,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("plan %v\nstate %v", plan, first)
 	}
 
-	// Another state takes over what is there.
+	// A resource in another state adopts the artifacts, without a new upload.
 	state := r.Resource
 	r.Resource = protocol.Resource{Type: r.Resource.Type}
 	r.server.Requests()
@@ -128,17 +128,17 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plan, after := r.applies(); !maps.Equal(after, second) || plan[digest] != "(known after apply)" {
-		t.Errorf("a manifest that is gone: plan %v\nstate %v", plan, after)
+		t.Errorf("a deleted manifest: plan %v\nstate %v", plan, after)
 	}
 
 	r.deliver(map[string]string{"small": "a: 1\n"})
 	if _, after := r.applies(); slices.ContainsFunc(slices.Collect(maps.Keys(after)), func(at string) bool {
 		return strings.HasPrefix(at, "artifacts.large")
 	}) {
-		t.Errorf("a cluster type that is gone: %v", after)
+		t.Errorf("a removed cluster type: %v", after)
 	}
 	if _, err := large.Resolve(t.Context(), "latest"); err == nil {
-		t.Error("the artifact of a cluster type that is gone has the tag latest")
+		t.Error("the artifact of a removed cluster type has the tag latest")
 	}
 	r.Destroy()
 	if _, err := r.open("small").Resolve(t.Context(), "latest"); err == nil {
@@ -146,8 +146,8 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestKeep: without a commit, nothing is published, and what was published stays. Without on_destroy, a cluster type
-// that goes, another repository and a destroy leave the artifacts in the registry.
+// TestKeep: without a commit, nothing is published and nothing removed. Without on_destroy, artifacts stay in the
+// registry after the removal of their cluster type, a change of the repository, and a destroy.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	r := newRun(t)
@@ -160,7 +160,7 @@ func TestKeep(t *testing.T) {
 	_, first := r.applies()
 	r.given["commit"] = nil
 	if _, state := r.applies(); state["artifacts.large.digest"] != first["artifacts.large.digest"] {
-		t.Errorf("without a commit again: %v", state)
+		t.Errorf("after the removal of the commit: %v", state)
 	}
 	here := r.given["repository"]
 	r.given["repository"] = acc.As[string](here) + "2"

@@ -15,8 +15,9 @@ import (
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
 )
 
-// TestAccSigningLife signs with the CLI: artifacts that were not signed, keys that are none, a signature that is gone,
-// and another key. cosign verifies them, and the keys are in no file and no output of Terraform.
+// TestAccSigningLife signs artifacts with the CLI: published ones without a signature, with invalid keys, after a
+// signature was deleted, and with another key. cosign verifies the signatures. No file and no output of Terraform
+// contains a key.
 func TestAccSigningLife(t *testing.T) {
 	t.Parallel()
 	first, second := cosign.NewKey(t), cosign.NewKey(t)
@@ -67,8 +68,8 @@ variable "password" {
 	r.Write("artifacts.tf", strings.ReplaceAll(resource, "SIGNING", signing))
 	server.Requests()
 	for name, test := range map[string]struct{ key, password, want string }{
-		"no key":         {"canary", first.Password, "Invalid signing key"},
-		"a public key":   {first.Public, first.Password, "Invalid signing key"},
+		"not a key":      {"canary", first.Password, "Invalid signing key"},
+		"public key":     {first.Public, first.Password, "Invalid signing key"},
 		"no password":    {first.Private, "", "The signing key needs its password"},
 		"wrong password": {first.Private, "canary", "Wrong password of the signing key"},
 	} {
@@ -91,7 +92,7 @@ variable "password" {
 		t.Errorf("the public key is %v", key)
 	}
 
-	// The signature is gone.
+	// The signature is deleted in the registry.
 	opened := open(t, registry.Scheme+server.Host+"/fleet", "large")
 	published := acc.As[map[string]any](acc.As[map[string]any](r.State()[address]["artifacts"])["large"])
 	signature, err := opened.Resolve(t.Context(), sign.Signatures.Tag(digest.Digest(acc.As[string](published["digest"]))))
