@@ -28,7 +28,8 @@ type returnedAssignment struct {
 	}
 }
 
-func toldOf(t *testing.T, values map[string]any) (all []returnedAssignment) {
+// assignmentsOf decodes the assignments among the values of the data source.
+func assignmentsOf(t *testing.T, values map[string]any) (all []returnedAssignment) {
 	t.Helper()
 	acc.FromJSON(t, acc.ToJSON(t, values["assignments"]), &all)
 	return all
@@ -42,8 +43,8 @@ func pairsOf(all []returnedAssignment) (pairs []string) {
 	return pairs
 }
 
-// Each golden fleet has its recorded assignments, and the values of its recorded ConfigMaps. The explanations of the
-// fleets with workspaces and with layered configs are in testdata.
+// The data source returns the recorded assignments of each golden fleet, with the values of its recorded ConfigMaps.
+// The explanations for the fleets with workspaces and with layered configs are in testdata.
 func TestAccAssignments(t *testing.T) {
 	t.Parallel()
 	all := golden.WithTree(t)
@@ -64,19 +65,20 @@ func TestAccAssignments(t *testing.T) {
 		for _, a := range *g.Summary.Assignments {
 			want = append(want, a.ClusterType+"/"+a.DeploymentTarget)
 		}
-		if diff := cmp.Diff(want, pairsOf(toldOf(t, values))); diff != "" {
-			t.Errorf("%s: assignments (-recorded +told):\n%s", g.Name, diff)
+		if diff := cmp.Diff(want, pairsOf(assignmentsOf(t, values))); diff != "" {
+			t.Errorf("%s: assignments (-recorded +data source):\n%s", g.Name, diff)
 		}
 	}
 	workspaces := computedOf(state[`data.kalypso_assignments.golden["tricky-03-workspaces"]`])
 	delete(workspaces, "assignments")
 	acc.ExpectYAML(t, "testdata/TestAccAssignments/workspaces.yaml", workspaces)
 	layering := state[`data.kalypso_assignments.golden["tricky-06-config-layering"]`]
-	expectRecordedValues(t, golden.Named(t, "tricky-06-config-layering").Tree, toldOf(t, layering))
-	acc.ExpectYAML(t, "testdata/TestAccAssignments/layering.yaml", provenanceOf(toldOf(t, layering), "dev-small-app-test"))
+	expectRecordedValues(t, golden.Named(t, "tricky-06-config-layering").Tree, assignmentsOf(t, layering))
+	acc.ExpectYAML(t, "testdata/TestAccAssignments/layering.yaml",
+		provenanceOf(assignmentsOf(t, layering), "dev-small-app-test"))
 	acc.ExpectYAML(t, "testdata/TestAccAssignments/empty.yaml", computedOf(state["data.kalypso_assignments.empty"]))
 	acc.ExpectYAML(t, "testdata/TestAccAssignments/failing.yaml", computedOf(state["data.kalypso_assignments.failing"]))
-	for _, a := range toldOf(t, state["data.kalypso_assignments.some"]) {
+	for _, a := range assignmentsOf(t, state["data.kalypso_assignments.some"]) {
 		if got := a.Values["A"].Value; (a.Target == "hello-app") != (got == "B") || a.Target == "hello-job" &&
 			a.Values != nil {
 			t.Errorf("%s: A is %q of %v", a.Target, got, a.Values)
@@ -92,7 +94,7 @@ func TestAccAssignments(t *testing.T) {
 	}
 }
 
-// computedOf removes the arguments of the data source, so that its outputs remain.
+// computedOf returns the computed attributes of the data source.
 func computedOf(values map[string]any) map[string]any {
 	all := map[string]any{}
 	for _, name := range []string{"assignments", "unscheduled", "idle_policies", "counts"} {
@@ -101,7 +103,8 @@ func computedOf(values map[string]any) map[string]any {
 	return all
 }
 
-// provenanceOf returns the configs that each value of an assignment came from, and those that were overridden.
+// provenanceOf returns, for each value of an assignment, the config that it came from, and the configs that this one
+// was merged with or replaced.
 func provenanceOf(all []returnedAssignment, namespace string) map[string]string {
 	from := map[string]string{}
 	for _, a := range all {
@@ -148,13 +151,13 @@ func expectRecordedValues(t *testing.T, tree map[string]string, all []returnedAs
 			got[key] = structured
 		}
 		if diff := cmp.Diff(recorded.Data, got); diff != "" {
-			t.Errorf("%s (-recorded +told):\n%s", a.Namespace, diff)
+			t.Errorf("%s (-recorded +data source):\n%s", a.Namespace, diff)
 		}
 	}
 }
 
-// Before the quickstart's resources exist, the plan shows the assignments that the rendering plans, with their reasons:
-// through a local, because Terraform defers data sources that refer to pending resources.
+// Before the quickstart's resources exist, the plan shows the assignments that the rendering plans, with their reasons.
+// The data source gets the fleet from a local, because Terraform defers data sources that refer to pending resources.
 func TestAccAssignmentsOfResources(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "quickstart"))
@@ -190,11 +193,11 @@ data "kalypso_assignments" "this" {
 		want[clusterType] = slices.AppendSeq([]string{}, maps.Keys(targets))
 		slices.Sort(want[clusterType])
 	}
-	for _, a := range toldOf(t, values) {
+	for _, a := range assignmentsOf(t, values) {
 		got[a.ClusterType] = append(got[a.ClusterType], a.Target)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("assignments (-planned +told):\n%s", diff)
+		t.Errorf("assignments (-planned +data source):\n%s", diff)
 	}
 	acc.ExpectYAML(t, "testdata/TestAccAssignments/quickstart.yaml", computedOf(values))
 }
@@ -270,7 +273,7 @@ output "namespaces" {
 `})
 	out := r.Succeed("plan", "-no-color", "-out=plan")
 	if got := strings.Count(out.Text(), "will be read during apply"); got != 2 {
-		t.Errorf("%d reads are put off:\n%s", got, out.Stdout)
+		t.Errorf("%d reads are deferred:\n%s", got, out.Stdout)
 	}
 	r.ApplyPlan()
 	r.ExpectEmptyPlan()
@@ -280,12 +283,12 @@ output "namespaces" {
 	}
 }
 
-var renderingOf = regexp.MustCompile(`(?m)^resource "kalypso_environment_rendering"`)
+var renderingHead = regexp.MustCompile(`(?m)^resource "kalypso_environment_rendering"`)
 
-var ofRenderingAlone = regexp.MustCompile(`(?m)^ +(delivery|guardrails|promoted_commit) +=.*$`)
+var argumentsOfRendering = regexp.MustCompile(`(?m)^ +(delivery|guardrails|promoted_commit) +=.*$`)
 
-// Problems of a fleet are reported as by a rendering, on the same attributes. Problems that only a rendering has are
-// warnings.
+// The data source reports the problems of a fleet as a rendering does, at the same attributes. An error that only makes
+// a rendering fail is a warning here.
 func TestAccAssignmentsBadInput(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"fleet", "manifests"} {
@@ -293,9 +296,10 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 			t.Parallel()
 			folder := filepath.Join("../rendering/testdata/TestAccBadInput", name)
 			r := acc.NewRootFrom(t, folder)
-			text := renderingOf.ReplaceAllString(acc.ReadFile(t, filepath.Join(folder, "main.tf")), `data "kalypso_assignments"`)
+			text := renderingHead.ReplaceAllString(acc.ReadFile(t, filepath.Join(folder, "main.tf")),
+				`data "kalypso_assignments"`)
 			text = strings.Replace(text, "= kalypso_template.failing", "= local.failing", 1)
-			r.Write("main.tf", ofRenderingAlone.ReplaceAllString(text, ""))
+			r.Write("main.tf", argumentsOfRendering.ReplaceAllString(text, ""))
 			if name == "fleet" {
 				r.Write("locals.tf", "locals {\n  failing = kalypso_template.failing\n}\n")
 			}
@@ -328,7 +332,7 @@ func TestAccAssignmentsBadInput(t *testing.T) {
 				t.Errorf("(-rendering +data source):\n%s", diff)
 			}
 			if name == "fleet" && warnings == 0 {
-				t.Error("nothing is a warning")
+				t.Error("no problem is a warning")
 			}
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// Faults of teams are warnings. They are listed with the object, the reason, and the time since when the record lists
-// them.
+// Faults of teams are warnings. The data source lists each fault with its object, its reason, and the time since which
+// the record lists it.
 func TestAccAssignmentsFailed(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `

@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// TestAccAssignmentsWhy asks about pairs: one that is assigned, one that is not though the target is placed elsewhere,
-// and pairs that do not exist. Without a policy, the answer says so.
+// TestAccAssignmentsWhy asks why a target is on a cluster type or not: for an assigned pair, for a target that is on
+// another cluster type, and for names that do not exist. Without a policy, each answer gives this as the reason.
 func TestAccAssignmentsWhy(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `
@@ -64,11 +64,11 @@ output "unscheduled" {
 	got := answers()
 	const east = `The cluster type is not selected: label "region" is "east" and must be "west".`
 	if len(got) != 2 || !got[0].Assigned || got[0].Reason != `It is placed there by "west".` || len(got[0].Nearest) > 0 {
-		t.Errorf("of a pair that is assigned: %+v", got)
+		t.Errorf("assigned pair: %+v", got)
 	}
 	if got[1].Assigned || got[1].Reason != `No scheduling policy places it there; the closest is "west". `+east ||
 		got[1].Nearest[0].Policy != "west" || got[1].Nearest[0].Reason != east {
-		t.Errorf("of one that is not: %+v", got[1])
+		t.Errorf("pair that is not assigned: %+v", got[1])
 	}
 	r.ExpectError([]string{
 		"No such deployment target", `Environment "dev" has no deployment target "shop"`, "No such cluster type",

@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestReadEntra: the sign-in is known only if the argument is known and, if it is true, the credential.
+// TestReadEntra: the provider knows whether it signs in with Entra only if the argument is known, and the credential
+// too if the argument is true.
 func TestReadEntra(t *testing.T) {
 	block := map[string]attr.Type{"entra": types.BoolType}
 	given := func(entra types.Bool) types.Object {
@@ -21,7 +22,7 @@ func TestReadEntra(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		block        types.Object
-		later        bool // the credential
+		later        bool // the credential is not known yet
 		entra, known bool
 	}{
 		"absent":             {types.ObjectNull(block), true, false, true},
@@ -45,7 +46,7 @@ func TestReadEntra(t *testing.T) {
 	}
 }
 
-// TestEntraServes: the token of Entra goes to Azure's own servers, over HTTPS.
+// TestEntraServes: the token of Entra is sent only to Azure's own servers, over HTTPS.
 func TestEntraServes(t *testing.T) {
 	for repo, want := range map[string]bool{
 		"https://dev.azure.com/acme/p/_git/r":         true,
@@ -69,8 +70,8 @@ func TestEntraServes(t *testing.T) {
 	}
 }
 
-// TestAzureDevOpsEnvironment: the environment's token goes to Azure DevOps Services, and only to the organisation that
-// a variable names.
+// TestAzureDevOpsEnvironment: the environment's token is sent only to Azure DevOps Services, and only to one
+// organisation if a variable names it.
 func TestAzureDevOpsEnvironment(t *testing.T) {
 	t.Parallel()
 	type variables map[string]string
@@ -98,8 +99,9 @@ func TestAzureDevOpsEnvironment(t *testing.T) {
 	}
 }
 
-// TestAzureDevOpsWithheld: a repo of another organisation than the token's is an error of the plan that names both.
-func TestAzureDevOpsWithheld(t *testing.T) {
+// TestAzureDevOpsOtherOrganization: if the token is for one organisation and the repo is in another, the plan fails
+// with an error that names both organisations.
+func TestAzureDevOpsOtherOrganization(t *testing.T) {
 	t.Parallel()
 	host := azureDevOpsSettings{Token: "canary", Organizations: []string{"acme", "Acme"}}.settings()
 	var err error

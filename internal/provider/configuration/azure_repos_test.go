@@ -18,7 +18,7 @@ type azureRoot struct {
 	*acc.Root
 	repo   string
 	server *gitserver.AzureRepos
-	git    *gitserver.Server // nil: over SSH
+	git    *gitserver.Server // nil over SSH
 }
 
 func newAzureRoot(t *testing.T) *azureRoot {
@@ -27,7 +27,8 @@ func newAzureRoot(t *testing.T) *azureRoot {
 	return r
 }
 
-// overHTTPS serves the repo as https://dev.azure.com/acme/My%20Project/_git/repo.git. All other hosts lead there too.
+// overHTTPS serves the repo as https://dev.azure.com/acme/My%20Project/_git/repo.git. Requests to all other hosts reach
+// the same server.
 func (r *azureRoot) overHTTPS(authorities string, options ...gitserver.Option) {
 	r.T.Helper()
 	git, handler := gitserver.Handler(r.T, filepath.Dir(r.repo), append(options, gitserver.Azure())...)
@@ -60,7 +61,7 @@ func (r *azureRoot) overSSH() {
 	r.Set("repo", "git@ssh.dev.azure.com:v3/acme/My%20Project/"+filepath.Base(r.repo))
 }
 
-// entra signs in with tokens of Entra.
+// entra makes the provider sign in with tokens of Entra.
 func (r *azureRoot) entra(s *azurefake.Server, secret string) {
 	r.T.Helper()
 	r.Set("entra", true)
@@ -70,7 +71,7 @@ func (r *azureRoot) entra(s *azurefake.Server, secret string) {
 	})
 }
 
-// expectNoSecret fails the test if a canary is in the output, the log, or the state if there is one.
+// expectNoSecret fails the test if the output, the log or the state contains a canary. The state may be missing.
 func (r *azureRoot) expectNoSecret() {
 	r.T.Helper()
 	state, err := os.ReadFile(filepath.Join(r.Folder, "terraform.tfstate"))

@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
-// TestHostCertificates: the certificates of each host's block are used with the API and with Git on the server of that
-// block, and nowhere else, after a redirect neither.
+// TestHostCertificates: the provider uses the certificates in a host's block with the API and with Git on the server of
+// that block. No other server gets them, not even after a redirect.
 func TestHostCertificates(t *testing.T) {
 	t.Parallel()
 	for block, of := range map[string]struct{ folder, repo string }{
@@ -93,8 +93,8 @@ func TestHostCertificates(t *testing.T) {
 	}
 }
 
-// TestInvalidCertificates: certificates and keys that can't be used are errors at their arguments, without the key. A
-// value that is not known yet is none.
+// TestInvalidCertificates: certificates and keys that can't be used are errors at their arguments, without the key. An
+// unknown value causes no error.
 func TestInvalidCertificates(t *testing.T) {
 	t.Parallel()
 	own := tlsserver.New(t, http.NotFoundHandler(), tls.NoClientCert)
@@ -109,17 +109,17 @@ func TestInvalidCertificates(t *testing.T) {
 			given map[string]any
 			says  []string // arguments with texts
 		}{
-			"all known": {},
-			"unknown":   {given: map[string]any{"client_key": tftypes.UnknownValue, "ca_certificate": tftypes.UnknownValue}},
-			"no key":    {map[string]any{"client_key": nil}, []string{"client_key is required with client_certificate"}},
+			"valid":   {},
+			"unknown": {given: map[string]any{"client_key": tftypes.UnknownValue, "ca_certificate": tftypes.UnknownValue}},
+			"no key":  {map[string]any{"client_key": nil}, []string{"client_key is required with client_certificate"}},
 			"no certificate": {map[string]any{"client_certificate": nil, "ca_certificate": "canary"}, []string{
 				"client_certificate is required with client_key",
 				`ca_certificate contains no certificate in PEM format ("-----BEGIN CERTIFICATE-----")`}},
 			"a key in place of a certificate": {map[string]any{"client_certificate": own.Client.Key}, []string{
 				"client_certificate contains a private key, which belongs in client_key; keep only the certificates"}},
-			"no key's text": {map[string]any{"client_key": "canary"}, []string{
+			"invalid key": {map[string]any{"client_key": "canary"}, []string{
 				`client_key is not a private key in PEM format ("-----BEGIN PRIVATE KEY-----")`}},
-			"another's key": {map[string]any{"client_key": stranger.Key}, []string{
+			"key of another certificate": {map[string]any{"client_key": stranger.Key}, []string{
 				"client_key is not the private key of the first certificate in client_certificate"}},
 			"plain http": {map[string]any{"http": true}, []string{"ca_certificate has no effect over plain http",
 				"client_certificate has no effect over plain http", "client_key has no effect over plain http"}},

@@ -22,8 +22,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccCredentials checks every credential for a private repo of the platform. A team's server that redirects there
-// can't make the provider read or push with it, and it never leaves the GitHub API.
+// TestAccCredentials checks each kind of credential for a private repo of the platform. If a team's server redirects to
+// this repo, the provider neither reads nor pushes it with the credential. If GitHub's API redirects to the team's
+// server, the provider does not follow.
 func TestAccCredentials(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
@@ -109,7 +110,7 @@ func TestAccCredentials(t *testing.T) {
 // private is a private repo of the platform, with its credential.
 type private struct {
 	url  string
-	git  *gitserver.Server // that serves it; nil: over SSH
+	git  *gitserver.Server // the server of the repo, nil over SSH
 	fake *githubfake.Server
 	vars map[string]any
 	env  []string
@@ -188,7 +189,8 @@ func (p *private) forget() {
 	}
 }
 
-// teamServer redirects all requests to /read, and the pushes to /push, to a private repo. It serves the reads of /push.
+// teamServer redirects all requests to /read, and the pushes to /push, to a private repo. It answers reads of /push
+// itself.
 type teamServer struct {
 	*httptest.Server
 	mu  sync.Mutex

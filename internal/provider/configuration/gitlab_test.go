@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestForPublicGitLab: the environment's token goes to gitlab.com, unless a variable names another server.
+// TestForPublicGitLab: the environment's token is for gitlab.com, unless a variable names another server.
 func TestForPublicGitLab(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -35,7 +35,7 @@ func TestForPublicGitLab(t *testing.T) {
 	}
 }
 
-// hostBlocks reads hosts from blocks: token and base_url of each; "": null.
+// hostBlocks reads hosts from blocks with a token and a base_url. An empty text is null.
 func hostBlocks(t *testing.T, blocks map[string][2]string) ([]hostSettings, problem.Problems) {
 	t.Helper()
 	text := func(s string) attr.Value {
@@ -57,7 +57,7 @@ func hostBlocks(t *testing.T, blocks map[string][2]string) ([]hostSettings, prob
 	return readHosts(tfvalue.Decoder{Arguments: arguments, Problems: &ps}, nil), ps
 }
 
-// TestHostLogins: the credential of a host serves Git over HTTPS on its own server, and no other gets it.
+// TestHostLogins: the credential of a host is the login with Git over HTTPS on its own server. No other server gets it.
 func TestHostLogins(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "github-environment")
 	t.Setenv("GITLAB_TOKEN", "gitlab-environment")
@@ -118,8 +118,8 @@ func TestHostLogins(t *testing.T) {
 	}
 }
 
-// TestHostBlocks: two blocks with the same server are an error at both, with any notation of its URL. With an unknown
-// value, the hosts are unknown, without an error.
+// TestHostBlocks: two blocks with the same server are an error at both blocks, even if they write its URL differently.
+// If a value is unknown, its host is unknown, without an error.
 func TestHostBlocks(t *testing.T) {
 	t.Parallel()
 	type blocks map[string][2]string

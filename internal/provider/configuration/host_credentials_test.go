@@ -15,12 +15,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
-// eavesdropper is a server that keeps the requests that it receives.
+// eavesdropper is a server that stores the requests that it receives.
 type eavesdropper struct {
 	*httptest.Server
 	mu  sync.Mutex
 	got []string // requests with their headers and bodies
-	// the URL to which it redirects all requests; "": it answers 404
+	// the URL to which the server redirects all requests; if it is empty, the server answers 404
 	to string
 }
 
@@ -69,8 +69,9 @@ func with(requests []string, texts ...string) (n int) {
 	return n
 }
 
-// TestHostCredentials: the credential of each host's block is sent only to the server of that block, with the API and
-// with Git: not to the target of a redirect, nor to a mirror of its repos, nor to the servers of other blocks.
+// TestHostCredentials: the credential in a host's block is sent only to the server of that block, with the API and with
+// Git. It is not sent to the target of a redirect, to a mirror of the server's repos, or to the servers of other
+// blocks.
 func TestHostCredentials(t *testing.T) {
 	t.Parallel()
 	blocks := map[string]struct{ folder, repo string }{
@@ -103,24 +104,25 @@ func TestHostCredentials(t *testing.T) {
 					t.Errorf("a secret is shown:\n%s%s", said, ds)
 				}
 			}
-			// none fails the test if a server got another credential than its own.
-			none := func(what string, mayHave bool) {
+			// none fails the test if a server got a credential. If ownGets is set, the block's own server must have got its
+			// credential, with the API and with Git.
+			none := func(what string, ownGets bool) {
 				t.Helper()
 				for other, server := range servers {
 					got := server.received()
 					secrets, theirs := with(got, "canary")+with(got, "Authorization"), with(got, "canary-"+block)
 					api := with(got, "canary-"+block, "/api/") + with(got, "canary-"+block, "/_apis")
 					git := with(got, "canary-"+block, "/info/refs")
-					if other == block && mayHave && api > 0 && git > 0 && with(got, "canary") == theirs {
+					if other == block && ownGets && api > 0 && git > 0 && with(got, "canary") == theirs {
 						continue
 					}
-					if secrets > 0 || other == block && mayHave {
+					if secrets > 0 || other == block && ownGets {
 						t.Errorf("%s: %s got %d secrets, %d of its own, in %d requests", what, other, secrets, theirs, len(got))
 					}
 				}
 				for _, got := range elsewhere.received() {
 					if strings.Contains(got, "canary") || strings.Contains(got, "Authorization") {
-						t.Errorf("%s: elsewhere got %s", what, got)
+						t.Errorf("%s: a server without a block got %s", what, got)
 					}
 				}
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TestHostDiagnostics: a diagnostic names the host that the error is from, and its block, for each host.
+// TestHostDiagnostics: a diagnostic names the host that returned the error, and the block that configures this host.
 func TestHostDiagnostics(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -42,7 +42,8 @@ func TestHostDiagnostics(t *testing.T) {
 	}
 }
 
-// TestHosts: the hosts' blocks are read as one list. Two blocks with the same server are an error at both.
+// TestHosts: the provider reads the blocks of all hosts into one list. Two blocks with the same server are an error at
+// both blocks.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	block := func(url any, token attr.Value) attr.Value {
@@ -63,10 +64,10 @@ func TestHosts(t *testing.T) {
 		problems  string // summaries and paths
 		hosts     string // the known blocks
 	}{
-		"none": {nil, "", "github, gitlab, azure_devops"},
-		"gitea": {map[string]attr.Value{"gitea": block("https://git.acme.io/forge", token)}, "",
+		"no block": {nil, "", "github, gitlab, azure_devops"},
+		"server and token": {map[string]attr.Value{"gitea": block("https://git.acme.io/forge", token)}, "",
 			"github, gitlab, azure_devops, gitea with a credential"},
-		"without a token": {map[string]attr.Value{"gitea": block("https://git.acme.io", none)}, "",
+		"no token": {map[string]attr.Value{"gitea": block("https://git.acme.io", none)}, "",
 			"github, gitlab, azure_devops, gitea"},
 		"unknown token": {map[string]attr.Value{"gitea": block("https://git.acme.io", types.StringUnknown())}, "",
 			"github, gitlab, azure_devops, gitea unknown with a credential"},
@@ -76,11 +77,11 @@ func TestHosts(t *testing.T) {
 			"github, gitlab, azure_devops"},
 		"plain http": {map[string]attr.Value{"gitea": block("http://git.acme.io", token)},
 			"Invalid base URL at gitea.base_url", "github, gitlab, azure_devops, gitea with a credential"},
-		"a password": {map[string]attr.Value{"gitea": block("https://x:canary@git.acme.io", token)},
+		"password in the URL": {map[string]attr.Value{"gitea": block("https://x:canary@git.acme.io", token)},
 			"Invalid base URL at gitea.base_url", "github, gitlab, azure_devops, gitea with a credential"},
-		"of GitHub": {map[string]attr.Value{"gitea": block("https://GitHub.com:443/", none)},
+		"server of github.com": {map[string]attr.Value{"gitea": block("https://GitHub.com:443/", none)},
 			"Conflicting hosts at github, Conflicting hosts at gitea", "github, gitlab, azure_devops, gitea"},
-		"of a server of GitHub": {map[string]attr.Value{"gitea": block("https://git.acme.io/", none),
+		"server of the github block": {map[string]attr.Value{"gitea": block("https://git.acme.io/", none),
 			"github": block("https://git.acme.io", none)},
 			"Conflicting hosts at github, Conflicting hosts at gitea", "github, gitlab, azure_devops, gitea"},
 	} {
@@ -120,7 +121,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestGiteaLogin: the token is the login with Git only for the repos of its own server.
+// TestGiteaLogin: the token of Gitea is the login with Git for the repos of its own server, and for no other repo.
 func TestGiteaLogin(t *testing.T) {
 	t.Parallel()
 	var ps problem.Problems

@@ -88,7 +88,7 @@ resource "kalypso_environment_rendering" "dev" {
 	}
 	for _, request := range http.Requests() {
 		if strings.Contains(request.Authorization, "original") {
-			t.Error("the mirror was shown the credential of the original")
+			t.Error("the mirror got the credential for the original URL")
 		}
 	}
 
@@ -119,7 +119,7 @@ spec: {workload: {repo: "` + app + `", branch: main, path: .}}
 	}
 }
 
-// TestAccMirrorsOfLocalRepos checks that a mirror does not change what a registration may name, even with a path that
+// TestAccMirrorsOfLocalRepos checks that a mirror does not let a registration name local repos, even by a path that
 // leaves the mirror.
 func TestAccMirrorsOfLocalRepos(t *testing.T) {
 	t.Parallel()

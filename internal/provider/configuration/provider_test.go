@@ -38,7 +38,7 @@ output "manifest" {
 	}
 }
 
-// No credential is in output, state, plan or log.
+// No output, state, plan or log contains a credential.
 func TestAccProviderSecrets(t *testing.T) {
 	const canary = "canary-0f2c"
 	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `

@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// No credential of Azure or of a cluster is in output, state, plan or log: neither if a server accepts it, nor if a
-// server refuses and repeats it.
+// No output, state, plan or log contains a credential of Azure or of a cluster, even if a server refuses the credential
+// and repeats it in its answer.
 func TestAccSecretsOfSources(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t, "testdata/TestAccSecretsOfSources")
@@ -78,7 +78,7 @@ func TestAccSecretsOfSources(t *testing.T) {
 	}
 }
 
-// execUser is a user of a kubeconfig whose token a program prints.
+// execUser returns a user of a kubeconfig that gets its token from a program.
 func execUser(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "credential")
@@ -91,7 +91,8 @@ func execUser(t *testing.T) string {
 		program)
 }
 
-// repeatingCluster starts a server that allows nothing and repeats the credential, and returns a kubeconfig for it.
+// repeatingCluster starts a server that refuses each request and repeats its credential. It returns a kubeconfig for
+// the server.
 func repeatingCluster(t *testing.T, user string) string {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

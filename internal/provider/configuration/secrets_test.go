@@ -51,7 +51,7 @@ func TestAccSecretsInErrors(t *testing.T) {
 
 	for _, request := range target.Requests() {
 		if request.Authorization != "" {
-			t.Errorf("the server that was redirected to got %q", request.Authorization)
+			t.Errorf("the target of the redirect got %q", request.Authorization)
 		}
 	}
 	s.expectNone(t, []*gitserver.Server{wrong, wrongBearer, elsewhere, target, denied, repeating}, repo, hooked)
@@ -80,7 +80,7 @@ func TestAccSecretsInConfigurationErrors(t *testing.T) {
 // provider.
 type secrets struct {
 	*acc.Root
-	file     string // of the credentials
+	file     string // contains the credentials
 	canaries []string
 }
 
@@ -139,7 +139,7 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 	maps.Copy(places, acc.FilesBelow(t, s.Folder))
 	for _, server := range servers {
 		if len(server.Requests()) == 0 {
-			t.Errorf("%s was not asked", server.URL)
+			t.Errorf("%s got no request", server.URL)
 		}
 		for _, request := range server.Requests() {
 			places["the requests to "+server.URL] = append(places["the requests to "+server.URL],
@@ -161,7 +161,7 @@ func (s *secrets) expectNone(t *testing.T, servers []*gitserver.Server, repos ..
 	}
 }
 
-// encrypted returns a private key with a passphrase.
+// encrypted returns a private key, encrypted with a passphrase.
 func encrypted(t *testing.T, key, passphrase string) string {
 	t.Helper()
 	raw, err := ssh.ParseRawPrivateKey([]byte(key))

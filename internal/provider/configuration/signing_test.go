@@ -56,7 +56,7 @@ func smallRendering(repo, branch, value string) map[string]any {
 	}
 }
 
-// ourCommits verifies the commits of the provider on all branches of a repo, and returns their subjects,
+// ourCommits verifies the signatures of the provider's commits on all branches of a repo, and returns their subjects,
 // sorted.
 func ourCommits(t *testing.T, repo string, key signingkey.Key) []string {
 	t.Helper()
@@ -71,9 +71,9 @@ func ourCommits(t *testing.T, repo string, key signingkey.Key) []string {
 	return subjects
 }
 
-// TestSignedByPush: a first delivery, a change, a move and a destroy are signed, and have the trailers. Another key
-// alone changes nothing.
-func TestSignedByPush(t *testing.T) {
+// TestSigningOfPushes: the commits of a first delivery, a change, a move and a destroy are signed, and have the
+// trailers. If only the key and the trailers change, there is no commit.
+func TestSigningOfPushes(t *testing.T) {
 	t.Parallel()
 	key := signingkey.NewSSH(t)
 	repo := gitserver.InitBare(t)
@@ -112,8 +112,8 @@ func TestSignedByPush(t *testing.T) {
 	}
 }
 
-// TestSignedRecord: the commits of a record's branch are signed, the first one and the next, and have the trailers.
-func TestSignedRecord(t *testing.T) {
+// TestSigningOfRecords: the first commit of a record's branch and the next commit are signed, and have the trailers.
+func TestSigningOfRecords(t *testing.T) {
 	t.Parallel()
 	key := signingkey.NewSSH(t)
 	repo := gitserver.InitBare(t)
@@ -138,9 +138,9 @@ func TestSignedRecord(t *testing.T) {
 	}
 }
 
-// TestSignedByPullRequest: the commits on our own branches are signed: a rendering, its removal after a move, a
-// BaseRepo. Our own trailer is the last one.
-func TestSignedByPullRequest(t *testing.T) {
+// TestSigningOfPullRequests: the commits on the branches of pull requests are signed: of a rendering, of its removal
+// after a move, and of a BaseRepo. The trailer Kalypso-Rendering comes after the configured ones.
+func TestSigningOfPullRequests(t *testing.T) {
 	t.Parallel()
 	key := signingkey.NewOpenPGP(t)
 	fake := githubfake.New(t)
@@ -158,7 +158,7 @@ func TestSignedByPullRequest(t *testing.T) {
 			}
 		}
 	}
-	for _, branch := range []string{"dev", "live", "live"} { // the last one opens the removal from dev
+	for _, branch := range []string{"dev", "live", "live"} { // the third apply proposes to remove the tree from dev
 		given := smallRendering(on.URL, branch, "1")
 		given["delivery"] = map[string]any{"strategy": "pull_request"}
 		p.Run(given, given)
@@ -187,8 +187,8 @@ func TestSignedByPullRequest(t *testing.T) {
 	}
 }
 
-// TestUnsignedRefused: if a server accepts only signed commits, the error names the arguments to set.
-func TestUnsignedRefused(t *testing.T) {
+// TestSigningRequired: if a server accepts only signed commits, the error names the arguments to set.
+func TestSigningRequired(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"error: GH013: Repository rule violations found for refs/heads/dev. - Commits must have verified signatures.",
@@ -210,7 +210,7 @@ func TestUnsignedRefused(t *testing.T) {
 	}
 }
 
-// TestSigningArguments: errors of the provider's configuration, each at its attribute.
+// TestSigningArguments: each error in the arguments for signatures and trailers is at its attribute.
 func TestSigningArguments(t *testing.T) {
 	key := signingkey.NewSSH(t)
 	server := provider.NewServer("test")
@@ -223,22 +223,24 @@ func TestSigningArguments(t *testing.T) {
 		env    map[string]string
 		want   string
 	}{
-		"no signing":             {},
-		"a key":                  {config: map[string]any{"commit_signing": map[string]any{"private_key": key.Private}}},
-		"not known yet":          {config: map[string]any{"commit_signing": protocol.Unknown}},
-		"a key not known yet":    {config: map[string]any{"commit_signing": map[string]any{"private_key": protocol.Unknown}}},
-		"from the environment":   {env: map[string]string{"KALYPSO_SIGNING_KEY": key.Private}},
-		"trailers not known yet": {config: map[string]any{"commit_trailers": map[string]any{"A": protocol.Unknown}}},
-		"no key": {config: map[string]any{"commit_signing": map[string]any{"format": "ssh"}},
+		"no signing":    {},
+		"private key":   {config: map[string]any{"commit_signing": map[string]any{"private_key": key.Private}}},
+		"unknown block": {config: map[string]any{"commit_signing": protocol.Unknown}},
+		"unknown key": {
+			config: map[string]any{"commit_signing": map[string]any{"private_key": protocol.Unknown}},
+		},
+		"key from the environment": {env: map[string]string{"KALYPSO_SIGNING_KEY": key.Private}},
+		"unknown trailer":          {config: map[string]any{"commit_trailers": map[string]any{"A": protocol.Unknown}}},
+		"format without a key": {config: map[string]any{"commit_signing": map[string]any{"format": "ssh"}},
 			want: "Attribute: commit_signing.private_key"},
-		"a wrong format": {config: map[string]any{"commit_signing": map[string]any{"format": "openpgp"}},
+		"format of another key": {config: map[string]any{"commit_signing": map[string]any{"format": "openpgp"}},
 			env:  map[string]string{"KALYPSO_SIGNING_KEY": key.Private},
 			want: "Attribute: commit_signing.format"},
-		"a wrong key from the environment": {env: map[string]string{"KALYPSO_SIGNING_KEY": "~/key"},
+		"path from the environment": {env: map[string]string{"KALYPSO_SIGNING_KEY": "~/key"},
 			want: "starts with -----BEGIN. It is read from the environment variable KALYPSO_SIGNING_KEY."},
-		"a trailer": {config: map[string]any{"commit_trailers": map[string]any{"Signed off": "a"}},
+		"trailer with a space": {config: map[string]any{"commit_trailers": map[string]any{"Signed off": "a"}},
 			want: `ERROR: Invalid trailer [AttributeName("commit_trailers").ElementKeyString("Signed off")]`},
-		"two trailers": {config: map[string]any{"commit_trailers": map[string]any{"a": "1", "A": "2"}},
+		"same trailer twice": {config: map[string]any{"commit_trailers": map[string]any{"a": "1", "A": "2"}},
 			want: `ERROR: Invalid trailer [AttributeName("commit_trailers")]`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,8 +263,8 @@ func TestSigningArguments(t *testing.T) {
 	}
 }
 
-// TestAccSigningSecrets: nothing of the key or of its passphrase is in output, state, plan or log of an apply that
-// signs.
+// TestAccSigningSecrets: no output, state, plan or log of an apply that signs contains the passphrase or a line of the
+// key.
 func TestAccSigningSecrets(t *testing.T) {
 	const passphrase = "canary-7d1a"
 	key := signingkey.NewSSH(t).Encrypted(t, passphrase)
@@ -288,7 +290,7 @@ func TestAccSigningSecrets(t *testing.T) {
 	applied := r.Succeed("apply", "-no-color", "plan")
 	shown := r.Succeed("show", "-no-color", "-json", "plan")
 	if commits := ourCommits(t, repo, key); len(commits) != 1 {
-		t.Errorf("the commits that are signed: %v", commits)
+		t.Errorf("the signed commits are %v", commits)
 	}
 	for name, text := range map[string]string{
 		"plan":       out.Stdout + out.Stderr,

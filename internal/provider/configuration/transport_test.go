@@ -46,7 +46,7 @@ func TestAccTransports(t *testing.T) {
 		"ssh": secure.URL(repos["ssh"]), "ssh_scp": short.User + "@git.acme.test:" + repos["ssh_scp"],
 		"file": "file://" + repos["file"], "path": repos["path"],
 	})
-	// The short form has no port: a proxy leads its host to the server.
+	// The short form of an SSH URL has no port, so a proxy connects its host to the port of the server.
 	s.Env = append(s.Env, "ALL_PROXY=socks5://"+socks(t, short.Host), "NO_PROXY=127.0.0.1")
 
 	s.Succeed("plan", "-no-color", "-out=plan")
@@ -109,7 +109,7 @@ func socks(t *testing.T, to string) string {
 			if err != nil {
 				return
 			}
-			running.Go(func() { lead(conn, to) })
+			running.Go(func() { forward(conn, to) })
 		}
 	})
 	t.Cleanup(func() {
@@ -119,8 +119,8 @@ func socks(t *testing.T, to string) string {
 	return listener.Addr().String()
 }
 
-// lead answers the handshake of RFC 1928 for a client that requests a host by name, and copies in both directions.
-func lead(conn net.Conn, to string) {
+// forward answers the handshake of RFC 1928 for a client that requests a host by name, and copies in both directions.
+func forward(conn net.Conn, to string) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	var hello struct{ Version, Methods byte }

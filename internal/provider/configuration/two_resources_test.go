@@ -9,7 +9,7 @@ import (
 )
 
 // TestClaims: two resources of one configuration that set the same status, or write the same BaseRepo, are an error at
-// plan. A resource that is replaced is not two.
+// plan. A replaced resource does not conflict with itself.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	server := provider.NewServer("test")
@@ -31,11 +31,11 @@ func TestClaims(t *testing.T) {
 		first, second map[string]any
 		want          string
 	}{
-		"the same status twice": {"kalypso_commit_status", status(a, "dev", "x"), status(a+".git", "DEV", "y"),
+		"same status": {"kalypso_commit_status", status(a, "dev", "x"), status(a+".git", "DEV", "y"),
 			"Conflicting commit statuses"},
 		"another context": {"kalypso_commit_status", status(a, "dev", "x"), status(a, "qa", "x"), ""},
 		"another repo":    {"kalypso_commit_status", status(a, "dev", "x"), status(b, "dev", "x"), ""},
-		"the same branch twice": {"kalypso_base_repo", base(a, "dev"), base(a+"/", "dev"),
+		"same branch": {"kalypso_base_repo", base(a, "dev"), base(a+"/", "dev"),
 			"Conflicting BaseRepos"},
 		"another branch": {"kalypso_base_repo", base(a, "dev"), base(a, "qa"), ""},
 	} {
@@ -48,7 +48,7 @@ func TestClaims(t *testing.T) {
 			var all string
 			for _, config := range []map[string]any{c.first, c.second} {
 				if strings.Contains(all, "Conflicting ") {
-					t.Errorf("the first alone: %s", all)
+					t.Errorf("error of the first resource: %s", all)
 				}
 				_, ds, err := session.Plan(t.Context(), &protocol.Resource{Type: c.kind}, config)
 				if err != nil {
