@@ -34,13 +34,14 @@ const (
 	shards = 9
 	// rareShard is the shard of the [rareStories].
 	rareShard = shards - 1
-	// storiesOfShard is how many stories of each kind a shard has. The one of the rare stories has rareRounds.
+	// storiesOfShard is the number of stories of each kind in a shard. The shard of the rare stories has rareRounds of
+	// each kind.
 	storiesOfShard = 2
 	rareRounds     = 3
 )
 
-// recordVariable is the environment variable that makes the test record stories again: those that differ and whose
-// names match its regular expression.
+// recordVariable is an environment variable with a regular expression. The test records a story again if the story
+// differs from its recording and its name matches.
 const recordVariable = "KALYPSO_RECORD_CORPUS"
 
 func TestMain(m *testing.M) {
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 }
 
 // runsPrograms reports whether programs can run in a folder, such as the hooks of the repos. The repos of the stories
-// are many small files, and a file system in memory takes less of the processor.
+// consist of many small files, for which a file system in memory takes less processor time.
 func runsPrograms(folder string) bool {
 	f, err := os.CreateTemp(folder, "corpus-*.sh")
 	if err != nil {
@@ -90,7 +91,7 @@ func TestCorpus(t *testing.T) {
 				for round := range rounds {
 					for kind, s := range kinds {
 						cases.Add(int64(s.steps))
-						text.WriteString(sh.tell(t, s, uint64((i*storiesOfShard+round)*100+kind)))
+						text.WriteString(sh.runStory(t, s, uint64((i*storiesOfShard+round)*100+kind)))
 					}
 				}
 				compare(t, shardFile(i), text.String())
@@ -100,13 +101,13 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d cases", cases.Load())
 }
 
-// shard contains what its stories share: a clock, and servers, which take long to start.
+// shard contains the clock and the servers of its stories, which share them because servers take long to start.
 type shard struct {
 	now      time.Time
 	fake     *githubfake.Server
 	git      *gitserver.Server // with the repos of stories that need no GitHub
 	schemas  *protocol.Schemas
-	provider tfprotov6.ProviderServer // configured anew for each command, as a new process is
+	provider tfprotov6.ProviderServer // configured again for each command, like the new process that Terraform starts
 }
 
 func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
@@ -118,8 +119,8 @@ func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
 	return sh
 }
 
-// tell runs a story, and returns its trace.
-func (sh *shard) tell(t *testing.T, s story, seed uint64) string {
+// runStory runs a story, and returns its trace.
+func (sh *shard) runStory(t *testing.T, s story, seed uint64) string {
 	t.Helper()
 	w := &world{shard: sh, Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, trace: newTrace()}
 	w.now = start
@@ -144,7 +145,7 @@ func (sh *shard) tell(t *testing.T, s story, seed uint64) string {
 	return w.trace.String()
 }
 
-// show adds the branches and pull requests after the step to the trace.
+// show adds the private state, the branches and the pull requests to the trace, as they are after the step.
 func (w *world) show() {
 	w.t.Helper()
 	w.trace.private(w.t, w.resource.Private)
@@ -161,7 +162,7 @@ func (w *world) show() {
 	}
 }
 
-// compare compares the traces of a shard with the recorded ones.
+// compare compares the traces of a shard with its recorded traces.
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	recorded, now := read(t, file), strings.Split(got, storyMark)
@@ -172,21 +173,21 @@ func compare(t *testing.T, file, got string) {
 	switch {
 	case len(recorded) == len(now):
 	case pattern == "":
-		t.Fatalf("%d stories were recorded, and there are %d", len(recorded), len(now))
+		t.Fatalf("%d stories are recorded, and %d were replayed", len(recorded), len(now))
 	default:
 		recorded = now
 	}
 	for i := range recorded {
-		want, told := withDifferences(recorded[i]), withoutAdditions(now[i])
-		if want == told {
+		want, replayed := withDifferences(recorded[i]), withoutAdditions(now[i])
+		if want == replayed {
 			continue
 		}
 		name, _, _ := strings.Cut(now[i], "\n")
 		if pattern != "" && regexp.MustCompile(pattern).MatchString(name) {
-			recorded[i] = told // the others stay as they were recorded, with their listed differences
+			recorded[i] = replayed // other stories keep their recordings, with the listed differences
 			continue
 		}
-		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(told, "\n")); diff != "" {
+		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(replayed, "\n")); diff != "" {
 			t.Errorf("story %s (-recorded +now):\n%s", name, diff)
 		}
 	}

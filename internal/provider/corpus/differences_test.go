@@ -42,7 +42,7 @@ const wording = "wording"
 // accepting is the reason of an advice that names the ID of a change instead of an argument, see accepted_changes.
 const accepting = "accepted_changes"
 
-// stageNames is the reason of a text that says stage before the name of a stage: it may be called all.
+// stageNames is the reason of a text with the word stage before the name of a stage, since a stage may be called all.
 const stageNames = "names of stages"
 
 // shorter is the reason of a warning that says the same in fewer lines.
@@ -59,24 +59,25 @@ func withDifferences(story string) string {
 	return invalidFiles.ReplaceAllString(story, "$1")
 }
 
-// invalidFiles matches the warnings about invalid files: one names files, and named documents when the corpus was
-// recorded.
+// invalidFiles matches the warnings about invalid files. A warning names files now, and named documents when the corpus
+// was recorded.
 var invalidFiles = regexp.MustCompile(
 	`(?m)^()WARNING: (?:Rendered documents are not Kubernetes objects|Rendered file is invalid) .*\n(?:  .*\n)*`)
 
-// additions match what texts say now and did not say when the corpus was recorded. Their groups stay.
+// additions match the parts of texts that were added after the corpus was recorded. [withoutAdditions] removes these
+// parts, except for their groups.
 var additions = []*regexp.Regexp{
 	// Each refusal that can be lifted ends with its ID, which is a hash.
 	regexp.MustCompile(
 		`()\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
-	// Both warnings below alone.
+	// The head of a plan's diagnostics, if these are only the two warnings below.
 	regexp.MustCompile(`plan:\n(?:WARNING: (?:Guardrails of the new rendering|delivery sets nothing) ` +
 		`\[[^\n]*\n[^\n]*\n)+(planned:|# step|the plan )`),
 	// The guardrails of a new rendering.
 	regexp.MustCompile(`WARNING: Guardrails of the new rendering \[AttributeName\("guardrails"\)\]\n[^\n]*\n()`),
 	// An object without any attribute.
 	regexp.MustCompile(`WARNING: delivery sets nothing \[AttributeName\("delivery"\)\]\n[^\n]*\n()`),
-	// A protected rendering: where it is, and how to rename its resource.
+	// The location of a protected rendering, and how to rename its resource.
 	regexp.MustCompile(`(The rendering of environment "\w+") at path "[^"]*" on branch "[^"]*" of \S+( must not)`),
 	regexp.MustCompile(`(?s)()\n *If its resource has another address now, .*?\n *}`),
 	// Why the gates of the current commit are closed.
@@ -93,7 +94,7 @@ func withoutAdditions(story string) string {
 	return story
 }
 
-// TestDifferences fails for a difference without a reason, or one whose text the corpus does not contain.
+// TestDifferences fails for a difference without a reason, and for a difference whose text the corpus does not contain.
 func TestDifferences(t *testing.T) {
 	all := everything(t)
 	for _, d := range differences {

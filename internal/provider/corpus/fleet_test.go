@@ -61,7 +61,7 @@ func policy(name string, targets, types args) args {
 	return p
 }
 
-func (w *world) part(name string) args      { return w.args[name].(args) } //nolint:forcetypeassert // of rendering
+func (w *world) part(name string) args      { return w.args[name].(args) } //nolint:forcetypeassert // set by rendering
 func (w *world) types() args                { return w.part("cluster_types") }
 func (w *world) policies() args             { return w.part("scheduling_policies") }
 func (w *world) configs() args              { return w.part("configs") }
@@ -69,10 +69,10 @@ func (w *world) destination() args          { return w.part("gitops_repo") }
 func (w *world) anyKey(objects args) string { return pick(w, slices.Sorted(maps.Keys(objects))...) }
 
 func (w *world) anyOf(objects args) args {
-	return objects[w.anyKey(objects)].(args) //nolint:forcetypeassert // of rendering
+	return objects[w.anyKey(objects)].(args) //nolint:forcetypeassert // set by rendering
 }
 
-// setting returns an object argument to change, which may be missing.
+// setting returns an object argument, so that the caller can change it. It adds the argument if it is missing.
 func (w *world) setting(name string) args {
 	if _, ok := w.args[name].(args); !ok {
 		w.args[name] = args{}
@@ -102,20 +102,20 @@ func (w *world) addWorkload() {
 
 // addTarget adds a deployment target to a workload, and returns it.
 func (w *world) addTarget(workload string) args {
-	of := w.part("workloads")[workload].(args) //nolint:forcetypeassert // of addWorkload
+	of := w.part("workloads")[workload].(args) //nolint:forcetypeassert // set by addWorkload
 	target := args{
 		"name": w.name("t"), "environment": "dev", "labels": args{"purpose": pick(w, "test", "test", "edge")},
 		"manifests": args{"breaks": ""},
 	}
-	of["deployment_targets"] = append(of["deployment_targets"].([]any), target) //nolint:forcetypeassert // of addWorkload
+	of["deployment_targets"] = append(of["deployment_targets"].([]any), target) //nolint:forcetypeassert // set by addWorkload
 	return target
 }
 
 // target returns a deployment target of any workload.
 func (w *world) target() args {
 	workload := w.anyOf(w.part("workloads"))
-	targets := workload["deployment_targets"].([]any) //nolint:forcetypeassert // of addWorkload
-	return pick(w, targets...).(args)                 //nolint:forcetypeassert // of addTarget
+	targets := workload["deployment_targets"].([]any) //nolint:forcetypeassert // set by addWorkload
+	return pick(w, targets...).(args)                 //nolint:forcetypeassert // set by addTarget
 }
 
 // edit is a change that a story may make before a step.
@@ -125,7 +125,7 @@ type edit struct {
 	make   func(w *world)
 }
 
-// edits makes one of them.
+// edit makes one of the edits. An edit with a higher weight is more likely.
 func (w *world) edit(among []edit) {
 	total := 0
 	for _, e := range among {
@@ -141,8 +141,8 @@ func (w *world) edit(among []edit) {
 	}
 }
 
-// ofFleet lists changes of the fleet.
-var ofFleet = []edit{
+// fleetEdits lists changes of the fleet.
+var fleetEdits = []edit{
 	{"nothing", 2, func(*world) {}},
 	{"value of all", 8, func(w *world) { w.configs()["all"] = config("all", nil, args{"value": w.name("v")}) }},
 	{"value of one cluster type", 6, func(w *world) {
@@ -204,11 +204,11 @@ var ofFleet = []edit{
 	}},
 }
 
-// hash returns a commit's hash made of a text.
+// hash returns the hash of a commit, derived from a text.
 func hash(text string) string { return fmt.Sprintf("%x%040d", text, 0)[:40] }
 
-// ofSettings lists changes of the settings of the delivery.
-var ofSettings = []edit{
+// settingsEdits lists changes of the settings of the delivery.
+var settingsEdits = []edit{
 	{"path", 2, func(w *world) { w.destination()["path"] = pick(w, ".", "clusters", "clusters/dev") }},
 	{"branch", 2, func(w *world) { w.destination()["branch"] = pick(w, "dev", "dev", "live", "absent") }},
 	{"repo", 1, func(w *world) {
@@ -268,15 +268,15 @@ func (w *world) mend() {
 	w.args["guardrails"] = args{"max_removed": "100%", "allow_empty": true}
 	w.policies()["test"] = policy("test", args{"purpose": "test"}, nil)
 	for _, c := range w.types() {
-		c.(args)["reconciler"] = "reconciler" //nolint:forcetypeassert // of addClusterType
+		c.(args)["reconciler"] = "reconciler" //nolint:forcetypeassert // set by addClusterType
 	}
 	w.args["promotion"] = nil
 	w.args["create_branch"], w.args["on_drift"] = true, "overwrite"
 	delete(w.configs(), "token")
 }
 
-// ofTeams lists changes that break deployment targets, and that fix them.
-var ofTeams = []edit{
+// teamEdits lists changes by teams that break deployment targets, and changes that fix them.
+var teamEdits = []edit{
 	{"a team breaks its data", 4, func(w *world) { w.target()["manifests"] = args{"breaks": "data"} }},
 	{"a team breaks its text", 2, func(w *world) { w.target()["manifests"] = args{"breaks": "{{"} }},
 	{"a team breaks its schema", 2, func(w *world) { w.target()["config_schemas"] = []any{`{"required": ["none"]}`} }},
@@ -290,10 +290,10 @@ var ofTeams = []edit{
 	{"on_assignment_error", 2, func(w *world) { w.args["on_assignment_error"] = pick(w, "keep", "keep", "fail") }},
 }
 
-// ofPlacement lists changes of placement.
-var ofPlacement = []edit{
+// placementEdits lists changes of placement.
+var placementEdits = []edit{
 	{"number of cluster types", 4, func(w *world) {
-		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // of rendering
+		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // set by rendering
 			"number_of_cluster_types": 1 + w.IntN(3),
 			"prefer": pick[any](w, nil,
 				[]any{args{"property": "cost", "weight": pick(w, -1, 1)}}, []any{args{"balance": true}}),
@@ -302,11 +302,11 @@ var ofPlacement = []edit{
 		}
 	}},
 	{"as many cluster types as there are", 2, func(w *world) {
-		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // of rendering
+		w.policies()["test"].(args)["placement"] = args{ //nolint:forcetypeassert // set by rendering
 			"number_of_cluster_types": len(w.types())}
 	}},
 	{"all cluster types", 2, func(w *world) {
-		delete(w.policies()["test"].(args), "placement") //nolint:forcetypeassert // of rendering
+		delete(w.policies()["test"].(args), "placement") //nolint:forcetypeassert // set by rendering
 	}},
 	{"taint", 3, func(w *world) {
 		w.anyOf(w.types())["taints"] = pick[any](w, nil, []any{args{"key": "gpu", "value": "yes",
@@ -316,8 +316,8 @@ var ofPlacement = []edit{
 	{"unsatisfied", 1, func(w *world) { w.setting("guardrails")["unsatisfied"] = pick(w, "warn", "ignore", "error") }},
 }
 
-// ofUnknown lists changes that make arguments unknown at plan.
-var ofUnknown = []edit{
+// unknownEdits lists changes that make arguments unknown at plan.
+var unknownEdits = []edit{
 	{"value not known", 2, func(w *world) { w.hide("configs.all.data.value") }},
 	{"data not known", 1, func(w *world) { w.hide("configs.all.data") }},
 	{"promoted commit not known", 2, func(w *world) {
@@ -341,8 +341,8 @@ var ofUnknown = []edit{
 
 func (w *world) hide(path string) { w.unknown = append(w.unknown, path) }
 
-// ofRollout lists changes of the waves.
-var ofRollout = []edit{
+// rolloutEdits lists changes of the waves.
+var rolloutEdits = []edit{
 	{"stages", 3, func(w *world) { w.args["rollout"] = w.stages() }},
 	{"no rollout", 1, func(w *world) { w.args["rollout"] = nil }},
 	{"skip", 1, func(w *world) {
@@ -354,7 +354,7 @@ var ofRollout = []edit{
 	{"clusters fail", 2, func(w *world) { w.reports, w.verdict = true, "failed" }},
 	{"clusters work", 2, func(w *world) { w.verdict = "current" }},
 	{"nobody looks", 1, func(w *world) { w.reports = false }},
-	{"time goes by", 3, func(w *world) { w.now = w.now.Add(hourOf) }},
+	{"time goes by", 3, func(w *world) { w.now = w.now.Add(soakTime) }},
 	{"a kill", 1, func(w *world) { w.killed = true }},
 }
 

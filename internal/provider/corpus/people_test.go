@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// ofPeople lists changes that people make to the branch.
-var ofPeople = []edit{
+// branchEdits lists changes that people make to the branch.
+var branchEdits = []edit{
 	{"people change a file of ours", 4, func(w *world) { w.push(w.branch(), w.ours(), w.name("hotfix ")+"\n") }},
 	{"people remove a file of ours", 2, func(w *world) { w.push(w.branch(), w.ours(), "") }},
 	{"people add a file to our folder", 2, func(w *world) {
@@ -61,8 +61,8 @@ func (w *world) resetBranch() {
 // operatorReadme is the README that Kalypso's operator writes into the folder of a cluster type.
 const operatorReadme = "# c1\n\nThis folder contains the assignments for the cluster type c1.\n"
 
-// ofState lists accidents of Terraform's state.
-var ofState = []edit{
+// stateEdits lists accidents of Terraform's state.
+var stateEdits = []edit{
 	{"a kill", 1, func(w *world) { w.killed = true }},
 	{"the state is lost", 1, func(w *world) { w.resource = protocol.Resource{Type: w.resource.Type} }},
 	{"the private state is of another version", 2, func(w *world) {
@@ -132,7 +132,7 @@ func (w *world) at() string {
 
 func (w *world) record() string { return filepath.Join(w.at(), ".kalypso/rendering.json") }
 
-// ours returns a file of the rendering on the branch; "" without one.
+// ours returns a file of the rendering on the branch, or "" if the branch has no such file.
 func (w *world) ours() string { return w.oursOn(w.branch()) }
 
 func (w *world) oursOn(branch string) string {
@@ -149,7 +149,7 @@ func (w *world) oursOn(branch string) string {
 	return pick(w, files...)
 }
 
-// push adds a foreign commit to a branch of the repo that has it.
+// push adds a foreign commit to a branch, if the branch exists. Empty content removes the file.
 func (w *world) push(branch, path, content string) {
 	w.t.Helper()
 	if path == "" || gitserver.LooseRef(w.repo, branch) == "" {
@@ -168,7 +168,7 @@ func (w *world) runGit(arguments ...string) string {
 	return strings.TrimSpace(gitserver.Git(w.t, w.repo, arguments...))
 }
 
-// deleteBranch deletes a branch of the repo, if it has it. In these repos, each branch is a file.
+// deleteBranch deletes a branch of the repo, if the branch exists. In these repos, each branch is a file.
 func (w *world) deleteBranch(name string) {
 	_ = os.Remove(filepath.Join(w.repo, "refs", "heads", filepath.FromSlash(name)))
 }
@@ -195,7 +195,7 @@ func (w *world) pull(states ...string) (githubfake.PullRequest, bool) {
 	return all[len(all)-1], true
 }
 
-// withPull makes an edit of the newest pull request, if it is open.
+// withPull returns an edit that changes the newest pull request, if it is open.
 func withPull(change func(w *world, p githubfake.PullRequest)) func(*world) {
 	return func(w *world) {
 		if p, open := w.pull("open"); open {
@@ -204,8 +204,8 @@ func withPull(change func(w *world, p githubfake.PullRequest)) func(*world) {
 	}
 }
 
-// ofReviewers lists changes that people make to pull requests.
-var ofReviewers = []edit{
+// reviewEdits lists changes that people make to pull requests.
+var reviewEdits = []edit{
 	{"people merge", 8, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "merge") })},
 	{"people squash", 4, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "squash") })},
 	{"people rebase", 2, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "rebase") })},
@@ -303,8 +303,8 @@ func (w *world) updateBranch(p githubfake.PullRequest) {
 	w.runGit("update-ref", "refs/heads/"+p.Head, commit)
 }
 
-// ofPullRequests lists changes of the settings of pull requests.
-var ofPullRequests = []edit{
+// pullRequestEdits lists changes of the settings of pull requests.
+var pullRequestEdits = []edit{
 	{"labels", 2, func(w *world) {
 		w.setting("delivery")["labels"] = pick[any](w, nil, []any{"platform"}, []any{"a", "b"})
 	}},
@@ -320,8 +320,9 @@ var ofPullRequests = []edit{
 	{"a pull request", 3, func(w *world) { w.setting("delivery")["strategy"] = "pull_request" }},
 }
 
-// ofMoves lists moves to the other branch. A rendering with a pull request moves once that is merged.
-var ofMoves = []edit{
+// moveEdits lists moves to the other branch. A rendering with an open pull request can only move once the pull request
+// is merged.
+var moveEdits = []edit{
 	{"people merge, and the rendering moves", 10, func(w *world) {
 		if p, open := w.pull("open"); open {
 			w.merge(p, "merge")

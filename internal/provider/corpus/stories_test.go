@@ -21,39 +21,43 @@ type story struct {
 	mend  func(w *world) // repairs everything that may prevent an apply
 }
 
-// stories lists the kinds. Each seed tells one story of each.
+// stories lists the kinds of stories. Each seed makes one story of each kind.
 func stories(template string) []story {
 	onGit := func(yaml []string, begin func(w *world)) func(w *world) { return renderingOnGit(template, yaml, begin) }
 	return []story{
-		{"push", 7, onGit(allKinds, func(*world) {}), slices.Concat(ofFleet, ofFleet, ofSettings, ofPeople), (*world).mend},
+		{"push", 7, onGit(allKinds, func(*world) {}), slices.Concat(fleetEdits, fleetEdits, settingsEdits, branchEdits),
+			(*world).mend},
 		{"state", 7, onGit(allKinds, func(*world) {}),
-			slices.Concat(ofFleet, ofPeople, ofState, ofState, ofState), (*world).mend},
+			slices.Concat(fleetEdits, branchEdits, stateEdits, stateEdits, stateEdits), (*world).mend},
 		{"teams", 7, onGit(allKinds, func(w *world) { w.args["on_assignment_error"] = "keep" }),
-			slices.Concat(ofFleet, ofTeams, ofTeams, ofTeams, ofSettings[:5], ofPeople[:3]), (*world).mend},
+			slices.Concat(fleetEdits, teamEdits, teamEdits, teamEdits, settingsEdits[:5], branchEdits[:3]), (*world).mend},
 		{"rollout", 9, onGit(allKinds, func(w *world) {
 			w.addClusterType("2")
 			w.args["rollout"], w.config, w.reports, w.verdict = w.stages(), w.observe, true, "current"
-		}), slices.Concat(ofFleet[:8], ofRollout, ofRollout, ofTeams, ofPeople[:4]), (*world).mend},
+		}), slices.Concat(fleetEdits[:8], rolloutEdits, rolloutEdits, teamEdits, branchEdits[:4]), (*world).mend},
 		{"placement", 7, onGit([]string{"configs", "templates", "workloads"}, func(w *world) {
 			w.addClusterType("2")
-			ofPlacement[0].make(w)
-		}), slices.Concat(ofFleet, ofPlacement, ofPlacement, ofPlacement, ofPeople[:3], ofState[2:3]), (*world).mend},
+			placementEdits[0].make(w)
+		}), slices.Concat(fleetEdits, placementEdits, placementEdits, placementEdits, branchEdits[:3], stateEdits[2:3]),
+			(*world).mend},
 		{"unknown", 7, onGit(plainKinds, func(*world) {}),
-			slices.Concat(ofFleet, ofUnknown, ofUnknown, ofPlacement[:1], ofPeople[:4]), (*world).mend},
+			slices.Concat(fleetEdits, unknownEdits, unknownEdits, placementEdits[:1], branchEdits[:4]), (*world).mend},
 		{"none", 4, onGit(allKinds, func(w *world) { w.setting("delivery")["strategy"] = "none" }),
-			slices.Concat(ofFleet, ofTeams, ofSettings), (*world).mend},
+			slices.Concat(fleetEdits, teamEdits, settingsEdits), (*world).mend},
 		{"pull request", 9, onGitHub(template),
-			slices.Concat(ofFleet[:8], ofPullRequests, ofPullRequests, ofReviewers, ofReviewers, ofMoves, ofState[:3]),
+			slices.Concat(fleetEdits[:8], pullRequestEdits, pullRequestEdits, reviewEdits, reviewEdits, moveEdits,
+				stateEdits[:3]),
 			(*world).mend},
 		{"pull request and more", 9, onGitHub(template),
-			slices.Concat(ofFleet[:8], ofFleet[len(ofFleet)-2:], ofSettings[:8], ofReviewers, ofPeople, ofState[:4],
-				ofState[5:]), (*world).mend},
-		{"BaseRepo", 7, baseRepo(template), slices.Concat(ofBaseRepo, ofBaseRepo), (*world).mendBaseRepo},
+			slices.Concat(fleetEdits[:8], fleetEdits[len(fleetEdits)-2:], settingsEdits[:8], reviewEdits, branchEdits,
+				stateEdits[:4],
+				stateEdits[5:]), (*world).mend},
+		{"BaseRepo", 7, baseRepo(template), slices.Concat(baseRepoEdits, baseRepoEdits), (*world).mendBaseRepo},
 		{"BaseRepo by pull request", 9, baseRepoOnGitHub(template),
-			slices.Concat(ofBaseRepo, ofBaseRepo, ofPullRequests, ofReviewers), (*world).mendBaseRepo},
+			slices.Concat(baseRepoEdits, baseRepoEdits, pullRequestEdits, reviewEdits), (*world).mendBaseRepo},
 		{"promotion", 8, promotion(template),
-			slices.Concat(ofPromotion, ofPromotion, ofPeople[:4], ofFleet[1:2]), (*world).mend},
-		{"commit status", 6, commitStatus(template), ofCommitStatus, func(w *world) { w.args["state"] = "success" }},
+			slices.Concat(promotionEdits, promotionEdits, branchEdits[:4], fleetEdits[1:2]), (*world).mend},
+		{"commit status", 6, commitStatus(template), commitStatusEdits, func(w *world) { w.args["state"] = "success" }},
 	}
 }
 
@@ -130,7 +134,7 @@ func (w *world) promotes() args {
 		"control_plane": args{"repo": "https://git.acme.io/control-plane", "branch": "main"}}
 }
 
-var ofBaseRepo = []edit{
+var baseRepoEdits = []edit{
 	{"nothing", 1, func(*world) {}},
 	{"promote", 6, func(w *world) { w.args["promotion"] = w.promotes() }},
 	{"promote nothing newer", 2, func(w *world) {
@@ -210,7 +214,7 @@ func (w *world) promote(s *protocol.Session) {
 	}
 }
 
-var ofPromotion = []edit{
+var promotionEdits = []edit{
 	{"a commit", 5, (*world).commit},
 	{"a commit runs in stage", 6, func(w *world) {
 		w.on.SetStatusAs("acme-ci[bot]", pick(w, w.commits...), "stage environment", "success", "")
@@ -243,7 +247,7 @@ func commitStatus(template string) func(w *world) {
 	}
 }
 
-var ofCommitStatus = []edit{
+var commitStatusEdits = []edit{
 	{"nothing", 1, func(*world) {}},
 	{"state", 3, func(w *world) {
 		w.args["commit"], w.args["deployment"] = pick(w, w.commits...), nil

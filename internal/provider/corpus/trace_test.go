@@ -51,7 +51,7 @@ func (t *trace) line(format string, a ...any) {
 
 func (t *trace) String() string { return t.b.String() }
 
-// changes adds what changed since the same topic was shown: "+name = value" and "-name".
+// changes adds the lines of a topic that have changed since the topic was last shown: "+name = value" and "-name".
 func (t *trace) changes(topic string, now map[string]string) {
 	before := t.before[topic]
 	t.before[topic] = now
@@ -91,7 +91,8 @@ func linesOf(v tftypes.Value) map[string]string {
 	return lines
 }
 
-// newAttributes matches the reported failures of a deployment state, before their deadline.
+// newAttributes matches the attributes that came after the corpus was recorded: those failures of a deployment state
+// that are reported before their deadline.
 var newAttributes = regexp.MustCompile(`^(folders\.[^.]+|problems\[\d+\])\.failing$`)
 
 // plan adds the changes of a plan.
@@ -109,7 +110,8 @@ func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {
 	t.difference("planned", linesOf(prior), linesOf(p.Planned))
 }
 
-// private adds the content of the private state, without caches: nothing_to_do is the result of the next plan.
+// private adds the content of the private state, without its caches, such as nothing_to_do, which is the cached result
+// of the next plan.
 func (t *trace) private(test *testing.T, private []byte) {
 	test.Helper()
 	all := map[string]string{}
@@ -132,7 +134,8 @@ func (t *trace) private(test *testing.T, private []byte) {
 	t.changes("private", all)
 }
 
-// omitRepeats removes from a state what equals the delivered tree: the private state does not contain it twice.
+// omitRepeats removes the parts of a state that equal the delivered tree, since the private state does not store them
+// twice.
 func omitRepeats(s *past.State) {
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
 		s.LastRead.Record.Decisions = nil
@@ -200,8 +203,8 @@ func flatten(all map[string]string, at string, v any) {
 	}
 }
 
-// targetsOf returns the hash and the name of each deployment target of a folder, as they were kept when the corpus was
-// recorded.
+// targetsOf returns the hash and the name of each deployment target of a folder, in the form of the private state when
+// the corpus was recorded.
 func targetsOf(list any) any {
 	var targets []inventory.Target
 	if text, err := json.Marshal(list); err != nil || json.Unmarshal(text, &targets) != nil {

@@ -21,8 +21,8 @@ import (
 // args are arguments of a resource, or of an object in it.
 type args = map[string]any
 
-// world is changed by one story: a resource with its arguments, its state in Terraform, and the repo that people work
-// on.
+// world contains everything that one story changes: a resource with its arguments, its state in Terraform, and the repo
+// that people work on.
 type world struct {
 	*shard
 	*rand.Rand
@@ -32,30 +32,32 @@ type world struct {
 
 	repo string           // path of the bare repo
 	url  string           // of the repo
-	on   *githubfake.Repo // nil: the repo is not on GitHub
-	// other is the path of another bare repo to move to, and otherURL its URL; "": none.
+	on   *githubfake.Repo // nil if the repo is not on GitHub
+	// other is the path of another bare repo to move to, and otherURL its URL. They are empty if the story has only one
+	// repo.
 	other, otherURL string
 
 	resource protocol.Resource
 	args     args
 	yaml     []string // the kinds of objects that are in manifests
-	// unknown lists the arguments that are not known before the apply: the path, with dots.
+	// unknown lists the paths of the arguments that are not known before the apply. The parts of a path are separated by
+	// dots.
 	unknown []string
 	// config changes the arguments before each plan, such as from a data source. It may be nil.
 	config func(s *protocol.Session)
 	// between is called between the plan and the apply, for changes by people. It may be nil.
 	between func()
-	failed  bool     // the last plan or apply
+	failed  bool     // the last plan or apply failed
 	killed  bool     // the next apply is killed before it saves the state
 	reports bool     // clusters report
-	verdict string   // of their reports
+	verdict string   // the state that the clusters report
 	rules   args     // of a promotion
 	commits []string // of the control plane
-	made    int      // the number of names and values so far, so that none is used twice
+	made    int      // the number of names and values so far, so that each is new
 }
 
-// hourOf is the time that a story waits for soaks.
-const hourOf = time.Hour
+// soakTime is the time by which a story advances the clock, so that soaks can end.
+const soakTime = time.Hour
 
 // start is the time at the beginning of each story.
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -119,7 +121,7 @@ func (w *world) step() {
 	w.unknown, w.between = nil, nil
 }
 
-// apply applies a plan with a provider of its own, as Terraform does.
+// apply applies a plan with another provider than the plan's, as Terraform does.
 func (w *world) apply(ctx context.Context, plan *protocol.Plan) {
 	w.t.Helper()
 	config := w.given()
@@ -176,7 +178,7 @@ func hide(object args, path []string) args {
 	return next
 }
 
-// attribute returns an attribute of the state as a string; "" without one.
+// attribute returns an attribute of the state as a string, or "" if the state has no such text.
 func (w *world) attribute(name string) string {
 	var all map[string]tftypes.Value
 	var text string
@@ -187,7 +189,8 @@ func (w *world) attribute(name string) string {
 	return text
 }
 
-// template is an empty bare repo that stories copy, since git init costs a process.
+// template returns a bare repo with two branches. Stories copy it, because git init would start a process for each
+// story.
 func template(t *testing.T) string {
 	t.Helper()
 	repo := gitserver.InitBare(t)
@@ -203,7 +206,7 @@ func copyRepo(t *testing.T, from, to string) {
 	}
 }
 
-// onGit gives the world a repo, and another one to move to.
+// onGit gives the world a repo, and another repo to move to.
 func (w *world) onGit(template string) {
 	folder := fmt.Sprint(w.seed)
 	w.repo, w.other = filepath.Join(w.git.Root, folder, "gitops.git"), filepath.Join(w.git.Root, folder, "other.git")
@@ -213,7 +216,7 @@ func (w *world) onGit(template string) {
 	w.trace.replace(w.git.URL, "https://git.test", strings.TrimPrefix(w.git.URL, "http://"), "git.test")
 }
 
-// head returns the commit of a destination's branch; "" without one.
+// head returns the commit of a destination's branch, or "" if the branch does not exist.
 func (w *world) head(at args) string {
 	repo := w.repo
 	if at["repo"] != w.url {

@@ -28,7 +28,7 @@ func (w *world) given() args {
 		delete(given, kind)
 		var all []string
 		for _, key := range slices.Sorted(maps.Keys(objects)) {
-			text, err := yaml.Marshal(documents[kind](objects[key].(args))) //nolint:forcetypeassert // of fleet_test.go
+			text, err := yaml.Marshal(documents[kind](objects[key].(args))) //nolint:forcetypeassert // set by fleet_test.go
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -40,8 +40,8 @@ func (w *world) given() args {
 	return given
 }
 
-// asRecorded returns guardrails with which the provider reacts as when the corpus was recorded: the guardrails that
-// came later are off, or warn.
+// asRecorded returns guardrails with which the provider reacts as it did when the corpus was recorded: guardrails that
+// were added later are off, or only warn.
 func asRecorded(given any) args {
 	guardrails := args{"emptied": "ignore", "invalid_objects": "warn"}
 	if set, ok := given.(args); ok {
@@ -83,8 +83,8 @@ var documents = map[string]func(a args) args{
 	},
 	"workloads": func(a args) args {
 		var targets []any
-		for _, t := range a["deployment_targets"].([]any) { //nolint:forcetypeassert // of addWorkload
-			target := maps.Clone(t.(args)) //nolint:forcetypeassert // of addTarget
+		for _, t := range a["deployment_targets"].([]any) { //nolint:forcetypeassert // set by addWorkload
+			target := maps.Clone(t.(args)) //nolint:forcetypeassert // set by addTarget
 			if schemas, ok := target["config_schemas"]; ok {
 				delete(target, "config_schemas")
 				target["configSchemas"] = schemas
