@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
-// fleetProfile is a ClusterProfile as Open Cluster Management writes it, with fields that nothing reads.
+// fleetProfile is a ClusterProfile as Open Cluster Management writes it, also with fields that the provider does not
+// read.
 const fleetProfile = "" +
 	`{"apiVersion":"multicluster.x-k8s.io/v1alpha1","kind":"ClusterProfile","metadata":{"name":"store-%05` +
 	`[1]d","namespace":"fleet","uid":"00000000-0000-0000-0000-0000000%05[1]d","resourceVersion":"%[1]d","` +
@@ -36,9 +37,10 @@ func readClusters(t testing.TB, config, arguments map[string]any) (attributes ma
 	return acc.ReadData(t, config, "kalypso_clusters", arguments)
 }
 
-// 10,000 clusters of a hub are read within 10 seconds of processor time and 300 MiB, with all that the framework does.
+// 10,000 clusters of a hub are read within 10 seconds of processor time and 300 MiB, including the work of the
+// framework.
 func TestClustersFleet(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in the provider; tests collect less often
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // the provider's setting; tests collect garbage less often
 	const clusters, types = 10_000, 20
 	h := hub.New(t, func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.FormValue("continue"))

@@ -18,13 +18,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The credentials in the Secret of a cluster that Argo CD knows, as its data has them.
+// The credentials in the Secret of a cluster that Argo CD knows, encoded as in the Secret's data.
 var argoCredentials = []string{encoded("https://canary-server"), encoded(`{"bearerToken":"canary-bearer"}`)}
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// argoCD serves the Secret of a cluster that Argo CD knows, with canaries in all that is not read. Its credential is a
-// canary too.
+// argoCD serves the Secret of a cluster that Argo CD knows. Each value of the Secret that the provider must not read,
+// such as the credential, is a canary.
 func argoCD(t *testing.T) *hub.Server {
 	t.Helper()
 	return hub.New(t, func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func argoCD(t *testing.T) *hub.Server {
 	})
 }
 
-type inventorySeen struct {
+type inventoryOutput struct {
 	Clusters map[string]struct {
 		Source, Namespace, Name, Reason string
 		ClusterType                     string `json:"cluster_type"`
@@ -86,10 +86,10 @@ func TestAccClusters(t *testing.T) {
 			"status: {conditions: [{type: ControlPlaneHealthy, status: 'True', reason: R, message: m, " +
 			"lastTransitionTime: '2026-01-31T12:00:00Z'}], properties: [{name: location, value: west europe}]}\n"
 	}
-	look := func() (all inventorySeen, verdict string, said string) {
+	look := func() (all inventoryOutput, verdict string, said string) {
 		t.Helper()
 		said = strings.Join(strings.Fields(strings.ReplaceAll(r.Apply().Text(), "│", "")), " ")
-		var state deploymentSeen
+		var state deploymentOutput
 		r.Output("inventory", &all)
 		r.Output("state", &state)
 		return all, fmt.Sprint(state.Verdict, " ", state.Folders["large"].Current, "/", state.Folders["large"].Total), said
@@ -109,11 +109,11 @@ func TestAccClusters(t *testing.T) {
 	}
 	s.Apply(t, profile("store-1", "size: large, runs: it"), profile("store-2", "size: large"))
 	if all, verdict, said = look(); verdict != "pending 1/2" || strings.Contains(said, "Clusters without a cluster type") {
-		t.Errorf("one of two runs: %s\n%+v\n%s", verdict, all, said)
+		t.Errorf("one of two clusters is current: %s\n%+v\n%s", verdict, all, said)
 	}
 	s.Delete(t, "multicluster.x-k8s.io", "v1alpha1", "clusterprofiles", "fleet", "store-2")
 	if all, verdict, said = look(); verdict != "success 1/1" {
-		t.Errorf("one of one runs: %s\n%+v\n%s", verdict, all, said)
+		t.Errorf("the only cluster is current: %s\n%+v\n%s", verdict, all, said)
 	}
 	store := all.Clusters["store-1"]
 	if store.Source != "ocm/cluster_profile" || store.Namespace != "fleet" || store.ClusterType != "large" ||
@@ -141,7 +141,7 @@ func TestAccClusters(t *testing.T) {
 		t.Errorf("decisions: %+v", decisions)
 	}
 
-	// The hub is gone.
+	// The hub can't be reached.
 	gone := strings.Replace(s.Kubeconfig(apiserver.Reader), s.Host, "127.0.0.1:9", 1)
 	r.Set("hubs", map[string]any{"ocm": map[string]any{"kubeconfig": gone}, "argocd": hubs["argocd"]})
 	r.ExpectError([]string{"A source did not answer", "Source ocm/cluster_profile:", "connection refused", "set last"},
@@ -225,7 +225,8 @@ data "kalypso_clusters" "hub" {
 	r.ExpectNoChanges()
 }
 
-// The clusters of AKS and Arc have their tags as labels, and the names that expected of a deployment state takes.
+// The clusters of AKS and Arc have their tags as labels. Their names fit the argument expected of
+// kalypso_deployment_state.
 func TestClustersAzure(t *testing.T) {
 	s := azurefake.New(t)
 	t.Setenv("SSL_CERT_FILE", s.CA)
@@ -249,7 +250,8 @@ func TestClustersAzure(t *testing.T) {
 	}
 }
 
-// Every wrong argument is an error at its attribute that says what to do. All errors of a configuration come together.
+// Every wrong argument is an error at its attribute that says what to do. All errors of a configuration are reported
+// together.
 func TestClustersInvalid(t *testing.T) {
 	t.Parallel()
 	type object = map[string]any
@@ -281,45 +283,49 @@ func TestClustersInvalid(t *testing.T) {
 		want   []string
 		last   any
 	}{
-		"a wrong last": {source: inline, match: large, want: []string{"Wrong type", "Expected an object", "last"},
+		"last of a wrong type": {source: inline, match: large, want: []string{"Wrong type", "Expected an object", "last"},
 			last: tftypes.NewValue(tftypes.String, "x")},
 		"no source": {object{}, large, []string{"Missing source", "source"}, nil},
 		"no such hub": {hubOf("cluster", "other"), large,
 			[]string{"No such cluster", `has no "other". It has: broken, hub.`, "source.kubernetes[0].cluster"}, nil},
-		"no cluster":   {hubOf("cluster", nil), large, []string{"Missing cluster", "source.kubernetes[0].cluster"}, nil},
-		"no kind":      {hubOf("kind", nil), large, []string{"Missing kind", "source.kubernetes[0].kind"}, nil},
-		"other kind":   {hubOf("kind", "gke"), large, []string{"value must be one of", "cluster_profile"}, nil},
-		"a broken hub": {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`}, nil},
-		"namespaces": {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large,
+		"no cluster": {hubOf("cluster", nil), large,
+			[]string{"Missing cluster", "source.kubernetes[0].cluster"}, nil},
+		"no kind": {hubOf("kind", nil), large, []string{"Missing kind", "source.kubernetes[0].kind"},
+			nil},
+		"unsupported kind": {hubOf("kind", "gke"), large, []string{"value must be one of", "cluster_profile"},
+			nil},
+		"kubeconfig with a wrong context": {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`},
+			nil},
+		"namespaces of a kind without namespaces": {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large,
 			[]string{"Namespaces are not possible", "remove namespaces"}, nil},
 		"no CRD": {hubOf(), large,
 			[]string{"A source can't be used",
 				"Source hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}, nil},
-		"no scope":       {object{"azure_resource_graph": object{}}, large, []string{"Missing scope"}, nil},
-		"empty name":     {object{"clusters": object{"": object{}}}, large, []string{"Missing name", "source.clusters"}, nil},
-		"a null cluster": {object{"clusters": object{"a": nil}}, large, []string{"Null element"}, nil},
-		"a null label": {object{"clusters": object{"a": object{"labels": object{"x": nil}}}}, large,
+		"no scope":     {object{"azure_resource_graph": object{}}, large, []string{"Missing scope"}, nil},
+		"empty name":   {object{"clusters": object{"": object{}}}, large, []string{"Missing name", "source.clusters"}, nil},
+		"null cluster": {object{"clusters": object{"a": nil}}, large, []string{"Null element"}, nil},
+		"null label": {object{"clusters": object{"a": object{"labels": object{"x": nil}}}}, large,
 			[]string{"Null element", `labels["x"]`}, nil},
 		"no selector": {inline, []any{rule("large")}, []string{"Selector selects everything", "match[0]"}, nil},
-		"no selector, and others": {inline, []any{rule("large"), rule("A", "match_all", true)},
+		"no selector, and an invalid cluster type": {inline, []any{rule("large"), rule("A", "match_all", true)},
 			[]string{"Selector selects everything", "match[0]", "Invalid cluster type", "match[1].cluster_type"}, nil},
 		"match_all and labels": {inline, []any{rule("large", "match_all", true, "match_labels", object{"a": "b"})},
 			[]string{"Contradictory selector"}, nil},
-		"no type": {inline, []any{rule(nil, "match_all", true)},
+		"no cluster type": {inline, []any{rule(nil, "match_all", true)},
 			[]string{"Missing cluster type", "match[0].cluster_type"}, nil},
 		"contradictory rules": {inline, []any{rule("large", "match_expressions", size("In")),
 			rule("large", "match_expressions", size("NotIn"))},
 			[]string{"Contradictory rules", "match[1]", "size in (large)", "size notin (large)"}, nil},
-		"never reached": {inline, []any{rule("all", "match_all", true), large[0]},
+		"rule that is never reached": {inline, []any{rule("all", "match_all", true), large[0]},
 			[]string{"Rule is never reached", "match[1]"}, nil},
-		"a wrong label": {inline, []any{rule("large", "match_labels", object{"-": "b"})},
+		"invalid label": {inline, []any{rule("large", "match_labels", object{"-": "b"})},
 			[]string{"Invalid label key", "match[0]"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			attributes, said := readClusters(t, config, object{"source": test.source, "match": test.match, "last": test.last})
 			if attributes != nil || !strings.Contains(said, "ERROR") {
-				t.Errorf("it is read: %v\n%s", attributes["summary"], said)
+				t.Errorf("the data source can be read: %v\n%s", attributes["summary"], said)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(said, want) {
@@ -327,7 +333,7 @@ func TestClustersInvalid(t *testing.T) {
 				}
 			}
 			if strings.Contains(said, "canary") {
-				t.Errorf("a credential:\n%s", said)
+				t.Errorf("a credential is shown:\n%s", said)
 			}
 		})
 	}

@@ -60,7 +60,7 @@ func TestAccComparison(t *testing.T) {
 		}
 	}
 	if state := r.Succeed("show", "-json").Stdout; strings.Contains(strings.Split(state, "kalypso_comparison")[1], token) {
-		t.Error("the comparison has the secret")
+		t.Error("the comparison contains the secret")
 	}
 	r.ExpectEmptyPlan()
 	var page string
@@ -71,7 +71,7 @@ func TestAccComparison(t *testing.T) {
 		}
 	}
 
-	// Environments that differ in their names and promoted commits alone are equal.
+	// Environments that differ only in their names and promoted commits are equal.
 	stage, prod = environment("large", "app", "west", promoted[1]), environment("large", "app", "west", promoted[0])
 	set(stage, prod, map[string]any{"ignore": []string{"*.ENVIRONMENT"}})
 	r.Apply()
@@ -100,6 +100,6 @@ func TestAccComparison(t *testing.T) {
 		r.ExpectError(tt.want, "plan", "-no-color")
 	}
 	if after := gitserver.Git(t, gitops, "for-each-ref"); after != before {
-		t.Errorf("something was written:\n%s\n%s", before, after)
+		t.Errorf("a plan wrote to the repo:\n%s\n%s", before, after)
 	}
 }

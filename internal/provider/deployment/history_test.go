@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The commits of a GitOps branch become deployments: a first one, a promotion, its rollback, and a wave. The commits of
-// gitserver all have the time 2023-11-14T22:13:20Z.
+// The commits of a GitOps branch become deployments: a first deployment, a promotion, its rollback, and a wave. The
+// commits of gitserver all have the time 2023-11-14T22:13:20Z.
 func TestAccDeploymentHistory(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccDeploymentHistory")
@@ -87,7 +87,7 @@ func TestAccDeploymentHistory(t *testing.T) {
 	}
 	r.ExpectEmptyPlan()
 
-	// The limit does not cut the metrics. Without the control plane, the commits are unknown.
+	// The limit does not apply to the metrics. Without the control plane, the number of promoted commits is unknown.
 	window["limit"] = 1
 	set(window, "")
 	r.Apply()
@@ -95,7 +95,7 @@ func TestAccDeploymentHistory(t *testing.T) {
 	all, _ := got["deployments"].([]any)
 	if diff := cmp.Diff([]any{deployment(3, map[string]any{"kind": "change", "delivered_at": nil, "commits": nil})},
 		all); diff != "" {
-		t.Errorf("limited (-want +got)\n%s", diff)
+		t.Errorf("deployments with a limit (-want +got)\n%s", diff)
 	}
 	delete(metrics, "lead_time_seconds")
 	seen, _ := got["metrics"].(map[string]any)

@@ -49,7 +49,7 @@ func openGit(t *testing.T, repo, branch, path string) history.Store {
 	return s
 }
 
-// stored returns the runs in the store, oldest first, and checks that no cluster runs two things at once.
+// stored returns the runs in the store, oldest first, and checks that no cluster has two runs at once.
 func (r *recordRoot) stored() (runs []history.Run) {
 	r.T.Helper()
 	past, err := r.open().Read(r.T.Context(), history.Query{Environment: "prod", Until: time.Now().AddDate(100, 0, 0),
@@ -61,7 +61,7 @@ func (r *recordRoot) stored() (runs []history.Run) {
 	for i := range past.Runs {
 		run := past.Runs[len(past.Runs)-1-i]
 		if end, met := ends[run.Cluster]; met && (end.IsZero() || end.After(run.Since)) {
-			r.T.Errorf("%s runs two things at %s", run.Cluster, run.Since)
+			r.T.Errorf("%s has two runs at %s", run.Cluster, run.Since)
 		}
 		ends[run.Cluster] = run.Until
 		runs = append(runs, run)
@@ -69,7 +69,7 @@ func (r *recordRoot) stored() (runs []history.Run) {
 	return runs
 }
 
-// expectPast checks that runs that were stored before are as they were, but for the end of those that went on.
+// expectPast checks that the store still contains each run of before. Only a run that had no end may have one now.
 func (r *recordRoot) expectPast(before, after []history.Run) {
 	r.T.Helper()
 	kept := map[string]history.Run{}
@@ -88,7 +88,7 @@ func (r *recordRoot) expectPast(before, after []history.Run) {
 	}
 }
 
-// A store that is restored from an older copy lacks the runs since then. The next apply corrects the current ones.
+// A store that is restored from an older copy lacks the runs after that copy. The next apply corrects the current runs.
 func TestAccDeploymentRecordRestored(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current"})
@@ -106,8 +106,8 @@ func TestAccDeploymentRecordRestored(t *testing.T) {
 	})
 }
 
-// An apply that is killed at any moment leaves a whole record or none. The next one corrects the current runs, and
-// changes no past run.
+// An apply that is killed at any moment leaves a whole record or no record. The next apply corrects the current runs,
+// and changes no past run.
 func TestAccDeploymentRecordKilled(t *testing.T) {
 	kills := 3
 	if seeds.Long() {
@@ -151,9 +151,9 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 		after := r.stored()
 		r.expectPast(before, after)
 		if last := after[len(after)-1]; last.Version.Version != "last" || !last.Until.IsZero() {
-			t.Errorf("the present is %+v", last)
+			t.Errorf("the newest run is %+v", last)
 		}
-		for _, run := range after { // each record has the observation of its time
+		for _, run := range after { // each run has the version that was observed at its time
 			minute := int(run.Since.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Minutes())
 			if want := fmt.Sprint(minute/10 - 1); run.Cluster == "c1" && run.Version.Version != want && minute != r.clock {
 				t.Errorf("at minute %d c1 ran %s, and %s was observed", minute, run.Version.Version, want)
@@ -162,7 +162,8 @@ func TestAccDeploymentRecordKilled(t *testing.T) {
 	})
 }
 
-// A clock was ahead: the warning says until when nothing is recorded, and how to go on before.
+// If the clock of a run was ahead, the next run warns until when it records nothing, and how to record again before
+// that.
 func TestAccDeploymentRecordClockAhead(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current"})
@@ -185,8 +186,8 @@ func TestAccDeploymentRecordClockAhead(t *testing.T) {
 	})
 }
 
-// beside returns another module, with a state of its own, that records into the same store.
-func (r *recordRoot) beside() *recordRoot {
+// secondModule returns another module, with a state of its own, that records into the same store.
+func (r *recordRoot) secondModule() *recordRoot {
 	r.T.Helper()
 	other := &recordRoot{Root: acc.NewRootFrom(r.T, "testdata/TestAccDeploymentRecord"), gitops: r.gitops,
 		open: r.open}
@@ -194,15 +195,15 @@ func (r *recordRoot) beside() *recordRoot {
 	return other
 }
 
-// Two pipelines apply at once for one environment. In the end the store has the last observation, and no recorded run
-// is lost or overlaps another.
+// Two pipelines apply at once for one environment. In the end the store contains the newer observation, no recorded run
+// is lost, and no two runs overlap.
 func TestAccDeploymentRecordConcurrentApplies(t *testing.T) {
 	rounds := 3
 	if seeds.Long() {
 		rounds = 50
 	}
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
-		other := r.beside()
+		other := r.secondModule()
 		var before []history.Run
 		for round := range rounds {
 			version := func(of string) map[string]string {
@@ -237,14 +238,14 @@ func TestAccDeploymentRecordConcurrentApplies(t *testing.T) {
 				delete(want, text)
 			}
 			if len(want) > 0 || len(present) != 3 {
-				t.Errorf("round %d: the present is %q", round, present)
+				t.Errorf("round %d: the current runs are %q", round, present)
 			}
 		}
 	})
 }
 
-// databaseRoot returns a module that records into PostgreSQL, whose URL only the environment has, so that each command
-// starts the provider.
+// databaseRoot returns a module that records into PostgreSQL. Only the environment contains the URL, so each command
+// starts its own provider.
 func databaseRoot(t *testing.T, url string) *recordRoot {
 	t.Helper()
 	acc.NeedTerraform(t)
@@ -263,7 +264,7 @@ func (r *recordRoot) url(url string) {
 	r.Env = append(r.Env, "KALYPSO_POSTGRES_URL="+url)
 }
 
-// The server restarts while an apply waits for it, and the apply goes on.
+// If the server restarts while an apply waits for it, the apply still succeeds.
 func TestAccDeploymentRecordRestart(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)
@@ -293,7 +294,7 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal("the apply does not wait")
+			t.Fatal("the apply does not wait for the lock")
 		}
 	}
 	db.Kill()
@@ -308,7 +309,7 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 }
 
 // Each refusal of a server is an error with the server's name, within the timeout. Neither output, log, plan nor state
-// has a password. A connection pool in between changes nothing.
+// contains a password. The record can also be stored through a connection pool.
 func TestAccDeploymentRecordRefused(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)
@@ -335,7 +336,7 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	r.url(url)
 	r.ExpectEmptyPlan()
 
-	// The server is slow: another transaction has locked the row. The plan only reads, and the apply ends in time.
+	// The server is slow: another transaction has locked the row. The plan only reads, and the apply ends at its timeout.
 	tx, err := postgres.Connect(t, url).Begin(t.Context())
 	if err == nil {
 		_, err = tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE")
@@ -368,7 +369,7 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	}
 	for name, text := range texts {
 		if bytes.Contains(text, []byte("canary-")) {
-			t.Errorf("%s has a password", name)
+			t.Errorf("%s contains a password", name)
 		}
 	}
 }

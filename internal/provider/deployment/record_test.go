@@ -24,7 +24,7 @@ type recordRoot struct {
 	size   func() string
 	empty  func()                  // empties the store
 	backup func() (restore func()) // of the store's current content
-	// open opens the store beside Terraform.
+	// open opens the store without Terraform.
 	open  func() history.Store
 	clock int // minutes of January 2026
 }
@@ -89,7 +89,8 @@ func eachRecordRoot(t *testing.T, test func(t *testing.T, r *recordRoot)) {
 	}
 }
 
-// observe sets what the clusters run, ten minutes later: cluster → "version state".
+// observe sets an observation that is ten minutes newer than the last one. For each cluster, the map has the version
+// that the cluster runs and the state, such as "1.0 current".
 func (r *recordRoot) observe(clusters map[string]string, changes ...func(*observation.Observation)) {
 	r.T.Helper()
 	r.clock += 10
@@ -119,7 +120,7 @@ func (r *recordRoot) argument(name string, value any) {
 	r.Set("arguments", arguments)
 }
 
-// expectRecord compares the record.
+// expectRecord compares the time, the number of changes and the summary of the record.
 func (r *recordRoot) expectRecord(minute, changes int, summary string) {
 	r.T.Helper()
 	var got struct {
@@ -171,7 +172,7 @@ func (r *recordRoot) expectRuns(want ...string) {
 	}
 }
 
-// A store takes what an observation contains, whatever texts clusters report: PostgreSQL refuses NUL.
+// A store accepts an observation whatever texts clusters report, also with the character NUL, which PostgreSQL refuses.
 func TestAccDeploymentRecordAnyText(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		const text = "a\x00b\x1b"
@@ -191,8 +192,8 @@ func TestAccDeploymentRecordAnyText(t *testing.T) {
 	})
 }
 
-// The plan of a record shows what it adds. The apply writes exactly that, and nothing twice. Destroy leaves the
-// history, and creating the resource again finds it.
+// The plan of a record shows what it adds. The apply writes exactly these changes, and writes nothing twice. A destroy
+// keeps the history, which the resource finds when it is created again.
 func TestAccDeploymentRecord(t *testing.T) {
 	eachRecordRoot(t, func(t *testing.T, r *recordRoot) {
 		r.observe(map[string]string{"c1": "1.0 current", "c2": "1.0 current"})
@@ -244,7 +245,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 
 		size = r.size()
 		r.Succeed("destroy", "-no-color", "-auto-approve")
-		r.Apply() // the same observation: the store has it
+		r.Apply() // the store already contains this observation
 		if r.size() != size {
 			t.Errorf("the store was written: %s, then %s", size, r.size())
 		}
@@ -269,7 +270,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.expectRuns("c1 1.1 current 01:20-", "c3 1.1 current 01:20-")
 		r.ExpectEmptyPlan()
 
-		// The state is lost. Past runs stay, and the current ones are right.
+		// The state is lost. The store keeps the past runs, and the apply corrects the current runs.
 		r.EmptyState()
 		r.observe(map[string]string{"c1": "1.2 current", "c3": "1.1 current"})
 		r.Apply()
@@ -286,14 +287,14 @@ func TestAccDeploymentRecord(t *testing.T) {
 			t.Errorf("the store was written: %s, then %s", size, r.size())
 		}
 		r.clock += 50
-		// The observation is compared with the store, though the state contains the same.
+		// The apply compares the observation with the store, even if the state contains an equal observation.
 		r.observe(map[string]string{"c1": "0.9 current"})
 		r.Apply()
 		r.expectRuns("c1 0.9 current 01:50-", "c1 1.2 current 01:30-01:50", "c1 1.1 current 01:20-01:30",
 			"c3 1.1 current 01:20-01:50")
 		r.ExpectEmptyPlan()
 
-		// At another store, the record has another name.
+		// In the store, the name prod belongs to the earlier path, so the record of another path needs another name.
 		r.observe(map[string]string{"c1": "2.0 current"}, func(o *observation.Observation) { o.Path = "elsewhere" })
 		r.ExpectError([]string{"The record can't be stored", `"prod" in the store belongs to branch "prod"`,
 			"set environment to another name"}, "apply", "-no-color", "-auto-approve")
@@ -346,7 +347,7 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 	}
 }
 
-// The failures of a database: no output, state or plan has the password.
+// If the database is down, the plan warns, and the apply fails. No output and no state contains the password.
 func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	t.Parallel()
 	db := postgres.Start(t)
@@ -383,7 +384,7 @@ func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	state := acc.ToJSON(t, r.StateFile())
 	for name, text := range map[string]string{"the output": r.Printed.String(), "the state": state} {
 		if strings.Contains(text, postgres.Password) {
-			t.Errorf("%s has the password", name)
+			t.Errorf("%s contains the password", name)
 		}
 	}
 }

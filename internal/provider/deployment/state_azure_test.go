@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 )
 
-// azure makes the module ask a fake Azure.
+// azure makes the module read its reports from a fake Azure.
 func (d *deploymentRoot) azure(s *azurefake.Server, secret string) {
 	d.T.Helper()
 	d.Env = append(d.Env, "SSL_CERT_FILE="+s.CA)
@@ -30,9 +30,9 @@ provider "kalypso" {
 	})
 }
 
-// The Flux configurations in Azure Resource Graph decide the verdict, and without any there is no success. If Azure
-// does not answer, the verdict is pending with a warning; if it refuses, that is an error. Neither output, log nor
-// state contains the secret.
+// The Flux configurations in Azure Resource Graph decide the verdict, which can't be success without a configuration.
+// If Azure does not answer, the verdict is pending, with a warning. If Azure refuses the request, the plan fails.
+// Neither output, log nor state contains the secret.
 func TestAccDeploymentStateAzure(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)

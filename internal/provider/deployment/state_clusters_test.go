@@ -76,17 +76,17 @@ provider "kalypso" {
 			"kubeconfig": strings.Replace(cluster.Kubeconfig("canary-token"), cluster.Host, "127.0.0.1:9", 1),
 		},
 	})
-	asks := func(names ...string) {
+	readFrom := func(names ...string) {
 		d.Set("source_of_reports", map[string]any{"kubernetes": map[string]any{"clusters": names}})
 	}
-	asks("aks-1")
+	readFrom("aks-1")
 
 	if seen := d.look(); seen.Verdict != "pending" || seen.Folders["large"].Missing != 1 {
 		t.Errorf("nothing on the cluster: %+v", seen)
 	}
 	cluster.Apply(t, clusterObjects(url, commit, "True")...)
 	if seen := d.look(); seen.Verdict != "success" || *seen.Folders["large"].Since == "" {
-		t.Errorf("it runs: %+v", seen)
+		t.Errorf("ready objects: %+v", seen)
 	}
 	cluster.Apply(t, clusterObjects(url, commit, "Unknown")...)
 	d.Set("options", map[string]any{"progress_deadline": "1000000h"})
@@ -98,7 +98,7 @@ provider "kalypso" {
 		!strings.Contains(seen.Problems[0].Message, "Kustomization flux-system/fleet: not ready: not yet") {
 		t.Errorf("not ready (-want +got):\n%s\n%+v", diff, seen.Problems)
 	}
-	// Objects in the folder count too: the folder now contains a Kustomization that the cluster lacks.
+	// The objects in the folder must be ready, too. The folder now contains a Kustomization that the cluster lacks.
 	cluster.Apply(t, clusterObjects(url, d.render(nil, map[string]string{
 		"large": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: apps}\n",
 	}), "True")...)
@@ -106,12 +106,12 @@ provider "kalypso" {
 		!strings.Contains(seen.Problems[0].Message, "Kustomization apps/shop: not ready: the folder contains it") {
 		t.Errorf("an object in the folder: %+v", seen)
 	}
-	asks("aks-1", "aks-2")
+	readFrom("aks-1", "aks-2")
 	if diff := cmp.Diff([]string{"offline aks-2", "progressing aks-1"}, d.look().states()); diff != "" {
-		t.Errorf("a cluster that is not there (-want +got):\n%s", diff)
+		t.Errorf("a cluster that does not answer (-want +got):\n%s", diff)
 	}
 
-	asks("aks-1", "aks-3")
+	readFrom("aks-1", "aks-3")
 	d.ExpectError([]string{"No such cluster", `has no "aks-3". It has: aks-1, aks-2.`}, "plan", "-no-color")
 	d.Set(
 		"clusters",
@@ -119,7 +119,7 @@ provider "kalypso" {
 	)
 	d.ExpectError([]string{"Missing kubeconfig"}, "plan", "-no-color")
 	d.Set("clusters", map[string]any{"aks-1": map[string]any{"kubeconfig": file, "context": "none"}})
-	asks("aks-1")
+	readFrom("aks-1")
 	d.ExpectError(
 		[]string{"The cluster can't be used", `no context "none"; it has: fleet`, "source.kubernetes.clusters[0]"},
 		"plan",

@@ -44,15 +44,15 @@ func (d *deploymentRoot) reports(all ...map[string]any) {
 }
 
 // look reads the data source and returns its attributes.
-func (d *deploymentRoot) look() deploymentSeen {
+func (d *deploymentRoot) look() deploymentOutput {
 	d.T.Helper()
 	d.Apply()
-	var seen deploymentSeen
+	var seen deploymentOutput
 	d.Output("state", &seen)
 	return seen
 }
 
-type deploymentSeen struct {
+type deploymentOutput struct {
 	Head           *string
 	PromotedCommit *string `json:"promoted_commit"`
 	Environment    *string
@@ -79,7 +79,7 @@ type deploymentSeen struct {
 }
 
 // states formats the problems as "state cluster".
-func (s deploymentSeen) states() (all []string) {
+func (s deploymentOutput) states() (all []string) {
 	for _, p := range s.Problems {
 		all = append(all, p.State+" "+p.Cluster)
 	}
@@ -137,7 +137,7 @@ func TestAccDeploymentState(t *testing.T) {
 		t.Error(err)
 	}
 
-	// A newer commit that does not change the folder makes no cluster wait.
+	// If a newer commit does not change the folder, the clusters that run an older commit are current.
 	gitserver.Seed(t, d.repo, "stage", map[string]string{"README.md": "more\n"})
 	if seen := d.look(); seen.Verdict != "success" || *seen.Head == first {
 		t.Errorf("another file changed: %+v", seen)
@@ -161,7 +161,7 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 	d.reports(report("a", third), report("b", third))
 	if seen := d.look(); seen.Verdict != "success" {
-		t.Errorf("rolled back, and there: %+v", seen)
+		t.Errorf("rolled back, with new reports: %+v", seen)
 	}
 	fourth := d.render(
 		map[string]any{"rollout": map[string]any{"complete": false, "stage": "canary"}},
@@ -178,7 +178,7 @@ func TestAccDeploymentState(t *testing.T) {
 	}
 }
 
-// The data source follows the rows of the table that reports can produce. One apply reads all of them.
+// Each row has options and reports, and the verdicts and problems that follow from them. One apply reads all rows.
 func TestAccDeploymentStateRows(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -195,7 +195,7 @@ func TestAccDeploymentStateRows(t *testing.T) {
 		options map[string]any
 		reports []map[string]any
 		verdict string
-		large   string // its verdict
+		large   string // the verdict of this folder
 		states  []string
 	}{
 		{"not healthy", map[string]any{"progress_deadline": "1000000h"},
@@ -231,11 +231,11 @@ func TestAccDeploymentStateRows(t *testing.T) {
 			"success", "success", []string{"unexpected a"}},
 		{"an expected cluster type without a folder", map[string]any{"expected": map[string]any{"huge": map[string]any{}}},
 			[]map[string]any{report("a", head)}, "pending", "success", []string{"missing "}},
-		{"not on the branch", nil, []map[string]any{report("a", strings.Repeat("d", 40))}, "pending", "pending",
+		{"commit that is not on the branch", nil, []map[string]any{report("a", strings.Repeat("d", 40))}, "pending", "pending",
 			[]string{"progressing a"}},
-		{"another branch", nil, []map[string]any{report("a", head, "revision", "prod@sha1:"+head)}, "pending", "pending",
+		{"revision of another branch", nil, []map[string]any{report("a", head, "revision", "prod@sha1:"+head)}, "pending", "pending",
 			[]string{"progressing a"}},
-		{"of the future", nil, []map[string]any{report("a", head, "time", hour(-1))}, "pending", "pending",
+		{"report from the future", nil, []map[string]any{report("a", head, "time", hour(-1))}, "pending", "pending",
 			[]string{"progressing a"}},
 	}
 	options := map[string]any{}
@@ -249,7 +249,7 @@ func TestAccDeploymentStateRows(t *testing.T) {
 	}
 	d.Set("options", options)
 	d.Apply()
-	var all map[string]deploymentSeen
+	var all map[string]deploymentOutput
 	d.Output("state", &all)
 	for _, row := range rows {
 		seen := all[row.name]
@@ -358,8 +358,8 @@ func TestAccDeploymentStateManyProblems(t *testing.T) {
 	}
 }
 
-// With versions, the data source and the observation contain the version that each cluster runs. A repo that can't be
-// read is a warning. Without versions, they contain none.
+// If the argument versions is true, the data source and the observation contain the version that each cluster runs, and
+// a repo that can't be read causes a warning. Otherwise, they contain no versions.
 func TestAccDeploymentStateVersions(t *testing.T) {
 	t.Parallel()
 	d := newDeploymentRoot(t)
@@ -398,11 +398,11 @@ spec: {source: {repoURL: "file://%s", path: web, targetRevision: prod}}
 			t.Errorf("the warning does not say %q:\n%s", said, out)
 		}
 	}
-	var seen deploymentSeen
+	var seen deploymentOutput
 	d.Output("state", &seen)
 	want := map[string]int{one[:12]: 1, two[:12]: 1, "2.0-hotfix": 1}
 	if diff := cmp.Diff(want, seen.Targets["shop-web"].Versions); diff != "" {
-		t.Errorf("unreadable (-want +got):\n%s", diff)
+		t.Errorf("versions of a repo that can't be read (-want +got):\n%s", diff)
 	}
 
 	d.Write("provider.tf", "provider \"kalypso\" {\n  allow_local_repos = true\n}\n")
