@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// The example shows what its comments say.
+// The example prints the values and warnings that its comments describe.
 func TestAccExampleAssignments(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "data-sources", "kalypso_assignments"))
@@ -24,7 +24,7 @@ func TestAccExampleAssignments(t *testing.T) {
 			t.Errorf("no %s in:\n%s", want, out.Stdout)
 		}
 	}
-	if warnings := strings.Count(out.Text(), "Warning: "); warnings > 1 { // that of the check
+	if warnings := strings.Count(out.Text(), "Warning: "); warnings > 1 { // the warning of the check block
 		t.Errorf("%d warnings:\n%s", warnings, out.Text())
 	}
 	r.ApplyPlan()

@@ -30,7 +30,7 @@ func readBringExcerpts(t *testing.T) bringExcerpts {
 	return bringExcerpts{all[0][1], all[1][1], all[2][1], all[3][1], all[4][1], all[5][1]}
 }
 
-// expectShown fails the test unless an output contains what the guide shows of it.
+// expectShown fails the test unless an output contains the excerpt in the guide.
 func (g *guide) expectShown(want, out string) {
 	g.T.Helper()
 	if out = g.host.Shown(out); !strings.Contains(out, want) {
@@ -53,7 +53,8 @@ func (g *guide) skipUpTo(want string) {
 	}
 }
 
-// Follows the guide "Import existing objects" on Microsoft's sample: the YAML as it is, and import blocks.
+// The test follows the guide "Import existing objects" on Microsoft's sample: with unchanged YAML, and with import
+// blocks.
 func TestAccBringWhatExists(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)
@@ -83,7 +84,7 @@ func TestAccBringWhatExists(t *testing.T) {
 	g.ExpectEmptyPlan()
 }
 
-// Follows the guide's query with Terraform 1.14 or newer.
+// The test follows the guide's query with Terraform 1.14 or newer.
 func TestAccQueryBringWhatExists(t *testing.T) {
 	t.Parallel()
 	acc.NeedQuery(t)
@@ -120,7 +121,7 @@ func (g *guide) expectShownResults(want, out string) {
 	}
 }
 
-// The lists return the results that the guide shows for the query, also with a Terraform without queries.
+// The lists return the results that the guide shows for the query. This test needs no Terraform with queries.
 func TestListBringWhatExists(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)

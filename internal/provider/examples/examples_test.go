@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// exampleFolders returns the folders below examples with configuration that are not modules of another one.
+// exampleFolders returns the folders below examples that contain configuration.
 func exampleFolders(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -84,8 +84,8 @@ func TestAccExamplesAreComplete(t *testing.T) {
 
 var importCommand = regexp.MustCompile(`(?m)^terraform import (\S+) (\S+)$`)
 
-// The examples of the model resources apply, and their commands import the objects from their manifests. One apply
-// imports all of them.
+// The examples of the model resources can be applied, and the commands in them import the objects from their manifests.
+// One apply imports all of them.
 func TestAccExamplesImport(t *testing.T) {
 	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock})
 	r.OwnProcess() // the IDs are paths in the working directory

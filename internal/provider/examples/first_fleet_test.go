@@ -34,7 +34,7 @@ func TestAccFirstFleet(t *testing.T) {
 		t.Errorf("more changes than the policy and the rendering:\n%s", out)
 	}
 	if out := g.next("git --git-dir gitops.git show --stat dev"); !strings.Contains(out, "3 files changed") {
-		t.Errorf("the commit is not that of one target:\n%s", out)
+		t.Errorf("the commit does not add the files of exactly one target:\n%s", out)
 	}
 	if len(excerpts) > 0 || acc.Fenced.MatchString(g.text) {
 		t.Errorf("the test does not follow all of the guide; left: %s", g.text)

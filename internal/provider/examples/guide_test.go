@@ -16,7 +16,7 @@ import (
 )
 
 // guide follows a guide literally: it writes the files that the guide names, and runs the commands in the module's
-// folder. The repos of https://github.com/acme are those of a host.
+// folder. A host serves the repos of https://github.com/acme.
 type guide struct {
 	*acc.Root
 	text string // the rest of the guide
@@ -43,7 +43,8 @@ func (g *guide) acme(text string) string {
 
 var namedFile = regexp.MustCompile("`([a-z-]+\\.(?:tf|tfquery\\.hcl))`[^`]*\n\n$")
 
-// next runs the next block of the guide, which must contain want, without the skipped lines, and returns its output.
+// next runs the next block of the guide, which must contain want, and returns its output. It does not run the texts in
+// notRun.
 func (g *guide) next(want string, notRun ...string) string {
 	g.T.Helper()
 	at := acc.Fenced.FindStringSubmatchIndex(g.text)
@@ -53,7 +54,7 @@ func (g *guide) next(want string, notRun ...string) string {
 	before, language, block := g.text[:at[0]], g.text[at[2]:at[3]], g.acme(g.text[at[4]:at[5]])
 	g.text = g.text[at[1]:]
 	if !strings.Contains(block, want) {
-		g.T.Fatalf("the guide's next block is not that with %q:\n%s", want, block)
+		g.T.Fatalf("the guide's next block does not contain %q:\n%s", want, block)
 	}
 	if language == "terraform" {
 		name := namedFile.FindStringSubmatch(before)
@@ -69,13 +70,13 @@ func (g *guide) next(want string, notRun ...string) string {
 	return g.shell(block)
 }
 
-// skip skips blocks.
+// skip skips the next blocks of the guide, which must contain the texts.
 func (g *guide) skip(wants ...string) {
 	g.T.Helper()
 	for _, want := range wants {
 		at := acc.Fenced.FindStringSubmatchIndex(g.text)
 		if at == nil || !strings.Contains(g.text[at[4]:at[5]], want) {
-			g.T.Fatalf("the guide's next block is not that with %q", want)
+			g.T.Fatalf("the guide's next block does not contain %q", want)
 		}
 		g.text = g.text[at[1]:]
 	}
@@ -101,9 +102,9 @@ func (g *guide) shell(commands string) string {
 	return string(out)
 }
 
-// Follows the guide "Leaving the operator" exactly on the sample control plane, with the operator's tree on the branch.
-// The shadow run has the tree's hash, the rehearsal and the adoption keep its files, objects move to HCL without a
-// commit, and the way back keeps the branch.
+// The test follows the guide "Leaving the operator" exactly on the sample control plane, with the operator's tree on
+// the branch. The shadow run plans the hash of this tree. The rehearsal and the adoption keep its files. Objects move
+// to HCL without a commit. The destroy, which is the way back, keeps the branch.
 func TestAccLeavingTheOperator(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)
@@ -134,7 +135,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.next("adopt = true")
 	rehearsed := g.next("terraform workspace new rehearsal")
 	if !strings.Contains(rehearsed, ".kalypso/rendering.json") || strings.Contains(rehearsed, "reconciler.yaml") {
-		t.Errorf("the rehearsal is not a commit of the record alone:\n%s", rehearsed)
+		t.Errorf("the rehearsal does not commit only the record:\n%s", rehearsed)
 	}
 	if commits := gitserver.Log(t, gitops, "dev"); len(commits) != 1 {
 		t.Errorf("the rehearsal wrote to the branch: %v", commits)
@@ -143,7 +144,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.skip("flux")
 	taken := g.shell("terraform apply")
 	if !strings.Contains(taken, "Existing folders will be adopted") {
-		t.Errorf("nothing is taken over:\n%s", taken)
+		t.Errorf("no folder is adopted:\n%s", taken)
 	}
 	branch := acc.RenderedFiles(t, gitops, "dev")
 	if diff := cmp.Diff(operators, branch); diff != "" {
@@ -166,7 +167,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	_, g.text, _ = strings.Cut(acc.ReadFile(t, bringGuide), "## Import blocks\n")
 	g.next("import_blocks")
 	g.next("terraform output -raw import_blocks")
-	// The commands in the comments for it.
+	// Run the commands in the comments of the generated file.
 	for line := range strings.Lines(acc.ReadFile(t, filepath.Join(g.Folder, "model.tf"))) {
 		if command, ok := strings.CutPrefix(line, "#   git clone "); ok {
 			g.shell("git clone " + command)
@@ -182,7 +183,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.shell("terraform apply")
 	unchanged("one object moved")
 
-	// All of them, as the comments write.
+	// Move all objects, as the comments describe.
 	var all strings.Builder
 	model := acc.ReadFile(t, filepath.Join(g.Folder, "model.tf"))
 	for line := range strings.Lines(model) {
@@ -198,7 +199,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.Write("main.tf", moved)
 	_, resources, found := strings.Cut(model, "\n# The resources.\n")
 	if !found {
-		t.Fatalf("the text does not tell the resources from the import blocks:\n%s", model)
+		t.Fatalf("the text has no heading between the import blocks and the resources:\n%s", model)
 	}
 	g.Write("model.tf", resources)
 	for _, file := range []string{"import-blocks.tf", "fleet.tf", "why.tf"} {
@@ -211,7 +212,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	if after := g.State()[rendering]; after["tree_hash"] != before["tree_hash"] ||
 		after["promoted_commit"] != before["promoted_commit"] {
 		t.Errorf(
-			"the tree was %v of %v, and is %v of %v",
+			"the tree was %v of commit %v, and is %v of commit %v",
 			before["tree_hash"],
 			before["promoted_commit"],
 			after["tree_hash"],

@@ -22,7 +22,7 @@ import (
 
 var environmentModule = filepath.Join(acc.Examples, "modules/environment")
 
-// The module's own tests pass, and they fail with a module that passes other values on.
+// The module's own tests pass. They fail if the module passes on another value.
 func TestAccModuleTerraformTest(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, environmentModule)
@@ -74,8 +74,8 @@ output %[1]q {
 `, environment, module, c.controlPlane.URL, c.gitops.URL, arguments)
 }
 
-// Two calls of the module are a chain: dev takes each commit, its clusters report, and stage takes the commit that dev
-// runs.
+// Two calls of the module form a chain. dev renders each commit. Once the clusters of dev report it, stage renders the
+// commit that dev runs.
 func TestAccModuleEnvironment(t *testing.T) {
 	t.Parallel()
 	now := time.Now().UTC().Truncate(time.Second)
@@ -128,12 +128,12 @@ func TestAccModuleEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Write("dev.json", string(report))
-	run(first, "") // the status is set by this run, so the next one reads it
+	run(first, "") // this run sets the status, and the next run reads it
 	if state, _ := c.controlPlane.Status(first, "dev environment"); state != "success" {
 		t.Errorf("the status of dev is %q", state)
 	}
 	run(first, first)
-	run(first, first) // which reads the branch of stage
+	run(first, first) // this run reads the branch of stage, which the last run created
 	c.ExpectEmptyPlan()
 	for _, name := range []string{"dev", "stage"} {
 		tree := gitserver.Tree(t, c.gitops.Path, name)
@@ -144,8 +144,9 @@ func TestAccModuleEnvironment(t *testing.T) {
 	}
 }
 
-// The example deployed promotes a commit from dev to prod without a Git host: each environment takes what the clusters
-// of the one before it run. The first delivery creates its branch. The workspace default is refused.
+// The example deployed promotes a commit from dev to prod without a Git host: each environment renders the commit that
+// the clusters of the environment before it run. The first delivery creates its branch. The workspace default is
+// refused.
 func TestAccModuleDeployed(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "environments", "deployed"))
@@ -170,7 +171,7 @@ func TestAccModuleDeployed(t *testing.T) {
 	r.ExpectError([]string{`No environment has the name "default"`, "terraform workspace select -or-create"},
 		"plan", "-no-color")
 
-	// run does what the pipeline of an environment does, and returns what it renders.
+	// run runs the commands of an environment's pipeline, and returns the commit that the environment renders.
 	run := func(environment string) string {
 		t.Helper()
 		r.Succeed("workspace", "select", "-or-create", environment)
@@ -310,7 +311,7 @@ func moduleTables(t *testing.T, folder string) string {
 		"## Outputs\n\n| Name | Description |\n|------|-------------|\n" + strings.Join(outputs, "")
 }
 
-// named returns a name with its anchor.
+// named returns a name as a link to itself, with the anchor.
 func named(kind, name string) string {
 	escaped := strings.ReplaceAll(name, "_", `\_`)
 	return fmt.Sprintf(`<a name="%s_%s"></a> [%s](#%s\_%s)`, kind, name, escaped, kind, escaped)

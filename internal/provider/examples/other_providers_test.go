@@ -24,10 +24,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// otherProvider has the data sources http, external and kubernetes_resources of the providers of those names, as far as
-// the examples use them: they send the request, run the program and list the objects.
+// otherProvider has the data sources http, external and kubernetes_resources of the providers http, external and
+// kubernetes, as far as the examples use them. They send the request, run the program and list the objects.
 type otherProvider struct {
-	server string // of kubernetes
+	server string // the URL of the Kubernetes API
 	folder string // of the root module, in which programs run
 }
 
@@ -186,7 +186,7 @@ func (p *otherProvider) list(ctx context.Context, arguments map[string]attr.Valu
 	return map[string]attr.Value{"objects": types.DynamicValue(dynamicOf(found.Items))}, nil
 }
 
-// dynamicOf converts JSON.
+// dynamicOf converts a value of JSON to a value of the framework.
 func dynamicOf(v any) attr.Value {
 	switch v := v.(type) {
 	case string:
@@ -213,7 +213,7 @@ func dynamicOf(v any) attr.Value {
 	return types.DynamicNull()
 }
 
-// usesOtherProviders reports whether an example needs more than our provider.
+// usesOtherProviders reports whether an example needs other providers besides Kalypso's.
 func usesOtherProviders(folder string) bool {
 	return slices.Contains(strings.Split(folder, "/"), "schedulers")
 }

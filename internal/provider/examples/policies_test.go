@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 )
 
-// TestAccExamplePolicies: the policies of examples/policies accept the plan of examples/testing, and refuse a plan that
-// violates each of them.
+// TestAccExamplePolicies: the policies of examples/policies accept the plan of examples/testing. Each policy refuses a
+// plan that violates it.
 func TestAccExamplePolicies(t *testing.T) {
 	t.Parallel()
 	conftest := kustomize.Program(t, "conftest")

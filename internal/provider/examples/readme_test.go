@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// TestAccReadme follows the README: its first block works as it stands, and the plan that it begins with is the plan
-// after the change that it describes.
+// TestAccReadme follows the README: its first configuration can be applied unchanged. After the change that the README
+// describes, Terraform shows the plan at the beginning of the README.
 func TestAccReadme(t *testing.T) {
 	t.Parallel()
 	text := acc.ReadFile(t, "../../../README.md")

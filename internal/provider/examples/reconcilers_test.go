@@ -21,8 +21,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// buildFolders builds the folder of each cluster type as a cluster does, and returns the objects by folder. files are
-// the contents by their paths from the repo's root.
+// buildFolders builds the folder of each cluster type as a cluster does, and returns the objects by folder. files has
+// the content of each file by its path from the repo's root.
 func buildFolders(t *testing.T, files map[string]string) map[string][]map[string]any {
 	t.Helper()
 	folders := map[string]map[string]string{}
@@ -126,7 +126,7 @@ var (
 	buildsFolders  = regexp.MustCompile(`(buildFolders|buildBranches|expectClusterTypes)\(`)
 )
 
-// Each example that renders folders is built.
+// For each example that renders folders, a test builds these folders.
 func TestExamplesThatRenderAreBuilt(t *testing.T) {
 	rendering := map[string]bool{}
 	for _, folder := range exampleFolders(t) {
@@ -202,11 +202,11 @@ func readersFleet(t *testing.T, environment string) map[string]string {
 	return fleet
 }
 
-// readersExamples lists the examples that render the reader's files or repos.
+// readersExamples lists the examples that render files or repos that their reader must have.
 var readersExamples = []struct {
 	folder, name, environment string
 	files                     string // the folder of the reader's files
-	override                  string // the text that names the reader's repo, here as REPO
+	override                  string // configuration that reads REPO in place of the reader's repo
 }{
 	{folder: "renderings/review", name: "prod", environment: "prod", files: "fleet"},
 	{folder: "renderings/none", name: "dev", environment: "dev", files: "fleet"},
@@ -240,7 +240,7 @@ provider "kalypso" {
 `},
 }
 
-// controlPlaneOfReader makes a rendering read REPO at its head, without a promotion.
+// controlPlaneOfReader returns configuration that lets a rendering read the head of REPO, without a promotion.
 func controlPlaneOfReader(rendering string) string {
 	return strings.ReplaceAll(`
 data "kalypso_control_plane" "NAME" {
@@ -338,8 +338,7 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 			},
 		}},
 	})
-	// fleetFields are the fields of Fleet's GitRepoSpec (rancher/fleet, pkg/apis/fleet.cattle.io/v1alpha1) that
-	// clusters need.
+	// These are the fields of Fleet's GitRepoSpec (rancher/fleet, pkg/apis/fleet.cattle.io/v1alpha1) that clusters need.
 	compile("fleet.cattle.io/v1alpha1 GitRepo", map[string]any{
 		"required": []any{"apiVersion", "kind", "metadata", "spec"},
 		"properties": map[string]any{"spec": map[string]any{
@@ -359,7 +358,7 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 	return all
 }
 
-// closed refuses fields that a definition does not have, as Flux and Argo CD do with a server-side apply.
+// closed changes a definition so that it refuses unknown fields, as a server-side apply by Flux or Argo CD does.
 func closed(schema map[string]any) any {
 	properties, ok := schema["properties"].(map[string]any)
 	if ok && schema["x-kubernetes-preserve-unknown-fields"] == nil && schema["additionalProperties"] == nil {
@@ -376,7 +375,7 @@ func closed(schema map[string]any) any {
 	return schema
 }
 
-// check validates objects by their definitions, and returns how many have one.
+// checkDefinitions validates objects by their definitions, and returns the number of objects that it has validated.
 func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, objects []map[string]any) (checked int) {
 	t.Helper()
 	for _, object := range objects {
@@ -402,8 +401,8 @@ func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, o
 	return checked
 }
 
-// examples/reconcilers has templates for each reconciler. Clusters can apply their folders, and each object has the
-// fields that its definition requires, and no others.
+// examples/reconcilers has templates for each reconciler. Clusters can apply their folders, and each object has all
+// fields that its definition requires, and no unknown fields.
 func TestAccExampleReconcilers(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "reconcilers"))
@@ -432,7 +431,7 @@ func TestAccExampleReconcilers(t *testing.T) {
 	}
 }
 
-// Objects of cluster_sync have the fields that the definitions require, and no more.
+// Objects of cluster_sync have all fields that their definitions require, and no unknown fields.
 func TestClusterSyncDefinitions(t *testing.T) {
 	folder := clustersync.SyncedFolder{
 		Repo: "https://github.com/acme/gitops", Branch: "dev", Repository: "oci://localhost:5000/dev", Path: "large",
@@ -451,7 +450,7 @@ func TestClusterSyncDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if checked := checkDefinitions(t, definitions, objects); checked != len(objects) {
-			t.Errorf("%s: %d of %d checked", kind, checked, len(objects))
+			t.Errorf("%s: %d of %d objects are checked", kind, checked, len(objects))
 		}
 	}
 }
