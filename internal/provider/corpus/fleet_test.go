@@ -107,7 +107,7 @@ func (w *world) addTarget(workload string) args {
 		"name": w.name("t"), "environment": "dev", "labels": args{"purpose": pick(w, "test", "test", "edge")},
 		"manifests": args{"breaks": ""},
 	}
-	of["deployment_targets"] = append(of["deployment_targets"].([]any), target) //nolint:forcetypeassert // set by addWorkload
+	of["deployment_targets"] = append(of["deployment_targets"].([]any), target) //nolint:forcetypeassert // by addWorkload
 	return target
 }
 

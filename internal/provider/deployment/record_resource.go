@@ -185,7 +185,7 @@ func (r *deploymentRecord) record(
 	return memory
 }
 
-// Read readFrom the store for its last record. If the store has no record, or an older one than the state, the next apply
+// Read asks the store for its last record. If the store has no record, or an older one than the state, the next apply
 // compares everything. If the store does not answer, the state stays the same.
 func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state deploymentRecordModel

@@ -72,7 +72,7 @@ func observeDeployment(
 	}
 	for _, silent := range seen.Unanswered {
 		diags.AddAttributeWarning(path.Root("source"), "A source did not answer", problem.Sentence(silent)+
-			" The verdict is pending. The next run readFrom again.")
+			" The verdict is pending. The next run asks again.")
 	}
 	appendUnreadVersions(diags, seen.Versions)
 	tflog.Info(ctx, "read the deployment state", map[string]any{

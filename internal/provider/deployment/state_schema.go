@@ -125,7 +125,7 @@ func deploymentStateComputed() map[string]schema.Attribute {
 		),
 		"targets": schema.MapNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "The deployment targets, over all folders. Null unless `detail` readFrom for it.",
+			MarkdownDescription: "The deployment targets, over all folders. Null unless `detail` asks for it.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"current": schemas.ComputedNumber(
 					"Number of clusters on which the cluster type's folder is current and the target has not failed.",
@@ -147,7 +147,7 @@ func deploymentStateComputed() map[string]schema.Attribute {
 			Computed:    true,
 			ElementType: types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}},
 			MarkdownDescription: "The clusters, each with the folders that it follows, the revision that it reports and its " +
-				"state. Null unless `detail` readFrom for it.",
+				"state. Null unless `detail` asks for it.",
 		},
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// runExample runs the run.sh of an example from another folder, and returns its output by headline. Its temporary
+// runExample runs the run.sh of an example from another folder, and returns its output by headline. The run's temporary
 // folder is in temp, and is kept if keep is "1". The example of the control plane runs with the provider's binary, as
 // users run all examples. The other examples use a provider of this process.
 func runExample(t *testing.T, example, temp, keep string) map[string]string {
@@ -34,8 +34,8 @@ func runExample(t *testing.T, example, temp, keep string) map[string]string {
 		"TMPDIR=" + temp,
 		"KEEP=" + keep,
 		"KALYPSO_PROVIDER=" + acc.ProviderBinary(t),
-		"TF_WORKSPACE=of-the-caller", // must not reach Terraform
-		"GIT_DIR=/of/the/caller",     // nor Git
+		"TF_WORKSPACE=of-the-caller", // run.sh must hide this variable from Terraform
+		"GIT_DIR=/of/the/caller",     // and this one from Git
 	}, acc.Collector...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -60,8 +60,8 @@ func wantInSection(t *testing.T, sections map[string]string, headline string, te
 	}
 }
 
-// wantQuotes fails unless the output has every paragraph that a guide shows as output. It ignores times and line
-// breaks.
+// wantQuotes fails the test unless the output contains every paragraph that a guide shows as output. It ignores times
+// and line breaks.
 func wantQuotes(t *testing.T, guide, output string) {
 	t.Helper()
 	plain := func(text string) string {
@@ -69,7 +69,7 @@ func wantQuotes(t *testing.T, guide, output string) {
 	}
 	quotes := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, guide), -1)
 	if len(quotes) == 0 {
-		t.Errorf("%s shows nothing", guide)
+		t.Errorf("%s shows no output", guide)
 	}
 	for _, quote := range quotes {
 		for paragraph := range strings.SplitSeq(quote[1], "\n\n") {
@@ -80,8 +80,8 @@ func wantQuotes(t *testing.T, guide, output string) {
 	}
 }
 
-// examples/control-plane adopts the operator's tree: its files stay unchanged, the record and the promoted commit are
-// added, the next plan is empty, and the temporary folder is removed.
+// examples/control-plane adopts the operator's tree. The tree's files stay unchanged, and the record and the promoted
+// commit are added. The next plan is empty, and run.sh removes its temporary folder.
 func TestAccExampleControlPlane(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -139,12 +139,12 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").
 		CombinedOutput()
 	if err != nil || strings.TrimSpace(string(commits)) != "1" {
-		t.Errorf("the GitOps repo has %s commits, and should have the operator's alone (%v)", commits, err)
+		t.Errorf("the GitOps repo has %s commits, and should have only the operator's (%v)", commits, err)
 	}
 }
 
-// examples/deployment-state follows a tree to two clusters: a missing report is pending and listed, the current tree is
-// a success, and an older tree is not.
+// examples/deployment-state follows a tree to two clusters: the verdict is pending while a report is missing, which is
+// listed; it is success once both run the tree, and pending again when a cluster runs an older tree.
 func TestAccExampleDeploymentState(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -166,8 +166,8 @@ func TestAccExampleDeploymentState(t *testing.T) {
 	wantInSection(t, sections, "A cluster does not get well", `verdict = "pending"`, "progressing: drone-8: unhealthy")
 }
 
-// examples/clusters follows clusters that join and leave: one without a cluster type is a warning, one with a cluster
-// type is expected.
+// examples/clusters follows clusters that join and leave. A cluster without a cluster type causes a warning; a cluster
+// with a cluster type is expected to report.
 func TestAccExampleClusters(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -219,9 +219,9 @@ func TestAccExampleRollout(t *testing.T) {
 	wantInSection(t, sections, "It is reverted at once", "delivered = true", "canary region: south east region: south")
 }
 
-// examples/promotion promotes two commits from dev to prod, and stops one that fails in stage, while prod's own change
-// is delivered. It promotes a hotfix past the closed gate, and rolls back. The rolled-back commits do not return, but a
-// newer one is promoted.
+// examples/promotion promotes two commits from dev to prod. It stops a third commit that fails in stage, and still
+// delivers prod's own change. It promotes a hotfix past the closed gate, and rolls it back. Commits that were rolled
+// back do not return, but a newer commit is promoted.
 func TestAccExamplePromotion(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -266,8 +266,8 @@ func TestAccExamplePromotion(t *testing.T) {
 		"Plan: 0 to add, 1 to change, 0 to destroy.", "rolled back", "drone version: two kiosk version: two")
 }
 
-// fixedHashes replaces the hashes of commits in a text, which depend on the folder of the run, and removes the space at
-// the ends of its lines.
+// fixedHashes replaces the hashes of commits in a text, since they depend on the folder of the run. It also removes the
+// spaces at the ends of lines.
 func fixedHashes(text string) string {
 	text = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`).ReplaceAllString(text, "HASH")
 	return strings.TrimSpace(regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, ""))
@@ -311,7 +311,7 @@ func TestAccExampleObservability(t *testing.T) {
 	}
 }
 
-// keptFolder returns the folder that a run has kept.
+// keptFolder returns the temporary folder of a run that keeps it.
 func keptFolder(t *testing.T, temp string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(temp, "kalypso-example.*"))
@@ -321,8 +321,8 @@ func keptFolder(t *testing.T, temp string) string {
 	return found[0]
 }
 
-// examples/broken-teams keeps the targets that two of three teams break until they fix them, while those of the third
-// change.
+// In examples/broken-teams, two of three teams break their targets. The example keeps these targets until the teams fix
+// them, and still delivers changes of the third team.
 func TestAccExampleBrokenTeams(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

@@ -17,7 +17,7 @@ import (
 
 var schedulers = filepath.Join(acc.Examples, "schedulers")
 
-// newScheduler makes a root module of an example of schedulers, with the providers that it uses besides ours.
+// newScheduler makes a root module of an example of schedulers, with the other providers that the example uses.
 func newScheduler(t *testing.T, example, server string) *acc.Root {
 	t.Helper()
 	r := acc.NewExample(t, filepath.Join(schedulers, example))
@@ -26,7 +26,8 @@ func newScheduler(t *testing.T, example, server string) *acc.Root {
 	return r
 }
 
-// expectClusterTypes compares the cluster types of the target with those wanted, and builds their folders.
+// expectClusterTypes compares the cluster types of the example's target with the wanted ones, and builds the folders of
+// the rendering.
 func expectClusterTypes(r *acc.Root, want ...string) {
 	r.T.Helper()
 	buildFolders(r.T, renderedFiles(r.State()["kalypso_environment_rendering.dev"]))
@@ -37,8 +38,8 @@ func expectClusterTypes(r *acc.Root, want ...string) {
 	}
 }
 
-// TestAccSchedulerPlacementDecisions reads Open Cluster Management's decisions from its PlacementDecisions. A server
-// returns them as Kubernetes does.
+// TestAccSchedulerPlacementDecisions reads Open Cluster Management's decisions from its PlacementDecisions. A fake of
+// the Kubernetes API serves these objects.
 func TestAccSchedulerPlacementDecisions(t *testing.T) {
 	t.Parallel()
 	decisions := `[{"clusterName": "small", "reason": ""}, {"clusterName": "drone", "reason": ""}]`
@@ -67,8 +68,8 @@ func TestAccSchedulerPlacementDecisions(t *testing.T) {
 		"-var=placement=other")
 }
 
-// TestAccSchedulerSimulation reads the decisions that Open Cluster Management's scheduler would make. The server
-// answers as its endpoint does.
+// TestAccSchedulerSimulation reads the decisions that Open Cluster Management's scheduler would make. A fake of the
+// scheduler's endpoint answers the request.
 func TestAccSchedulerSimulation(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +120,7 @@ func TestAccSchedulerProgram(t *testing.T) {
 }
 
 // serveOtherProviders serves the data sources of the providers http, external and kubernetes that the examples use.
-// Their own builds need Terraform's registry, which tests do without.
+// Terraform's registry has the real providers, but tests use no registry.
 func serveOtherProviders(r *acc.Root, p *otherProvider) {
 	r.T.Helper()
 	other := acc.Serve(r.T, "hashicorp/other", providerserver.NewProtocol6(p))

@@ -17,7 +17,8 @@ import (
 )
 
 // TestAccSOPS follows the guide with SOPS and Kustomize: a Secret is encrypted once, rendered for the namespace of the
-// assignment, built as Flux does, and decrypted with its MAC. Without mac_only_encrypted, the MAC does not match.
+// assignment, built as Flux builds it, and decrypted, which checks its MAC. Without mac_only_encrypted, the MAC does
+// not match.
 func TestAccSOPS(t *testing.T) {
 	t.Parallel()
 	sops, keygen := kustomize.Program(t, "sops"), kustomize.Program(t, "age-keygen")
@@ -77,7 +78,7 @@ func TestAccSOPS(t *testing.T) {
 		plain, err := run(sops, "decrypt", "built.yaml")
 		if signsAll {
 			if err == nil || !strings.Contains(err.Error(), "MAC mismatch") {
-				t.Errorf("with a MAC of all: %v", err)
+				t.Errorf("with a MAC of all values: %v", err)
 			}
 			continue
 		}
@@ -88,7 +89,8 @@ func TestAccSOPS(t *testing.T) {
 	}
 }
 
-// examples/secrets renders references with the built-in template and with its own, and ciphertext to the byte.
+// examples/secrets renders references with the built-in template and with a template of the example. It renders
+// ciphertext unchanged to the byte.
 func TestAccExampleSecrets(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, acc.Examples+"/secrets")
@@ -106,7 +108,7 @@ func TestAccExampleSecrets(t *testing.T) {
 	}
 	guide := acc.ReadFile(t, "../../../templates/guides/secrets.md.tmpl")
 	if !strings.Contains(guide, "```yaml\n"+text("large/shop-web/platform-secret.yaml")+"```\n") {
-		t.Errorf("the guide shows something else than\n%s", text("large/shop-web/platform-secret.yaml"))
+		t.Errorf("the guide does not show\n%s", text("large/shop-web/platform-secret.yaml"))
 	}
 	for _, want := range []string{"name: \"shop-secrets\"",
 		"  refreshInterval: 10m\n  secretStoreRef:\n    name: vault\n"} {

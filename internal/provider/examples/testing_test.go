@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// The tests of examples/testing pass without any server. They fail with a policy that places other targets.
+// The tests of examples/testing pass without any server. They fail if the guardrails are misspelled, and if a policy
+// selects other targets.
 func TestAccExampleTesting(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "testing"))

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The example reads three branches, the reports of their clusters and the repo of the applications, and records what
-// runs. The page has all parts that the guide shows. No plan and no log prints it.
+// The example reads three branches, the reports of their clusters and the repo of the applications, and records which
+// versions run. The page has all parts that the guide shows. Neither plan nor apply prints the page.
 func TestAccFleetPageExample(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "functions", "fleet_page"))
@@ -63,7 +63,7 @@ spec: {source: {repoURL: "file://%s", path: %[1]s, targetRevision: main}}
 	}))
 	if printed := r.Succeed("plan", "-no-color").Text() + r.Apply().Text(); strings.Contains(printed, "<!doctype html>") ||
 		!strings.Contains(printed, "page = <sensitive>") {
-		t.Errorf("the log: %s", printed)
+		t.Errorf("plan and apply print:\n%s", printed)
 	}
 	r.ExpectEmptyPlan()
 	html := r.Succeed("output", "-raw", "page").Stdout
@@ -78,11 +78,12 @@ spec: {source: {repoURL: "file://%s", path: %[1]s, targetRevision: main}}
 		}
 	}
 	if strings.Contains(html, "<script>no disk") || strings.Contains(html, gitops) {
-		t.Error("the page has a script of a cluster, or the path of the repo")
+		t.Error("the page contains a script from a cluster, or the path of the repo")
 	}
 }
 
-// The function takes lists, maps and single objects, and attributes of later versions. Errors name the object.
+// The function accepts a list, a map, or a single object, also with attributes of later versions. Errors name the
+// object.
 func TestAccFleetPageFunction(t *testing.T) {
 	t.Parallel()
 	const history = `{ environment = "prod", gitops_repo = { repo = "https://acme.io/gitops", branch = "b", path = null }
@@ -125,7 +126,7 @@ func TestAccFleetPageFunction(t *testing.T) {
 	})
 }
 
-// A page of data that is read during apply is known after apply.
+// If Terraform reads the data of a page during apply, the page is known after apply.
 func TestAccFleetPageUnknown(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `

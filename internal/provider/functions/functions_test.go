@@ -10,13 +10,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// functionCall is a call of a function with its result: a bool, a string, or a pattern of the error.
+// functionCall is a call of a function with the wanted result: a bool, a string, or a pattern that the error must
+// match.
 type functionCall struct {
 	call string
 	want any
 }
 
-// says matches an error with this text, with any line breaks.
+// says returns a pattern of an error that contains a text, with line breaks anywhere.
 func says(text string) *regexp.Regexp {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -25,8 +26,8 @@ func says(text string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(words, `[\s│]+`))
 }
 
-// testFunction evaluates the calls that succeed in one configuration, and those that fail in another: Terraform reports
-// the errors of all outputs together.
+// testFunction evaluates all calls that succeed in one configuration, and all calls that fail in another one, since
+// Terraform reports the errors of all outputs together.
 func testFunction(t *testing.T, all []functionCall) {
 	t.Helper()
 	var valid, invalid strings.Builder
@@ -100,8 +101,8 @@ func TestAccSelectorMatchesFunction(t *testing.T) {
 	})
 }
 
-// An object that is written inline has the document of its kind, also if Terraform passes a number for a string, or an
-// object for a map. The documents of resources are in TestAccModelResources.
+// The function returns the document of an object that is written inline, even if Terraform passes a number as a string,
+// or an object as a map. TestAccModelResources tests the documents of resources.
 func TestAccManifestFunction(t *testing.T) {
 	call := func(object string) string { return "provider::kalypso::manifest(" + object + ")" }
 	const (

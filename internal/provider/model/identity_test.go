@@ -7,13 +7,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// modelIdentity returns the identity of an object in a state, which does not keep the place from which an import read
-// it.
+// modelIdentity returns the identity of an object in a state. The state does not contain the file that an import read.
 func modelIdentity(name string) map[string]any {
 	return map[string]any{"name": name, "file": nil, "repo": nil, "branch": nil, "commit": nil}
 }
 
-// The identity of an object is its name. For an import, the file is added.
+// The identity of an object is its name. An import also needs the file.
 func TestAccModelIdentity(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_config.this"

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// TestImportBlocksShell runs the commands of the comments in a shell. The environment's branch names the repo of its
-// base, and any person who writes that branch chooses the text.
+// TestImportBlocksShell runs the commands of the comments in a shell. Anyone who can write the environment's branch
+// chooses the URL of the base in these commands, so the URL must not run other programs.
 func TestImportBlocksShell(t *testing.T) {
 	const commit = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
 	for _, repo := range []string{

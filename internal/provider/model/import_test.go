@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// resourceOf has the resource of each kind.
+// resourceOf maps each kind of objects to its resource.
 var resourceOf = map[fleet.Kind]string{
 	fleet.KindClusterType:          "kalypso_cluster_type",
 	fleet.KindTemplate:             "kalypso_template",
@@ -34,8 +34,8 @@ var resourceOf = map[fleet.Kind]string{
 	fleet.KindWorkloadRegistration: "kalypso_workload_registration",
 }
 
-// Terraform generates HCL for a control plane with every difficult value. The plan contains only the import, the next
-// plan is empty, and each manifest equals its document.
+// Terraform generates HCL for a control plane with every difficult value. The plan contains only the imports, the next
+// plan is empty, and each manifest equals the imported document.
 func TestAccImportGeneratesConfiguration(t *testing.T) {
 	const file = "control-plane.yaml"
 	text := acc.ReadFile(t, filepath.Join("testdata", "TestAccImportGeneratesConfiguration", file))
@@ -68,8 +68,8 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 		if len(ps) > 0 || len(objects) != 1 {
 			t.Fatalf("%s: %v\n%s", address, ps, manifest)
 		}
-		if diff := cmp.Diff(said(want[address]), said(objects[0])); diff != "" {
-			t.Errorf("%s says something else (-document +manifest):\n%s", address, diff)
+		if diff := cmp.Diff(normalize(want[address]), normalize(objects[0])); diff != "" {
+			t.Errorf("%s is another object (-document +manifest):\n%s", address, diff)
 		}
 		delete(want, address)
 	}
@@ -78,7 +78,7 @@ func TestAccImportGeneratesConfiguration(t *testing.T) {
 	}
 }
 
-// The text of the data source turns the same control plane into HCL.
+// The attribute import_blocks of the data source turns the same control plane into HCL.
 func TestAccImportBlocksOfEverything(t *testing.T) {
 	t.Parallel()
 	const file = "control-plane/control-plane.yaml"
@@ -128,15 +128,15 @@ func plannedManifests(r *acc.Root) map[string]string {
 	return shown.OutputChanges.Manifests.After
 }
 
-// said normalises an object: it removes differences between notations of the same document.
-func said(o fleet.Object) fleet.Object {
+// normalize removes differences between notations of the same document from an object.
+func normalize(o fleet.Object) fleet.Object {
 	o.Metadata().Origin = problem.Origin{}
 	if len(o.Metadata().Labels) == 0 {
 		o.Metadata().Labels = nil
 	}
 	switch o := o.(type) {
 	case *fleet.ConfigSchema:
-		o.Schema = saidJSON(o.Schema)
+		o.Schema = normalizeJSON(o.Schema)
 	case *fleet.SchedulingPolicy:
 		for _, s := range []*fleet.Selector{&o.DeploymentTargets, &o.ClusterTypes} {
 			if len(s.MatchLabels) == 0 {
@@ -155,9 +155,9 @@ func said(o fleet.Object) fleet.Object {
 	return o
 }
 
-// saidJSON normalises a JSON text: no spaces, sorted keys, strings normalised like in Terraform, and numbers with
-// Terraform's precision.
-func saidJSON(s string) string {
+// normalizeJSON returns a JSON text without spaces, with sorted keys, and with strings and numbers as Terraform
+// normalizes them.
+func normalizeJSON(s string) string {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	var v any
@@ -189,8 +189,8 @@ func saidJSON(s string) string {
 	return norm.NFC.String(string(text))
 }
 
-// An import that finds no object of the kind, or several, is an error that names what the file contains. One plan
-// imports them all.
+// An import that finds no object of the kind, or several, is an error that names the objects in the file. One plan has
+// all of these imports.
 func TestAccImportErrors(t *testing.T) {
 	const two = `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType
@@ -270,8 +270,8 @@ resource "kalypso_cluster_type" "test" {
 		`Cannot import https://(secret)@acme.io/a\x1b.yaml there is no file`: {`acme.io/a\x1b.yaml`},
 	}, "plan", "-no-color")
 
-	set([]string{"odd#.yaml", "broken.yaml#large"}) // another document is broken
+	set([]string{"odd#.yaml", "broken.yaml#large"}) // in the second file, a document that is not imported is broken
 	if out := r.Succeed("plan", "-no-color").Text(); !strings.Contains(out, "2 to import") {
-		t.Errorf("the plan imports something else:\n%s", out)
+		t.Errorf("the plan does not import exactly the two objects:\n%s", out)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// A resource of each kind is recognized by its type alone, also if all arguments are null but the name.
+// A resource of each kind is recognized by its type alone, even if all arguments except the name are null.
 func TestKindOfResources(t *testing.T) {
 	for _, m := range All {
 		found, ps := kindOf(types.ObjectType{AttrTypes: m.argumentTypes()}, nil)
@@ -24,7 +24,7 @@ func TestKindOfResources(t *testing.T) {
 	}
 }
 
-// object returns an object as it is written inline.
+// object returns an object of the type that Terraform infers for an inline object.
 func object(attributes map[string]attr.Value) types.Object {
 	attributeTypes := map[string]attr.Type{}
 	for name, v := range attributes {
@@ -80,16 +80,16 @@ func TestObjectOfInline(t *testing.T) {
 		"invalid object": {object: named(with{"schema": text("{")}), want: fleet.KindConfigSchema,
 			errors: []string{"schema: Invalid JSON Schema"}},
 
-		"no object":    {object: types.DynamicValue(text("a")), errors: []string{": Wrong type"}},
-		"name alone":   {object: named(nil), errors: []string{": Ambiguous object"}},
-		"workspace":    {object: named(with{"workspace": text("w")}), errors: []string{": Ambiguous object"}},
-		"empty data":   {object: named(with{"data": object(nil)}), errors: []string{": Ambiguous object"}},
-		"unknown kind": {object: named(with{"kind": text("k")}), errors: []string{": Unknown kind of object"}},
-		"misspelled": {object: named(with{"reconciler": text("r"), "namespace": text("n")}),
+		"not an object": {object: types.DynamicValue(text("a")), errors: []string{": Wrong type"}},
+		"only a name":   {object: named(nil), errors: []string{": Ambiguous object"}},
+		"workspace":     {object: named(with{"workspace": text("w")}), errors: []string{": Ambiguous object"}},
+		"empty data":    {object: named(with{"data": object(nil)}), errors: []string{": Ambiguous object"}},
+		"unknown kind":  {object: named(with{"kind": text("k")}), errors: []string{": Unknown kind of object"}},
+		"misspelled argument": {object: named(with{"reconciler": text("r"), "namespace": text("n")}),
 			errors: []string{"namespace: Unsupported attribute"}},
-		"misspelled below": {object: named(with{"deployment_targets": tuple(object(with{"lables": text("n")}))}),
+		"misspelled nested argument": {object: named(with{"deployment_targets": tuple(object(with{"lables": text("n")}))}),
 			errors: []string{"deployment_targets[0].lables: Unsupported attribute"}},
-		"data of no kind": {object: named(with{"data": text("a")}), errors: []string{": Unknown kind of object"}},
+		"text as data": {object: named(with{"data": text("a")}), errors: []string{": Unknown kind of object"}},
 		"wrong type": {object: named(with{"deployment_targets": text("a")}),
 			errors: []string{"deployment_targets: Wrong type"}},
 	} {

@@ -18,14 +18,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// awkward is a string with all characters that Terraform, YAML and JSON treat specially.
+// awkward is a string with all kinds of characters that Terraform, YAML or JSON treat specially.
 const awkward = "a\n\tb: \"c\" \\ ${d} %{e} {{ .F }} 'ü' 日本 \u2028\r\n"
 
 func meta(name string, labels map[string]string) fleet.Meta {
 	return fleet.Meta{Name: name, Labels: labels}
 }
 
-// objects contains two objects of each kind: one without optional parts, and one with all of them.
+// objects contains at least two objects of each kind: one without optional parts, and one with all optional parts.
 var objects = map[string][]fleet.Object{
 	"cluster_type": {
 		&fleet.ClusterType{Meta: meta("a", nil), Reconciler: "r", NamespaceService: "n"},
@@ -115,7 +115,7 @@ var objects = map[string][]fleet.Object{
 	},
 }
 
-// Converting an object to arguments and back returns the same object, as a resource and nested.
+// If an object is converted to arguments and back, the result equals the object.
 func TestModelRoundTrip(t *testing.T) {
 	for _, m := range All {
 		if len(objects[m.name]) == 0 {
@@ -135,7 +135,7 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
-// An object in a rendering's map is the same except for its origin.
+// An object in a map of a rendering equals the object of its resource, except for the origin.
 func TestObjectsOf(t *testing.T) {
 	for _, m := range All {
 		if m.attribute == "" {
@@ -144,7 +144,7 @@ func TestObjectsOf(t *testing.T) {
 		nested := nestedAttributes(m.attribute, "")
 		if diff := cmp.Diff(types.ObjectType{AttrTypes: m.argumentTypes()}, nested.NestedObject.Type(),
 			cmpopts.EquateComparable()); diff != "" {
-			t.Errorf("%s: the nested object's type is not that of the arguments:\n%s", m.name, diff)
+			t.Errorf("%s: the type of the nested object differs from the type of the arguments:\n%s", m.name, diff)
 		}
 		object := types.ObjectType{AttrTypes: m.argumentTypes()}
 		want := objects[m.name][len(objects[m.name])-1]
@@ -158,14 +158,14 @@ func TestObjectsOf(t *testing.T) {
 			t.Fatalf("%s: got %d objects, problems %v", m.name, len(got), ps)
 		}
 		if origin := got[0].Metadata().Origin; origin != (problem.Origin{Attribute: m.attribute, Key: "b"}) {
-			t.Errorf("%s: its origin is %v", m.name, origin)
+			t.Errorf("%s: the origin is %v", m.name, origin)
 		}
 		got[0].Metadata().Origin = problem.Origin{}
 		if diff := cmp.Diff(want, got[0]); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", m.name, diff)
 		}
 		if o := got[1]; !unknown.Is(o.Metadata().Name) || len(o.Validate()) > 0 {
-			t.Errorf("%s: an unknown object is %v, which is judged: %v", m.name, o, o.Validate())
+			t.Errorf("%s: an unknown object is %v, with problems: %v", m.name, o, o.Validate())
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 			t.Errorf("%s: an unknown map is %v, with %v", m.name, got, ps)
 		}
 		if ps := engine.Check(got[0]); len(ps) > 0 {
-			t.Errorf("%s: what is not known is judged: %v", m.name, ps)
+			t.Errorf("%s: an unknown map causes problems: %v", m.name, ps)
 		}
 		none, ps := objectsOf(m.attribute, types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
 		if len(none) > 0 || len(ps) > 0 {
@@ -207,19 +207,19 @@ func TestModelUnknownArguments(t *testing.T) {
 			o, ps := m.Object(problem.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
 			ps = append(ps, engine.Check(o)...)
 			if len(ps) > 0 || !fleet.HasUnknown(o) {
-				t.Errorf("%s.%s: it has something unknown: %v; problems: %v", m.name, name, fleet.HasUnknown(o), ps)
+				t.Errorf("%s.%s: HasUnknown is %v; problems: %v", m.name, name, fleet.HasUnknown(o), ps)
 			}
 		}
 	}
 }
 
-// No nested attribute of a rendering rejects an object of nulls.
+// Each nested attribute of a rendering is only optional, so that an object of nulls is valid.
 func TestNestedAttributesAreOptional(t *testing.T) {
 	var walk func(t *testing.T, at string, attributes map[string]schema.Attribute)
 	walk = func(t *testing.T, at string, attributes map[string]schema.Attribute) {
 		for name, a := range attributes {
 			if a.IsRequired() || a.IsComputed() || !a.IsOptional() {
-				t.Errorf("%s.%s is not optional alone", at, name)
+				t.Errorf("%s.%s is not only optional", at, name)
 			}
 			switch a := a.(type) {
 			case schema.SingleNestedAttribute:
@@ -241,7 +241,7 @@ func TestNestedAttributesAreOptional(t *testing.T) {
 	}
 }
 
-// Every argument has a description, none is sensitive or forces replacement, and the framework finds no errors.
+// Every argument has a description, no argument is sensitive or forces replacement, and the framework finds no errors.
 func TestSchemas(t *testing.T) {
 	var walk func(t *testing.T, at string, attributes map[string]schema.Attribute)
 	walk = func(t *testing.T, at string, attributes map[string]schema.Attribute) {

@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// If a value is unknown at plan, only the object's manifest is unknown too. Apply and the next plan work as usual.
+// If a value is unknown at plan, only the manifest of its object is unknown too. After the apply, all manifests are
+// known and the plan is empty.
 func TestAccModelUnknown(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccModelUnknown")

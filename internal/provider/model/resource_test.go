@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 
-// Each kind is created, planned without changes, updated in place, imported from its own document, and destroyed. Its
-// folder contains both configurations and the documents that the function manifest returns for them.
+// Each kind is created, planned without changes, updated in place, imported from its own document, and destroyed. The
+// folder of a kind contains both configurations, and the documents that the function manifest returns for them.
 func TestAccModelResources(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock})
@@ -67,8 +67,8 @@ func TestAccModelResources(t *testing.T) {
 	}
 }
 
-// The command terraform import imports the document of a resource too, without loss or addition. HashiCorp's test
-// framework compares.
+// The command terraform import also imports the document of a resource, and the imported state equals the applied one.
+// HashiCorp's test framework compares the states.
 func TestAccModelImportCommand(t *testing.T) {
 	t.Parallel()
 	const kind = "kalypso_workload"

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-// The cached types equal those that the framework builds, on every level.
+// The cached types equal the types that the framework builds, on every level.
 func TestTyped(t *testing.T) {
 	kinds := map[string]map[string]schema.Attribute{"rendering": {}}
 	for _, m := range All {
@@ -20,7 +20,7 @@ func TestTyped(t *testing.T) {
 	for name, attributes := range kinds {
 		all := schemas.Typed(attributes)
 		if len(all) != len(attributes) {
-			t.Errorf("%s has other attributes: %d", name, len(all))
+			t.Errorf("%s has %d cached types of attributes, another number than attributes", name, len(all))
 		}
 		for attribute, a := range attributes {
 			if got, want := all[attribute].GetType(), a.GetType(); !got.Equal(want) {
@@ -28,7 +28,7 @@ func TestTyped(t *testing.T) {
 			}
 			nested, ok := all[attribute].(schema.MapNestedAttribute)
 			if ok && (nested.CustomType == nil || nested.NestedObject.CustomType == nil) {
-				t.Errorf("%s of %s is put together each time", attribute, name)
+				t.Errorf("the type of %s of %s is not cached", attribute, name)
 			}
 		}
 	}
