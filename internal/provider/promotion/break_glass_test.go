@@ -16,7 +16,7 @@ import (
 // revert reverts, as a person would, the last commit on the branch prod of a repo.
 func (p *promotionRoot) revert(repo string) string { p.T.Helper(); return p.revertTo(repo, 1) }
 
-// expectNoPlan fails the test if the plan changes more than outputs.
+// expectNoPlan fails the test if the plan changes the rendering.
 func (p *promotionRoot) expectNoPlan() {
 	p.T.Helper()
 	if plan := p.Succeed("plan", "-no-color").Text(); strings.Contains(plan, "kalypso_environment_rendering.this ") {
@@ -26,8 +26,7 @@ func (p *promotionRoot) expectNoPlan() {
 
 // The break-glass of the guide: a person reverts the last commit on the GitOps branch. The next plan stops and names
 // the revert. With the bad commit in rejected, the branch matches the configuration: the plan is empty, nothing is
-// written, and the bad commit does not return. The reverted change may also come from the environment's own branch: it
-// is reverted there too.
+// written, and the bad commit does not return.
 func TestAccPromotionBreakGlass(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} { // a pipeline may skip the apply of an empty plan
@@ -54,7 +53,7 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 						p.expect("up_to_date", first)
 					}
 					if head := gitserver.Rev(t, p.gitAt, "prod"); head != revert {
-						t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
+						t.Errorf("there are new commits: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
 					}
 					fix := p.commit()
 					p.expectNoPlan()
@@ -67,8 +66,8 @@ func TestAccPromotionBreakGlass(t *testing.T) {
 	}
 }
 
-// The state is lost and imported, and then a person reverts the last delivery: the import knows the deliveries
-// before it, so the revert is recognized as after an apply.
+// The state is lost and imported, and then a person reverts the last delivery: the import reads the earlier deliveries
+// from the branch, so the plan recognizes the revert as it does after an apply.
 func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -84,7 +83,7 @@ func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
 		p.expectNoPlan()
 		p.expect("up_to_date", first)
 		if head := gitserver.Rev(t, p.gitAt, "prod"); head != revert {
-			t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
+			t.Errorf("there are new commits: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
 		}
 		fix := p.commit()
 		p.rules("rejected", map[string]any{bad: fix})
@@ -92,8 +91,8 @@ func TestAccPromotionBreakGlassAfterImport(t *testing.T) {
 	})
 }
 
-// The reverted change came from the environment's own branch: the plan is empty once it is reverted there too, and the
-// next change is delivered. A change that restores it is not.
+// If the reverted change came from the environment's own branch, the plan is empty once the change is reverted there
+// too. The next change is delivered, unless it restores the reverted files.
 func TestAccPromotionBreakGlassOfOwnBranch(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -109,7 +108,7 @@ func TestAccPromotionBreakGlassOfOwnBranch(t *testing.T) {
 		p.ownChange("huge")
 		p.expect("up_to_date", first)
 		if files := gitserver.Tree(t, p.gitAt, "prod"); files["huge/README.md"] == "" || files["small/README.md"] != "" {
-			t.Error("the branch holds something else")
+			t.Error("the branch does not contain the folder huge alone")
 		}
 
 		p.revert(p.gitAt)
@@ -117,13 +116,13 @@ func TestAccPromotionBreakGlassOfOwnBranch(t *testing.T) {
 		p.revert(p.controlPlaneAt)
 		p.expectUnchanged()
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", own)
-		p.ownChange("huge") // small and huge: it restores the reverted files
+		p.ownChange("huge") // on top of the old head: this change restores the reverted files
 		p.ExpectError([]string{"Drift: rendered folders changed outside Terraform"}, "plan", "-no-color")
 	})
 }
 
-// After a revert on both branches, the next change of the environment's own may come before any apply. It can then not
-// be distinguished from one that restores the reverted files: the plan stops and says what to do. After an apply of the
+// After a revert on both branches, the environment's own next change may come before any apply. Then the plan can't
+// distinguish it from a change that restores the reverted files, so it stops and says what to do. After an apply of the
 // empty plan, the change is delivered.
 func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 	t.Parallel()
@@ -154,7 +153,7 @@ func TestAccPromotionBreakGlassNextChange(t *testing.T) {
 				p.expect("up_to_date", first)
 				files := gitserver.Tree(t, p.gitAt, "prod")
 				if files["large/next-web/reconciler.yaml"] == "" || files["large/bad-web/reconciler.yaml"] != "" {
-					t.Errorf("the branch holds %v", slices.Sorted(maps.Keys(files)))
+					t.Errorf("the branch contains %v", slices.Sorted(maps.Keys(files)))
 				}
 			})
 		})
@@ -207,7 +206,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 	}
 }
 
-// revertTo resets, as a person would, the branch to its tree of this number of commits ago, in one commit.
+// revertTo commits, as a person would, the tree that the branch had n commits ago.
 func (p *promotionRoot) revertTo(repo string, n int) string {
 	p.T.Helper()
 	tree := strings.TrimSpace(gitserver.Git(p.T, repo, "rev-parse", fmt.Sprintf("prod~%d^{tree}", n)))
@@ -241,10 +240,10 @@ func TestAccPromotionIgnoresForeignRecord(t *testing.T) {
 	p.expect("hold", first)
 }
 
-// A person with push rights writes a record that promotes a commit whose gates are closed, together with exactly
-// the files that the fleet renders from it. The rendering delivered another commit, so it does not follow, whatever
-// on_drift says. It follows a commit whose gates are open, as after an apply that was killed after its push, or one
-// that people name.
+// A person with push rights writes a record that promotes a commit whose gates are closed, together with exactly the
+// files that the fleet renders from it. The rendering delivered another commit, so it does not follow this record, with
+// any on_drift. It follows a record that promotes a commit whose gates are open, as after an apply that was killed
+// after its push, or a commit that people name.
 func TestAccPromotionUnproven(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -260,8 +259,8 @@ func TestAccPromotionUnproven(t *testing.T) {
 		forged := gitserver.Rev(t, p.gitAt, "prod")
 
 		p.rules("after", gate)
-		forget := func() { p.Write("terraform.tfstate", state) }
-		forget()
+		restoreState := func() { p.Write("terraform.tfstate", state) }
+		restoreState()
 		says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + second + `"`,
 			`The gates of that commit are closed: stage: no status "stage environment"`, "name it in approved"}
 		for _, drift := range []string{"fail", "overwrite"} {
@@ -270,21 +269,21 @@ func TestAccPromotionUnproven(t *testing.T) {
 			p.ExpectError(says, "apply", "-auto-approve", "-no-color")
 		}
 		lost := regexp.MustCompile(`"private": "[^"]*"`).ReplaceAllString(state, `"private": ""`)
-		p.Write("terraform.tfstate", lost) // the attributes still know the commit
+		p.Write("terraform.tfstate", lost) // the attributes still contain the commit
 		p.ExpectError(says, "plan", "-no-color")
 		p.ExpectError(says, "apply", "-auto-approve", "-no-color")
-		forget()
+		restoreState()
 		if head := gitserver.Rev(t, p.gitAt, "prod"); head != forged {
 			t.Errorf("the branch is at %s", head)
 		}
 
 		p.rules("after", gate, "approved", []string{second})
 		p.expect("up_to_date", second)
-		forget()
+		restoreState()
 		p.rules("after", gate, "pinned_commit", second)
 		p.expect("pinned", second)
 		p.rules("after", gate)
-		p.expect("up_to_date", second) // the state knows it now
+		p.expect("up_to_date", second) // the state contains this commit now
 
 		p.Succeed("state", "rm", "-no-color", "kalypso_environment_rendering.this")
 		p.Succeed("import", "-no-color", "kalypso_environment_rendering.this", "prod@"+p.gitops.URL+"?ref=prod")
@@ -292,17 +291,17 @@ func TestAccPromotionUnproven(t *testing.T) {
 		acc.ExpectTexts(t, p.Succeed("plan", "-no-color").Text(), unproven, `no status "stage environment"`)
 		p.expect("up_to_date", second)
 		if plan := p.Succeed("plan", "-no-color").Text(); strings.Contains(plan, unproven) {
-			t.Errorf("it warns again:\n%s", plan)
+			t.Errorf("the plan warns again:\n%s", plan)
 		}
 
-		forget()
-		p.status(second, "success", "") // an apply of ours was killed after its push
+		restoreState()
+		p.status(second, "success", "") // as if an apply had been killed after its push
 		p.expect("up_to_date", second)
 
-		forget()
+		restoreState()
 		p.status(second, "failure", "")
 		p.ExpectError([]string{"is failure by acme-ci[bot]"}, "plan", "-no-color")
-		gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", before) // people took the commit back
+		gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", before) // people reset the branch
 		p.expect("hold", first)
 	})
 }

@@ -59,7 +59,8 @@ func (c *promotionChain) merge() string {
 	}, "---\n")})
 }
 
-// run applies, expects an empty plan after it, and compares the commits of dev, stage and prod; "": none.
+// run applies, and compares the promoted commits of dev, stage and prod. An environment without a promoted commit has
+// "".
 func (c *promotionChain) run(dev, stage, prod string) {
 	c.T.Helper()
 	c.now = c.now.Add(time.Minute)
@@ -99,8 +100,8 @@ func (c *promotionChain) baseRepoFile(commit string) string {
 		c.controlPlane.URL + "\n  branch: main\n  path: .\n  commit: " + commit + "\n"
 }
 
-// operate renders, like the operator, the commit that the BaseRepo of stage pins, and merges it like people: the GitOps
-// branch tracks that commit.
+// operate renders the commit that the BaseRepo of stage pins, as the operator does, and merges it, as people do. Then
+// the GitOps branch tracks this commit.
 func (c *promotionChain) operate(commit string) {
 	c.T.Helper()
 	if got := gitserver.Tree(c.T, c.controlPlane.Path, "stage")["base-repo.yaml"]; got != c.baseRepoFile(commit) {
@@ -111,23 +112,24 @@ func (c *promotionChain) operate(commit string) {
 	})
 }
 
-// Kalypso's workflows and ours alternate in a chain: Kalypso's read the status that we set for dev, we read the one
-// that they set for stage, and kalypso_base_repo promotes to stage in their place.
+// Kalypso's workflows and the provider alternate in a chain. The workflows read the status that the provider sets for
+// dev, and the provider reads the status that the workflows set for stage. Then kalypso_base_repo promotes to stage in
+// place of the workflows.
 func TestAccPromotionChainWithKalypsoWorkflows(t *testing.T) {
 	t.Parallel()
 	c := newPromotionChain(t)
 	first := c.merge()
 	c.run(first, "", "")
 	if c.deployed("dev", first) {
-		t.Error("Kalypso's workflows promote what is not deployed in dev")
+		t.Error("Kalypso's workflows promote a commit that is not deployed in dev")
 	}
 	c.Set("dev_verdict", "success")
-	c.run(first, "", "") // the status is set by this run, so the next one reads it
+	c.run(first, "", "") // this run sets the status, and the next run reads it
 	if !c.deployed("dev", first) {
 		t.Fatal("Kalypso's workflows don't see that dev is deployed")
 	}
 
-	// From us to Kalypso's workflows, and back to us.
+	// The workflows promote from dev, which the provider renders, to stage. The provider promotes from stage to prod.
 	c.baseRepo(first)
 	c.run(first, first, "")
 	c.operate(first)
@@ -137,7 +139,7 @@ func TestAccPromotionChainWithKalypsoWorkflows(t *testing.T) {
 	}
 	c.status(first, "failure", "Failed to deploy")
 	c.run(first, first, "")
-	c.status(first, "pending", "Deployed") // another environment follows
+	c.status(first, "pending", "Deployed") // the workflows set this if another environment follows
 	c.run(first, first, first)
 
 	// kalypso_base_repo promotes to stage, in place of the workflow that writes the BaseRepo.
@@ -147,7 +149,7 @@ func TestAccPromotionChainWithKalypsoWorkflows(t *testing.T) {
 	c.run(second, second, first)
 	c.operate(second)
 	c.run(second, second, first)
-	c.status(second, "success", "Deployed") // as if stage were the last environment
+	c.status(second, "success", "Deployed") // the workflows set this if stage is the last environment
 	c.run(second, second, second)
 	if plan := c.Succeed("plan", "-no-color").Text(); strings.Contains(plan, "will be ") {
 		t.Errorf("a second plan changes something:\n%s", plan)

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// hostStatus is a kalypso_commit_status on a host, with what its configuration sets.
+// hostStatus is a kalypso_commit_status on a host, with the arguments of its configuration.
 type hostStatus struct {
 	acc.ProtocolRun
 	world  hostingtest.World
@@ -71,7 +71,7 @@ func (s *hostStatus) set(pairs ...any) {
 	}
 }
 
-// apply applies, and expects that nothing is left to do.
+// apply applies, and expects that a second apply changes nothing.
 func (s *hostStatus) apply() {
 	s.T.Helper()
 	s.Run(maps.Clone(s.given), s.given)
@@ -81,7 +81,7 @@ func (s *hostStatus) apply() {
 	}
 }
 
-// expect compares the last status, and how many there were.
+// expect compares the last status of the commit, and the number of statuses that were set.
 func (s *hostStatus) expect(state githost.StatusState, description string, posted int) {
 	s.T.Helper()
 	all, _, err := s.repo.StatusHistory(s.T.Context(), s.target())
@@ -93,7 +93,7 @@ func (s *hostStatus) expect(state githost.StatusState, description string, poste
 		s.T.Fatalf("the host has %+v, want %s %q by %s after %d", all, state, description, s.world.Traits().Login, posted)
 	}
 	if posted > 0 && s.attribute("set_at") != all[0].SetAt.UTC().Format(time.RFC3339) {
-		s.T.Errorf("it was set at %q, and the host says %s", s.attribute("set_at"), all[0].SetAt)
+		s.T.Errorf("set_at is %q, and the host has %s", s.attribute("set_at"), all[0].SetAt)
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *hostStatus) refused(says ...string) {
 	s.T.Helper()
 	_, ds := s.TryRun(s.given)
 	if !ds.HasErrors() {
-		s.T.Error("it is applied")
+		s.T.Error("the apply succeeds")
 	}
 	acc.ExpectTexts(s.T, ds.String(), says...)
 	if strings.Contains(ds.String(), "canary") {
@@ -115,12 +115,12 @@ func (s *hostStatus) refused(says ...string) {
 	}
 }
 
-// statusesOfHosts lists what happens to the status that a resource manages, host by host.
+// statusesOfHosts lists situations of a status that a resource manages. Each row runs on every host.
 var statusesOfHosts = []struct {
 	rule string
 	test func(*hostStatus)
 }{
-	{"a status created, changed, and left", func(s *hostStatus) {
+	{"a status that is created, changed, and left by a destroy", func(s *hostStatus) {
 		s.apply()
 		s.expect(githost.Success, "Rolled out", 1)
 		s.set("state", "failure", "description", nil, "target_url", nil)
@@ -135,7 +135,7 @@ var statusesOfHosts = []struct {
 			s.T.Errorf("the old commit has %+v, %v", now, err)
 		}
 	}},
-	{"a pending one is described anew", func(s *hostStatus) {
+	{"a pending status with a new description", func(s *hostStatus) {
 		s.set("state", "pending", "description", "1 of 2")
 		s.apply()
 		s.set("description", "2 of 2")
@@ -162,7 +162,7 @@ var statusesOfHosts = []struct {
 		s.people.SetStatus(s.T, s.target(), "dev", githost.Success) // the expected status
 		s.Run(maps.Clone(s.given), s.given)
 		if now, err := s.repo.Status(s.T.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
-			s.T.Errorf("it is set again: %+v, %v", now, err)
+			s.T.Errorf("the status is set again: %+v, %v", now, err)
 		}
 	}},
 	{"an imported status", func(s *hostStatus) {
@@ -182,14 +182,14 @@ var statusesOfHosts = []struct {
 		set := s.attribute("set_at")
 		for n := 0; s.attribute("set_at") == set; n++ {
 			if n == 100 {
-				s.T.Fatal("it is never renewed")
+				s.T.Fatal("the status is never renewed")
 			}
 			s.world.Pause(s.T)
 			s.Run(maps.Clone(s.given), s.given)
 		}
 		s.expect(githost.Success, "Rolled out", 2)
 	}},
-	{"the host does not have the commit", func(s *hostStatus) {
+	{"a commit that the host does not have", func(s *hostStatus) {
 		s.set("commit", strings.Repeat("ab", 20))
 		s.refused("Commit not found", "Set status kalypso/dev of commit abab")
 	}},

@@ -69,8 +69,8 @@ func (s *statusRoot) changes() {
 }
 
 // A status is created, planned without changes, updated in place, imported and corrected after drift. A new commit or
-// context is an update too: nothing is replaced, and the old status stays. New timeouts set no status. Destroy leaves
-// it.
+// context is an update too: nothing is replaced, and the old status stays. New timeouts set no status. A destroy leaves
+// the status on the commit.
 func TestAccCommitStatusLife(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -102,7 +102,7 @@ func TestAccCommitStatusLife(t *testing.T) {
 		t.Errorf("the import (-was +got):\n%s", diff)
 	}
 
-	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // another account, in different case
+	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // another account sets it, in different case
 	s.changes()
 	s.expectStatus("kalypso/dev", "success", 3)
 	s.ExpectEmptyPlan()
@@ -209,7 +209,7 @@ func TestAccCommitStatusByApp(t *testing.T) {
 	s.ExpectEmptyPlan()
 	s.fake.Fail("", "/access_tokens", -1, githubfake.ServerError(404, 0))
 	s.ExpectError([]string{"get a token for installation " + app.InstallationID}, "plan", "-no-color")
-	s.expectNoCanary("PRIVATE KEY", "ghs_", "eyJhbGciOi") // as a signed token begins
+	s.expectNoCanary("PRIVATE KEY", "ghs_", "eyJhbGciOi") // the last text begins each signed token
 }
 
 // expectNoCanary fails the test if a secret was printed or is in the state.
@@ -260,7 +260,7 @@ func TestAccCommitStatusInvalid(t *testing.T) {
 		"Missing commit", "Set commit and state, or deployment",
 	}, "plan", "-no-color")
 	if n := len(s.fake.Requests()); n != 0 {
-		t.Errorf("GitHub was asked %d times", n)
+		t.Errorf("GitHub got %d requests", n)
 	}
 }
 
@@ -306,9 +306,9 @@ func deployment(commit any, verdict, summary string) map[string]any {
 	}
 }
 
-// The verdict of a deployment becomes the status of its promoted commit. Values that change with every check change
-// nothing. Another commit, or a status by another account, sets a new one. Without a promoted commit, no status is set.
-// Package status has the rules; here they pass through plans, the state and GitHub.
+// The verdict of a deployment becomes the status of its promoted commit. A new observation of the same verdict sets no
+// new status. Another promoted commit does, and so does a status that another account has set. Without a promoted
+// commit, no status is set. Package status tests these rules; this test checks them with plans, the state and GitHub.
 func TestAccCommitStatusDeployment(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
@@ -329,11 +329,11 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.expectStatus("kalypso/dev", "pending", 3)
 	first := s.commit
 	s.commit = gitserver.Seed(t, s.on.Path, "main", map[string]string{"README.md": "two\n"})
-	s.set("deployment", deployment(s.commit, "success", strings.Repeat("ü", 200))) // longer than GitHub takes
+	s.set("deployment", deployment(s.commit, "success", strings.Repeat("ü", 200))) // longer than GitHub accepts
 	s.Apply()
 	s.expectStatus("kalypso/dev", "success", 1)
 	if state, n := s.on.Status(first, "kalypso/dev"); state != "pending" || n != 3 {
-		t.Errorf("the commit before has %q, set %d times", state, n)
+		t.Errorf("the status of the first commit is %q, set %d times", state, n)
 	}
 
 	s.set("commit", s.commit, "description", "x", "deployment", deployment("v1.2", "success", ""))
@@ -345,7 +345,8 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	}, "plan", "-no-color")
 }
 
-// A status that is older than renew_after when plan reads it, by the host's clock, is set again; a younger one is not.
+// A status is set again if it is older than renew_after when the plan reads it, by the host's clock. A younger status
+// is not set again.
 func TestAccCommitStatusRenews(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)

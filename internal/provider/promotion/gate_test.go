@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// gateRoot is a root module with a gate that asks a fake Azure.
+// gateRoot is a root module with a gate that gets its reports from a fake Azure.
 type gateRoot struct {
 	*acc.Root
 	repo string
@@ -54,7 +54,7 @@ func (g *gateRoot) after(queries int, f func()) <-chan struct{} {
 }
 
 // A gate waits until the clusters run the tree. A refresh makes no request. With a new tree, the gate waits again. A
-// destroy only removes it from the state.
+// destroy only removes the gate from the state.
 func TestAccDeploymentGate(t *testing.T) {
 	t.Parallel()
 	g := newGateRoot(t)
@@ -82,7 +82,7 @@ func TestAccDeploymentGate(t *testing.T) {
 	g.report(first, "Non-Compliant")
 	g.ExpectEmptyPlan()
 	if n := len(g.fake.Queries()); n != asked {
-		t.Errorf("a plan asked Azure %d times", n-asked)
+		t.Errorf("a plan sent %d queries to Azure", n-asked)
 	}
 
 	// With another tree, a failure is an error that lists the problems and leaves the state unchanged.
@@ -110,7 +110,7 @@ func TestAccDeploymentGate(t *testing.T) {
 	asked = len(g.fake.Queries())
 	g.Succeed("destroy", "-no-color", "-auto-approve")
 	if n := len(g.fake.Queries()); n != asked {
-		t.Errorf("a destroy asked Azure %d times", n-asked)
+		t.Errorf("a destroy sent %d queries to Azure", n-asked)
 	}
 }
 
@@ -204,6 +204,6 @@ func TestAccDeploymentGateInvalid(t *testing.T) {
 	}}})
 	g.ExpectError([]string{"Gate needs a live source"}, "plan", "-no-color")
 	if n := len(g.fake.Queries()); n != 0 {
-		t.Errorf("Azure was asked %d times", n)
+		t.Errorf("Azure got %d queries", n)
 	}
 }

@@ -27,8 +27,8 @@ type promotionRoot struct {
 	controlPlaneAt, gitAt string // paths of the bare repos
 	now                   time.Time
 	commits               int
-	merges                bool           // it delivers by pull request, and people merge what an apply opens
-	proposed              *promotionSeen // merges: the last decision before people merged
+	merges                bool             // people merge each pull request that an apply opens
+	proposed              *promotionOutput // the last decision before people merged, if merges is set
 }
 
 func newPromotionRoot(t *testing.T) *promotionRoot {
@@ -44,7 +44,8 @@ func newPromotionRoot(t *testing.T) *promotionRoot {
 	return p
 }
 
-// byPushAndByPullRequest runs a test with each strategy. By pull request, people merge whatever an apply opens.
+// byPushAndByPullRequest runs a test with each strategy. With pull_request, people merge each pull request that an
+// apply opens.
 func byPushAndByPullRequest(t *testing.T, test func(*testing.T, *promotionRoot)) {
 	t.Helper()
 	for _, strategy := range []string{"push", "pull_request"} {
@@ -67,7 +68,8 @@ func (p *promotionRoot) reviews() {
 	p.Set("delivery", map[string]any{"strategy": "pull_request"})
 }
 
-// apply applies the module. By pull request, people merge what it opened, and the next run reads that.
+// apply applies the module. If merges is set, people merge the pull request that it opened, and another apply reads the
+// merged branch.
 func (p *promotionRoot) apply(args ...string) acc.Output {
 	p.T.Helper()
 	out := p.Apply(args...)
@@ -75,7 +77,7 @@ func (p *promotionRoot) apply(args ...string) acc.Output {
 		return out
 	}
 	if _, shown := p.StateFile().Outputs["promotion"]; shown {
-		p.proposed = &promotionSeen{}
+		p.proposed = &promotionOutput{}
 		p.Output("promotion", p.proposed)
 	}
 	all := p.gitops.PullRequests()
@@ -86,7 +88,7 @@ func (p *promotionRoot) apply(args ...string) acc.Output {
 	return out
 }
 
-// newPromotionRootOfFiles is the same with bare repos of this machine, which have no statuses.
+// newPromotionRootOfFiles returns the same module with bare repos on this machine, which have no statuses.
 func newPromotionRootOfFiles(t *testing.T) *promotionRoot {
 	t.Helper()
 	p := &promotionRoot{Root: acc.NewRootFrom(t, "testdata/TestAccPromotion"), now: time.Now()}
@@ -165,8 +167,8 @@ func (p *promotionRoot) status(commit, state, description string) {
 	p.controlPlane.SetStatusAs("acme-ci[bot]", commit, "stage environment", state, description)
 }
 
-// promotionSeen contains the outputs of a run.
-type promotionSeen struct {
+// promotionOutput contains the output promotion of a run.
+type promotionOutput struct {
 	Commit, Current, Candidate, Decision, Summary, Reason string
 	ProposedCommit                                        string `json:"proposed_commit"`
 	RolledBack                                            string `json:"rolled_back"`
@@ -175,8 +177,8 @@ type promotionSeen struct {
 	Skipped                                               []struct{ Commit, Reason string }
 }
 
-// run applies, expects an empty plan after it, and returns the decision.
-func (p *promotionRoot) run() promotionSeen {
+// run applies, expects that the next plan does not change the rendering, and returns the decision.
+func (p *promotionRoot) run() promotionOutput {
 	p.T.Helper()
 	p.apply()
 	seen := p.decision()
@@ -187,8 +189,8 @@ func (p *promotionRoot) run() promotionSeen {
 	return seen
 }
 
-// decision returns what the last apply decided.
-func (p *promotionRoot) decision() (seen promotionSeen) {
+// decision returns the decision of the last apply.
+func (p *promotionRoot) decision() (seen promotionOutput) {
 	p.T.Helper()
 	if p.proposed != nil {
 		return *p.proposed
@@ -198,21 +200,21 @@ func (p *promotionRoot) decision() (seen promotionSeen) {
 }
 
 // expect runs the module, and compares the decision and the commit.
-func (p *promotionRoot) expect(decision, commit string) promotionSeen {
+func (p *promotionRoot) expect(decision, commit string) promotionOutput {
 	p.T.Helper()
 	seen := p.run()
 	if seen.Decision != decision || seen.Commit != commit {
-		p.T.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
+		p.T.Errorf("the decision is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
 	}
 	if commit == "" {
 		return seen
 	}
 	if got := strings.TrimSpace(gitserver.Git(p.T, p.gitAt, "show",
 		"prod:.github/tracking/Promoted_Commit_Id")); got != commit {
-		p.T.Errorf("the branch says %s", got)
+		p.T.Errorf("the branch tracks %s", got)
 	}
 	if got := p.record().PromotedCommit; got != commit {
-		p.T.Errorf("the record says %s", got)
+		p.T.Errorf("the record has %s", got)
 	}
 	return seen
 }
@@ -251,8 +253,9 @@ func (p *promotionRoot) soaks(commit string) {
 	}
 }
 
-// The walkthrough of the guide: promote, fail in stage, a hotfix past the closed gate, the fix, a rollback and its
-// release. A closed gate never stops the environment's own changes, and a second run changes nothing.
+// The walkthrough of the guide: a promotion, a failure in stage, a hotfix past the closed gate, the fix, a rollback,
+// and the first promotion after it. A closed gate never stops the environment's own changes, and a second run changes
+// nothing.
 func TestAccPromotionWalkthrough(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -277,13 +280,13 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	seen := p.expect("hold", first)
 	acc.ExpectTexts(t, seen.Summary, "1 newer commit waits", `is failure by acme-ci[bot]`, `("Failed to deploy")`)
 	if seen.Candidate != bad || seen.Waiting[0].By != "acme-ci[bot]" || seen.Waiting[0].Gate != "stage" {
-		t.Errorf("it says %+v", seen)
+		t.Errorf("the promotion is %+v", seen)
 	}
 	if !strings.Contains(gitserver.Git(t, p.gitAt, "ls-tree", "-r", "--name-only", "prod"), "small/shop-web/") {
-		t.Error("the environment's own change did not go out")
+		t.Error("the environment's own change is not delivered")
 	}
 	if r := p.record(); r.Promotion.Decision != "promote" {
-		t.Errorf("an own change took away why the commit was promoted: %+v", r)
+		t.Errorf("the environment's own change removed the reason of the promotion: %+v", r)
 	}
 
 	hotfix := p.commit()
@@ -297,7 +300,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.status(fix, "success", "")
 	p.expect("hold", hotfix)
 	p.now = p.now.Add(4 * time.Hour)
-	p.expect("hold", hotfix) // a pipeline that has stopped since then is no proof
+	p.expect("hold", hotfix) // the pipeline has set no status since then, so nothing proves the soak
 	p.status(fix, "success", "")
 	acc.ExpectTexts(t, p.expect("hold", hotfix).Summary, "its soak began again, since no good status came from ")
 	p.soaks(fix)
@@ -325,7 +328,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 // promotionBlock matches the data source of testdata/TestAccPromotion.
 var promotionBlock = regexp.MustCompile(`(?s)data "kalypso_promotion" .*?\n}\n`)
 
-// Wrong arguments of a promotion are a clear error, or a hold with a reason, and nothing is written.
+// Wrong arguments of a promotion cause an error, or a hold with a reason. Nothing is written.
 func TestAccPromotionBadInput(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -337,7 +340,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	fork := gitserver.Seed(t, p.controlPlaneAt, "fork", map[string]string{"a": "b"})
 	files := "file://" + gitserver.InitBare(t)
 
-	// One plan, with a data source for each case, has the error of each.
+	// One plan has a data source for each case, and shows all errors.
 	p.Write("cases.tf", "variable \"cases\" {\n  type = any\n}\n"+strings.NewReplacer(
 		`"this" {`, "\"case\" {\n  for_each = var.cases\n",
 		"var.control_plane", "try(each.value.control_plane, var.control_plane)",
@@ -353,12 +356,12 @@ func TestAccPromotionBadInput(t *testing.T) {
 			says: []string{"Pinned commit not on the branch", fork, "and forks are not on it"}},
 		"an environment after itself": {rules: []any{"after", after("prod")},
 			says: []string{"Environment is its own predecessor", `Environment "prod" can't come after itself`}},
-		"after the own context of the environment": {rules: []any{"after", after("stage", "context", "Prod Environment")},
+		"the environment's own status as gate": {rules: []any{"after", after("stage", "context", "Prod Environment")},
 			says: []string{"Environment is its own predecessor"}},
 		"soak without statuses": {rules: []any{"after", after("stage", "soak", "4h")},
 			controlPlane: files,
 			says:         []string{"No statuses in this repo", "deployed"}},
-		"soak beside deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed",
+		"soak together with deployed": {rules: []any{"after", after("stage", "soak", "4h", "deployed",
 			map[string]any{"verdict": "success", "promoted_commit": newer})},
 			says: []string{"Conflicting arguments", "soak belongs to a status"}},
 		"a blank by": {rules: []any{"after", after("stage", "by", "")}, says: []string{"Blank argument", "by is blank"}},
@@ -369,9 +372,9 @@ func TestAccPromotionBadInput(t *testing.T) {
 			says: []string{"Blank argument", "by is blank"}},
 		"a status with another argument": {rules: []any{"statuses", map[string]any{"ci": map[string]any{"context": "x"}}},
 			says: []string{"Unsupported argument", `"context" is not one of by`}},
-		"an invalid name of a status": {rules: []any{"statuses", "ci"},
+		"a text in place of statuses": {rules: []any{"statuses", "ci"},
 			says: []string{"Wrong type", "a list of names, or a map"}},
-		"renewed without a soak": {rules: []any{"after", after("stage", "renewed_within", "1h")},
+		"renewed_within without a soak": {rules: []any{"after", after("stage", "renewed_within", "1h")},
 			says: []string{"Missing soak", "renewed_within says how often"}},
 		"a blank hold": {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
 		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit",
@@ -399,7 +402,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 			[]string{`has no branch "trunk"`}},
 		"an unknown status": {[]any{"statuses", []string{"ci"}},
 			[]string{"no status and no check run, nor on any other commit"}},
-		"a fork's commit is no candidate": {[]any{"approved", []string{fork}, "after", after("edge")},
+		"an approved commit of a fork": {[]any{"approved", []string{fork}, "after", after("edge")},
 			[]string{"approved names " + fork}},
 		"an approved commit in a rejected range": {[]any{"approved", []string{newer}, "rejected",
 			map[string]any{newer: nil}}, []string{"rejected"}},
@@ -408,7 +411,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 		p.rules(tc.rules...)
 		seen := p.run()
 		if seen.Commit != first {
-			t.Errorf("%s: it takes %s", name, seen.Commit)
+			t.Errorf("%s: the promotion takes %s", name, seen.Commit)
 		}
 		acc.ExpectTexts(t, seen.Summary, tc.says...)
 	}
@@ -416,7 +419,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 	p.rules("hold", "freeze")
 	acc.ExpectTexts(t, p.apply().Text(), "Unexpected reporter of the environment's status", "by eve at")
 	if got := gitserver.Rev(t, p.gitAt, "prod"); got != head {
-		t.Errorf("something was written: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
+		t.Errorf("there are new commits: %s", gitserver.Git(t, p.gitAt, "log", "--oneline", "prod"))
 	}
 	gitserver.Seed(t, p.gitAt, "prod", map[string]string{acc.RecordPath: "{"})
 	p.ExpectError([]string{"The promoted commit can't be read"}, "plan", "-no-color", "-refresh=false")
@@ -438,10 +441,10 @@ func TestAccPromotionHostDoesNotAnswer(t *testing.T) {
 		t.Errorf("no warning:\n%s", out)
 	}
 	if r := p.record(); r.PromotedCommit != first {
-		t.Errorf("it promoted %s", r.PromotedCommit)
+		t.Errorf("the promoted commit is %s", r.PromotedCommit)
 	}
 	if !strings.Contains(gitserver.Git(t, p.gitAt, "ls-tree", "-r", "--name-only", "prod"), "small/shop-web/") {
-		t.Error("the environment's own change did not go out")
+		t.Error("the environment's own change is not delivered")
 	}
 }
 
@@ -476,7 +479,7 @@ func TestAccPromotionPullRequest(t *testing.T) {
 	p.status(first, "pending", "Deployed")
 	p.Set("delivery", map[string]any{"strategy": "pull_request"})
 	if seen := p.run(); seen.Decision != "promote" || seen.Commit != first {
-		t.Errorf("it is %s %s", seen.Decision, seen.Commit)
+		t.Errorf("the decision is %s %s", seen.Decision, seen.Commit)
 	}
 	pulls := p.gitops.PullRequests()
 	if len(pulls) != 1 {
@@ -510,13 +513,14 @@ func TestAccPromotionPlan(t *testing.T) {
 	}
 }
 
-// actions returns a plan's output from its actions on, without the name of the CLI.
+// actions returns the part of a plan's output that follows the headline of the actions, which contains the name of the
+// CLI.
 func actions(plan string) string {
 	_, after, _ := strings.Cut(plan, "will perform the following actions:\n")
 	return after
 }
 
-// expectPlan compares a plan with the one in testdata, in which these texts have names.
+// expectPlan compares a plan with the recorded plan in testdata, after it has replaced each text in names by its name.
 func (p *promotionRoot) expectPlan(out string, names map[string]string) {
 	p.T.Helper()
 	out = actions(out)

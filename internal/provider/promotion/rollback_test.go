@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// goesBack lets the environment go back by itself, by reports of one cluster for each folder.
-func (p *promotionRoot) goesBack() {
+// rollsBack configures the environment to roll back by itself, according to the reports of the variable reports.
+func (p *promotionRoot) rollsBack() {
 	p.Write("reports.tf", `
 variable "reports" {
   type    = any
@@ -50,8 +50,8 @@ func (p *promotionRoot) promotes(commit string) {
 	p.expect("promote", commit)
 }
 
-// A commit that breaks a cluster goes back by itself. The record says so, a run without an observation keeps to it, and
-// it does not go back again before the environment has succeeded once.
+// If a commit breaks a cluster, the environment rolls back by itself. The record contains this decision, so a run
+// without an observation keeps it. The environment does not roll back again before it has succeeded once.
 func TestAccPromotionRollback(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -65,7 +65,7 @@ func TestAccPromotionRollback(t *testing.T) {
 
 func testRollback(t *testing.T, p *promotionRoot) {
 	t.Helper()
-	p.goesBack()
+	p.rollsBack()
 	oldest := p.commit()
 	p.expect("promote", oldest)
 	first := p.commit()
@@ -88,7 +88,7 @@ func testRollback(t *testing.T, p *promotionRoot) {
 		`folder "large", cluster "edge-1"`, "image of @team is gone")
 	acc.ExpectTexts(t, seen.Reason, "rollback by itself: "+bad[:12]+" is rolled back", `folder "large" fails since`)
 	if strings.Contains(seen.Reason+p.message(), "image of") {
-		t.Errorf("the reason has a cluster's words: %s\n%s", seen.Reason, p.message())
+		t.Errorf("the reason contains text of a cluster: %s\n%s", seen.Reason, p.message())
 	}
 	if !p.merges {
 		acc.ExpectTexts(t, p.message(), "- rollback by itself: "+bad[:12]+" is rolled back", "fails since")
@@ -99,16 +99,16 @@ func testRollback(t *testing.T, p *promotionRoot) {
 	p.Set("reports", nil)
 	seen = p.expect("up_to_date", first)
 	if len(seen.Skipped) != 1 || seen.Skipped[0].Commit != bad || seen.By != "rollback" || seen.Unproven != "" {
-		t.Errorf("it is %+v", seen)
+		t.Errorf("the promotion is %+v", seen)
 	}
 
-	// It fails again: nothing but a warning.
+	// If the environment fails again, there is only a warning.
 	p.reports("failed")
 	p.expectUnchanged("The environment fails after a rollback", "was not observed as a success since")
 	p.expect("up_to_date", first)
 	p.reports("current")
 	seen = p.run()
-	if p.merges { // the note waits for the next pull request
+	if p.merges { // the success is recorded by the next pull request
 		if !p.record().Promotion.Unsettled || seen.Commit != first {
 			t.Errorf("the record says %+v", p.record().Promotion)
 		}
@@ -124,7 +124,7 @@ func testRollback(t *testing.T, p *promotionRoot) {
 		p.expect("up_to_date", oldest)
 	}
 
-	// A newer commit goes out. What it finds is in the record of a pull request, too.
+	// A newer commit is promoted. The record then contains no rollback, also with pull requests.
 	fix := p.commit()
 	p.reports("current")
 	p.apply()
@@ -135,11 +135,11 @@ func testRollback(t *testing.T, p *promotionRoot) {
 	}
 }
 
-// The environment of the first commit has no way back: it is frozen until the gates of a newer commit are open.
+// An environment can't roll back from its first commit. It is frozen until the gates of a newer commit are open.
 func TestAccPromotionRollbackOfFirstCommit(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
-		p.goesBack()
+		p.rollsBack()
 		gate := after("stage")
 		first := p.commit()
 		p.status(first, "success", "")
@@ -152,7 +152,7 @@ func TestAccPromotionRollbackOfFirstCommit(t *testing.T) {
 		p.expectUnchanged("The environment is frozen")
 		p.status(fix, "success", "")
 		if p.merges {
-			p.Set("reports", nil) // people merge once the clusters report anew
+			p.Set("reports", nil) // people merge once the clusters report again
 		}
 		p.apply()
 		p.Set("reports", nil)
@@ -164,7 +164,7 @@ func TestAccPromotionRollbackOfFirstCommit(t *testing.T) {
 func TestAccPromotionRollbackBadInput(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRootOfFiles(t)
-	p.goesBack()
+	p.rollsBack()
 	p.expect("promote", p.commit())
 	p.reports("failed")
 	p.rules("after_failure", "soon")

@@ -28,25 +28,25 @@ func (p *promotionRoot) inWaves() {
 	})
 }
 
-// wave applies the next wave, and returns the decision. During a rollout, promoted_commit of the record and
-// Promoted_Commit_Id stay.
-func (p *promotionRoot) wave(decision, commit, promoted string) promotionSeen {
+// wave applies the next wave, compares the decision, its commit and the promoted commit on the branch, and returns the
+// decision. During a rollout, the record and Promoted_Commit_Id keep the promoted commit of before.
+func (p *promotionRoot) wave(decision, commit, promoted string) promotionOutput {
 	p.T.Helper()
 	p.inWaves()
 	p.apply()
 	seen := p.decision()
 	if seen.Decision != decision || seen.Commit != commit {
-		p.T.Errorf("it is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
+		p.T.Errorf("the decision is %s %s, want %s %s\n%s", seen.Decision, seen.Commit, decision, commit, seen.Summary)
 	}
 	file := strings.TrimSpace(gitserver.Git(p.T, p.gitAt, "show", "prod:.github/tracking/Promoted_Commit_Id"))
 	if got := p.record().PromotedCommit; got != promoted || file != promoted {
-		p.T.Errorf("the record says %s, and the file %s, want %s", got, file, promoted)
+		p.T.Errorf("the record has %s, and the file %s, want %s", got, file, promoted)
 	}
 	return seen
 }
 
-// A promotion that reaches the cluster types in waves: the record keeps its reason, and a rollback in the middle, or
-// one whose pin is removed before its waves end, still excludes the rolled-back commits.
+// If a promotion reaches the cluster types in waves, the record keeps its reason. A rollback in the middle of the waves
+// excludes the rolled-back commits, even if its pin is removed before its own waves end.
 func TestAccPromotionRollout(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -57,12 +57,12 @@ func TestAccPromotionRollout(t *testing.T) {
 	second := p.commit()
 	p.wave("promote", second, first)
 	acc.ExpectTexts(t, p.message(), "Rollout: all, wave 1", "Promoted commit, in waves: "+second, "- no gates")
-	third := p.commit() // which has to wait for the rollout
+	third := p.commit() // it must wait for the rollout
 	seen := p.wave("hold", second, second)
 	acc.ExpectTexts(t, seen.Summary, "1 newer commit waits", "a rollout of environment \"prod\" is under way")
 	acc.ExpectTexts(t, p.message(), "Promoted commit: "+second, "- no gates")
 	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, second[:12]) {
-		t.Errorf("the record lost why: %+v", r)
+		t.Errorf("the record lost the reason: %+v", r)
 	}
 
 	p.wave("promote", third, second)
@@ -79,9 +79,9 @@ func TestAccPromotionRollout(t *testing.T) {
 	fourth := p.commit()
 	p.wave("promote", fourth, second)
 	p.wave("hold", fourth, fourth)
-	p.rules("pinned_commit", first) // in waves
+	p.rules("pinned_commit", first) // this rollback goes in waves
 	p.wave("pinned", first, fourth)
-	p.rules() // before they end
+	p.rules() // before these waves end
 	p.wave("hold", first, first)
 	if r := p.record(); r.Promotion.RolledBack != fourth || r.Promotion.Decision != "pinned" {
 		t.Errorf("the record lost what was rolled back: %+v", r)

@@ -65,8 +65,8 @@ output "seen" {
 }
 `
 
-// A promotion takes only commits that a listed key signed, or that people approve, and a control plane is read at such
-// commits alone. The record names the signers.
+// A promotion takes only commits that a listed key signed, or that people approve. The provider reads a control plane
+// only at such commits. The record names the signers.
 func TestAccSignatures(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t, gitserver.WithFilter())
@@ -146,14 +146,14 @@ func TestAccSignatures(t *testing.T) {
 	commit("main", false)
 	third := commit("main", true)
 	r.Set("mode", "history")
-	r.ExpectError([]string{"Commit not verified"}, "plan", "-no-color") // the second still is the current one
+	r.ExpectError([]string{"Commit not verified"}, "plan", "-no-color") // the current commit is still the second one
 	r.Set("mode", "head")
 	r.Apply()
 	recorded(third, "signed by "+signingkey.Email, map[string]string{env: signingkey.Email, third: signingkey.Email})
 	unsigned := commit("prod", false)
 	r.ExpectError([]string{unsigned + " is not verified", "it is not signed", "Branch: prod"}, "plan", "-no-color")
 	commit("prod", true)
-	acc.ExpectTexts(t, r.Apply().Text(), "0 added, 0 changed") // no object changed, so sources and verified stay
+	acc.ExpectTexts(t, r.Apply().Text(), "0 added, 0 changed") // no object has changed, so the record is not written
 	r.Set("mode", "history")
 	r.ExpectError([]string{"Commit not verified", unsigned + " is not verified", "it is not signed"}, "plan", "-no-color")
 
