@@ -189,7 +189,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 					} else {
 						p.run()
 					}
-					p.expectHolds("1 1")
+					p.expectVersions("1 1")
 					if r := p.record(); r.PromotedCommit != first {
 						t.Errorf("the record says %+v", r)
 					}
@@ -199,7 +199,7 @@ func TestAccPromotionBreakGlassInWaves(t *testing.T) {
 						p.inWaves()
 						p.apply()
 					}
-					p.expectHolds("3 3")
+					p.expectVersions("3 3")
 				})
 			})
 		}

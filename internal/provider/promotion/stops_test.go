@@ -28,12 +28,12 @@ func (p *promotionRoot) expectUnchanged(texts ...string) {
 	}
 	p.apply()
 	if now := gitserver.Rev(p.T, p.gitAt, "prod"); now != head {
-		p.T.Errorf("something was written: %s", gitserver.Git(p.T, p.gitAt, "log", "--format=%B", "-1", "prod"))
+		p.T.Errorf("the apply wrote a commit: %s", gitserver.Git(p.T, p.gitAt, "log", "--format=%B", "-1", "prod"))
 	}
 }
 
-// holds returns the version of the promoted template in the folders large and small on the branch.
-func (p *promotionRoot) holds() string {
+// versions returns the versions of the promoted template that the folders large and small on the branch contain.
+func (p *promotionRoot) versions() string {
 	p.T.Helper()
 	var all []string
 	files := gitserver.Tree(p.T, p.gitAt, "prod")
@@ -45,15 +45,15 @@ func (p *promotionRoot) holds() string {
 	return strings.Join(all, " ")
 }
 
-func (p *promotionRoot) expectHolds(want string) {
+func (p *promotionRoot) expectVersions(want string) {
 	p.T.Helper()
-	if got := p.holds(); got != want {
-		p.T.Fatalf("large and small hold %s, want %s", got, want)
+	if got := p.versions(); got != want {
+		p.T.Fatalf("large and small contain %s, want %s", got, want)
 	}
 }
 
-// People stop changes in progress, with the strategy push: hold freezes the environment, rejected reverts a delivery or
-// a rollout, and pause stops the waves. A rejected commit does not return by itself.
+// People stop changes in progress: hold freezes the environment, rejected reverts a delivery or a rollout, and pause
+// stops the waves. A rejected commit does not return by itself.
 func TestAccPromotionStops(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -65,7 +65,7 @@ func TestAccPromotionStops(t *testing.T) {
 		p.expectUnchanged("Nothing is promoted yet", "no status")
 		p.status(first, "success", "")
 		p.expect("promote", first)
-		p.expectHolds("1 1")
+		p.expectVersions("1 1")
 
 		// A frozen environment gets neither a promotion nor a change of its own.
 		second := p.commit()
@@ -75,17 +75,17 @@ func TestAccPromotionStops(t *testing.T) {
 		p.expectUnchanged("The environment is frozen", "Hold: an incident. This rendering writes nothing",
 			"1 cluster type waits to change", "huge: +1 -0 ~0")
 		if seen := p.decision(); seen.Decision != "frozen" || seen.Commit != first || len(seen.Waiting) != 1 {
-			t.Errorf("it is %+v", seen)
+			t.Errorf("the promotion is %+v", seen)
 		}
 		p.rules("after", gate)
 		p.wave("promote", second, first)
-		p.expectHolds("1 1") // huge is the first wave, by its name
+		p.expectVersions("1 1") // huge is the first wave, by its name
 
 		// A pause: no further wave.
 		p.pause("an incident")
 		p.expectUnchanged("The rollout is paused", "rollout.pause says: an incident")
 		p.wave("hold", second, first)
-		p.expectHolds("2 1")
+		p.expectVersions("2 1")
 
 		// A hold during a rollout, and the rejection of the commit that is rolled out.
 		p.inWaves()
@@ -94,32 +94,32 @@ func TestAccPromotionStops(t *testing.T) {
 		p.rules("after", gate, "rejected", map[string]any{second: nil})
 		seen := p.wave("rollback", first, first)
 		acc.ExpectTexts(t, seen.Reason, second[:12]+" is rejected, and this is the newest earlier delivery")
-		p.expectHolds("1 1")
+		p.expectVersions("1 1")
 		p.inWaves()
 		if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || seen.RolledBack != second {
-			t.Errorf("it is %+v", seen)
+			t.Errorf("the promotion is %+v", seen)
 		}
 		p.rules("after", gate)
 		p.expectUnchanged()
-		p.expectHolds("1 1")
+		p.expectVersions("1 1")
 
-		// A delivered commit.
+		// The rejection of a delivered commit.
 		third := p.commit()
 		p.status(third, "success", "")
 		for range 3 {
 			p.inWaves()
 			p.apply()
 		}
-		p.expectHolds("3 3")
+		p.expectVersions("3 3")
 		p.rules("after", gate, "rejected", map[string]any{second: nil})
 		p.wave("rollback", first, first)
-		p.expectHolds("1 1")
+		p.expectVersions("1 1")
 		p.rules("after", gate, "rejected", map[string]any{first: nil})
 		p.expectUnchanged("no earlier delivery on branch \"main\" is good", "The environment is frozen")
 	})
 }
 
-// pause pauses the rollout. The next observation continues it.
+// pause pauses the rollout. The next call of inWaves continues it.
 func (p *promotionRoot) pause(why string) {
 	p.T.Helper()
 	p.inWaves()
@@ -128,8 +128,8 @@ func (p *promotionRoot) pause(why string) {
 	p.Set("rollout", rollout)
 }
 
-// The first pull request waits while its gate closes again: nothing is destroyed, even without protection, and it stays
-// open. It is a draft while hold is set.
+// If its gate closes again, the first pull request stays open, and nothing is destroyed, even without protection. While
+// hold is set, the pull request is a draft.
 func TestAccPromotionWaitsForReview(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -146,7 +146,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.expectUnchanged("Nothing is promoted yet")
 	seen := p.decision()
 	if seen.Commit != "" || seen.Current != "" || seen.ProposedCommit != first {
-		t.Errorf("it is %+v", seen)
+		t.Errorf("the promotion is %+v", seen)
 	}
 	acc.ExpectTexts(t, seen.Summary, "Pull request 1, which is open, would promote "+first[:12])
 	p.status(first, "success", "renewed")
@@ -177,7 +177,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.run()
 	p.expectPullRequest(2, "open", false)
 	if body := p.gitops.PullRequests()[1].Body; strings.Contains(body, "Do not merge") {
-		t.Errorf("the text still says %s", body)
+		t.Errorf("the text is still %s", body)
 	}
 	p.gitops.Merge(t, 2, "squash")
 	p.expectUnchanged()
@@ -189,7 +189,7 @@ func TestAccPromotionWaitsForReview(t *testing.T) {
 	p.gitops.Merge(t, 3, "squash")
 	p.expectUnchanged()
 	if file := gitserver.Tree(t, p.gitAt, "prod")["large/shop-web/namespace.yaml"]; !strings.Contains(file, "name: n1}") {
-		t.Errorf("the branch holds %s", file)
+		t.Errorf("the branch contains %s", file)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 		p.run()
 		p.expectPullRequest(2, "open", false)
 		if body := p.gitops.PullRequests()[1].Body; strings.Contains(body, "Do not merge") {
-			t.Errorf("the text still says %s", body)
+			t.Errorf("the text is still %s", body)
 		}
 	}
 	p.pause("an incident")
@@ -237,18 +237,18 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 	back()
 
 	p.gitops.Merge(t, 2, "merge")
-	p.expectHolds("2 1")
+	p.expectVersions("2 1")
 	p.inWaves()
 	p.apply()
 	p.expectPullRequest(3, "open", false)
 	p.rules("rejected", map[string]any{second: nil})
 	p.apply()
 	if seen := p.decision(); seen.Decision != "rollback" || seen.Commit != first {
-		t.Errorf("it is %s %s\n%s", seen.Decision, seen.Commit, seen.Summary)
+		t.Errorf("the decision is %s %s\n%s", seen.Decision, seen.Commit, seen.Summary)
 	}
 	p.expectPullRequest(3, "open", false)
 	p.gitops.Merge(t, 3, "merge")
-	p.expectHolds("1 1")
+	p.expectVersions("1 1")
 	p.expectUnchanged()
 	p.rules()
 	p.inWaves()
@@ -256,11 +256,11 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 	if n := len(p.gitops.PullRequests()); n != 3 {
 		t.Errorf("%d pull requests", n)
 	}
-	p.expectHolds("1 1")
+	p.expectVersions("1 1")
 }
 
-// An environment is frozen from the start, and its rollout is paused when hold is removed: nothing is written until the
-// pause ends too.
+// If an environment is frozen from the start, and its rollout is paused when hold is removed, nothing is written until
+// the pause ends, too.
 func TestAccPromotionStopsFirstWave(t *testing.T) {
 	t.Parallel()
 	p := newPromotionRoot(t)
@@ -273,7 +273,7 @@ func TestAccPromotionStopsFirstWave(t *testing.T) {
 	p.pause("the holidays")
 	p.apply()
 	if rollout, _ := p.Rendered()["rollout"].(map[string]any); rollout["pause"] != "the holidays" {
-		t.Errorf("the state does not have the pause, by which an apply decides: %v", rollout["pause"])
+		t.Errorf("the state lacks the pause, which the decision of an apply needs: %v", rollout["pause"])
 	}
 	p.ownChange("small")
 	p.expectUnchanged("The rollout is paused", "rollout.pause says: the holidays", "Nothing was delivered yet")
@@ -312,8 +312,8 @@ func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) 
 	}
 }
 
-// Outputs that show commit and reason, as in the examples, do not change by themselves: the plan after a promotion is
-// empty with them, and after a renewed status too.
+// The plan after a promotion is empty, also with outputs that show commit and reason, as in the examples, and after a
+// renewed status.
 func TestAccPromotionOutputsAreStable(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {
@@ -354,7 +354,7 @@ func TestAccPromotionOutputsAreStable(t *testing.T) {
 				t.Errorf("the reason was %q before the last wave, and is %q", was, reason)
 			}
 		}
-		p.commit() // which waits
+		p.commit() // this commit waits
 		p.ExpectEmptyPlan()
 		p.rules("after", gate, "hold", "an incident")
 		p.ExpectEmptyPlan()
@@ -381,7 +381,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		says := []string{"The promotion would stay at commit " + second, "while its rollout is under way",
 			"The waves: the last commit wrote stage all, wave 1, and the rollout is under way."}
 		p.ExpectError(says, "plan", "-no-color")
-		// An error of the branch: the decision of the waves is known.
+		// With an error of the branch, the plan still knows the decision of the waves.
 		gitserver.Git(t, p.controlPlaneAt, "update-ref", "refs/heads/prod", "refs/heads/prod~1")
 		gitserver.Seed(t, p.gitAt, "prod", map[string]string{"large/x.yaml": "theirs"})
 		p.ExpectError(append(says, "Drift: rendered folders changed outside Terraform"), "plan", "-no-color")
@@ -390,7 +390,7 @@ func TestAccPromotionErrorsExplain(t *testing.T) {
 		rollout, _ := p.Vars["rollout"].(map[string]any)
 		observed, _ := rollout["observed"].(map[string]any)
 		folders, _ := observed["folders"].(map[string]any)
-		delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // as inWaves made it
+		delete(folders["large"].(map[string]any), "total") //nolint:forcetypeassert // inWaves sets this type
 		p.Set("rollout", rollout)
 		p.ExpectError([]string{"Missing total", "lacks total"}, "plan", "-no-color")
 	})
@@ -424,7 +424,7 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 			p.gitops.Protect(t, "prod")
 			p.ExpectError(append(says, "The server refused the push"), "destroy", "-no-color", "-auto-approve")
 		}
-		// Without the data sources, since these need the repo too.
+		// Remove the data sources, since they need the repo too.
 		p.Write("override.tf", "resource \"kalypso_environment_rendering\" \"this\" {\n  manifests = {}\n"+
 			"  sources = null\n  promotion = { commit = \"\", decision = \"hold\", summary = \"Other\" }\n}\n")
 		if err := os.Rename(p.gitAt, p.gitAt+".moved"); err != nil {
@@ -434,8 +434,8 @@ func TestAccPromotionStateErrorsExplain(t *testing.T) {
 	})
 }
 
-// After a force-push of main, an environment without gates continues with a commit of the same tree, or with one that
-// people approve.
+// After a force-push of main, an environment without gates continues with a commit of the same tree, or with a commit
+// that people approve.
 func TestAccPromotionForcePush(t *testing.T) {
 	t.Parallel()
 	byPushAndByPullRequest(t, func(t *testing.T, p *promotionRoot) {

@@ -16,7 +16,7 @@ var office = map[string]any{
 	"kind": "allow", "schedule": "0 8 * * 1-4", "duration": "8h", "time_zone": "Europe/Berlin",
 }
 
-// atTime sets the clock of the provider, which is that of the host too.
+// atTime sets the clock that the provider and the host use.
 func (p *promotionRoot) atTime(text string) {
 	p.T.Helper()
 	now, err := time.Parse("2006-01-02 15:04", text)
@@ -26,7 +26,7 @@ func (p *promotionRoot) atTime(text string) {
 	p.now = now
 }
 
-// withClock makes the provider use the clock of the test, in open windows.
+// withClock makes the provider use the clock of the test, and sets it to a time at which the windows are open.
 func withClock(p *promotionRoot) *promotionRoot {
 	p.T.Helper()
 	p.Attached = acc.ServeProvider(p.T, provider.WithClock(func() time.Time { return p.now }))
@@ -57,7 +57,7 @@ func (p *promotionRoot) planChange() acc.Change {
 	p.T.Helper()
 	c := p.Plan()["kalypso_environment_rendering.this"]
 	if len(c.Actions) != 1 || c.Actions[0] == "no-op" {
-		p.T.Fatalf("the plan does %v", c.Actions)
+		p.T.Fatalf("the plan has the actions %v", c.Actions)
 	}
 	return c
 }
@@ -69,12 +69,12 @@ func (p *promotionRoot) expectLate(closed string) {
 	p.ExpectError([]string{"Error: The window closed", "The window closed at " + closed + "; plan again."}, "apply",
 		"-no-color", "plan")
 	if now := gitserver.Git(p.T, p.gitAt, "for-each-ref"); now != head {
-		p.T.Errorf("it wrote to the branch:\n%s\n%s", head, now)
+		p.T.Errorf("the apply wrote to the branch:\n%s\n%s", head, now)
 	}
 }
 
-// Outside of its windows, an environment gets no other commit, but its own changes, approved commits, pins and
-// rollbacks. A plan of an open window is not applied after it closed.
+// Outside of its windows, an environment gets no newer commit. It still gets its own changes, approved commits, pins
+// and rollbacks. A plan that was made in an open window is not applied after the window has closed.
 func TestAccWindows(t *testing.T) {
 	t.Parallel()
 	p := withClock(newPromotionRootOfFiles(t))
@@ -101,7 +101,7 @@ func TestAccWindows(t *testing.T) {
 	p.expect("up_to_date", first)
 	p.ExpectEmptyPlan()
 
-	// A plan of the day that is applied in the evening writes nothing. The next plan waits, and is empty.
+	// A plan that is made during the day and applied in the evening writes nothing. The next plan waits, and is empty.
 	second := p.commit()
 	p.planChange()
 	p.atTime("2026-11-25 15:00")
@@ -115,7 +115,7 @@ func TestAccWindows(t *testing.T) {
 	p.atTime("2026-11-25 23:59")
 	p.ExpectEmptyPlan() // no output changes from minute to minute
 
-	// Changes of the environment's own go out at night, and in a plan of the day that is applied late.
+	// The environment's own changes are delivered at night, and by a plan of the day that is applied after the window.
 	p.ownChange("small")
 	p.expect("hold", first)
 	p.atTime("2026-11-26 14:00")
@@ -145,7 +145,7 @@ func TestAccWindows(t *testing.T) {
 	p.rules("windows", windows, "rejected", map[string]any{fourth: nil})
 	p.expect("rollback", first)
 
-	// The holidays: denied, also while the other window is open.
+	// The holidays deny changes, even while the other window is open.
 	fifth := p.commit()
 	p.rules("windows", windows)
 	p.atTime("2026-12-21 10:00")
@@ -164,7 +164,7 @@ func TestAccWindows(t *testing.T) {
 	p.expect("promote", p.commit())
 }
 
-// observes sets the rollout with its windows, and an observation of now.
+// observes sets the rollout with its windows, other arguments in pairs, and an observation with the current time.
 func (p *promotionRoot) observes(windows []any, pairs ...any) {
 	p.T.Helper()
 	p.inWaves()
@@ -178,8 +178,8 @@ func (p *promotionRoot) observes(windows []any, pairs ...any) {
 	p.Set("rollout", rollout)
 }
 
-// Outside of its windows, a rollout writes no wave. Folders that go back are written. A plan of a wave is not applied
-// after its window closed.
+// Outside of its windows, a rollout writes no wave, but it still rolls folders back. The plan of a wave is not applied
+// after its window has closed.
 func TestAccWindowsOfRollout(t *testing.T) {
 	t.Parallel()
 	p := withClock(newPromotionRootOfFiles(t))
@@ -188,7 +188,7 @@ func TestAccWindowsOfRollout(t *testing.T) {
 	p.ownChange("small")
 	first := p.commit()
 
-	// The first wave of all waits too, and a create stores that nothing is delivered.
+	// The first wave of a new rendering waits too, and the create stores that nothing is delivered.
 	p.atTime("2026-11-24 22:00")
 	p.observes(windows)
 	p.apply()
@@ -200,7 +200,7 @@ func TestAccWindowsOfRollout(t *testing.T) {
 	p.now = p.now.Add(time.Minute)
 	p.observes(nil)
 	p.apply()
-	p.expectHolds("1 1")
+	p.expectVersions("1 1")
 
 	second := p.commit()
 	p.atTime("2026-11-25 09:00")
@@ -214,25 +214,25 @@ func TestAccWindowsOfRollout(t *testing.T) {
 	p.observes(windows, "skip", target)
 	p.apply()
 	p.expectUnchanged("The rollout is paused") // skip opens no window
-	p.expectHolds("1 1")
+	p.expectVersions("1 1")
 
-	// A window that is added in the middle stops the second wave. What goes back is written at night too.
+	// A window that is added in the middle stops the second wave. A rollback is written at night too.
 	p.atTime("2026-11-26 09:00")
 	p.observes(nil)
 	p.apply()
-	p.expectHolds("2 1")
+	p.expectVersions("2 1")
 	p.atTime("2026-11-26 20:00")
 	p.observes(windows)
 	p.expectUnchanged("The rollout is paused")
 	p.rules("rejected", map[string]any{second: nil})
-	p.expectHolds("2 1")
+	p.expectVersions("2 1")
 	p.apply()
-	p.expectHolds("1 1")
+	p.expectVersions("1 1")
 	if seen := p.decision(); seen.Decision != "rollback" || seen.Commit != first {
 		t.Errorf("%+v", seen)
 	}
 
-	// In the open window, the waves go on.
+	// In the open window, the waves continue.
 	third := p.commit()
 	p.rules()
 	p.atTime("2026-11-30 08:00")
@@ -241,7 +241,7 @@ func TestAccWindowsOfRollout(t *testing.T) {
 	p.now = p.now.Add(time.Minute)
 	p.observes(windows)
 	p.apply()
-	p.expectHolds("3 3")
+	p.expectVersions("3 3")
 	if seen := p.decision(); seen.Commit != third {
 		t.Errorf("%+v", seen)
 	}
@@ -253,8 +253,8 @@ func TestAccWindowsOfRollout(t *testing.T) {
 	}
 }
 
-// When the windows close, the open pull request of a promotion becomes a draft until they open. A change of the
-// environment's own goes out by it meanwhile.
+// When the windows close, the open pull request of a promotion becomes a draft until they open. Meanwhile, this pull
+// request delivers the environment's own changes.
 func TestAccWindowsOfPullRequest(t *testing.T) {
 	t.Parallel()
 	p := withClock(newPromotionRoot(t))
@@ -270,7 +270,7 @@ func TestAccWindowsOfPullRequest(t *testing.T) {
 		acc.ExpectTexts(t, p.gitops.PullRequests()[number-1].Body, "**Do not merge this pull request now.**",
 			"The windows of the promotion are closed until 2026-11-26T08:00:00+01:00 (2026-11-26T07:00:00Z).")
 		p.ExpectEmptyPlan()
-		p.atTime("2026-11-25 21:00") // another window denies, and changes nothing
+		p.atTime("2026-11-25 21:00") // the other window denies too, which changes nothing
 		p.expectUnchanged(fmt.Sprintf("Pull request %d is a draft", number))
 	}
 
@@ -286,7 +286,7 @@ func TestAccWindowsOfPullRequest(t *testing.T) {
 	p.gitops.Merge(t, 1, "merge")
 	p.run()
 
-	// The second one.
+	// The second promotion.
 	p.atTime("2026-11-25 09:00")
 	second := p.commit()
 	p.run()
@@ -300,23 +300,23 @@ func TestAccWindowsOfPullRequest(t *testing.T) {
 	p.run()
 	p.expectPullRequest(2, "open", false)
 	if body := p.gitops.PullRequests()[1].Body; strings.Contains(body, "Do not merge") {
-		t.Errorf("the text still says %s", body)
+		t.Errorf("the text is still %s", body)
 	}
 
-	// A change of the environment's own takes its place.
+	// The environment's own change replaces the promotion in the pull request.
 	p.atTime("2026-11-26 20:00")
 	p.ownChange("small")
 	p.run()
 	p.expectPullRequest(2, "open", false)
 	p.gitops.Merge(t, 2, "merge")
 	p.expectUnchanged()
-	p.expectHolds("1 1")
+	p.expectVersions("1 1")
 	p.atTime("2026-11-30 07:00")
 	p.run()
 	p.expectPullRequest(3, "open", false)
 	p.gitops.Merge(t, 3, "merge")
 	p.expectUnchanged()
-	p.expectHolds("2 2")
+	p.expectVersions("2 2")
 }
 
 // The pull request of a wave becomes a draft while the windows of the rollout are closed, as during a pause.
@@ -349,7 +349,8 @@ func TestAccWindowsOfWaveInReview(t *testing.T) {
 	p.expectPullRequest(2, "open", false)
 }
 
-// Invalid windows are errors at their arguments, all at once. Windows that are not known yet leave the plan open.
+// Invalid windows are errors at their arguments, all in one plan. If a window is known after apply, so is the planned
+// tree.
 func TestAccWindowsInput(t *testing.T) {
 	t.Parallel()
 	p := withClock(newPromotionRootOfFiles(t))

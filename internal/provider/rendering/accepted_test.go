@@ -21,7 +21,8 @@ func (r *rendering) refusedID(texts []string) string {
 	return found[0][1]
 }
 
-// TestAccRenderingAcceptedChanges: the ID in an error allows that change, in plan and apply, and no other.
+// TestAccRenderingAcceptedChanges: the ID in an error allows the refused change, in plan and apply, and no other
+// change.
 func TestAccRenderingAcceptedChanges(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -48,11 +49,11 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	r.options("accepted_changes", []string{first, second})
 	r.expectCommits(1)
 	if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(), "Accepted changes are no longer needed") {
-		t.Errorf("the plan does not note that the IDs are spent:\n%s", out.Stdout)
+		t.Errorf("the plan does not note that the IDs are no longer needed:\n%s", out.Stdout)
 	}
 
-	// A branch or a repo that does not exist is named as such, and nothing about what the move would remove. A
-	// destination that is not ours comes before the move.
+	// If a branch or a repo does not exist, the error says only that, and nothing about folders that the move would
+	// remove. If other people own folders at the destination, this error comes before the error about the move.
 	r.options("accepted_changes", nil, "create_branch", nil)
 	for _, typo := range []struct{ argument, value, says string }{
 		{"branch", "dve", "Branch not found"}, {"repo", "file://" + r.repo + ".typo", "Repo not found"},
@@ -60,7 +61,7 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 		r.setDestination(typo.argument, typo.value)
 		r.expectRefused([]string{typo.says, strings.TrimPrefix(typo.value, "file://")}, "plan")
 		if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), "guardrails") {
-			t.Errorf("a typo in the %s reads as a guardrail:\n%s", typo.argument, out.Stderr)
+			t.Errorf("a typo in the %s is reported as a guardrail:\n%s", typo.argument, out.Stderr)
 		}
 	}
 	gitserver.Seed(t, r.repo, "live", map[string]string{"large/README.md": "Of people.\n"})

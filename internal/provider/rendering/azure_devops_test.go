@@ -17,7 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// azureDevOpsChain is a chain of dev, which is rendered by pull request, and stage, whose BaseRepo is.
+// azureDevOpsChain is a chain of dev, which is rendered by pull request, and stage, whose BaseRepo changes by pull
+// request.
 type azureDevOpsChain struct {
 	*acc.Root
 	fake                 *fake.Server
@@ -60,7 +61,8 @@ func (c *azureDevOpsChain) merge(version int) string {
 	}, "---\n")})
 }
 
-// run applies a minute later, and compares the promoted commits of dev and stage; "": none.
+// run applies a minute later, and compares the promoted commits of dev and stage. An environment without a commit has
+// "".
 func (c *azureDevOpsChain) run(dev, stage string) {
 	c.T.Helper()
 	c.now = c.now.Add(time.Minute)
@@ -83,9 +85,8 @@ func (c *azureDevOpsChain) expectRequests(of *fake.Repo, want string) {
 	}
 }
 
-// A chain on Azure DevOps: a rendering by pull request, auto-complete that waits for a policy, the commit status,
-// the gate that reads it, and the pull request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing
-// else has it.
+// A chain on Azure DevOps: a rendering by pull request, auto-complete that waits for a policy, the commit status, the
+// gate that reads it, and the pull request of kalypso_base_repo. Git over HTTPS signs in with the API's token.
 func TestAccAzureDevOps(t *testing.T) {
 	t.Parallel()
 	c := newAzureDevOpsChain(t, fake.WithLag(1))
@@ -109,7 +110,7 @@ func TestAccAzureDevOps(t *testing.T) {
 		c.Succeed("plan", "-no-color")
 	}
 	c.Set("verdict", "success")
-	c.run(first, "") // the status is set by a run, so the next one reads it
+	c.run(first, "") // this run sets the status, and the next run reads it
 	c.run(first, first)
 	c.expectRequests(c.gitops, "1 completed to dev")
 	c.expectRequests(c.controlPlane, "2 active to stage")
@@ -122,7 +123,7 @@ func TestAccAzureDevOps(t *testing.T) {
 	}
 }
 
-// Tokens of Entra open pull requests and push. One that Azure refuses is replaced.
+// Pull requests and pushes use tokens of Entra. A token that Azure refuses is replaced.
 func TestAccAzureDevOpsEntra(t *testing.T) {
 	t.Parallel()
 	c := newAzureDevOpsChain(t)
@@ -133,7 +134,7 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	}
 	c.Env = append(c.Env, "SSL_CERT_FILE="+trusted)
 	c.StartProviders()        // since providers read the variable when they start
-	for n := 2; n < 40; n++ { // the first is refused
+	for n := 2; n < 40; n++ { // Azure refuses the first token
 		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", fake.Contributor)
 	}
 	c.Set("azure", map[string]any{
@@ -174,15 +175,15 @@ func TestAccAzureDevOpsRefused(t *testing.T) {
 	r.options("delivery", map[string]any{"strategy": "pull_request", "reviewers": []string{"a/b/c"}})
 	r.ExpectError([]string{`"a/b/c" is neither a user`}, "plan", "-no-color")
 	if all := server.Requests(); len(all) > 0 {
-		t.Errorf("Azure DevOps was asked: %v", all)
+		t.Errorf("Azure DevOps got requests: %v", all)
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.Set("azure_devops", map[string]any{"base_url": "http://tfs.acme.io/c", "token": "canary"})
 	r.ExpectError([]string{"base_url is not an https URL"}, "plan", "-no-color")
 }
 
-// A plan asks Azure DevOps too: a merge method that a policy forbids and a reviewer with no identity fail the plan at
-// their arguments. The error about a token without a scope names the scopes.
+// A plan reads from Azure DevOps too: a merge method that a policy forbids and a reviewer with no identity fail the
+// plan at their arguments. The error about a token without a scope names the scopes.
 func TestAccAzureDevOpsPlan(t *testing.T) {
 	t.Parallel()
 	server := fake.New(t)

@@ -13,10 +13,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// breaking is a rendering whose teams break deployment targets. It keeps their folders on the branch.
+// breaking is a rendering whose teams break deployment targets. It keeps the folders of these targets on the branch.
 type breaking struct{ *rendering }
 
-// newBreaking makes a rendering of value 1 that is on the branch "dev".
+// newBreaking makes a rendering with the value 1, and delivers it to the branch "dev".
 func newBreaking(t *testing.T) *breaking {
 	t.Helper()
 	repo := gitserver.InitBare(t)
@@ -26,13 +26,14 @@ func newBreaking(t *testing.T) *breaking {
 	return r
 }
 
-// keep sets arguments of the rendering, in addition to those that keep failing targets.
+// keep sets arguments of the rendering, and on_assignment_error and guardrails so that it keeps failing targets.
 func (r *rendering) keep(pairs ...any) {
 	r.T.Helper()
 	r.options(append([]any{"on_assignment_error", "keep", "guardrails", map[string]any{"max_kept": "50%"}}, pairs...)...)
 }
 
-// failing returns the failing targets that the record lists: cluster type/deployment target → since when.
+// failing returns the failing targets that the record lists, each as cluster type/deployment target, with the time
+// since which it fails.
 func (r *rendering) failing() (kept, leftOut map[string]string) {
 	r.T.Helper()
 	type entry struct {
@@ -57,7 +58,7 @@ func (r *rendering) failing() (kept, leftOut map[string]string) {
 	return byName(record.Kept), byName(record.LeftOut)
 }
 
-// expectFailing fails the test unless the record lists these.
+// expectFailing fails the test unless the record lists exactly these failing targets.
 func (r *rendering) expectFailing(kept, leftOut string) {
 	r.T.Helper()
 	isKept, isOut := r.failing()
@@ -99,7 +100,7 @@ func (r *rendering) expectSays(out acc.Output, texts ...string) {
 	r.T.Helper()
 	for _, text := range texts {
 		if !strings.Contains(out.Text(), text) {
-			r.T.Errorf("it does not say %q:\n%s", text, out.Text())
+			r.T.Errorf("no %q in the output:\n%s", text, out.Text())
 		}
 	}
 }
@@ -152,17 +153,17 @@ func TestAccBrokenTeams(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 	if got := r.hash("large", "app-b"); got != hash {
-		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
+		t.Errorf("assignments shows %v for the kept target, want %v", got, hash)
 	}
 	if got := r.files("large/app-a")["large/app-a/reconciler.yaml"]; got != "# value: 2 in dev-large-app-a\n" {
 		t.Errorf("the target that was not broken is %q", got)
 	}
 	again, _ := r.failing()
 	if again["large/app-b"] != since["large/app-b"] {
-		t.Errorf("since %q, before since %q", again["large/app-b"], since["large/app-b"])
+		t.Errorf("the target fails since %q, and before since %q", again["large/app-b"], since["large/app-b"])
 	}
 
 	// Once the target is fixed, the tree is as if it had never been broken.
@@ -174,7 +175,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	whole.Set("value", "2")
 	whole.Apply()
 	if diff := cmp.Diff(gitserver.Tree(t, whole.repo, "dev"), gitserver.Tree(t, r.repo, "dev")); diff != "" {
-		t.Errorf("the branch (-never broken +mended):\n%s", diff)
+		t.Errorf("the branch (-never broken +fixed):\n%s", diff)
 	}
 	gitserver.Fsck(t, r.repo)
 }
@@ -189,7 +190,7 @@ func TestAccBrokenRefusedText(t *testing.T) {
 	out := r.expectCommits(1)
 	r.expectSays(out, "Invalid text", "contains {{", "small / app-c: kept")
 	if diff := cmp.Diff(kept, r.files("small/app-c")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 }
 
@@ -224,12 +225,12 @@ func TestAccBrokenNewTargetIsLeftOut(t *testing.T) {
 	r.expectCommits(1)
 	r.expectFailing("", "small/app-d")
 
-	// If the branch contains its folder, a create cannot keep it.
+	// If the branch contains the folder of a failing target, a create cannot keep it.
 	r.EmptyState()
 	r.Set("broken", map[string]string{"c": "data", "d": "schema"})
 	r.expectRefused([]string{"Cannot keep deployment targets", "small / app-c",
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
-	// An import can keep it, and so can an adoption.
+	// An import can keep the folder, and so can an adoption.
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, fails since")
 	r.expectFailing("small/app-c", "small/app-d")
@@ -259,7 +260,7 @@ func TestAccBrokenImport(t *testing.T) {
 	kept := r.files("large/app-b")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 }
 
@@ -277,7 +278,7 @@ func TestAccBrokenReadsKeptFromBranch(t *testing.T) {
 	r.Set("value", "3")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 }
 
@@ -302,12 +303,13 @@ func TestAccBrokenFirstPlanWithKeep(t *testing.T) {
 	}
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccBrokenDrift: foreign changes of a target that fails are kept with any on_drift. Other drift is not.
+// TestAccBrokenDrift: foreign changes of a failing target are kept with any on_drift. Drift of other targets follows
+// on_drift.
 func TestAccBrokenDrift(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -339,7 +341,7 @@ func TestAccBrokenDrift(t *testing.T) {
 	r.Set("broken", map[string]string{}) // once fixed, the rendered files replace the hotfix
 	r.expectCommits(1)
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "# value: 2 in dev-large-app-b\n" {
-		t.Errorf("the mended file is %q", got)
+		t.Errorf("the fixed file is %q", got)
 	}
 }
 
@@ -349,8 +351,8 @@ func TestAccBrokenMove(t *testing.T) {
 	r := newBreaking(t)
 	r.Set("broken", map[string]string{"b": "data"})
 	r.expectCommits(1)
-	anyway := map[string]any{"max_removed": "100%", "allow_empty": true, "max_kept": "50%"}
-	r.keep("guardrails", anyway)
+	unlimited := map[string]any{"max_removed": "100%", "allow_empty": true, "max_kept": "50%"}
+	r.keep("guardrails", unlimited)
 	r.setDestination("path", "clusters")
 	said := []string{"Cannot keep deployment targets", "The rendering moves to", "large / app-b"}
 	for _, reaction := range []any{"remove", "keep"} {
@@ -362,8 +364,8 @@ func TestAccBrokenMove(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccBrokenKilled: the next apply recognizes the commit of one that kept a target and was killed right after its
-// push.
+// TestAccBrokenKilled: if an apply keeps a target and is killed right after its push, the next apply recognizes its
+// commit.
 func TestAccBrokenKilled(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -379,7 +381,7 @@ func TestAccBrokenKilled(t *testing.T) {
 	r.expectCommits(0)
 	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 }
 
@@ -413,8 +415,8 @@ func TestAccBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestAccBrokenUnknown: a target whose data are known after apply and that fails then is kept if the branch contains
-// it. A new target is an error, since the plan has shown it.
+// TestAccBrokenUnknown: if a target fails with data that are known only after apply, it is kept if the branch contains
+// it. If the target is new, the apply fails, since the plan has shown the target.
 func TestAccBrokenUnknown(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -423,7 +425,7 @@ func TestAccBrokenUnknown(t *testing.T) {
 	r.Set("value", "2")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 	r.Succeed("state", "rm", "terraform_data.breaks[0]")
 	r.Set("broken", map[string]string{"d": "unknown"})
@@ -457,7 +459,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	r.on.Merge(t, r.last().Number, "merge")
 	r.Apply("-refresh-only")
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 	r.expectFailing("large/app-b", "")
 	since, _ := r.failing()
@@ -473,10 +475,10 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	r.on.Merge(t, r.last().Number, "merge")
 	r.Apply("-refresh-only")
 	if diff := cmp.Diff(before, r.files("large/app-a")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 	if got := r.files("large/app-b")["large/app-b/reconciler.yaml"]; got != "# value: 3 in dev-large-app-b\n" {
-		t.Errorf("the mended file is %q", got)
+		t.Errorf("the fixed file is %q", got)
 	}
 
 	// A pull request that is merged after the plan has changed the folders that the plan keeps.
@@ -489,11 +491,11 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	r.expectRefused([]string{"The branch moved after the plan was made", "large"}, "apply", "plan")
 	r.Apply()
 	if diff := cmp.Diff(merged, r.files("large/app-a")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 }
 
-// TestAccBrokenWaves: kept folders stay through all waves, also those of a cluster type of a later wave.
+// TestAccBrokenWaves: kept folders stay through all waves, even if their cluster type belongs to a later wave.
 func TestAccBrokenWaves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -508,7 +510,7 @@ func TestAccBrokenWaves(t *testing.T) {
 	r.report("current", rollingTypes...)
 	r.wave("2 1 2 2 2")
 	if diff := cmp.Diff(kept, r.files("east/app-east")); diff != "" {
-		t.Errorf("what is kept (-before +now):\n%s", diff)
+		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
 	if now := r.Rendered(); now["delivered"] != true || now["target_tree_hash"] != now["tree_hash"] {
 		t.Errorf("after the last wave: %v, %v", now["delivered"], now["target_tree_hash"])
@@ -531,7 +533,7 @@ func TestAccBrokenWithStrategyNone(t *testing.T) {
 	r.Apply()
 	r.expectWarned("large / app-b: kept")
 	if got := r.hash("large", "app-b"); got != hash {
-		t.Errorf("assignments shows %v for what is kept, want %v", got, hash)
+		t.Errorf("assignments shows %v for the kept target, want %v", got, hash)
 	}
 }
 

@@ -47,7 +47,7 @@ func (r *rendering) editPrivate(edits map[string]func([]byte) []byte) {
 	}
 }
 
-// editDelivery returns an edit of what the provider keeps in private state.
+// editDelivery returns an edit of the state of the delivery, which the provider stores in private state.
 func editDelivery(t *testing.T, edit func(*past.State)) func([]byte) []byte {
 	t.Helper()
 	return func(private []byte) []byte {
@@ -90,12 +90,12 @@ func (r *rendering) heads(branches []string) (all []string) {
 	return all
 }
 
-// TestAccRenderingUnreadablePrivateState: a private state of another version is read again from the branch. It causes
-// no write.
+// TestAccRenderingUnreadablePrivateState: if the private state is of another version, the provider reads its content
+// again from the branch, and writes nothing.
 func TestAccRenderingUnreadablePrivateState(t *testing.T) {
 	t.Parallel()
 	edits := map[string]func([]byte) []byte{
-		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }, // none
+		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }, // the text none
 		"no-base64":   func([]byte) []byte { return []byte(`{"delivery": "-"}`) },
 		"later-version": editDelivery(t, func(s *past.State) {
 			s.Version, s.LastRead.Head = 1000, s.LastRead.Head[1:]+"0" // so that the branch is compared

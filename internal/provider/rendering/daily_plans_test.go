@@ -10,8 +10,8 @@ import (
 )
 
 // TestAccDailyPlans: with preview = "none" and sensitive manifests, the whole output of a plan of a daily change of the
-// sample has at most 60 lines, and names each folder that will be removed. Each apply does what its plan shows, and the
-// next plan is empty.
+// sample has at most 60 lines, and names each folder that will be removed. Each plan can be applied, and the next plan
+// is empty.
 func TestAccDailyPlans(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t)
