@@ -18,8 +18,8 @@ const renderingAddress = "kalypso_environment_rendering.this"
 // unknownDescription is Terraform's output for a description that the plan does not know.
 var unknownDescription = regexp.MustCompile(`(?m)^ *([+~] description +=.*|EOT ->) \(known after apply\)$`)
 
-// descriptionOf applies the module, and returns the description and whether it was known in the plan. Terraform checks
-// that the apply does what the plan showed. The test fails unless the next plan is empty.
+// descriptionOf applies the module, and returns the description and whether the plan knew it. Terraform itself checks
+// that an apply returns the planned description. The test fails unless the next plan is empty.
 func descriptionOf(r *acc.Root) (text string, known bool) {
 	r.T.Helper()
 	shown := r.Apply().Stdout
@@ -27,8 +27,8 @@ func descriptionOf(r *acc.Root) (text string, known bool) {
 	return acc.As[string](r.State()[renderingAddress]["description"]), !unknownDescription.MatchString(shown)
 }
 
-// expectDescription describes the module and fails the test unless it was known in the plan as expected and contains
-// all of the texts, and nothing that begins with "canary".
+// expectDescription applies the module. It fails the test unless the plan knew the description as expected, and the
+// description contains all of the texts and no text that begins with "canary".
 func expectDescription(r *acc.Root, known bool, texts ...string) {
 	r.T.Helper()
 	text, was := descriptionOf(r)
@@ -103,7 +103,7 @@ func TestAccDescription(t *testing.T) {
 		r.options("delivery", map[string]any{"describe": "values"}) // changes that are on the branch are no longer described
 		r.expectCommits(0)
 		if got := r.Rendered()["description"]; got != nil {
-			t.Errorf("of what was written before there is a description: %v", got)
+			t.Errorf("there is a description of changes that were written before: %v", got)
 		}
 	}
 	r.Set("value", "2`2")
@@ -118,7 +118,7 @@ func TestAccDescription(t *testing.T) {
 	expectDescription(r.Root, true, ": `value`, now `6`\n") // the previous value was not stored
 	r.options("delivery", map[string]any{"describe": "keys"})
 
-	// The fleet is stored from then on, so the next change shows its lines, in the plan too.
+	// From then on, the fleet is stored, so the description of the next change shows its lines, also in the plan.
 	r.options("delivery", map[string]any{"describe": "lines"})
 	r.Set("value", "7")
 	expectDescription(r.Root, true, "The files before this change are not known here for 1 folder, such as `small/app-b`.")
@@ -127,7 +127,7 @@ func TestAccDescription(t *testing.T) {
 		"\n-# value: 7 in dev-small-app-b\n+# value: 8 in dev-small-app-b\n```\n")
 	r.options("delivery", map[string]any{"describe": "keys"})
 
-	// An import knows only the record, and the text says so. An apply that adopts a tree knows that tree.
+	// An import reads only the record, and the description says so. An apply that adopts a tree reads this tree.
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
 	r.Set("value", "canary-6")
@@ -204,9 +204,9 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	}
 }
 
-// TestAccDescriptionBytes: the same change gives the same text in any order of the input, with links to the configured
-// host. The text is unknown only if an input is.
-func TestAccDescriptionBytes(t *testing.T) {
+// TestAccDescriptionIsDeterministic: the same change gives the same text in any order of the input, with links to the
+// configured host. The text is unknown only if an input is unknown.
+func TestAccDescriptionIsDeterministic(t *testing.T) {
 	t.Parallel()
 	const module = `
 variable "manifests" { type = map(string) }
@@ -267,14 +267,14 @@ resource "kalypso_environment_rendering" "this" {
 			}
 		}
 		if strings.Contains(text, "`idle`") {
-			t.Errorf("a config that stays is described:\n%s", text)
+			t.Errorf("a config that does not change is described:\n%s", text)
 		}
 		if i == 0 {
 			first = text
 			continue
 		}
 		if diff := cmp.Diff(first, text); diff != "" {
-			t.Errorf("the description of the same in another order (-first +this):\n%s", diff)
+			t.Errorf("the description of the same change in another order (-first +this):\n%s", diff)
 		}
 		set("two", "https://github.acme.io/", "2", 3)
 		expectDescription(r, false, "10 removed", "- `idle`, which applies to no deployment target: `A`\n")

@@ -22,7 +22,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	others := r.others()
 	delivered := gitserver.Modes(t, r.repo, "dev")
 
-	// Two commits of drift, with a commit between them that is none.
+	// Two commits change our folders. A commit between them does not.
 	hotfix := gitserver.SeedFiles(t, r.repo, "dev", "Hotfix of app-a", map[string]gitserver.File{
 		"large/app-a/reconciler.yaml": {Mode: "100644", Content: "by hand\n"},
 		"large/app-a/new.yaml":        {Mode: "100644", Content: "by hand\n"},
@@ -36,7 +36,7 @@ func TestAccRenderingDrift(t *testing.T) {
 		"commit " + gone, "Away with small - small/README.md - small/app-c/namespace.yaml",
 	}
 	r.expectRefused(said, "plan")
-	r.Set("value", "2") // a plan with other changes reports it too
+	r.Set("value", "2") // a plan with other changes reports the drift too
 	r.expectRefused(said, "apply", "-auto-approve")
 	r.Set("value", "1")
 	if out := r.Terraform("plan", "-no-color"); strings.Contains(out.Text(), elsewhere) {
@@ -44,7 +44,7 @@ func TestAccRenderingDrift(t *testing.T) {
 	}
 	r.options("on_drift", "overwrite")
 	if out := r.expectCommits(1); !strings.Contains(out.Text(), "Changes made outside Terraform are overwritten") {
-		t.Errorf("apply says nothing of what it overwrites:\n%s", out.Stdout)
+		t.Errorf("the apply does not report the changes that it overwrites:\n%s", out.Stdout)
 	}
 	now := gitserver.Modes(t, r.repo, "dev")
 	others["team/large/README.md"] = now["team/large/README.md"]
@@ -107,8 +107,8 @@ func TestAccRenderingAfterForcePush(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccRenderingRecordObstructed: a plan does not promise to restore a record that it cannot write. It names the
-// commit that removed the record, and a way out that works.
+// TestAccRenderingRecordObstructed: if an apply can't write the record, the plan does not promise to restore it. It
+// names the commit that removed the record, and a solution that works.
 func TestAccRenderingRecordObstructed(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -144,8 +144,8 @@ func TestAccRenderingRecordObstructed(t *testing.T) {
 	}
 }
 
-// TestAccRenderingNewerRecord: a newer version of the provider wrote the record. Each command fails and names the way
-// out, and the branch stays as it is. Once the record is as before, the plan is empty.
+// TestAccRenderingNewerRecord: if a newer version of the provider wrote the record, each command fails and says what to
+// do, and the branch does not change. Once the record is restored, the plan is empty.
 func TestAccRenderingNewerRecord(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -173,7 +173,7 @@ func TestAccRenderingNewerRecord(t *testing.T) {
 	r.ExpectEmptyPlan()
 }
 
-// TestAccRenderingUnreachable: a repo that cannot be read is an error, and does not count as empty.
+// TestAccRenderingUnreachable: a repo that cannot be read is an error, and is not treated as empty.
 func TestAccRenderingUnreachable(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))

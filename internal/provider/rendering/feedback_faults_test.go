@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// teller is a rendering that tells teams on a fake GitHub, through Terraform's protocol.
-type teller struct {
+// feedbackRun is a rendering with feedback to teams on a fake GitHub, which runs through Terraform's protocol.
+type feedbackRun struct {
 	*acc.ProtocolRun
 	fake  *githubfake.Server
 	on    *githubfake.Repo
@@ -23,10 +23,10 @@ type teller struct {
 	given map[string]any
 }
 
-func newTeller(t *testing.T) *teller {
+func newFeedbackRun(t *testing.T) *feedbackRun {
 	t.Helper()
 	fake := githubfake.New(t)
-	w := &teller{acc.NewRenderingRun(t), fake, fake.AddRepo(t, "acme/gitops"), fake.AddRepo(t, "acme/mono"), nil}
+	w := &feedbackRun{acc.NewRenderingRun(t), fake, fake.AddRepo(t, "acme/gitops"), fake.AddRepo(t, "acme/mono"), nil}
 	gitserver.Seed(t, w.on.Path, "dev", map[string]string{"README.md": "GitOps\n"})
 	w.Config = map[string]any{"github": map[string]any{"base_url": fake.URL, "token": fake.Token}}
 	w.given = fleetArguments("", "1")
@@ -47,8 +47,8 @@ func newTeller(t *testing.T) *teller {
 	return w
 }
 
-// push commits n workloads of the team, of which the first ones are broken.
-func (w *teller) push(n, broken int) (commit string) {
+// push commits n workloads of the team. The first workloads are broken, as many as the parameter broken says.
+func (w *feedbackRun) push(n, broken int) (commit string) {
 	w.T.Helper()
 	files, manifests := map[string]string{}, map[string]any{}
 	for i := range n {
@@ -66,8 +66,8 @@ func (w *teller) push(n, broken int) (commit string) {
 	return commit
 }
 
-// plans refreshes and plans.
-func (w *teller) plans() (*protocol.Plan, protocol.Diagnostics) {
+// plans refreshes the state, and plans the arguments.
+func (w *feedbackRun) plans() (*protocol.Plan, protocol.Diagnostics) {
 	w.T.Helper()
 	s := w.Start()
 	if ds, err := s.Refresh(w.T.Context(), &w.Resource); err != nil || ds.HasErrors() {
@@ -80,15 +80,16 @@ func (w *teller) plans() (*protocol.Plan, protocol.Diagnostics) {
 	return plan, ds
 }
 
-// applies plans and applies, and returns the warnings of the apply. The test fails unless the plan says so.
-func (w *teller) applies(line string) string {
+// applies plans and applies, and returns the warnings of the apply. The test fails unless the line is the planned
+// feedback_status.
+func (w *feedbackRun) applies(line string) string {
 	w.T.Helper()
 	plan, ds := w.plans()
 	if plan == nil {
 		w.T.Fatalf("plan:\n%s", ds)
 	}
 	if got := protocol.Lines(plan.Planned)["feedback_status"]; got != fmt.Sprintf("%q", line) {
-		w.T.Errorf("the plan says %s, want %q", got, line)
+		w.T.Errorf("the planned feedback_status is %s, want %q", got, line)
 	}
 	after, ds, err := w.Start().Apply(w.T.Context(), plan, w.given)
 	if err != nil || ds.HasErrors() {
@@ -98,8 +99,8 @@ func (w *teller) applies(line string) string {
 	return ds.String()
 }
 
-// settled fails the test unless a plan has no change, and asks the host's API for nothing.
-func (w *teller) settled() {
+// expectNoRequests fails the test unless the next plan has no change and sends no request to the host's API.
+func (w *feedbackRun) expectNoRequests() {
 	w.T.Helper()
 	w.fake.ResetLog()
 	if plan, ds := w.plans(); plan == nil || plan.Changes() || strings.Contains(ds.String(), "Teams") {
@@ -111,7 +112,7 @@ func (w *teller) settled() {
 }
 
 // open returns the titles of the open issues.
-func (w *teller) open() (titles []string) {
+func (w *feedbackRun) open() (titles []string) {
 	for _, i := range w.team.Issues.All() {
 		if !i.Closed {
 			titles = append(titles, i.Title)
@@ -120,16 +121,16 @@ func (w *teller) open() (titles []string) {
 	return titles
 }
 
-// TestFeedbackOf200FailingWorkloads: if 200 workloads fail at once, 20 get an issue and one more lists the rest. Those
-// that the list names get no issue later. All are closed once the workloads render.
+// TestFeedbackOf200FailingWorkloads: if 200 workloads fail at once, 20 workloads get an issue, and one more issue lists
+// the others. A workload in this list gets no issue of its own later. All issues are closed once the workloads render.
 func TestFeedbackOf200FailingWorkloads(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t)
+	w := newFeedbackRun(t)
 	w.push(200, 0)
 	w.applies("feedback: 1 status")
 	commit := w.push(200, 200)
 	w.applies("feedback: 1 status, 21 issues opened")
-	w.settled()
+	w.expectNoRequests()
 	titles := w.open()
 	if len(titles) != 21 || titles[0] != "Workload `w000` fails to render in `dev`" ||
 		titles[20] != "180 more workloads fail to render in `dev`" {
@@ -147,23 +148,24 @@ func TestFeedbackOf200FailingWorkloads(t *testing.T) {
 
 	w.push(200, 100)
 	w.applies("feedback: 1 status, 1 issue edited")
-	w.settled()
+	w.expectNoRequests()
 	if list := w.team.Issues.All()[20]; list.Closed || !strings.Contains(list.Title, "80 more") {
 		t.Errorf("the list is %+v", list)
 	}
 	w.push(200, 0)
 	w.applies("feedback: 1 status, 21 issues closed")
-	w.settled()
+	w.expectNoRequests()
 	if titles := w.open(); len(titles) > 0 {
-		t.Errorf("they stay open: %q", titles)
+		t.Errorf("these issues stay open: %q", titles)
 	}
 }
 
 // TestFeedbackHostFails: a host that is down, or a credential without rights, never fails an apply, and the next apply
-// says the rest. An issue whose opening has no answer is found by its marker.
+// gives the missing feedback. If the host's answer to a new issue is lost, the next apply finds the issue by its
+// marker.
 func TestFeedbackHostFails(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t)
+	w := newFeedbackRun(t)
 	down := githubfake.ServerError(http.StatusServiceUnavailable, 3600)
 	w.fake.Fail("", "/statuses", -1, down)
 	for run, line := range []string{"feedback: 1 status, 1 issue opened", "feedback: 1 status, 1 issue opened again",
@@ -173,7 +175,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		warned := w.applies(line)
 		for _, text := range []string{"was not given: GitHub can't be reached", "the next apply tries again"} {
 			if !strings.Contains(warned, text) {
-				t.Errorf("it does not warn %q:\n%s", text, warned)
+				t.Errorf("no warning with %q:\n%s", text, warned)
 			}
 		}
 		if got := len(gitserver.Log(t, w.on.Path, "dev")) - before; got != 1 {
@@ -181,7 +183,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		}
 	}
 	if plan, _ := w.plans(); plan == nil || !plan.Changes() {
-		t.Error("the next plan has nothing to tell")
+		t.Error("the next plan has no feedback to give")
 	}
 	w.fake.ClearFailures()
 
@@ -198,9 +200,9 @@ func TestFeedbackHostFails(t *testing.T) {
 	}
 	w.fake.ClearFailures()
 	if warned := w.applies("feedback: 1 issue opened again"); strings.Contains(warned, "Teams") {
-		t.Errorf("it warns:\n%s", warned)
+		t.Errorf("the apply warns:\n%s", warned)
 	}
-	w.settled()
+	w.expectNoRequests()
 	if titles := w.open(); len(titles) != 1 {
 		t.Errorf("%q were opened", titles)
 	}
@@ -216,13 +218,13 @@ func TestFeedbackHostFails(t *testing.T) {
 	if titles := w.open(); len(titles) != 1 || len(w.team.Issues.All()) != 1 {
 		t.Errorf("%q were opened", titles)
 	}
-	w.settled()
+	w.expectNoRequests()
 }
 
-// TestFeedbackFollowsMerge: with pull requests, teams hear of a tree once it is merged.
+// TestFeedbackFollowsMerge: with pull requests, teams get feedback about a tree once it is merged.
 func TestFeedbackFollowsMerge(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t)
+	w := newFeedbackRun(t)
 	w.given["delivery"] = map[string]any{"strategy": "pull_request", "describe": "keys"}
 	commit := w.push(2, 0)
 	plan, ds := w.plans()
@@ -233,17 +235,17 @@ func TestFeedbackFollowsMerge(t *testing.T) {
 		t.Errorf("the plan of the pull request says %s", got)
 	}
 	w.Run(w.given, w.given)
-	w.settledAfterProposal(commit)
+	w.expectProposed(commit)
 	w.on.Merge(t, w.on.PullRequests()[0].Number, "merge")
 	w.applies("feedback: 1 status")
 	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "success" {
 		t.Errorf("the status is %q", state)
 	}
-	w.settled()
+	w.expectNoRequests()
 }
 
-// settledAfterProposal fails the test unless the next plan has no change, and the commit no status.
-func (w *teller) settledAfterProposal(commit string) {
+// expectProposed fails the test unless the next plan has no change, and the team's commit has no status yet.
+func (w *feedbackRun) expectProposed(commit string) {
 	w.T.Helper()
 	if plan, ds := w.plans(); plan == nil || plan.Changes() {
 		w.T.Errorf("the next plan has a change:\n%s", ds)
@@ -253,10 +255,10 @@ func (w *teller) settledAfterProposal(commit string) {
 	}
 }
 
-// TestFeedbackDescribed: the description of a change says what teams hear.
+// TestFeedbackDescribed: the description of a change lists the feedback that teams will get.
 func TestFeedbackDescribed(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t)
+	w := newFeedbackRun(t)
 	w.push(1, 0)
 	w.applies("feedback: 1 status")
 	w.push(2, 1)
@@ -269,29 +271,30 @@ func TestFeedbackDescribed(t *testing.T) {
 		t.Errorf("the description is %s", text)
 	}
 	w.applies(line)
-	w.settled()
+	w.expectNoRequests()
 	// A commit that changes no object gets its status too.
 	commit := gitserver.Seed(t, w.team.Path, "main", map[string]string{"README.md": "ours\n"})
 	w.given["sources"] = map[string]any{w.team.URL + "@main:.": commit}
 	w.applies("feedback: 1 status")
-	w.settled()
+	w.expectNoRequests()
 	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "failure" {
 		t.Errorf("the status is %q", state)
 	}
-	// The plan has the commit: an apply that does not find the plan of this process renders from it.
+	// The state contains the commit, since an apply in another process than the plan reads it from there.
 	if text := fmt.Sprint(protocol.Lines(w.Resource.State)); !strings.Contains(text, commit) {
 		t.Errorf("the state does not name the commit: %s", text)
 	}
 	// Without feedback, the issue is closed.
 	delete(w.given, "feedback")
 	w.applies("feedback: 1 issue closed")
-	w.settled()
+	w.expectNoRequests()
 }
 
-// TestFeedbackUnknown: feedback that is known after apply is given by the apply. A destroy closes the issues.
+// TestFeedbackUnknown: if the argument feedback is known after apply, the apply still gives the feedback. A destroy
+// closes the issues.
 func TestFeedbackUnknown(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t)
+	w := newFeedbackRun(t)
 	w.push(2, 0)
 	w.applies("feedback: 1 status")
 	commit := w.push(2, 1)
@@ -307,7 +310,7 @@ func TestFeedbackUnknown(t *testing.T) {
 	if status, _ := w.team.Status(commit, "kalypso/dev"); status != "failure" || len(w.open()) != 1 {
 		t.Errorf("the status is %q, and %q are open", status, w.open())
 	}
-	w.settled()
+	w.expectNoRequests()
 	w.given["deletion_protection"], w.given["guardrails"] = false, map[string]any{
 		"max_kept": "100%", "max_removed": "100%", "allow_empty": true,
 	}
@@ -318,10 +321,10 @@ func TestFeedbackUnknown(t *testing.T) {
 	}
 }
 
-// TestFeedbackInput: feedback that no host takes is an error of the plan at the argument.
+// TestFeedbackInput: if a host would not accept the feedback, the plan has an error at the argument.
 func TestFeedbackInput(t *testing.T) {
 	t.Parallel()
-	base := newTeller(t)
+	base := newFeedbackRun(t)
 	base.push(1, 0)
 	status := func(context any) map[string]any {
 		return map[string]any{"status": map[string]any{"context": context}}
@@ -343,24 +346,25 @@ func TestFeedbackInput(t *testing.T) {
 		strategy string
 		want     []string
 	}{
-		"fine":                     {feedback: status("kalypso/dev")},
-		"issues of each workload":  {feedback: issues()},
-		"labels":                   {feedback: issues("labels", []any{"kalypso", "my team"})},
-		"unknown":                  {feedback: protocol.Unknown},
-		"unknown context":          {feedback: status(protocol.Unknown)},
-		"unknown repo and labels":  {feedback: issues("repo", protocol.Unknown, "labels", protocol.Unknown)},
-		"no delivery":              {status("x"), "none", []string{"Feedback needs a delivery", `AttributeName("feedback")`}},
-		"blank":                    {feedback: status(" "), want: []string{"Invalid context", context}},
-		"long":                     {feedback: status(strings.Repeat("x", 256)), want: []string{"at most 255", context}},
-		"own status":               {feedback: status("Dev environment"), want: []string{"the environment's own", context}},
-		"another server":           {feedback: issues("repo", "https://git.acme.io/a/b"), want: noHost},
-		"a folder":                 {feedback: issues("repo", "file:///srv/a"), want: noHost},
-		"no URL":                   {feedback: issues("repo", "acme"), want: []string{"Repo can't be used", repo}},
-		"Azure DevOps":             {feedback: issues("repo", "https://dev.azure.com/acme/p/_git/r"), want: onAzure},
-		"a comma in a label":       {feedback: issues("labels", []any{"a,b"}), want: noLabel},
-		"an empty label":           {feedback: issues("labels", []any{""}), want: noLabel},
-		"a long label":             {feedback: issues("labels", []any{strings.Repeat("x", 51)}), want: noLabel},
-		"all workloads from Azure": {feedback: issues(), strategy: "azure", want: allAzure},
+		"status":                  {feedback: status("kalypso/dev")},
+		"issues of each workload": {feedback: issues()},
+		"labels":                  {feedback: issues("labels", []any{"kalypso", "my team"})},
+		"unknown feedback":        {feedback: protocol.Unknown},
+		"unknown context":         {feedback: status(protocol.Unknown)},
+		"unknown repo and labels": {feedback: issues("repo", protocol.Unknown, "labels", protocol.Unknown)},
+		"no delivery": {status("x"), "none",
+			[]string{"Feedback needs a delivery", `AttributeName("feedback")`}},
+		"blank context":              {feedback: status(" "), want: []string{"Invalid context", context}},
+		"long context":               {feedback: status(strings.Repeat("x", 256)), want: []string{"at most 255", context}},
+		"context of the environment": {feedback: status("Dev environment"), want: []string{"the environment's own", context}},
+		"another server":             {feedback: issues("repo", "https://git.acme.io/a/b"), want: noHost},
+		"local folder":               {feedback: issues("repo", "file:///srv/a"), want: noHost},
+		"no URL":                     {feedback: issues("repo", "acme"), want: []string{"Repo can't be used", repo}},
+		"Azure DevOps":               {feedback: issues("repo", "https://dev.azure.com/acme/p/_git/r"), want: onAzure},
+		"comma in a label":           {feedback: issues("labels", []any{"a,b"}), want: noLabel},
+		"empty label":                {feedback: issues("labels", []any{""}), want: noLabel},
+		"long label":                 {feedback: issues("labels", []any{strings.Repeat("x", 51)}), want: noLabel},
+		"all workloads from Azure":   {feedback: issues(), strategy: "azure", want: allAzure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *base
@@ -380,16 +384,16 @@ func TestFeedbackInput(t *testing.T) {
 				t.Errorf("the plan's diagnostics:\n%s", ds)
 			}
 			if i := slices.IndexFunc(tt.want, func(text string) bool { return !strings.Contains(ds.String(), text) }); i >= 0 {
-				t.Errorf("it does not say %s:\n%s", tt.want[i], ds)
+				t.Errorf("no %q in:\n%s", tt.want[i], ds)
 			}
 		})
 	}
 }
 
-// TestFeedbackServerWithoutBlock: workloads on a server without a block of the provider are one warning.
+// TestFeedbackServerWithoutBlock: workloads on servers without a credential in the provider cause one warning.
 func TestFeedbackServerWithoutBlock(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t)
+	w := newFeedbackRun(t)
 	w.push(1, 0)
 	manifests, sources := map[string]any{}, map[string]any{}
 	for name, server := range map[string]string{"one": "git.acme.io", "two": "git.acme.io", "three": "gitlab.com"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// hearing is a rendering on a fake GitHub whose workload "shop" is in the repo of a team.
-type hearing struct {
+// feedbackRoot is a root module with a rendering on a fake GitHub, whose workload "shop" is in the repo of a team.
+type feedbackRoot struct {
 	*rendering
 	fake        *githubfake.Server
 	team        *githubfake.Repo
@@ -23,12 +23,12 @@ type hearing struct {
 	commit      string // of the team's repo
 }
 
-func newHearing(t *testing.T, fake *githubfake.Server, team *githubfake.Repo, environment string) *hearing {
+func newFeedbackRoot(t *testing.T, fake *githubfake.Server, team *githubfake.Repo, environment string) *feedbackRoot {
 	t.Helper()
 	acc.NeedTerraform(t)
 	on := fake.AddRepo(t, "acme/gitops-"+environment)
 	gitserver.Seed(t, on.Path, "dev", map[string]string{"README.md": "GitOps\n"})
-	h := &hearing{newRendering(t, on.Path), fake, team, environment, ""}
+	h := &feedbackRoot{newRendering(t, on.Path), fake, team, environment, ""}
 	h.setDestination("repo", on.URL)
 	h.Set("github", map[string]any{"base_url": fake.URL, "token": fake.Token})
 	h.Set("environment", environment)
@@ -39,7 +39,7 @@ func newHearing(t *testing.T, fake *githubfake.Server, team *githubfake.Repo, en
 	return h
 }
 
-// shop returns the team's document: the workload shop has a target in each environment.
+// shop returns the team's document, a workload with a target in each environment. broken says how a target fails.
 func shop(name, label string, broken map[string]string) string {
 	var targets []string
 	for _, environment := range []string{"dev", "stage"} {
@@ -57,7 +57,7 @@ func push(t *testing.T, team *githubfake.Repo, document string) string {
 }
 
 // reads makes the rendering read a commit of the team.
-func (h *hearing) reads(commit, document string) {
+func (h *feedbackRoot) reads(commit, document string) {
 	h.T.Helper()
 	h.commit = commit
 	h.keep("guardrails", map[string]any{"max_kept": "100%", "unscheduled": "warn"},
@@ -65,8 +65,9 @@ func (h *hearing) reads(commit, document string) {
 		"sources", map[string]string{h.team.URL + "@main:.": commit})
 }
 
-// tells applies, and fails the test unless the plan says so, and the next plan is empty and asks the host for nothing.
-func (h *hearing) tells(line string, commits int) acc.Output {
+// expectFeedback applies. It fails the test unless the plan shows the line, and the next plan is empty and sends no
+// request to the host.
+func (h *feedbackRoot) expectFeedback(line string, commits int) acc.Output {
 	h.T.Helper()
 	plan := h.Succeed("plan", "-no-color")
 	if shown := `"` + line + `"`; line != "" && !strings.Contains(plan.Text(), shown) {
@@ -82,8 +83,9 @@ func (h *hearing) tells(line string, commits int) acc.Output {
 	return out
 }
 
-// heard fails the test unless the status of the commit has this state and begins with this text.
-func (h *hearing) heard(state, text string) {
+// expectStatus fails the test unless the status of the team's commit has the state, and its description begins with the
+// text.
+func (h *feedbackRoot) expectStatus(state, text string) {
 	h.T.Helper()
 	context := "kalypso/" + h.environment
 	got, _ := h.team.Status(h.commit, context)
@@ -92,7 +94,7 @@ func (h *hearing) heard(state, text string) {
 	}
 }
 
-// issues returns the state and the comments of each issue.
+// issuesOf returns the number, the title, the state and the comments of each issue.
 func issuesOf(repo *githubfake.Repo) (all []string) {
 	for _, i := range repo.Issues.All() {
 		all = append(all, fmt.Sprintf("%d %s closed=%t %q", i.Number, i.Title, i.Closed, i.Comments))
@@ -107,31 +109,31 @@ func expectIssues(t *testing.T, repo *githubfake.Repo, want ...string) {
 	}
 }
 
-// TestAccFeedback: a team breaks its target in two environments, hears of it on its commits and in an issue for each
-// environment, closes one, and mends the target.
+// TestAccFeedback: a team breaks its target in two environments. It gets statuses on its commits, and an issue for each
+// environment. It closes one of the issues, and later fixes the target.
 func TestAccFeedback(t *testing.T) {
 	t.Parallel()
 	fake := githubfake.New(t)
 	team := fake.AddRepo(t, "acme/shop")
-	dev := newHearing(t, fake, team, "dev")
+	dev := newFeedbackRoot(t, fake, team, "dev")
 
 	document := shop("shop", "large", nil)
 	dev.reads(push(t, team, document), document)
-	dev.tells("feedback: 1 status", 1)
-	dev.heard("success", "1 target on 1 cluster type")
+	dev.expectFeedback("feedback: 1 status", 1)
+	dev.expectStatus("success", "1 target on 1 cluster type")
 	dev.reads(push(t, team, document+"# a comment\n"), document) // the same objects
-	dev.tells("feedback: 1 status again", 0)
-	dev.heard("success", "1 target on 1 cluster type")
+	dev.expectFeedback("feedback: 1 status again", 0)
+	dev.expectStatus("success", "1 target on 1 cluster type")
 
 	document = shop("shop", "large", map[string]string{"dev": "data", "stage": "data"})
 	dev.reads(push(t, team, document), document)
-	dev.tells("feedback: 1 status, 1 issue opened", 1)
-	dev.heard("failure", `target perf: Template reconciler: Template rendering failed: `)
-	stage := newHearing(t, fake, team, "stage")
+	dev.expectFeedback("feedback: 1 status, 1 issue opened", 1)
+	dev.expectStatus("failure", `target perf: Template reconciler: Template rendering failed: `)
+	stage := newFeedbackRoot(t, fake, team, "stage")
 	stage.reads(dev.commit, document)
-	stage.tells("feedback: 1 status, 1 issue opened", 1)
-	stage.heard("failure", "target perf: ")
-	dev.heard("failure", "target perf: ")
+	stage.expectFeedback("feedback: 1 status, 1 issue opened", 1)
+	stage.expectStatus("failure", "target perf: ")
+	dev.expectStatus("failure", "target perf: ")
 	inDev, inStage := "1 Workload `shop` fails to render in `dev` ", "2 Workload `shop` fails to render in `stage` "
 	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
 	first := team.Issues.All()[0]
@@ -142,39 +144,39 @@ func TestAccFeedback(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"kalypso"}, first.Labels); diff != "" {
-		t.Errorf("its labels (-want +got):\n%s", diff)
+		t.Errorf("the labels of the issue (-want +got):\n%s", diff)
 	}
 
 	// An issue that people closed stays closed until the failure is another one.
 	team.Issues.Change(t, 1, func(i *hostfake.Issue) { i.Closed = true })
 	dev.reads(push(t, team, document+"# try\n"), document)
-	dev.tells("feedback: 1 status", 0)
+	dev.expectFeedback("feedback: 1 status", 0)
 	expectIssues(t, team, inDev+"closed=true []", inStage+"closed=false []")
 	document = shop("shop", "large", map[string]string{"dev": "schema", "stage": "data"})
 	dev.reads(push(t, team, document), document)
-	dev.tells("feedback: 1 status, 1 issue edited", 0)
+	dev.expectFeedback("feedback: 1 status, 1 issue edited", 0)
 	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
 
-	// A workload that no policy places waits.
+	// A workload that no policy places has the status pending.
 	document = shop("shop", "tiny", map[string]string{"stage": "data"})
 	dev.reads(push(t, team, document), document)
-	dev.tells("feedback: 1 status, 1 issue closed", 1)
-	dev.heard("pending", "no policy places target perf; nearest: type=large")
+	dev.expectFeedback("feedback: 1 status, 1 issue closed", 1)
+	dev.expectStatus("pending", "no policy places target perf; nearest: type=large")
 	inDev += "closed=true [\"Environment `dev` renders it again.\"]"
 	expectIssues(t, team, inDev, inStage+"closed=false []")
 
 	// A renamed workload that fails has another issue.
 	document = shop("store", "large", map[string]string{"stage": "data"})
 	dev.reads(push(t, team, document), document)
-	dev.tells("feedback: 1 status", 1)
+	dev.expectFeedback("feedback: 1 status", 1)
 	stage.reads(dev.commit, document)
-	stage.tells("feedback: 1 status, 1 issue opened, 1 closed", 1)
+	stage.expectFeedback("feedback: 1 status, 1 issue opened, 1 closed", 1)
 	expectIssues(t, team, inDev, inStage+"closed=true [\"Environment `stage` no longer reports on it.\"]",
 		"3 Workload `store` fails to render in `stage` closed=false []")
-	stage.options("manifests", nil, "sources", nil) // it is removed
-	stage.tells("feedback: 1 issue closed", 1)
+	stage.options("manifests", nil, "sources", nil) // the workload is removed
+	stage.expectFeedback("feedback: 1 issue closed", 1)
 	if issues := team.Issues.All(); !issues[2].Closed {
-		t.Errorf("the issue of a workload that is gone stays open: %+v", issues[2])
+		t.Errorf("the issue of a removed workload stays open: %+v", issues[2])
 	}
 }
 
@@ -184,7 +186,7 @@ func TestAccFeedbackOfMany(t *testing.T) {
 	t.Parallel()
 	fake := githubfake.New(t)
 	team := fake.AddRepo(t, "acme/shop")
-	dev := newHearing(t, fake, team, "dev")
+	dev := newFeedbackRoot(t, fake, team, "dev")
 	reads := func(broken int, comment string) {
 		t.Helper()
 		files, manifests := map[string]string{}, map[string]string{}
@@ -203,7 +205,7 @@ func TestAccFeedbackOfMany(t *testing.T) {
 			"sources", map[string]string{team.URL + "@main:.": dev.commit}, "preview", "none")
 	}
 	reads(0, "")
-	dev.tells("feedback: 1 status", 1)
+	dev.expectFeedback("feedback: 1 status", 1)
 
 	fake.Fail("", "/statuses", -1, githubfake.ServerError(http.StatusServiceUnavailable, 3600))
 	for run := range 3 {
@@ -211,7 +213,7 @@ func TestAccFeedbackOfMany(t *testing.T) {
 		out := dev.Succeed("apply", "-auto-approve", "-no-color")
 		for _, want := range []string{"Some feedback to teams", "GitHub can't be reached", "the next apply tries again"} {
 			if !strings.Contains(out.Text(), want) {
-				t.Errorf("run %d does not warn %q:\n%s", run, want, out.Text())
+				t.Errorf("run %d has no warning with %q:\n%s", run, want, out.Text())
 			}
 		}
 	}
@@ -225,16 +227,16 @@ func TestAccFeedbackOfMany(t *testing.T) {
 		t.Errorf("without rights, %q were opened", issues)
 	}
 	fake.ClearFailures()
-	dev.tells("", 0)
-	dev.heard("failure", "200 workloads fail: w000: target perf: ")
+	dev.expectFeedback("", 0)
+	dev.expectStatus("failure", "200 workloads fail: w000: target perf: ")
 	if issues := team.Issues.All(); len(issues) != 21 || issues[20].Title != "180 more workloads fail to render in `dev`" {
 		t.Errorf("the issues: %q", issuesOf(team))
 	}
 	reads(0, "Mended\n")
-	dev.tells("feedback: 1 status, 21 issues closed", 1)
+	dev.expectFeedback("feedback: 1 status, 21 issues closed", 1)
 	for _, issue := range team.Issues.All() {
 		if !issue.Closed {
-			t.Errorf("it stays open: %s", issue.Title)
+			t.Errorf("the issue stays open: %s", issue.Title)
 		}
 	}
 }

@@ -41,9 +41,9 @@ type artifactState struct {
 	} `json:"clusters"`
 }
 
-// TestFluxArtifacts publishes a fleet as artifacts, which real Flux verifies and applies: nothing without a signature,
-// nor with another key's. Waves wait for what the cluster applied, and a folder that is changed back is current with
-// its earlier artifact.
+// TestFluxArtifacts publishes a fleet as artifacts, which real Flux verifies and applies. Flux applies no artifact
+// without a signature, or with the signature of another key. Waves wait for what the cluster applied, and a folder that
+// is changed back is current with its earlier artifact.
 func TestFluxArtifacts(t *testing.T) {
 	f := newArtifactFleet(t)
 	right, public := signingKey(t)
@@ -51,7 +51,7 @@ func TestFluxArtifacts(t *testing.T) {
 	f.cluster.Write(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: cosign, namespace: flux-system}, "+
 		"stringData: {cosign.pub: %q}}", public))
 
-	// Flux refuses what is not signed, and what another key signed.
+	// Flux refuses an artifact that is not signed, or that another key signed.
 	f.step()
 	var objects []string
 	f.Output("objects", &objects)
@@ -72,7 +72,7 @@ func TestFluxArtifacts(t *testing.T) {
 		}
 	}
 
-	// The second wave waits until the cluster runs the artifact of the first one, also if that is an earlier artifact,
+	// The second wave waits until the cluster runs the artifact of the first wave, even if this is an earlier artifact,
 	// which names an earlier commit.
 	for _, wave := range [][2]string{{"2", "2 1"}, {"1", "1 2"}} {
 		f.step("in_waves", true, "region", wave[0])
@@ -81,7 +81,7 @@ func TestFluxArtifacts(t *testing.T) {
 		}
 		f.until("the second wave", func(artifactState) bool { return f.regions() == wave[0]+" "+wave[0] })
 		if got := f.applied("canary"); got != wave[0] {
-			t.Errorf("the second wave went while the canary ran the region %s", got)
+			t.Errorf("the second wave was committed while the canary ran the region %s", got)
 		}
 		f.until("the rest to run", f.succeeds)
 	}
@@ -90,7 +90,7 @@ func TestFluxArtifacts(t *testing.T) {
 	f.step("region", "3", "signing", wrong)
 	f.until("the refused change", f.says("canary", "progressing", refused))
 	if got := f.regions() + ", " + f.applied("canary"); got != "3 1, 1" {
-		t.Errorf("the branch has the regions and the canary runs %s", got)
+		t.Errorf("the regions on the branch, and the region that the canary runs, are %s", got)
 	}
 	f.step("signing", right)
 	f.until("the rest to run", f.succeeds)
@@ -136,8 +136,8 @@ func signingKey(t *testing.T) (signing map[string]any, public string) {
 	return map[string]any{"key": text("PRIVATE KEY", private)}, text("PUBLIC KEY", der)
 }
 
-// step applies as a pipeline does, and returns the cluster's reports before it. After changes, it waits until Flux has
-// looked at the registry, since a source that fails is retried less and less often.
+// step applies as a pipeline does, and returns the cluster's reports of before the apply. After changes, it waits until
+// Flux has looked at the registry, since Flux retries a failing source less and less often.
 func (f *artifactFleet) step(changes ...any) (state artifactState) {
 	f.T.Helper()
 	for i := 0; i < len(changes); i += 2 {
@@ -200,7 +200,7 @@ func (f *artifactFleet) regions() string {
 	return fluxRegions(gitserver.Tree(f.T, f.gitops, "prod"), "fleet/canary/", "fleet/large/")
 }
 
-// applied returns the region that the cluster runs in a folder; "": none.
+// applied returns the region that the cluster runs in a folder, or "" if it runs none.
 func (f *artifactFleet) applied(folder string) string {
 	config := f.object("v1", "ConfigMap", "prod-"+folder+"-shop-web", "platform-config")
 	if config == nil {

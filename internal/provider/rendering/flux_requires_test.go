@@ -16,8 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestFluxRequires has real Flux sync a shop that requires a cache, with the template of examples/reconcilers: the shop
-// does not start while the cache is broken, and starts once the cache is ready.
+// TestFluxRequires lets real Flux sync a shop that requires a cache, with the template of examples/reconcilers. The
+// shop does not start while the cache is broken, and starts once the cache is ready.
 func TestFluxRequires(t *testing.T) {
 	cluster := apiserver.StartFlux(t)
 	repos := t.TempDir()
@@ -114,6 +114,6 @@ spec: {interval: 5s, prune: true, path: ./large, sourceRef: {kind: GitRepository
 	})
 	status, _, since := ready("redis-main")
 	if made := shop().GetCreationTimestamp(); status != "True" || made.Time.Before(since) {
-		t.Errorf("the shop came at %s, and the cache was ready (%s) since %s", made, status, since)
+		t.Errorf("the shop was created at %s, and the cache was ready (%s) since %s", made, status, since)
 	}
 }

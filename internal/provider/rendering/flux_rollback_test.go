@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// fluxPromotion promotes commits of a control plane to the fleet of testdata/TestFluxRollout. A commit chooses what the
-// fleet renders.
+// fluxPromotion promotes commits of a control plane to the fleet of testdata/TestFluxRollout. Each commit has its own
+// values of the fleet.
 const fluxPromotion = `
 variable "control_plane_url" {
   type = string
@@ -57,9 +57,9 @@ resource "kalypso_environment_rendering" "prod" {
 // fluxDecision is the output of the promotion.
 type fluxDecision struct{ Commit, Decision, Reason, By string }
 
-// A rollback on real Flux: a canary that a commit breaks goes back by itself, within its deadline and two
-// reconciliations, and stays back. An outage of a cluster that the commit did not touch changes nothing. A mended
-// commit goes out.
+// A rollback on real Flux: if a commit breaks the canary, the environment rolls back by itself, within the deadline and
+// two reconciliations, and does not promote this commit again. An outage of a cluster whose folder the commit did not
+// change causes no rollback. A commit that fixes the canary is promoted.
 func TestFluxRollback(t *testing.T) {
 	f := newFluxFleet(t)
 	f.Write("promotion.tf", fluxPromotion)
@@ -111,23 +111,23 @@ func TestFluxRollback(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 		}
 	})
-	f.run("outage", func(t *testing.T) {
+	f.run("outage of another cluster", func(t *testing.T) {
 		noted := commit(map[string]any{"region": "1", "note": "of the canary"})
 		f.until("the canary", func(s fluxState, _ string) bool { return decision().Commit == noted && succeeds(s, "") })
 		f.follow("large", ", secretRef: {name: nope}")
 		f.until("the outage", func(s fluxState, _ string) bool { return s.Folders["large"].Verdict == "failure" })
 		for range 10 {
 			if state, _ := f.step(); decision().Commit != noted {
-				t.Fatalf("%+v goes back: %+v", state, decision())
+				t.Fatalf("%+v causes the decision %+v", state, decision())
 			}
 			time.Sleep(500 * time.Millisecond)
 		}
 		f.follow("large", "")
 		f.until("the clusters", succeeds)
 	})
-	f.run("mended", func(t *testing.T) {
+	f.run("commit that fixes the canary", func(t *testing.T) {
 		mended := commit(map[string]any{"region": "3"})
-		f.until("the mended commit", f.contains("3 3"))
+		f.until("the fix", f.contains("3 3"))
 		f.until("the clusters", succeeds)
 		if d := decision(); d.Commit != mended || d.By != "" {
 			t.Errorf("the promotion: %+v", d)

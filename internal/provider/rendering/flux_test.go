@@ -13,19 +13,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// Names in testdata/TestFluxRollout.
+// Durations in testdata/TestFluxRollout.
 const (
 	fluxSoak     = 15 * time.Second // three intervals
 	fluxDeadline = 12 * time.Second
 	fluxRetry    = 9 * time.Second  // the interval of a source, and some time for a slow machine
-	fluxPatience = 90 * time.Second // the limit of waits without one of their own
+	fluxPatience = 90 * time.Second // the limit of waits that have no other limit
 )
 
 // fluxFleet is the root module of testdata/TestFluxRollout with two clusters of real Flux.
 type fluxFleet struct {
 	*acc.Root
 	gitops, app string // bare repos
-	repos, url  string // of their folder
+	repos, url  string // the folder of the repos, and its URL
 	clusters    map[string]*apiserver.Kubernetes
 }
 
@@ -93,7 +93,7 @@ func fluxConfigMap(value string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {value: %q}\n", value)
 }
 
-// run runs a part of the test. The failures of f are its failures.
+// run runs a part of the test as a subtest, in which f reports its failures.
 func (f *fluxFleet) run(name string, part func(t *testing.T)) {
 	whole := f.T
 	defer func() { f.T = whole }()
@@ -108,7 +108,7 @@ func (f *fluxFleet) push(content string) {
 	gitserver.Seed(f.T, f.app, "main", map[string]string{"web/all.yaml": content})
 }
 
-// step applies as a pipeline does, and returns the clusters' reports before it, and its output.
+// step applies as a pipeline does, and returns the clusters' reports of before the apply, and the output of the apply.
 func (f *fluxFleet) step(changes ...any) (fluxState, string) {
 	f.T.Helper()
 	for i := 0; i < len(changes); i += 2 {
@@ -141,7 +141,7 @@ func fluxRegions(files map[string]string, folders ...string) string {
 	return strings.Join(all, " ")
 }
 
-// until applies until a condition is true, and returns the time at which it first was.
+// until applies until a condition is true, and returns the time at which it became true.
 func (f *fluxFleet) until(what string, is func(fluxState, string) bool) (time.Time, fluxState, string) {
 	f.T.Helper()
 	for end := time.Now().Add(fluxPatience); ; time.Sleep(300 * time.Millisecond) {
@@ -161,8 +161,8 @@ func (f *fluxFleet) contains(regions string) func(fluxState, string) bool {
 
 func succeeds(s fluxState, _ string) bool { return s.Verdict == "success" }
 
-// A rollout on real Flux: a soak of three intervals ends on time, a canary that breaks in between restarts its soak, a
-// broken canary stops the rollout, and once it is fixed, the rollout continues.
+// A rollout on real Flux: a soak of three intervals ends on time, a canary that breaks during its soak restarts the
+// soak, a canary that stays broken stops the rollout, and once the canary is fixed, the rollout continues.
 func TestFluxRollout(t *testing.T) {
 	f := newFluxFleet(t)
 	f.step()
@@ -183,7 +183,7 @@ func TestFluxRollout(t *testing.T) {
 		}
 		f.until("the rest to run", succeeds)
 	})
-	f.run("breaks in between", func(t *testing.T) {
+	f.run("canary that breaks during its soak", func(t *testing.T) {
 		f.step("region", "3")
 		f.until("the canary", func(s fluxState, _ string) bool { return s.Folders["canary"].Verdict == "success" })
 		f.push(fluxNeverReady)
@@ -192,7 +192,7 @@ func TestFluxRollout(t *testing.T) {
 		f.push(fluxConfigMap("3"))
 		at, _, _ := f.until("the rest", f.contains("3 3"))
 		if took := at.Sub(mended); took < fluxSoak {
-			t.Errorf("the rest was written %s after the canary was mended", took)
+			t.Errorf("the rest was written %s after the canary was fixed", took)
 		}
 		f.until("the rest to run", succeeds)
 	})
@@ -204,7 +204,7 @@ func TestFluxRollout(t *testing.T) {
 			t.Errorf("the failure came after %s", took)
 		}
 		if !strings.Contains(printed, "The rollout stopped") || !strings.Contains(printed, "couldn't find remote ref") {
-			t.Errorf("the apply says:\n%s", printed)
+			t.Errorf("the output of the apply:\n%s", printed)
 		}
 		for range 10 {
 			state, _ := f.step()
@@ -218,7 +218,7 @@ func TestFluxRollout(t *testing.T) {
 		f.until("the rest to run", succeeds)
 		delivered := false
 		if f.Output("delivered", &delivered); !delivered {
-			t.Error("the mended fleet is not delivered")
+			t.Error("the fixed fleet is not delivered")
 		}
 	})
 }

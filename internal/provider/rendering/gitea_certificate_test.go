@@ -17,8 +17,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
-// TestAccGiteaClientCertificate: a Gitea behind TLS with a private authority that requires a client certificate takes
-// pushes, pull requests and commit statuses, and the key is in no file and no output.
+// TestAccGiteaClientCertificate: the provider pushes, opens a pull request and sets a commit status on a Gitea whose
+// TLS server has a private authority and requires a client certificate. No file and no output contains the key.
 func TestAccGiteaClientCertificate(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// onGitea makes a module use the Gitea that tests share in place of GitHub, with a token. There are no git_credentials:
-// the API's credential serves Git.
+// onGitea makes a module use the Gitea that tests share in place of GitHub, with a token. Without git_credentials, the
+// provider signs in with Git with the token too.
 func onGitea(r *acc.Root, token string) {
 	r.T.Helper()
 	r.Write("gitea_override.tf", fmt.Sprintf(
@@ -25,7 +25,7 @@ func send(t *testing.T, local string, to *gitea.Repo) {
 	gitserver.Git(t, local, "push", "--quiet", "--force", "--all", to.Remote())
 }
 
-// receive copies the branches into a local repo of Gitea.
+// receive copies the branches of a repo on Gitea into a local repo.
 func receive(t *testing.T, local string, from *gitea.Repo) {
 	t.Helper()
 	gitserver.Git(t, local, "fetch", "--quiet", "--prune", from.Remote(), "+refs/heads/*:refs/heads/*")
@@ -109,7 +109,7 @@ func TestAccGiteaRendering(t *testing.T) {
 	r.ExpectEmptyPlan()
 }
 
-// TestAccGiteaFeedback: on Gitea, a team hears of a target that it breaks, and of its end.
+// TestAccGiteaFeedback: on Gitea, a team gets feedback when it breaks a target, and when it has fixed the target.
 func TestAccGiteaFeedback(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)

@@ -269,7 +269,7 @@ func TestAccSecretValuesInConfigs(t *testing.T) {
 
 	for _, out := range outputs {
 		if strings.Contains(out, token) || strings.Contains(out, other) {
-			t.Errorf("the output tells a secret:\n%s", out)
+			t.Errorf("the output contains a secret:\n%s", out)
 		}
 	}
 }
@@ -310,7 +310,7 @@ func TestAccSecretValuesInLogs(t *testing.T) {
 	}
 	for line := range strings.Lines(written + r.Printed.String()) {
 		if strings.Contains(line, token) {
-			t.Errorf("this line tells the value: %s", line)
+			t.Errorf("this line contains the value: %s", line)
 		}
 	}
 }
