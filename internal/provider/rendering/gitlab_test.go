@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// gitlabChain is a chain of dev, which is rendered by merge request, and stage, whose BaseRepo is.
+// gitlabChain is a chain of dev, which is rendered by merge request, and stage, whose BaseRepo changes by merge
+// request.
 type gitlabChain struct {
 	*acc.Root
 	fake                 *gitlabfake.Server
@@ -55,7 +56,8 @@ func (c *gitlabChain) merge(version int) string {
 	}, "---\n")})
 }
 
-// run applies a minute later, and compares the promoted commits of dev and stage; "": none.
+// run applies a minute later, and compares the promoted commits of dev and stage. An environment without a commit has
+// "".
 func (c *gitlabChain) run(dev, stage string) {
 	c.T.Helper()
 	c.now = c.now.Add(time.Minute)
@@ -84,11 +86,11 @@ func (c *gitlabChain) expectRequests(of *gitlabfake.Project, want string) {
 }
 
 // A chain on GitLab: a rendering by merge request, the status of its commit, the gate that reads it, and the merge
-// request of kalypso_base_repo. Git over HTTPS takes the API's token, and nothing else has it. The results are the same
-// while GitLab's answers lag behind.
+// request of kalypso_base_repo. Git over HTTPS signs in with the API's token. The results are the same while GitLab's
+// answers lag behind.
 func TestAccGitLab(t *testing.T) {
 	t.Parallel()
-	for name, lag := range map[string]int{"prompt": 0, "lags": 2} {
+	for name, lag := range map[string]int{"no lag": 0, "lag of two answers": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newGitLabChain(t, gitlabfake.WithLag(lag))
@@ -109,7 +111,7 @@ func TestAccGitLab(t *testing.T) {
 			c.ExpectEmptyPlan()
 
 			c.Set("verdict", "success")
-			c.run(first, "") // the status is set by this run, so the next one reads it
+			c.run(first, "") // this run sets the status, and the next run reads it
 			c.run(first, first)
 			c.expectRequests(c.controlPlane, "1 opened to stage")
 			c.ExpectEmptyPlan()
@@ -160,7 +162,7 @@ func TestAccGitLabRefused(t *testing.T) {
 		r.ExpectError(refused.said, "plan", "-no-color")
 	}
 	if all := fake.Requests(); len(all) > 0 {
-		t.Errorf("GitLab was asked: %v", all)
+		t.Errorf("GitLab got requests: %v", all)
 	}
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.Set("github", map[string]any{"base_url": fake.URL + "/", "token": "canary"})

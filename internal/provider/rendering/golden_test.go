@@ -74,7 +74,7 @@ func TestAccGoldenLarge(t *testing.T) {
 	}
 }
 
-// TestAccSample renders the real control plane's environment dev, its Workload documents with a workspace.
+// TestAccSample renders the environment dev of the real control plane, with a workspace in its Workload documents.
 func TestAccSample(t *testing.T) {
 	t.Parallel()
 	sample := golden.Named(t, "sample-dev")

@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The identity of a rendering is its destination. It follows the arguments, and works for an import.
+// The identity of a rendering is its destination. It changes with the arguments, and an import accepts it.
 func TestAccRenderingIdentity(t *testing.T) {
 	t.Parallel()
 	const address = "kalypso_environment_rendering.this"

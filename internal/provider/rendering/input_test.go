@@ -17,8 +17,7 @@ import (
 )
 
 // Bad input is an error of the plan. The files diagnostics.txt contain each error as the user reads it: the resource,
-// the line, the object and its source, what is wrong and what to do. All of a configuration's errors come from one
-// plan.
+// the line, the object and its source, what is wrong and what to do. One plan shows all errors of a configuration.
 func TestAccBadInput(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"arguments", "fleet", "manifests", "paths", "placement", "placement_resources"} {
@@ -39,7 +38,7 @@ func TestAccUnreadableDestination(t *testing.T) {
 	r := acc.NewRootFrom(t, folder)
 
 	var repos []string
-	names := []string{} // text that differs from run to run → a name for it
+	names := []string{} // pairs of a text that differs between runs, and a name for it
 	repo := func(name string, files map[string]string) string {
 		bare := gitserver.InitBare(t)
 		gitserver.Seed(t, bare, "dev", files)
@@ -188,7 +187,7 @@ resource "kalypso_environment_rendering" "test" {
 	for _, want := range []string{`cluster_types["000"].name`, "error: 850 more problems\nThe first 50 of 900 are " +
 		"shown. Fix them, and plan again to see the rest."} {
 		if !strings.Contains(text, want) {
-			t.Errorf("not said: %s", want)
+			t.Errorf("the errors do not contain: %s", want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
-// TestKeptFiles: the files of the folders that stay are those of the last apply, at the new path.
+// TestKeptFiles: kept folders have the files of the last apply, at the new path.
 func TestKeptFiles(t *testing.T) {
 	repo := types.ObjectValueMust(
 		map[string]attr.Type{"repo": types.StringType, "branch": types.StringType, "path": types.StringType},
@@ -38,8 +38,9 @@ func TestKeptFiles(t *testing.T) {
 	}{
 		"a cluster type":      {[]string{"large"}, []string{"new/large/README.md", "new/large/a/x.yaml"}},
 		"a deployment target": {[]string{"small/a"}, []string{"new/small/a/x.yaml"}},
-		"both":                {[]string{"largest", "small/ab"}, []string{"new/largest/a/x.yaml", "new/small/ab/x.yaml"}},
-		"none":                {nil, nil},
+		"a cluster type and a target": {[]string{"largest", "small/ab"},
+			[]string{"new/largest/a/x.yaml", "new/small/ab/x.yaml"}},
+		"no folder": {nil, nil},
 	} {
 		got := r.keptFiles(state, tc.folders)
 		if diff := cmp.Diff(tc.want, slices.Sorted(maps.Keys(got))); diff != "" {

@@ -40,17 +40,17 @@ func TestLastPlan(t *testing.T) {
 		"another preview": more, "nothing": {},
 	} {
 		if take(other) != nil {
-			t.Errorf("the plan serves %s", name)
+			t.Errorf("the plan is reused for %s", name)
 		}
 	}
 	other := at
 	other.Path = "b"
 	l.Keep("dev", other, values(dev, "1"), two, nil)
 	if take(values(dev, "1")) != one {
-		t.Error("the plan does not serve the same values")
+		t.Error("the plan is not reused for the same values")
 	}
 	if take(values(dev, "1")) != nil {
-		t.Error("the plan serves twice")
+		t.Error("the plan is reused twice")
 	}
 	if decision, _ := l.Take("dev", other, values(dev, "1")); decision != two {
 		t.Error("the plan of another rendering is lost")
@@ -58,6 +58,6 @@ func TestLastPlan(t *testing.T) {
 	l.Keep("dev", at, values(dev, "1"), one, nil)
 	l.Keep("dev", at, values(dev, "2"), two, nil)
 	if take(values(dev, "1")) != nil || take(values(dev, "2")) != two {
-		t.Error("it is not the last plan that is kept")
+		t.Error("an earlier plan is kept in place of the last one")
 	}
 }

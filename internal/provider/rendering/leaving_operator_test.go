@@ -12,9 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The guide "Leaving the operator" moves objects from YAML to HCL one by one: each is imported and passed to the
-// rendering, and its file is deleted. The tree and the branch stay the same. The manifest of a
-// resource moves it back.
+// The guide "Leaving the operator" moves objects from YAML to HCL one by one: each object is imported and passed to the
+// rendering, and its file is deleted. The tree and the branch do not change. With the manifest of its resource, an
+// object moves back to YAML.
 func TestAccMoveFromYAMLToHCL(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}

@@ -85,8 +85,8 @@ func TestAccRenderingLife(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccRenderingPromotedCommit: a change of the promoted commit alone makes a commit. Its file does not count for
-// drift.
+// TestAccRenderingPromotedCommit: a change of the promoted commit alone makes a commit. A foreign change of the file
+// with the promoted commit is no drift.
 func TestAccRenderingPromotedCommit(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -105,8 +105,8 @@ func TestAccRenderingPromotedCommit(t *testing.T) {
 	r.expectCommits(1)
 }
 
-// TestAccRenderingMoves: another path, branch or repo is an update. The new location is written and the previous one
-// cleaned.
+// TestAccRenderingMoves: another path, branch or repo is an update. The apply writes the new location, and then removes
+// the tree at the previous location.
 func TestAccRenderingMoves(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -124,7 +124,7 @@ func TestAccRenderingMoves(t *testing.T) {
 	for _, path := range []string{"clusters", "clusters/dev", "./", "large/dev", "elsewhere/", "elsewhere"} {
 		r.setDestination("path", path)
 		if path == "elsewhere" {
-			r.expectCommits(0) // only written otherwise
+			r.expectCommits(0) // the same path, without the slash
 		} else {
 			r.expectUpdate(1)
 		}
@@ -137,13 +137,13 @@ func TestAccRenderingMoves(t *testing.T) {
 		}
 	}
 
-	// To another branch: foreign files stay on the previous one.
+	// To another branch: foreign files stay on the previous branch.
 	r.setDestination("branch", "stage", "path", ".")
-	r.expectUpdate(1) // the clean-up
+	r.expectUpdate(1) // the commit that cleans up the previous branch
 	r.expectFiles("stage", defaultPaths("")...)
 	r.expectFiles("dev", mine...)
 
-	// To another repo, with another tree. A clean-up that fails is an error. The next apply repeats it.
+	// To another repo, with another tree. If the clean-up fails, the apply fails, and the next apply repeats the clean-up.
 	gitserver.Hook(t, r.repo, "pre-receive", "stage is frozen", 1)
 	first := r.repo
 	r.repo = gitserver.InitBare(t)
@@ -183,7 +183,7 @@ func TestAccRenderingMoveKeepsOldLocation(t *testing.T) {
 	r.expectFiles("stage", defaultPaths("old")...)
 	r.setDestination("branch", "dev")
 	r.expectCommits(0)
-	// This works within a branch too, but not into the path that is kept.
+	// A move within the branch works too, but not to a path below the kept one.
 	r.setDestination("path", "old/new")
 	r.expectRefused([]string{`on_move = "keep" also leaves this rendering at path "old"`, "Choose a path beside it"},
 		"plan")
@@ -194,11 +194,11 @@ func TestAccRenderingMoveKeepsOldLocation(t *testing.T) {
 	r.expectFiles("dev", defaultPaths("old")...)
 	r.expectFiles("stage", defaultPaths("old")...)
 
-	// The guide removes what stayed.
+	// The commands in the guide remove the kept folders.
 	_, way, _ := strings.Cut(acc.ReadFile(t, "../../../templates/guides/branch.md"), "## Remove the old folders")
 	block := acc.Fenced.FindStringSubmatch(way)
 	if block == nil {
-		t.Fatal("the guide does not remove what stayed")
+		t.Fatal("the guide has no commands that remove the kept folders")
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-euc", strings.ReplaceAll(block[2], "https://github.com/acme/gitops",
 		"file://"+r.repo))
@@ -210,8 +210,8 @@ func TestAccRenderingMoveKeepsOldLocation(t *testing.T) {
 	r.expectFiles("dev")
 }
 
-// TestAccRenderingPlanTimeout: the plan of an update is limited by timeouts.update, that of a create by
-// timeouts.create.
+// TestAccRenderingPlanTimeout: timeouts.update limits the plan of an update, and timeouts.create limits the plan of a
+// create.
 func TestAccRenderingPlanTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -226,8 +226,8 @@ func TestAccRenderingPlanTimeout(t *testing.T) {
 	r.expectRefused([]string{"Out of time"}, "plan")
 }
 
-// TestAccRenderingSameRepoByOtherURL: another URL of the same repo is the same destination, whether or not the URL
-// shows it.
+// TestAccRenderingSameRepoByOtherURL: another URL of the same repo is the same destination, even if only the content of
+// the repo shows that.
 func TestAccRenderingSameRepoByOtherURL(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -240,7 +240,7 @@ func TestAccRenderingSameRepoByOtherURL(t *testing.T) {
 	r.options("guardrails", anyRemoval)
 	out := r.expectUpdate(0)
 	if !strings.Contains(out.Text(), "Previous location was not cleaned up") {
-		t.Errorf("apply says nothing of the old place:\n%s", out.Stdout)
+		t.Errorf("the apply does not mention the previous location:\n%s", out.Stdout)
 	}
 	r.setDestination("repo", "file://"+r.repo)
 	r.Set("value", "2")
@@ -248,8 +248,8 @@ func TestAccRenderingSameRepoByOtherURL(t *testing.T) {
 	r.expectFiles("dev", defaultPaths("")...)
 }
 
-// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing. A rendering can change from it
-// to push and back.
+// TestAccRenderingWithoutDelivery: the strategy none needs no server and writes nothing. A rendering can change from
+// this strategy to push and back.
 func TestAccRenderingWithoutDelivery(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -355,7 +355,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	r.options("guardrails", map[string]any{"max_removed": "100%", "allow_empty": true})
 	r.expectCommits(1)
 	if !strings.Contains(gitserver.Tree(t, r.repo, "dev")[".kalypso/rendering.json"], `"environment": "stage"`) {
-		t.Error("the record is not the new environment's")
+		t.Error("the record does not name the new environment")
 	}
 	r.options("guardrails", map[string]any{"max_removed": "3"})
 	r.Set("targets", map[string]string{"a": "large"})
@@ -363,7 +363,7 @@ func TestAccRenderingGuardrails(t *testing.T) {
 	r.options("accepted_changes", []string{r.refusedID(emptied)})
 	r.expectCommits(1)
 	if out := r.expectCommits(0); !strings.Contains(out.Text(), "Accepted changes are no longer needed") {
-		t.Errorf("the plan does not note that the ID is spent:\n%s", out.Stdout)
+		t.Errorf("the plan does not note that the ID is no longer needed:\n%s", out.Stdout)
 	}
 	r.expectFiles("dev", paths("", "large", "large/app-a", "small")...)
 }

@@ -51,11 +51,11 @@ resource "kalypso_environment_rendering" "this" {
 	"reconciler.yaml": kustomization + "spec: { path: {{ .Manifests.path | quote }} }\n",
 }
 
-// kustomization is the beginning of an object.
+// kustomization is the beginning of an object in a template.
 const kustomization = "apiVersion: g.io/v1\nkind: Kustomization\nmetadata: { name: {{ .Namespace }} }\n"
 
-// TestAccLimits sets each limit to the fleet's size, which passes, and to one below, which is an error of the plan that
-// names the limit.
+// TestAccLimits sets each limit to the size of the fleet, which is accepted, and to a smaller value, for which the plan
+// has an error that names the limit.
 func TestAccLimits(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, limitedRoot)
@@ -76,7 +76,7 @@ func TestAccLimits(t *testing.T) {
 	}
 }
 
-// TestAccTeamText plans texts of a team that would be harmful if they were more than data.
+// TestAccTeamText plans texts of a team that would be harmful if a template or YAML interpreted them.
 func TestAccTeamText(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, limitedRoot)
@@ -102,7 +102,7 @@ func TestAccMessageLimit(t *testing.T) {
 	r.ExpectError([]string{"Too much YAML for Terraform", "have 90 MB", "leaves 89 MB"}, "validate", "-no-color")
 }
 
-// slowRoot renders for minutes.
+// slowRoot returns a root module whose plan renders for minutes.
 func slowRoot(t *testing.T) *acc.Root {
 	t.Helper()
 	r := acc.NewRoot(t, limitedRoot)
@@ -113,7 +113,7 @@ func slowRoot(t *testing.T) *acc.Root {
 	return r
 }
 
-// TestAccTimeoutOfPlan: timeouts end a plan that renders for minutes, and the error says so.
+// TestAccTimeoutOfPlan: a timeout ends a plan that renders for minutes, and the error names the timeouts.
 func TestAccTimeoutOfPlan(t *testing.T) {
 	t.Parallel()
 	r := slowRoot(t)

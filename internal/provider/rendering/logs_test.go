@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccLogs checks what the provider's process writes. Terraform reads all of it but shows only what TF_LOG requests,
-// so unrequested logs cost time unnoticed.
+// TestAccLogs checks what the provider's process writes. Terraform reads all logs of the provider, but shows only the
+// ones that TF_LOG requests. Other logs would cost time, and no user would see them.
 func TestAccLogs(t *testing.T) {
 	acc.NeedTerraform(t)
 	for name, c := range map[string]struct {
@@ -41,7 +41,7 @@ func TestAccLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The library repeats our warnings at level WARN, so its lines below INFO count.
+			// The library repeats our warnings at level WARN, so only its lines below INFO are compared.
 			for logged, want := range map[string]bool{`"@level":"(debug|trace)".*"@module":"sdk.framework"`: c.library,
 				`"@level":"(debug|trace)".*"@module":"sdk.proto"`: c.library, `"@module":"kalypso"`: c.own} {
 				if got := regexp.MustCompile(logged).Match(data); got != want {

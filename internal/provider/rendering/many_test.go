@@ -38,7 +38,7 @@ func TestManyRenderings(t *testing.T) {
 			t.Fatalf("apply %d: %v\n%s", i, err, ds)
 		}
 		if privateKeys(t, after.Private)[nothingToDoKey] == nil {
-			t.Errorf("apply %d did not keep that there is nothing to do", i)
+			t.Errorf("apply %d did not store that there is nothing to do", i)
 		}
 	}
 	if n := strings.Count(logs.String(), "rendering the fleet"); n != many {

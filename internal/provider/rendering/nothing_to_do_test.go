@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// planOf plans with a version of the provider. It returns the diagnostics, and whether there is anything to do.
+// planOf plans with a version of the provider. It returns the diagnostics, and whether the plan has changes.
 func planOf(p *acc.ProtocolRun, version string, r protocol.Resource, given map[string]any) (text string, changes bool) {
 	p.T.Helper()
 	plan, ds, err := p.StartVersion(version).Plan(p.T.Context(), &r, given)
@@ -33,7 +33,8 @@ func privateKeys(t *testing.T, private []byte) (keys map[string][]byte) {
 	return keys
 }
 
-// withPrivate returns the resource with another value of a key of its private state; nil: without the key.
+// withPrivate returns the resource with another value of a key of its private state, or without the key if the value is
+// nil.
 func withPrivate(t *testing.T, r protocol.Resource, key string, value []byte) protocol.Resource {
 	t.Helper()
 	keys := privateKeys(t, r.Private)
@@ -50,7 +51,8 @@ func withPrivate(t *testing.T, r protocol.Resource, key string, value []byte) pr
 
 const nothingToDoKey = "nothing_to_do"
 
-// A plan takes the result that the apply kept only if none of its inputs changed. The test marks the kept result.
+// A plan reuses the result that the apply has stored only if no input has changed. The test adds a warning to the
+// stored result, by which it recognizes the result.
 func TestNothingToDoInputs(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -79,14 +81,14 @@ func TestNothingToDoInputs(t *testing.T) {
 		name, version string
 		resource      protocol.Resource
 		given         map[string]any
-		taken         bool
+		reused        bool
 	}{
-		{"nothing changed", "test", marked, given, true},
+		{"no change", "test", marked, given, true},
 		{"another version of the provider", "next", marked, given, false},
 		{"a development build", "dev", marked, given, false},
 		{"another config value", "test", marked, fleetArguments(repo, "two"), false},
 		{"another guardrail", "test", marked, with("guardrails", map[string]any{"max_removed": "1"}), false},
-		{"no argument of the delivery", "test", marked, with("delivery", nil), false},
+		{"no delivery argument", "test", marked, with("delivery", nil), false},
 		{"an unknown argument", "test", marked, with("promoted_commit", protocol.Unknown), false},
 		{"an edited state", "test", edited, given, false},
 		{"another delivery", "test", withPrivate(t, marked, "delivery", []byte("another")), given, false},
@@ -96,10 +98,10 @@ func TestNothingToDoInputs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &acc.ProtocolRun{T: t, Config: p.Config}
 			text, changes := planOf(q, tt.version, tt.resource, tt.given)
-			if strings.Contains(text, mark) != tt.taken || tt.taken && changes {
+			if strings.Contains(text, mark) != tt.reused || tt.reused && changes {
 				t.Errorf("the plan changes something: %t\n%s", changes, text)
 			}
-			if tt.taken && !strings.Contains(text, `ElementKeyString("a.yaml")`) {
+			if tt.reused && !strings.Contains(text, `ElementKeyString("a.yaml")`) {
 				t.Errorf("the warning is at another attribute:\n%s", text)
 			}
 		})
@@ -150,18 +152,18 @@ func part(t *testing.T, given map[string]any, names ...string) map[string]any {
 	return given
 }
 
-// A plan that takes the result that the apply kept has the same warnings, at the same attributes, as one that renders
-// the fleet.
+// A plan that reuses the stored result of the apply has the same warnings, at the same attributes, as a plan that
+// renders the fleet.
 func TestNothingToDoWarnings(t *testing.T) {
 	t.Parallel()
 	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same, namespace: same}\n"
 	for _, tt := range []struct {
 		name   string
 		change func(given map[string]any)
-		want   string // a warning; "": none
+		want   string // a text in the warnings; empty if there must be no warning
 	}{
 		{"no warning", func(map[string]any) {}, ""},
-		{"only computed", func(given map[string]any) {
+		{"strategy none", func(given map[string]any) {
 			given["delivery"] = map[string]any{"strategy": "none"}
 		}, ""},
 		{"an unscheduled target", func(given map[string]any) {
@@ -171,18 +173,18 @@ func TestNothingToDoWarnings(t *testing.T) {
 		{"an unused object in YAML", func(given map[string]any) {
 			part(t, given, "manifests")["b.yaml"] = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n"
 		}, "From: manifests"},
-		{"a secret in a config", func(given map[string]any) {
+		{"an accepted secret in a config", func(given map[string]any) {
 			given["manifests"] = fleetArguments("", "ghp_"+strings.Repeat("a1B2", 9))["manifests"]
 			given["guardrails"] = map[string]any{"secrets": "warn"}
 		}, ""},
-		{"the same object twice", func(given map[string]any) {
+		{"an accepted duplicate object", func(given map[string]any) {
 			part(t, given, "templates", "r")["manifests"] = []any{object}
 			given["workloads"] = map[string]any{"shop": map[string]any{"name": "shop", "deployment_targets": []any{
 				map[string]any{"name": "web", "environment": "dev"}, map[string]any{"name": "api", "environment": "dev"},
 			}}}
 			given["guardrails"] = map[string]any{"duplicate_objects": "warn"}
 		}, ""},
-		{"placement", func(given map[string]any) {
+		{"too few cluster types", func(given map[string]any) {
 			part(t, given, "scheduling_policies", "all")["placement"] = map[string]any{"number_of_cluster_types": 2}
 		}, "guardrails.unsatisfied"},
 	} {
@@ -193,7 +195,7 @@ func TestNothingToDoWarnings(t *testing.T) {
 			tt.change(given)
 			p.Run(given, given)
 			if privateKeys(t, p.Resource.Private)[nothingToDoKey] == nil {
-				t.Error("the apply did not keep that there is nothing to do")
+				t.Error("the apply did not store that there is nothing to do")
 			}
 			kept, changes := planOf(p, "test", p.Resource, given)
 			rendered, renderedChanges := planOf(p, "test", withPrivate(t, p.Resource, nothingToDoKey, nil), given)

@@ -22,7 +22,7 @@ func TestNullElements(t *testing.T) {
 	p := acc.NewRenderingRun(t)
 	applied, ds := p.TryRun(given)
 	if applied {
-		t.Error("it was applied")
+		t.Error("the arguments were applied")
 	}
 	var found []string
 	for _, d := range ds {

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestOwners: a pull request asks the owners of the folders that it changes, each once. It describes them with the
-// folders, also those of a workload that is gone.
+// TestOwners: a pull request asks the owners of the folders that it changes for a review, each owner once. Its
+// description lists the owners with these folders, also the folders of a removed workload.
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	fake := githubfake.New(t)
@@ -72,7 +72,7 @@ func TestOwners(t *testing.T) {
 		"- workspace `kaizen` on cluster type `large` (`lee`): `large/shop-web`")
 	on.Merge(t, 1, "merge")
 
-	// A workload of kaizen is added, so that payments is not asked. Then the one of payments is removed.
+	// A workload of kaizen is added, so payments is not asked. Then the workload of payments is removed.
 	workload("cart", "kaizen")
 	expect(2, "octocat", "kim", "lee")
 	if strings.Contains(description, "payments") {
@@ -82,13 +82,13 @@ func TestOwners(t *testing.T) {
 	expect(2, "octocat", "kim", "lee", "pat")
 	describes("- workspace `payments` (`pat`, `octocat`): `large/bank-web`")
 
-	// The request stays, and is not repeated.
+	// The request to payments stays, and is not repeated.
 	workload("bank", "payments")
 	expect(2, "octocat", "kim", "lee", "pat")
 	delete(workloads, "bank")
 	expect(2, "octocat", "kim", "lee", "pat")
 
-	// Other owners are asked at once, unless they are too many.
+	// New owners are asked by the next apply, unless there are too many of them.
 	many := []any{}
 	for i := range 16 {
 		many = append(many, fmt.Sprint("user", i))
@@ -103,7 +103,7 @@ func TestOwners(t *testing.T) {
 	}
 	expect(2, "octocat", "kim", "lee", "pat", "sre")
 
-	// The plan of a create does not know the branch, so that its apply warns.
+	// The plan of a create does not read the branch, so the apply warns.
 	gitserver.Seed(t, on.Path, "live", map[string]string{"README.md": "hello\n"})
 	created := &acc.ProtocolRun{T: t, Resource: acc.NewRenderingRun(t).Resource, Config: p.Config}
 	given := arguments()

@@ -25,7 +25,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 	r.Env = append(r.Env, "TF_VAR_repo="+r.repo)
 	fleet := acc.AddGolden(operators, r.Root)
 	fleet.Preview = "assignments"
-	// There, the key of a fleet is its branch.
+	// In this module, the key of a fleet is the name of its branch.
 	if err := os.Rename(filepath.Join(r.Folder, "fleets", name), filepath.Join(r.Folder, "fleets", "dev")); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestAccRenderingAdopt(t *testing.T) {
 	})
 	others := r.others()
 
-	fleet.Existing = false // adopt
+	fleet.Existing = false // without adopt
 	r.Write("fleets.json", acc.ToJSON(t, map[string]acc.GoldenFleet{"dev": fleet}))
 	r.expectRefused([]string{"Folders are not owned by this rendering", "command-center, drone, large, small",
 		"adopt = true"}, "plan")
@@ -96,15 +96,15 @@ func TestAccRenderingForeignFolder(t *testing.T) {
 	r.Set("types", []string{"large", "small", "team"})
 	r.options("adopt", true)
 	if out := r.expectCommits(1); !strings.Contains(out.Text(), "Existing folders will be adopted") {
-		t.Errorf("apply says nothing of what it takes over:\n%s", out.Stdout)
+		t.Errorf("the apply does not list the folders that it adopts:\n%s", out.Stdout)
 	}
 	maps.DeleteFunc(others, func(path, _ string) bool { return strings.HasPrefix(path, "team/") })
 	r.expectOthers(others)
 	r.expectFiles("dev", append(append(defaultPaths(""), "team/README.md"), slices.Collect(maps.Keys(others))...)...)
 }
 
-// TestAccRenderingStateLost: without the state, the record identifies the owner of the tree. Destroying with on_destroy
-// = "keep" leaves it.
+// TestAccRenderingStateLost: without the state, the record identifies the owner of the tree. A destroy with on_destroy
+// = "keep" leaves the tree on the branch.
 func TestAccRenderingStateLost(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -124,8 +124,8 @@ func TestAccRenderingStateLost(t *testing.T) {
 	if r.head() != head {
 		t.Error("on_destroy = keep moved the branch")
 	}
-	// A tree whose fleet has changed since is adopted only with adopt = true, by this root module or another. With it,
-	// the apply is an update like any other: the guardrails count the folders that the record lists.
+	// If the fleet has changed after the delivery, the tree is adopted only with adopt = true, by this root module or
+	// another one. Then the apply is an update like any other: the guardrails count the folders that the record lists.
 	r.options("adopt", nil)
 	r.Set("targets", map[string]string{"a": "large", "c": "small"})
 	refused := []string{
@@ -141,7 +141,7 @@ func TestAccRenderingStateLost(t *testing.T) {
 	said := "The branch contains folders of this rendering"
 	if out := r.expectCommits(1).Text(); !strings.Contains(out, said) ||
 		!strings.Contains(out, "large: 0 added, 1 removed, 0 changed removed: app-b") {
-		t.Errorf("apply does not say what it changes:\n%s", out)
+		t.Errorf("the apply does not list its changes:\n%s", out)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestAccRenderingsWithOverlappingPaths(t *testing.T) {
 
 // TestAccRenderingReplaced: a plan that destroys and creates the rendering of one destination is an error, since the
 // branch would contain nothing in between. A moved block renames the resource. Terraform does not let the provider see
-// that it replaces a tainted resource, so that the destroy is refused.
+// that it replaces a tainted resource, so the provider refuses the destroy.
 func TestAccRenderingReplaced(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
