@@ -44,7 +44,8 @@ func giteaComment(t *testing.T) string {
 	return ""
 }
 
-// gitlabComment returns the comments of GitLab's pipeline. It installs the program that posts them.
+// gitlabComment returns the commands by which GitLab's pipeline posts the description, without the installation of
+// their programs.
 func gitlabComment(t *testing.T) string {
 	t.Helper()
 	var pipeline struct {
@@ -53,13 +54,13 @@ func gitlabComment(t *testing.T) string {
 	readPipeline(t, "gitlab-ci.yml", &pipeline)
 	_, script, found := strings.Cut(strings.Join(pipeline.Plan.Script, "\n"), "apk add --no-cache curl jq\n")
 	if !found {
-		t.Fatal("the job does not install what it posts with")
+		t.Fatal("the job does not install curl and jq")
 	}
 	return script
 }
 
-// TestAccPipelineComments runs the steps of examples/pipelines that post what a pull request changes: the description
-// of a rendering that changes is the comment, and without a change there is none.
+// TestAccPipelineComments runs the steps of examples/pipelines that comment on a pull request. The comment is the
+// description of the rendering's change. Without a change, no comment is posted.
 func TestAccPipelineComments(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

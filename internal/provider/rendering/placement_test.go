@@ -98,7 +98,7 @@ func (r *placedRoot) expectPlaced(want map[string][]string) {
 	}
 }
 
-// decisions returns those of the record on the branch.
+// decisions returns the placement decisions in the record on the branch.
 func (r *placedRoot) decisions() map[string]any {
 	r.T.Helper()
 	var record struct{ Decisions map[string]any }
@@ -154,14 +154,14 @@ func TestAccPlacement(t *testing.T) {
 	f.Guardrails["moved"] = "ignore"
 	r.fleet(f)
 	if out := r.Succeed("plan", "-no-color"); strings.Contains(out.Text(), "Deployment targets move") {
-		t.Errorf("the guardrail that ignores warns:\n%s", out.Stdout)
+		t.Errorf("the guardrail warns in spite of ignore:\n%s", out.Stdout)
 	}
 	r.Apply()
 	r.ExpectEmptyPlan()
 	second := map[string][]string{"hello-web": {"central", "north"}, "shop-web": {"central", "north"}}
 	r.expectPlaced(second)
 
-	f.ClusterTypes["east"].Taints = nil // targets that have moved stay there
+	f.ClusterTypes["east"].Taints = nil // targets that have moved do not move back
 	r.fleet(f)
 	r.Apply()
 	r.expectPlaced(second)
@@ -178,7 +178,7 @@ func TestAccPlacement(t *testing.T) {
 	r.fleet(f)
 	if out := r.Succeed("plan", "-no-color"); !strings.Contains(out.Text(),
 		`hello-web by "web": 3 of 4; central: the taint pci=true:NoSelect is not tolerated`) {
-		t.Errorf("the warning is not there:\n%s\n%s", out.Stdout, out.Stderr)
+		t.Errorf("the warning is missing:\n%s\n%s", out.Stdout, out.Stderr)
 	}
 	f.Guardrails["unsatisfied"] = "error"
 	r.fleet(f)
@@ -230,8 +230,8 @@ func TestAccPlacementAfterLostState(t *testing.T) {
 		t.Errorf("the import led to %d commits", made)
 	}
 
-	// A policy with another name adopts the existing placements. A change of the decisions alone makes a commit of the
-	// record.
+	// A policy with another name adopts the existing placements. If only the decisions change, the commit contains only
+	// the record.
 	f.Policies["renamed"] = f.Policies["web"]
 	delete(f.Policies, "web")
 	r.fleet(f)
@@ -243,7 +243,7 @@ func TestAccPlacementAfterLostState(t *testing.T) {
 		t.Errorf("decisions in the record (-want +got):\n%s", diff)
 	}
 
-	// Another generation forgets.
+	// With another generation, the earlier decisions do not count.
 	f.Policies["renamed"].Placement["generation"] = "2"
 	r.fleet(f)
 	r.Apply()
@@ -251,9 +251,9 @@ func TestAccPlacementAfterLostState(t *testing.T) {
 	r.expectPlaced(map[string][]string{"hello-web": {"central", "east"}, "shop-web": {"central", "east"}})
 }
 
-// TestAccPlacementReviewed proposes decisions by pull request: while it is open, the plan is empty, and the next plan
-// keeps the decisions of a merged one.
-func TestAccPlacementReviewed(t *testing.T) {
+// TestAccPlacementByPullRequest proposes decisions by pull request. While the pull request is open, the plan is empty.
+// After the merge, plans keep the decisions.
+func TestAccPlacementByPullRequest(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
 	fake := githubfake.New(t)
@@ -339,7 +339,7 @@ func TestAccPlacementRandom(t *testing.T) {
 	}
 }
 
-// edit makes random edits.
+// edit makes random edits, and returns their names.
 func (f *placedFleet) edit(r *rand.Rand, step int) (names []string) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	anyType := func() *placedClusterType {
@@ -382,7 +382,8 @@ func (f *placedFleet) edit(r *rand.Rand, step int) (names []string) {
 	return names
 }
 
-// expectKept compares the cluster types of each deployment target with those before.
+// expectKept checks that each deployment target stays on the cluster types that still fit, and is on the wanted number
+// of cluster types if enough of them fit.
 func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string) {
 	t.Helper()
 	number := 2
@@ -416,7 +417,8 @@ func (f *placedFleet) expectKept(t *testing.T, before, after map[string][]string
 }
 
 // TestAccPlacementReasons compares the reasons that kalypso_assignments returns for each cluster type that a policy
-// selects: placed, kept, its scores, and the taint, the spread or the number that excluded it.
+// selects: whether the target is placed there, whether it is kept there, the scores, and the taint, the spread or the
+// number that excluded the cluster type.
 func TestAccPlacementReasons(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": acc.TerraformBlock + `

@@ -45,7 +45,7 @@ func TestAccPlans(t *testing.T) {
 	}
 	shows("adoption")
 
-	// Commits that change no object are no change.
+	// After commits that change no object, the plan is empty.
 	h.Commit("kalypso-control-plane", "dev", map[string]string{"NOTES.md": "Nothing of the fleet.\n"})
 	h.Commit("kalypso-control-plane", "main", map[string]string{"NOTES.md": "Nothing of the fleet.\n"})
 	o := r.Terraform("plan", "-no-color", "-detailed-exitcode")
@@ -78,7 +78,7 @@ func TestAccPlans(t *testing.T) {
 		{"moved_target", edited(policy, "size: large", "size: small")},
 		{"one_cluster_type", map[string]string{newType: strings.ReplaceAll(dev[clusterType], "name: small", "name: tiny")}},
 	} {
-		if step.name == "moved_target" { // which leaves the cluster type large without any
+		if step.name == "moved_target" { // it leaves the cluster type large without a target
 			r.Write("main_override.tf", "resource \"kalypso_environment_rendering\" \"dev\" {\n"+
 				"  guardrails = { emptied = \"warn\" }\n}\n")
 			r.Apply()
@@ -124,15 +124,15 @@ func TestGuidePlans(t *testing.T) {
 	for _, guide := range []string{"reading-a-plan", "waves"} {
 		excerpts := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, "../../../docs/guides/"+guide+".md"), -1)
 		if len(excerpts) == 0 {
-			t.Errorf("the guide %s shows nothing", guide)
+			t.Errorf("the guide %s shows no plan", guide)
 		}
 		for _, excerpt := range excerpts {
 			if !strings.Contains(seen.String(), excerpt[1]) {
-				t.Errorf("the guide %s shows what no test of plans has seen:\n%s", guide, excerpt[1])
+				t.Errorf("the guide %s shows a text that no recorded plan contains:\n%s", guide, excerpt[1])
 			}
 		}
 	}
 }
 
-// documents returns the attribute manifests of a plan.
+// documents matches the attribute manifests in a plan.
 var documents = regexp.MustCompile(`(?ms)^      [+~] manifests .*?\n        }\n`)

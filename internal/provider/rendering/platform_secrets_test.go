@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// secretsRoot renders references of resources, of objects in place and of YAML, and explains them.
+// secretsRoot renders references from resources, from inline objects and from YAML. Its data source explains them.
 const secretsRoot = acc.TerraformBlock + `
 resource "terraform_data" "later" {
   input = "west/db"
@@ -90,8 +90,8 @@ data "kalypso_assignments" "this" {
 }
 `
 
-// TestAccSecrets: the file of each assignment contains the references that apply to it, even those that were unknown at
-// plan, and the data source shows where each comes from.
+// TestAccSecrets: the file of each assignment contains the references that apply to it, even references that were
+// unknown at plan. The data source shows where each reference comes from.
 func TestAccSecrets(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": secretsRoot})
@@ -130,7 +130,8 @@ func TestAccSecrets(t *testing.T) {
 	}
 }
 
-// TestAccSecretsBadInput: a reference that no cluster could use fails the plan, on the object and its attribute.
+// TestAccSecretsBadInput: a reference that no cluster could use fails the plan, with an error that names the object and
+// its attribute.
 func TestAccSecretsBadInput(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRoot(t, map[string]string{"main.tf": secretsRoot})
@@ -168,7 +169,8 @@ func TestAccSecretsBadInput(t *testing.T) {
 	}
 }
 
-// clearRoot renders one config, with %s for the value, for another value, and for more arguments.
+// clearRoot renders one config. Its placeholders are the config type, the values of TOKEN and of OTHER, and the maximum
+// length of TOKEN.
 const clearRoot = acc.TerraformBlock + `
 variable "value" {
   type      = string
@@ -274,8 +276,8 @@ func TestAccSecretValuesInConfigs(t *testing.T) {
 	}
 }
 
-// TestAccSecretValuesInLogs: no log contains a config value that is plainly a secret, at any level: not when the plan
-// fails on it, when the apply pushes it, or when a template fails on it.
+// TestAccSecretValuesInLogs: no log of any level contains a config value that is plainly a secret. The plan fails
+// because of the value, an apply pushes it, and a template fails with it.
 func TestAccSecretValuesInLogs(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
@@ -300,12 +302,12 @@ func TestAccSecretValuesInLogs(t *testing.T) {
 	}
 	r.Write("main.tf", root("f"))
 	if out := r.Terraform("plan", "-no-color", "-var=guardrail=ignore"); out.Code == 0 {
-		t.Error("the template that fails on the value does not fail")
+		t.Error("the plan passes, although the template fails with the value")
 	}
 	written := acc.ReadFile(t, logs)
 	for _, module := range []string{`"@module":"kalypso"`, `"@module":"sdk.framework"`} {
 		if !strings.Contains(written, module) {
-			t.Errorf("the logs of %s are not there", module)
+			t.Errorf("the log has no lines of %s", module)
 		}
 	}
 	for line := range strings.Lines(written + r.Printed.String()) {

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// Changing preview writes nothing, since all of them show the same tree. If only the promoted commit changes, the
-// commit contains only its file and the record.
+// A change of preview writes nothing, since every preview shows the same tree. If only the promoted commit changes, the
+// commit on the branch contains only the file with the promoted commit, and the record.
 func TestAccPreview(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccPreview")

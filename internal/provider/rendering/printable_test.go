@@ -35,11 +35,11 @@ func TestAccPrintable(t *testing.T) {
 	r.options("delivery", map[string]any{"strategy": "push", "describe": "keys"})
 	out := r.Apply().Text()
 	if !strings.Contains(out, "Existing folders will be adopted") || !strings.Contains(out, shownEvil) {
-		t.Errorf("apply says nothing of what it takes over:\n%s", out)
+		t.Errorf("the apply does not list the folders that it adopts:\n%s", out)
 	}
 	message := gitserver.Git(t, r.repo, "log", "-1", "--format=%B", "dev")
 	if !strings.Contains(message, shownEvil+":") || strings.Contains(message, "\x1b") {
-		t.Errorf("the commit says %q", message)
+		t.Errorf("the commit's message is %q", message)
 	}
 	description, _ := r.Rendered()["description"].(string)
 	if !strings.Contains(description, "`"+shownEvil+"`") || strings.Contains(description, "\x1b") {
@@ -71,7 +71,7 @@ func TestAccPrintable(t *testing.T) {
 	log := acc.ReadFile(t, filepath.Join(r.Folder, acc.LogName))
 	for place, text := range map[string]string{"output": r.Printed.String(), "log": log} {
 		if i := strings.IndexAny(text, "\x1b\u202e"); i >= 0 {
-			t.Errorf("the %s has it as it is: …%q…", place, text[max(0, i-300):min(len(text), i+100)])
+			t.Errorf("the %s contains a control character: …%q…", place, text[max(0, i-300):min(len(text), i+100)])
 		}
 	}
 }

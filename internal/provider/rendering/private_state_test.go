@@ -16,7 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The private state of a rendering has all its parts after an apply. A refresh that finds nothing new keeps them.
+// The private state of a rendering has all its parts after an apply. A refresh that finds no change keeps the same
+// private state.
 func TestRenderingPrivateState(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -35,7 +36,7 @@ func TestRenderingPrivateState(t *testing.T) {
 	}
 }
 
-// An import leaves the delivery in the private state, so that the refresh after it needs no other look at the branch.
+// An import stores the delivery in the private state, so that the following refresh need not read the branch again.
 func TestImportedPrivateState(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -62,8 +63,8 @@ func TestImportedPrivateState(t *testing.T) {
 	}
 }
 
-// A create begins without the private state of an earlier rendering, which Terraform passes if a refresh found that the
-// rendering is gone, and for a replacement. The earlier one was on the same branch, or on another one.
+// A create does not use the private state of an earlier rendering, on the same branch or on another one. Terraform
+// passes this private state if a refresh found that the rendering no longer exists, and for a replacement.
 func TestCreateWithPrivateState(t *testing.T) {
 	t.Parallel()
 	for _, branch := range []string{"dev", "other"} {

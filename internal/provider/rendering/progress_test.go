@@ -9,18 +9,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 )
 
-// TestLogProgress checks that long work logs its progress at INFO, not too often, and without a total if that is
+// TestLogProgress checks that long work logs its progress at INFO, not too often, and without a total if the total is
 // unknown.
 func TestLogProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		every time.Duration
 		want  []map[string]any
 	}{
-		"at once": {0, []map[string]any{
+		"interval of zero": {0, []map[string]any{
 			{"@level": "info", "@message": "render", "@module": "provider", "done": "3", "total": "10"},
 			{"@level": "info", "@message": "push", "@module": "provider", "done": "41291380"},
 		}},
-		"not yet": {time.Hour, nil},
+		"interval of an hour": {time.Hour, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var logs bytes.Buffer

@@ -18,7 +18,7 @@ import (
 )
 
 // TestAccPlanIsApply edits random fleets. After each apply, the state and the branch contain what the plan showed, in
-// one commit, or in none if nothing changed. The next plan is empty.
+// one commit, or without a commit if nothing changed. The next plan is empty.
 func TestAccPlanIsApply(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 1, 2) {
@@ -103,7 +103,7 @@ func applyStep(r *acc.Root, repo string, f *randomFleet, before map[string]any, 
 			}
 		}
 		if made != 0 {
-			t.Errorf("%d commits for nothing", made)
+			t.Errorf("%d commits without a change", made)
 		}
 		return state
 	}
@@ -171,7 +171,8 @@ func (f *randomFleet) unscheduled(t *testing.T, repo, branch string) []any {
 	return none
 }
 
-// targetsOnBranch returns the hashes of the deployment targets' folders by cluster type, and that of the README.
+// targetsOnBranch returns the entries of the deployment targets' folders in the tree of a revision, by cluster type and
+// name.
 func targetsOnBranch(t *testing.T, repo, revision, at string) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
@@ -241,7 +242,7 @@ func merged[M ~map[K]V, K comparable, V any](a, b M) M {
 	return both
 }
 
-// expectOnBranch compares the values of a rendering with what its branch contains, by git.
+// expectOnBranch compares the attributes of a rendering with the content of its branch, as git shows it.
 func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any) {
 	t.Helper()
 	files := acc.Archive(t, repo, branch)
@@ -251,7 +252,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 	}
 	delete(files, record)
 	if state["promoted_commit"] == nil {
-		delete(files, acc.PromotedCommitPath) // of an earlier promotion; the provider does not remove it
+		delete(files, acc.PromotedCommitPath) // it may be of an earlier promotion, since the provider does not remove it
 	}
 	assignments, folders, targets := map[string]any{}, map[string]any{}, 0
 	var entries strings.Builder // of a tree that contains only our folders
@@ -304,7 +305,7 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 		}
 	}
 	if promoted := state["promoted_commit"]; promoted != nil && files[acc.PromotedCommitPath] != promoted {
-		t.Errorf("%s holds %q, want %q", acc.PromotedCommitPath, files[acc.PromotedCommitPath], promoted)
+		t.Errorf("%s contains %q, want %q", acc.PromotedCommitPath, files[acc.PromotedCommitPath], promoted)
 	}
 }
 
@@ -317,7 +318,7 @@ func withoutChanges(summary any) map[string]any {
 	return lines
 }
 
-// lastChange matches the changes at the begin of a line of a summary.
+// lastChange matches the changes at the beginning of a line of a summary.
 var lastChange = regexp.MustCompile(`^\+\d+ -\d+ ~\d+, `)
 
 func anyMap(m map[string]string) map[string]any {

@@ -63,13 +63,13 @@ func TestAccProtocol(t *testing.T) {
 		}
 	}
 	step("create", "one", "")
-	step("nothing", "one", "")
+	step("no change", "one", "")
 	step("change", "two", "")
 	for _, at := range []string{repo, other} {
 		gitserver.Seed(t, at, "dev", map[string]string{"large/shop-web/r.yaml": "theirs\n"})
 	}
 	step("drift", "two", "")
-	step("not known yet", "three", "a1b2")
+	step("unknown value", "three", "a1b2")
 }
 
 // fleetArguments returns the arguments of a rendering with objects in typed maps and in YAML. value is a config value.

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccPullRequestAsksReviewersOnce: the private state lists the reviewers who were requested, so that none is
-// requested again.
+// TestAccPullRequestAsksReviewersOnce: the private state lists the requested reviewers, so that an apply requests no
+// reviewer twice.
 func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -26,13 +26,14 @@ func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 		t.Errorf("asked for a review: %v, want %v", got, want)
 	}
 	if r.fake.HasAnswered("GET", "/reviews") || r.fake.HasAnswered("GET", "/timeline") {
-		t.Error("GitHub was asked who reviewed: the state does not know")
+		t.Error("the apply reads the reviews from GitHub, although the private state lists the requested reviewers")
 	}
 	r.ExpectEmptyPlan()
 }
 
 // TestAccPullRequestUnnamedCommits: a commit of people on our branch that no plan has listed is never removed, with any
-// on_drift: neither a commit that was pushed between plan and apply, nor one that the lost state knew.
+// on_drift: neither a commit that was pushed between plan and apply, nor a commit that is found after the state was
+// lost.
 func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -55,7 +56,7 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	r.ExpectError([]string{"The branch moved after the plan was made", first.Head, "commits beside our folders"}, "apply",
 		"-no-color", "saved")
 	stays(commit)
-	// With the state lost.
+	// After the state was lost.
 	r.Succeed("state", "rm", renderingAddress)
 	r.ExpectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what",
 		"close it"}, "plan", "-no-color")
@@ -69,7 +70,7 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)
 	go func() {
-		for !r.fake.HasAnswered("GET", "/pulls/1") { // it waits
+		for !r.fake.HasAnswered("GET", "/pulls/1") { // the apply waits
 			time.Sleep(20 * time.Millisecond)
 		}
 		r.on.Merge(t, 1, "squash")
@@ -90,7 +91,7 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 }
 
 // TestAccPullRequestCreateWaits: a create that waits in vain names the pull request that it leaves open. The plan of
-// the next create names it again, and the create continues with it.
+// the next create names this pull request again, and the create continues with it.
 func TestAccPullRequestCreateWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestAccPullRequestNoCredential: a plan that would open a pull request without a credential fails before anything is
-// pushed. It does not suggest GITHUB_TOKEN if that would not be used.
+// pushed. It does not suggest GITHUB_TOKEN if the provider would not use this variable.
 func TestAccPullRequestNoCredential(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// moving is a rendering that was delivered to "dev" by pull request, and may leave it for "live".
+// moving returns a rendering that was delivered to "dev" by pull request, and whose guardrails allow a move to "live".
 func moving(t *testing.T, delivery ...any) *reviewed {
 	t.Helper()
 	r := newReviewed(t)
@@ -48,7 +48,7 @@ func (r *reviewed) expectRemoval(from string) int {
 	o := r.Terraform("plan", "-no-color", "-detailed-exitcode")
 	if o.Code != 2 || !strings.Contains(o.Text(), "Previous location will be removed") ||
 		!strings.Contains(o.Text(), `branch "`+from+`"`) {
-		r.T.Errorf("the plan (exit code %d) does not say what is due:\n%s\n%s", o.Code, o.Stdout, o.Stderr)
+		r.T.Errorf("the plan (exit code %d) does not announce the removal:\n%s\n%s", o.Code, o.Stdout, o.Stderr)
 	}
 	r.refresh()
 	before := r.Rendered()
@@ -67,7 +67,7 @@ func (r *reviewed) expectRemoval(from string) int {
 }
 
 // TestAccPullRequestRemovalWaits: with auto-merge, a rendering that moves is removed from its previous branch only once
-// the new one contains it, and only people merge that.
+// the new branch contains it, and only people merge the removal.
 func TestAccPullRequestRemovalWaits(t *testing.T) {
 	t.Parallel()
 	r := moving(t, "auto_merge", "squash", "reviewers", []string{"octocat"})
@@ -102,7 +102,7 @@ func TestAccPullRequestRemovalInSameApply(t *testing.T) {
 	r.expectArrived("live", r.on.PullRequests()[1].Number)
 }
 
-// expectArrived fails the test unless the state names that branch and that pull request.
+// expectArrived fails the test unless the state has the head of the branch, and the number of the pull request.
 func (r *reviewed) expectArrived(branch string, number int) {
 	r.T.Helper()
 	now := r.Rendered()

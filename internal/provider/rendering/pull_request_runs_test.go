@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
-// killAt kills the apply that makes this request, after the server has carried it out and before it answers.
+// killAt runs an apply, and kills it at a request, after the server has carried the request out and before it answers.
 func (r *reviewed) killAt(method, path string) {
 	r.T.Helper()
 	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
@@ -31,8 +31,8 @@ func (r *reviewed) killAt(method, path string) {
 	r.fake.ClearFailures()
 }
 
-// TestAccPullRequestKilled: the next create continues one that was killed at any request. There are never two pull
-// requests.
+// TestAccPullRequestKilled: if a create is killed at any request, the next create continues it. There are never two
+// pull requests.
 func TestAccPullRequestKilled(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -49,12 +49,12 @@ func TestAccPullRequestKilled(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	if last := r.expectPulls("open"); last.HeadCommit != first.HeadCommit {
-		t.Error("our branch was written anew")
+		t.Error("our branch was written again")
 	}
 }
 
-// TestAccPullRequestWaits: an apply waits for the merge, and fails without it. The next apply continues with the same
-// pull request, and replaces nothing.
+// TestAccPullRequestWaits: an apply waits for the merge, and fails if it runs out of time. The next apply continues
+// with the same pull request, and replaces nothing.
 func TestAccPullRequestWaits(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -71,7 +71,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 		merged := make(chan struct{})
 		go func() {
 			defer close(merged)
-			for !r.fake.HasAnswered("GET", "/pulls/") { // it waits
+			for !r.fake.HasAnswered("GET", "/pulls/") { // the apply waits
 				time.Sleep(20 * time.Millisecond)
 			}
 			r.on.Merge(t, r.last().Number, method)
@@ -103,7 +103,7 @@ func TestAccPullRequestWaits(t *testing.T) {
 		"-auto-approve",
 	)
 	r.expectPulls("merged", "closed")
-	// Merged between two runs.
+	// The pull request is merged between two runs.
 	r.delivery("wait_for_merge", true, "reopen", true)
 	short()
 	r.on.Merge(t, r.last().Number, "merge")
@@ -123,7 +123,8 @@ func TestAccPullRequestWaits(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestAutoMerge: GitHub merges the pull request itself. Changed settings are applied to an open one.
+// TestAccPullRequestAutoMerge: GitHub merges the pull request itself. Changed settings are applied to an open pull
+// request.
 func TestAccPullRequestAutoMerge(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -145,6 +146,6 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	if now := r.last(); now.AutoMerge != "" || !now.Draft || now.HeadCommit != last.HeadCommit {
-		t.Errorf("people are to merge: %+v", now)
+		t.Errorf("only people may merge it: %+v", now)
 	}
 }
