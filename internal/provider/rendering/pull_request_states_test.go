@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccPullRequestPushedTo: foreign commits on our branch are drift if they change the proposed tree.
-func TestAccPullRequestPushedTo(t *testing.T) {
+// TestAccPullRequestDrift: foreign commits on our branch are drift if they change the proposed tree.
+func TestAccPullRequestDrift(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.Apply()
@@ -30,7 +30,7 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 	}
 	r.expectTree(first.Head, "large/app-a", "1")
 
-	// Merged with commits of people: the target branch does not contain the proposed tree.
+	// After a merge with commits of people, the target branch does not contain the proposed tree.
 	r.options("on_drift", "fail")
 	r.Apply()
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
@@ -40,13 +40,14 @@ func TestAccPullRequestPushedTo(t *testing.T) {
 }
 
 // TestAccPullRequestClosed: a pull request that people closed stays closed, with or without its branch, until there is
-// something else to propose, or until reopen is set. An open one that lost its branch is repaired.
+// another change to propose, or until reopen is set. If people delete the branch of an open pull request, they close
+// the pull request, too.
 func TestAccPullRequestClosed(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.Apply()
 	first := r.expectPulls("open")
-	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+first.Head) // GitHub closes it
+	gitserver.Git(t, r.on.Path, "update-ref", "-d", "refs/heads/"+first.Head) // GitHub closes the pull request
 	r.expectWarning("Pull request 1 ", "was closed without being merged")
 	r.delivery("reopen", true)
 	r.Apply()
@@ -55,7 +56,7 @@ func TestAccPullRequestClosed(t *testing.T) {
 	if second.Head != first.Head {
 		t.Errorf("another branch: %s, then %s", first.Head, second.Head)
 	}
-	// People reopen it.
+	// People reopen the pull request.
 	r.delivery()
 	r.Apply()
 	r.on.Close(t, second.Number)
@@ -64,12 +65,12 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.ExpectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(false, "open")
-	// People change its target branch: it is foreign from then on.
+	// If people change the target branch of the pull request, it is foreign from then on.
 	gitserver.Git(t, r.on.Path, "branch", "live", "dev")
 	r.on.Retarget(t, second.Number, "live")
 	r.expectWarning("or was changed to merge into another branch")
 	r.on.Retarget(t, second.Number, "dev")
-	// With the state lost, a pull request that people closed stays closed, with a warning.
+	// After the state was lost, a pull request that people closed stays closed, with a warning.
 	r.on.Close(t, second.Number)
 	r.Succeed("state", "rm", renderingAddress)
 	if o := r.Apply(); !strings.Contains(o.Text(), "The pull request was closed") {
@@ -78,8 +79,8 @@ func TestAccPullRequestClosed(t *testing.T) {
 	r.expectPulls("closed", "closed")
 }
 
-// TestAccPullRequestIgnoresForeignPullRequests: pull requests and branches of people and of other renderings are left
-// alone, also those into the same branch.
+// TestAccPullRequestIgnoresForeignPullRequests: an apply does not change pull requests and branches of people or of
+// other renderings, even if they have the same target branch.
 func TestAccPullRequestIgnoresForeignPullRequests(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -104,7 +105,7 @@ func TestAccPullRequestIgnoresForeignPullRequests(t *testing.T) {
 	}
 	r.ExpectEmptyPlan()
 	second.ExpectEmptyPlan()
-	// Both write the promoted commit: once one is merged, the other one is updated.
+	// Both pull requests write the promoted commit. Once one of them is merged, an apply updates the other one.
 	r.on.Merge(t, ours.Number, "squash")
 	r.ExpectEmptyPlan()
 	second.Apply()
@@ -121,16 +122,17 @@ func TestAccPullRequestIgnoresForeignPullRequests(t *testing.T) {
 	r.Set("value", "2")
 	r.Apply()
 	if gitserver.Rev(t, r.on.Path, "theirs") != at {
-		t.Error("a branch of others was moved")
+		t.Error("a foreign branch was moved")
 	}
 	for _, p := range r.on.PullRequests() {
 		if p.Number == theirs && (p.State != "open" || p.HeadCommit != at || p.Title != "Theirs" || len(p.Labels) > 0) {
-			t.Errorf("the pull request of others: %+v", p)
+			t.Errorf("the foreign pull request: %+v", p)
 		}
 	}
 }
 
-// TestAccPullRequestMoves: a move, and a change of the strategy, include the tree that was proposed.
+// TestAccPullRequestMoves: after a move, the tree is proposed at the new location. After a change to the strategy none,
+// the pull request stays open.
 func TestAccPullRequestMoves(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
@@ -148,15 +150,16 @@ func TestAccPullRequestMoves(t *testing.T) {
 	r.Apply()
 	within := r.expectPulls("closed", "merged", "open")
 	if len(within.Labels) > 0 || !slices.Contains(moved.Labels, "promoted") {
-		t.Errorf("labels %v, then %v: the second one does not change the promoted commit", moved.Labels, within.Labels)
+		t.Errorf("labels %v, then %v: the second pull request does not change the promoted commit",
+			moved.Labels, within.Labels)
 	}
 	r.on.Merge(t, within.Number, "squash")
 	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.on.Path, "dev"); got["clusters/large/README.md"] != "" ||
 		got["fleet/large/README.md"] == "" {
-		t.Error("the tree is not where it should be")
+		t.Error("the tree is not at the new location alone")
 	}
-	// With the strategy none, it stays open with a warning.
+	// With the strategy none, the pull request stays open, with a warning.
 	r.Set("value", "2")
 	r.Apply()
 	r.options("delivery", map[string]any{"strategy": "none"})
@@ -221,8 +224,8 @@ func TestAccPullRequestInput(t *testing.T) {
 	r.ExpectError([]string{"Branch not found", "A pull request needs a branch that exists"}, "plan", "-no-color")
 }
 
-// TestAccPullRequestSecrets: with an App as the only credential, Git included. No text for people contains a
-// credential, or a value unless describe = "values".
+// TestAccPullRequestSecrets: an App is the only credential, also for Git. No text for people contains a credential, and
+// texts contain values only with describe = "values".
 func TestAccPullRequestSecrets(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

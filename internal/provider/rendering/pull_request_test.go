@@ -35,7 +35,7 @@ func newReviewed(t *testing.T, options ...githubfake.Option) *reviewed {
 	return r
 }
 
-// delivery sets attributes of delivery, in pairs, beside the strategy.
+// delivery sets the argument delivery: the strategy, and other attributes in pairs.
 func (r *reviewed) delivery(pairs ...any) {
 	r.T.Helper()
 	all := map[string]any{"strategy": "pull_request"}
@@ -64,7 +64,7 @@ func (r *reviewed) last() githubfake.PullRequest {
 	return all[len(all)-1]
 }
 
-// expectPulls fails the test unless these are the states of all pull requests.
+// expectPulls fails the test unless all pull requests have these states, oldest first. It returns the newest one.
 func (r *reviewed) expectPulls(states ...string) githubfake.PullRequest {
 	r.T.Helper()
 	if got := r.pulls(); !slices.Equal(got, states) {
@@ -73,7 +73,7 @@ func (r *reviewed) expectPulls(states ...string) githubfake.PullRequest {
 	return r.last()
 }
 
-// expectDelivered compares the attribute delivered.
+// expectDelivered compares the attributes delivered, commit_sha and pull_request.
 func (r *reviewed) expectDelivered(delivered bool, state string) {
 	r.T.Helper()
 	now := r.Rendered()
@@ -126,7 +126,7 @@ func (r *reviewed) expectWarning(texts ...string) {
 	}
 }
 
-// expectTree fails the test unless the folder of a cluster type's target contains this value.
+// expectTree fails the test unless the folder of a target contains the value at a revision.
 func (r *reviewed) expectTree(rev, target, value string) {
 	r.T.Helper()
 	if got := gitserver.Tree(r.T, r.on.Path, rev)[target+"/reconciler.yaml"]; !strings.HasPrefix(got,
@@ -143,7 +143,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.on.AddTeam("platform")
 	before := r.head()
 
-	// It is opened. GitHub notices the push a moment later.
+	// The pull request is opened, although GitHub notices the push only a moment later.
 	r.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen())
 	r.Apply()
 	r.ExpectEmptyPlan()
@@ -164,7 +164,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	}
 	r.expectTree(first.Head, "large/app-a", "1")
 
-	// It is updated in place, after the target branch has moved.
+	// The pull request is updated in place, after the target branch has moved.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"apps/a.yaml": "a: 2\n"})
 	r.ExpectEmptyPlan()
 	r.Set("value", "2")
@@ -183,14 +183,14 @@ func TestAccPullRequestLife(t *testing.T) {
 		t.Errorf("the commit is on top of %s, and the target at %s", parent, r.head())
 	}
 
-	// It is merged: the plan is empty, and the state has the result.
+	// The pull request is merged: the plan is empty, and the state has the result.
 	r.on.Merge(t, second.Number, "merge")
 	r.ExpectEmptyPlan()
 	r.refresh()
 	r.expectDelivered(true, "merged")
 	r.expectTree("dev", "large/app-a", "2")
 
-	// After a change, another one is opened, which people close.
+	// After a change, another pull request is opened, which people close.
 	r.Set("value", "3")
 	r.Apply()
 	third := r.expectPulls("merged", "open")
@@ -211,7 +211,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.expectPulls("merged", "closed")
 	r.expectDelivered(false, "closed")
 
-	// The fleet changes: a new one, which is merged by squash.
+	// After another change of the fleet, a new pull request is opened, which is merged by squash.
 	r.Set("value", "4")
 	r.Apply()
 	fourth := r.expectPulls("merged", "closed", "open")
@@ -219,7 +219,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	r.ExpectEmptyPlan()
 	r.expectTree("dev", "large/app-a", "4")
 
-	// People edit the branch: drift, which is overwritten.
+	// People edit the branch: this is drift, which a pull request overwrites.
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "large/app-a/reconciler.yaml",
 		"Somebody"}, "plan", "-no-color")
@@ -251,7 +251,8 @@ func TestAccPullRequestLife(t *testing.T) {
 	}
 }
 
-// Other labels are put on the open pull request, also if two lists of labels look the same once they are joined.
+// New labels are added to the open pull request, even if the old and the new list of labels look the same when they are
+// joined.
 func TestAccPullRequestLabels(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)

@@ -16,7 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccConcurrentRenderingsOnOneBranch: all renderings on one branch are delivered, within one process and from two.
+// TestAccConcurrentRenderingsOnOneBranch: all renderings on one branch are delivered, from one process and from two
+// processes.
 func TestAccConcurrentRenderingsOnOneBranch(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -41,7 +42,7 @@ func TestAccConcurrentRenderingsOnOneBranch(t *testing.T) {
 	for _, path := range []string{"a", "b", "c", "d", "e"} {
 		if !strings.Contains(files[path+"/.kalypso/rendering.json"], fmt.Sprintf(`"environment": %q`, path)) ||
 			files[path+"/large/README.md"] == "" {
-			t.Errorf("the tree at %q is not there", path)
+			t.Errorf("the tree at %q is missing", path)
 		}
 	}
 	for i, r := range roots {
@@ -61,7 +62,7 @@ func TestAccConcurrentRenderingsOnOneBranch(t *testing.T) {
 }
 
 // TestAccRenderingConcurrentPush: people push between plan and apply, and between our read and our push. Their files
-// stay. If these are in our folders, a new plan is needed.
+// stay on the branch. If the files are in our folders, a new plan is needed.
 func TestAccRenderingConcurrentPush(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -121,7 +122,7 @@ func TestAccRenderingConcurrentPush(t *testing.T) {
 	server.BeforeReceive(theirs("d.txt"))
 	onTop("d.txt")
 
-	// Files in our folders, at both moments: nothing is written, and the new plan lists them.
+	// Files in our folders, at both moments: nothing is written, and the new plan lists the files.
 	r.Set("value", "4")
 	plan()
 	theirs("small/e.txt")()
@@ -145,7 +146,7 @@ func TestAccRenderingConcurrentPush(t *testing.T) {
 	theirs("small/h.txt")()
 	overtaken(append(moved, "was not cleaned up")...)
 	if gitserver.Tree(t, r.repo, "dev")["small/h.txt"] == "" {
-		t.Error("what others changed is gone")
+		t.Error("the foreign file is gone")
 	}
 	r.Apply()
 	r.ExpectEmptyPlan()
@@ -193,14 +194,14 @@ func TestAccRenderingRejected(t *testing.T) {
 	// An HTTP server on which this token may only read.
 	_, url := gitserver.Serve(t, r.repo, gitserver.WithPushDenied())
 	r.setDestination("repo", url)
-	r.options("on_move", "keep") // nothing shows that it is the same branch
+	r.options("on_move", "keep") // the provider can't know that it is the same branch
 	r.expectCommits(0)
 	r.Set("value", "3")
 	r.expectRefused([]string{"Credentials refused", "this token may not write"}, "apply", "-auto-approve")
 }
 
-// TestAccRenderingKilled: the next apply recognizes the commit of one that was killed right after its push, and makes
-// no second one.
+// TestAccRenderingKilled: if an apply is killed right after its push, the next apply recognizes its commit, and makes
+// no second commit.
 func TestAccRenderingKilled(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -262,7 +263,7 @@ func TestAccInterruptedPush(t *testing.T) {
 	if r.head() == before {
 		t.Error("nothing was pushed")
 	}
-	r.ExpectEmptyPlan() // the state knows the push
+	r.ExpectEmptyPlan() // the state contains the pushed commit
 }
 
 // applyUntilPushed starts an apply and kills all of its processes once the server has accepted its push and before it
@@ -294,7 +295,7 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 	}
 	ended, told := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }()
-	go func() { defer close(told); _, _ = os.ReadFile(pushed) }() // ends once the hook has written to it
+	go func() { defer close(told); _, _ = os.ReadFile(pushed) }() // ends once the hook has written to the pipe
 	select {
 	case <-told:
 	case <-ended:
@@ -307,7 +308,8 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 		acc.Kill(t, cmd)
 		t.Errorf("the apply did not end:\n%s", printed.String())
 	}
-	// Lets the server's process continue, if it still runs: opening for reading too does not wait for it.
+	// Let the server's process continue, if it still runs. To open the pipe for reading and writing does not wait for this
+	// process.
 	if f, err := os.OpenFile(done, os.O_RDWR, 0); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}

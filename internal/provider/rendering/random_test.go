@@ -42,8 +42,8 @@ type randomFleet struct {
 	preview  string
 	promoted *string
 	message  *string
-	origin   string // before the keys of manifests
-	made     int    // the number of names and texts so far, so that none is used twice
+	origin   string // the beginning of the keys of manifests
+	made     int    // the number of names and texts so far, so that each is new
 }
 
 // attributes are the rendering's arguments for objects. One object of each kind is a single resource.
@@ -88,7 +88,7 @@ func (f *randomFleet) newName(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, f.made)
 }
 
-// add adds an object: the first of its kind as the single resource, further ones in a random way.
+// add adds an object: the first object of its kind as the single resource, further objects in a random form.
 func (f *randomFleet) add(attribute string, a arguments) {
 	o := &object{attribute, a, formSingle, "single"}
 	if len(f.of(attribute)) > 0 {
@@ -97,7 +97,7 @@ func (f *randomFleet) add(attribute string, a arguments) {
 	f.objects = append(f.objects, o)
 }
 
-// move configures an object in another way, or under another key.
+// move configures an object in another form, or under another key.
 func (f *randomFleet) move(o *object) {
 	o.form = pick(f, formEach, formInPlace, "fleet/1.yaml", "fleet/2.yaml")
 	o.key = f.newName("key-")
@@ -240,28 +240,28 @@ var quietEdits = []edit{
 			}
 		}
 	}},
-	{"reorder", func(f *randomFleet) {
+	{"another order", func(f *randomFleet) {
 		f.Shuffle(len(f.objects), func(i, j int) { f.objects[i], f.objects[j] = f.objects[j], f.objects[i] })
 	}},
 	{"commit message", func(f *randomFleet) { f.message = new(f.newName("Message ")) }},
 	{"another origin", func(f *randomFleet) {
 		f.origin = fmt.Sprintf("https://git.acme.io/control-plane@%040x:", f.Uint64())
 	}},
-	{"config for nothing", func(f *randomFleet) {
+	{"config that applies to no target", func(f *randomFleet) {
 		f.add("configs", arguments{"name": f.newName("k"), "labels": map[string]any{"region": "nowhere"},
 			"data": map[string]any{"a": f.value()}})
 	}},
 	{"another preview", func(f *randomFleet) {
 		f.preview = pick(f, "none", "summary", "assignments", "manifests", "manifests")
 	}},
-	{"target elsewhere", func(f *randomFleet) {
+	{"target in another environment", func(f *randomFleet) {
 		w := pick(f, f.of("workloads")...).arguments
 		w["deployment_targets"] = append(acc.As[[]any](w["deployment_targets"]),
 			map[string]any{"name": f.newName("t"), "environment": "stage", "labels": nil, "manifests": nil})
 	}},
 }
 
-// anyEdits lists the edits that may change one.
+// anyEdits lists the edits that may change rendered bytes.
 var anyEdits = []edit{
 	{"add a cluster type", (*randomFleet).addClusterType},
 	{"remove a cluster type", func(f *randomFleet) { f.remove("cluster_types") }},
@@ -298,7 +298,7 @@ var anyEdits = []edit{
 		a["manifests"] = append(slices.Clone(acc.As[[]any](a["manifests"])), "# "+f.newName("line ")+"\n")
 	}},
 	{"promote", func(f *randomFleet) { f.promoted = new(f.newName("commit-")) }},
-	{"promote nothing", func(f *randomFleet) { f.promoted = nil }},
+	{"remove the promoted commit", func(f *randomFleet) { f.promoted = nil }},
 	{"another path", func(f *randomFleet) { f.path = pick(f, ".", "clusters", "clusters/dev") }},
 }
 

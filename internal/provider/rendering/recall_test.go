@@ -6,8 +6,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccRenderingPrivateStateOfOtherVersion: a private state of another version of the provider is read again from the
-// branch. That also finds foreign changes since then, and a move still moves the delivered tree.
+// TestAccRenderingPrivateStateOfOtherVersion: if the private state is of another version of the provider, the provider
+// reads the delivery again from the branch. It finds foreign changes after the delivery, and a move still moves the
+// delivered tree.
 func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -33,9 +34,9 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	r.expectRefused(said, "apply", "-auto-approve", "-refresh=false")
 	r.Set("value", "1")
 	r.Apply("-refresh-only")
-	r.expectRefused(said, "plan", "-refresh=false") // the private state of this version lists it now
+	r.expectRefused(said, "plan", "-refresh=false") // the private state of this version lists the drift now
 
-	// Once people revert it, it is no drift any more.
+	// Once people have reverted the change, there is no drift.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": reconciler})
 	r.ExpectEmptyPlan()
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", hotfix)
@@ -44,7 +45,7 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	r.expectCommits(1)
 	r.options("on_drift", nil)
 	if now := gitserver.Git(t, r.repo, "diff", "--stat", before, "dev"); now != "" {
-		t.Errorf("the tree is not put right:\n%s", now)
+		t.Errorf("the tree is not restored:\n%s", now)
 	}
 
 	// A revert of the whole commit.
@@ -72,7 +73,7 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	r.expectCommits(1, "-refresh=false")
 	r.expectFiles("dev", defaultPaths("below")...)
 
-	// A rendering that is only computed from now on contacts no server.
+	// If the strategy changes to none, the apply contacts no server.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"below/large/app-a/reconciler.yaml": "by hand\n"})
 	r.forget()
 	r.options("delivery", map[string]any{"strategy": "none"})

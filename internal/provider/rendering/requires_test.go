@@ -17,7 +17,7 @@ type requiringFleet struct {
 	Workloads         map[string]requiringWorkload `json:"workloads"`
 	Guardrail         string                       `json:"guardrail"`
 	OnAssignmentError string                       `json:"on_assignment_error"`
-	YAML              bool                         `json:"yaml"` // the workloads are manifests
+	YAML              bool                         `json:"yaml"` // the workloads are in manifests
 }
 
 // diagnostics matches the first warning or error of Terraform's output.
@@ -28,13 +28,13 @@ type requiringWorkload struct {
 	Requires []string `json:"requires"`
 }
 
-// TestAccRequires takes required deployment targets away, and puts them back. It makes them require each other.
+// TestAccRequires removes required deployment targets, and places them again. It also makes targets require each other.
 func TestAccRequires(t *testing.T) {
 	t.Parallel()
 	r := &rendering{acc.NewRootFrom(t, filepath.Join("testdata", "TestAccRequires")), gitserver.InitBare(t)}
 	r.Set("repo", r.repo)
 	f := &requiringFleet{Guardrail: "error", OnAssignmentError: "fail"}
-	place := func(pairs ...string) { // names with the cluster types, and for web what it requires
+	place := func(pairs ...string) { // such as "web on all requires redis"
 		f.Workloads = map[string]requiringWorkload{}
 		for _, pair := range pairs {
 			name, rest, _ := strings.Cut(pair, " on ")
@@ -43,7 +43,7 @@ func TestAccRequires(t *testing.T) {
 		}
 		r.Write("fleet.json", acc.ToJSON(t, f))
 	}
-	expect := func(want string) { // folders on the branch with the targets that they found beside them
+	expect := func(want string) { // folders on the branch, each with the required targets beside it
 		t.Helper()
 		var got []string
 		for _, folder := range []string{"large/redis-main", "large/web-main", "small/redis-main", "small/web-main"} {
@@ -74,17 +74,17 @@ func TestAccRequires(t *testing.T) {
 	expect(both)
 	description := ""
 	if r.Output("description", &description); !strings.Contains(description, "-->|requires|") {
-		t.Errorf("the graph does not show what is required:\n%s", description)
+		t.Errorf("the graph does not show the requirement:\n%s", description)
 	}
 
-	f.YAML = true // the annotation says the same
+	f.YAML = true // the annotation has the same requirement
 	place("redis on all", "web on all requires redis")
 	r.Apply()
 	r.ExpectEmptyPlan()
 	expect(both)
 	f.YAML = false
 
-	// Moved away, with each reaction.
+	// The required target moves away, with each reaction.
 	place("redis on large", "web on all requires redis")
 	expectPlan("missing.txt")
 	f.Guardrail = "warn"
@@ -105,20 +105,20 @@ func TestAccRequires(t *testing.T) {
 		t.Errorf("kalypso_assignments (-want +got):\n%s", d)
 	}
 
-	// Mended.
+	// The required target is placed again.
 	place("redis on all", "web on all requires redis")
 	r.Apply()
 	r.ExpectEmptyPlan()
 	expect(both)
 	r.expectFailing("", "")
 
-	// Removed while it is needed.
+	// The required workload is removed.
 	f.OnAssignmentError = "fail"
 	place("web on all requires redis")
 	r.ExpectError([]string{"Required deployment targets are missing", `web-main on large, small requires workload "redis"`,
 		`workload "redis" does not exist`}, "plan", "-no-color")
 
-	// A cycle is an error with warn, too.
+	// A cycle is an error, even with warn.
 	f.Guardrail = "warn"
 	place("redis on large requires web", "web on all requires redis")
 	expectPlan("cycle.txt")

@@ -15,7 +15,7 @@ import (
 // maxWavePlanLines limits the lines that Terraform prints for the resource and for warnings at a step of a rollout.
 const maxWavePlanLines = 40
 
-// TestAccRolloutPlans compares the plans of examples/rollout with those that the guide Waves shows.
+// TestAccRolloutPlans compares the plans of examples/rollout with the recorded plans, which the guide Waves shows.
 func TestAccRolloutPlans(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "rollout"))
@@ -41,7 +41,7 @@ func TestAccRolloutPlans(t *testing.T) {
 	}
 	shows := func(name string, code int, args ...string) {
 		t.Helper()
-		time.Sleep(time.Second) // observed_at has seconds, and the plan shows it if it changed
+		time.Sleep(time.Second) // observed_at has whole seconds, and the plan shows it if it changed
 		o := r.Terraform(append([]string{"plan", "-no-color", "-detailed-exitcode"}, args...)...)
 		if o.Code != code {
 			t.Errorf("%s: exit code %d\n%s\n%s", name, o.Code, o.Stdout, o.Stderr)

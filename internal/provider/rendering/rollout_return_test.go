@@ -8,8 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// returns makes the folders of a rollout return if one fails.
-func (r *rolling) returns(pairs ...any) {
+// rollsBack configures a rollout that rolls its folders back if one of them fails. The parameters are further arguments
+// in pairs.
+func (r *rolling) rollsBack(pairs ...any) {
 	r.T.Helper()
 	rollout := map[string]any{"stages": canaryThenAll, "on_failure": "rollback"}
 	for i := 0; i < len(pairs); i += 2 {
@@ -26,7 +27,7 @@ func (r *rolling) works(types ...string) {
 	r.report("current", append(types, rollingTypes...)...)
 }
 
-// fails makes the clusters of a type fail, and past their deadline.
+// fails makes the clusters of a type report a failure that is past its deadline.
 func (r *rolling) fails(name string) {
 	r.T.Helper()
 	r.options("progress_deadline", "1ms")
@@ -39,8 +40,9 @@ func (r *rolling) message() string {
 	return gitserver.Git(r.T, r.repo, "log", "-1", "--format=%B", "dev")
 }
 
-// expectReturned fails the test unless the record says that a rollout went back.
-func (r *rolling) expectReturned(promoted string) {
+// expectRolledBack fails the test unless the record and the state contain a rollback of the rollout, and the plan warns
+// of it.
+func (r *rolling) expectRolledBack(promoted string) {
 	r.T.Helper()
 	record := r.record()
 	if record.Rollout == nil || !strings.Contains(record.Rollout.RolledBack, " fails since ") || record.Rollout.Complete ||
@@ -56,15 +58,15 @@ func (r *rolling) expectReturned(promoted string) {
 	r.expectWarning("The rollout was rolled back", " fails since ", "rollout.skip = ")
 }
 
-// A failed folder of a rollout returns all folders of the rollout to their trees from before it. The tree is not tried
-// again until the fleet changes, or skip names it, also after an import.
+// If a folder of a rollout fails, all folders of the rollout get back the trees that they had before it. The failed
+// tree is not tried again until the fleet changes, or skip names the tree, also after an import.
 func TestAccRolloutRollsBack(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	before := r.Rendered()
 	r.Set("value", "2")
 	r.options("promoted_commit", promotedAfter)
-	r.returns()
+	r.rollsBack()
 	r.wave("2 1 1 1 1")
 	r.works()
 	r.wave("2 2 2 1 1")
@@ -76,22 +78,22 @@ func TestAccRolloutRollsBack(t *testing.T) {
 	r.wave("1 1 1 1 1")
 	acc.ExpectTexts(t, r.message(), "canary: +0 -0 ~1", "Rollout: rest, rolled back", "fails since")
 	if strings.Contains(r.message(), "since the test") {
-		t.Errorf("the message has a cluster's words: %s", r.message())
+		t.Errorf("the message contains text of a cluster: %s", r.message())
 	}
-	r.expectReturned(promotedBefore)
+	r.expectRolledBack(promotedBefore)
 	if now := r.Rendered(); now["tree_hash"] != before["tree_hash"] ||
 		now["rollout_status"] != "stage rest, rolled back" {
 		t.Errorf("the state: %v, %v", now["tree_hash"], now["rollout_status"])
 	}
 	r.expectSame(before, "tree_hash", "assignments", "folders")
 	r.works()
-	r.expectReturned(promotedBefore)
+	r.expectRolledBack(promotedBefore)
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.expectCommits(0)
-	r.expectReturned(promotedBefore)
+	r.expectRolledBack(promotedBefore)
 
-	// A mended fleet, which fails too.
+	// Another change of the fleet, which fails too.
 	r.Set("value", "3")
 	r.wave("3 1 1 1 1")
 	r.works()
@@ -100,18 +102,18 @@ func TestAccRolloutRollsBack(t *testing.T) {
 	r.EmptyState() // the folders from before the rollout are in the history of the branch
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"//.?ref=dev")
 	r.wave("1 1 1 1 1")
-	r.expectReturned(promotedBefore)
+	r.expectRolledBack(promotedBefore)
 	r.expectSame(before, "tree_hash", "assignments", "folders")
 	r.works()
-	r.returns("skip", r.Rendered()["target_tree_hash"])
+	r.rollsBack("skip", r.Rendered()["target_tree_hash"])
 	r.wave("3 3 3 3 3")
 	if record := r.record(); record.PromotedCommit != promotedAfter || !record.Rollout.Complete {
 		t.Errorf("the record: %+v", record)
 	}
 }
 
-// After the last wave, a fleet without a promoted commit returns too: a new folder is removed again, and a removed one
-// comes back.
+// After the last wave, a fleet without a promoted commit is rolled back, too: a new folder is removed, and a removed
+// folder is restored.
 func TestAccRolloutRollsBackFolders(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -122,7 +124,7 @@ func TestAccRolloutRollsBackFolders(t *testing.T) {
 		"added": "added", "canary": "canary", "east": "east", "north": "north", "south": "south",
 	})
 	r.Set("value", "2")
-	r.returns()
+	r.rollsBack()
 	for range 5 {
 		r.Apply()
 		r.works("added")
@@ -133,17 +135,17 @@ func TestAccRolloutRollsBackFolders(t *testing.T) {
 	if _, there := gitserver.Tree(t, r.repo, "dev")["added/README.md"]; there {
 		t.Error("the new folder is still there")
 	}
-	r.expectReturned("")
+	r.expectRolledBack("")
 }
 
-// An apply is killed after the push that returns the folders: the next one recognizes its commit, with any observation.
+// If an apply is killed after the push of a rollback, the next apply recognizes its commit, with any observation.
 func TestAccRolloutRollsBackAfterKill(t *testing.T) {
 	t.Parallel()
 	for _, works := range []bool{true, false} {
 		repo := gitserver.InitBare(t)
 		_, url := gitserver.Serve(t, repo)
 		r := newRollingAt(t, repo, url)
-		r.returns()
+		r.rollsBack()
 		r.Set("value", "2")
 		r.wave("2 1 1 1 1")
 		r.works()
@@ -154,11 +156,11 @@ func TestAccRolloutRollsBackAfterKill(t *testing.T) {
 			r.works()
 		}
 		r.expectCommits(0)
-		r.expectReturned(promotedBefore)
+		r.expectRolledBack(promotedBefore)
 	}
 }
 
-// With pull requests, the return is proposed: in place of the wave that is open, and until people merge it.
+// With pull requests, the rollback is proposed in place of the open wave, until people merge it.
 func TestAccRolloutRollsBackByPullRequest(t *testing.T) {
 	t.Parallel()
 	reviewed := newReviewed(t)
@@ -171,7 +173,7 @@ func TestAccRolloutRollsBackByPullRequest(t *testing.T) {
 		r.Apply()
 	}
 	merge()
-	r.returns()
+	r.rollsBack()
 	r.works()
 	r.Set("value", "2")
 	merge()
@@ -191,5 +193,5 @@ func TestAccRolloutRollsBackByPullRequest(t *testing.T) {
 	reviewed.on.Merge(t, open.Number, "merge")
 	r.Apply()
 	r.expectValues("1 1 1 1 1")
-	r.expectReturned("")
+	r.expectRolledBack("")
 }
