@@ -272,9 +272,9 @@ func TestAccBrokenReadsKeptFromBranch(t *testing.T) {
 	r.Set("broken", map[string]string{"b": "data"})
 	r.Set("value", "2")
 	kept := r.files("large/app-b")
-	r.forget()
+	r.replacePrivateState()
 	r.expectCommits(1, "-refresh=false")
-	r.forget()
+	r.replacePrivateState()
 	r.Set("value", "3")
 	r.expectCommits(1)
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {

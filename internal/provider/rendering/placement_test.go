@@ -201,10 +201,10 @@ func TestAccPlacementAfterLostState(t *testing.T) {
 
 	// Private state that can't be read.
 	rendering := &rendering{Root: r.Root}
-	rendering.forget()
+	rendering.replacePrivateState()
 	r.ExpectError([]string{"Earlier placement decisions can't be read", "Plan with a refresh"}, "plan", "-no-color",
 		"-refresh=false")
-	rendering.forget()
+	rendering.replacePrivateState()
 	r.ExpectNoChanges()
 	r.expectPlaced(kept)
 
@@ -317,7 +317,7 @@ func TestAccPlacementRandom(t *testing.T) {
 				r.fleet(f)
 				switch step % 4 {
 				case 2:
-					(&rendering{Root: r.Root}).forget()
+					(&rendering{Root: r.Root}).replacePrivateState()
 				case 3:
 					r.EmptyState()
 					r.Succeed("import", "-no-color", placedAddress, "dev@file://"+r.repo+"//.?ref=dev")

@@ -14,14 +14,14 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true)
 	r.Apply()
-	r.forget()
+	r.replacePrivateState()
 	r.ExpectEmptyPlan()
 	r.expectCommits(0)
 
 	before := r.head()
 	reconciler := gitserver.Git(t, r.repo, "show", "dev:large/app-a/reconciler.yaml")
 	hotfix := gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": "by hand\n"})
-	r.forget()
+	r.replacePrivateState()
 	said := []string{
 		"Drift: rendered folders changed outside Terraform",
 		"commit " + hotfix,
@@ -40,7 +40,7 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"large/app-a/reconciler.yaml": reconciler})
 	r.ExpectEmptyPlan()
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", hotfix)
-	r.forget()
+	r.replacePrivateState()
 	r.options("on_drift", "overwrite")
 	r.expectCommits(1)
 	r.options("on_drift", nil)
@@ -62,12 +62,12 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 			"README.md": {Mode: "100644", Content: "Ours.\n"},
 		},
 	)
-	r.forget()
+	r.replacePrivateState()
 	r.expectRefused([]string{"Drift: rendered folders changed outside Terraform", "commit " + r.head(), "Away with all",
 		"- .kalypso/rendering.json"}, "plan")
 	gitserver.Git(t, r.repo, "update-ref", "refs/heads/dev", delivered)
 
-	r.forget()
+	r.replacePrivateState()
 	r.setDestination("path", "below")
 	r.options("guardrails", anyRemoval)
 	r.expectCommits(1, "-refresh=false")
@@ -75,7 +75,7 @@ func TestAccRenderingPrivateStateOfOtherVersion(t *testing.T) {
 
 	// If the strategy changes to none, the apply contacts no server.
 	gitserver.Seed(t, r.repo, "dev", map[string]string{"below/large/app-a/reconciler.yaml": "by hand\n"})
-	r.forget()
+	r.replacePrivateState()
 	r.options("delivery", map[string]any{"strategy": "none"})
 	r.expectCommits(0, "-refresh=false")
 }

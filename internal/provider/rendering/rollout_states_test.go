@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// A failing folder stops the rollout until the fleet changes it, or until it is skipped for that tree. Folders that
-// return to their tree from before the rollout change at once.
+// A failing folder stops the rollout until the fleet changes the folder, or until skip names the tree. If the fleet
+// returns to the trees from before the rollout, these folders change at once.
 func TestAccRolloutFails(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -39,12 +39,12 @@ func TestAccRolloutFails(t *testing.T) {
 	r.options("promoted_commit", promotedBefore)
 	r.wave("1 1 1 1 1")
 	if now := r.Rendered(); now["delivered"] != true {
-		t.Error("what was rolled back is not delivered")
+		t.Error("the rolled-back tree is not delivered")
 	}
 	if record := r.record(); !record.Rollout.Complete || record.PromotedCommit != promotedBefore {
 		t.Errorf("the record after a rollback: %+v %+v", record, record.Rollout)
 	}
-	// An urgent change is committed everywhere at once. The next change is not.
+	// An urgent change is committed everywhere at once. The next change goes in waves again.
 	r.report("current", rollingTypes...)
 	r.Set("value", "4")
 	r.wave("4 1 1 1 1")
@@ -63,7 +63,7 @@ func TestAccRolloutFails(t *testing.T) {
 	}
 }
 
-// A cluster type that is removed leaves in the last wave, with its targets.
+// The last wave removes the folder of a removed cluster type, with its targets.
 func TestAccRolloutRemoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -100,7 +100,7 @@ func TestAccRolloutGuardrails(t *testing.T) {
 	r.report("current", "canary")
 	r.expectRefused([]string{"Change exceeds guardrails", "removes 4 of 5"}, "plan")
 	r.options("guardrails", map[string]any{"max_removed": "80%", "emptied": "warn"})
-	r.wave("2 - - - -") // the other cluster types have no folders any more, so nothing is awaited
+	r.wave("2 - - - -") // the other cluster types have no folders any more, so no cluster is awaited
 }
 
 // The plan of the first wave names a deployment target that moves from a cluster type of an early wave to one of a late
@@ -124,7 +124,8 @@ func TestAccRolloutMoved(t *testing.T) {
 	r.expectRefused(said, "plan")
 }
 
-// Foreign changes of folders whose wave is pending are reverted to the delivered tree, by its hash.
+// Foreign changes of folders whose wave is pending are reverted to the delivered tree, which the apply finds by its
+// hash.
 func TestAccRolloutDrift(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -141,12 +142,12 @@ func TestAccRolloutDrift(t *testing.T) {
 	if record := r.record(); record.Rollout.Complete || len(record.Rollout.From) != 1 {
 		t.Errorf("the record: %+v", record.Rollout)
 	}
-	// If foreign commits wrote what the fleet renders, it stays.
+	// Once the clusters report, the rollout continues.
 	r.report("current", rollingTypes...)
 	r.wave("2 2 2 1 1")
 }
 
-// An import continues from the record.
+// After an import, the rollout continues from the record.
 func TestAccRolloutImport(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -167,32 +168,33 @@ func TestAccRolloutImport(t *testing.T) {
 	r.expectWarning(`Stage "canary" waits for`)
 	r.report("current", "canary")
 	r.wave("2 2 2 1 1")
-	r.Set("value", "1") // it knows the trees before the rollout
+	r.Set("value", "1") // the import has read the trees from before the rollout
 	r.wave("1 1 1 1 1")
 }
 
-// An unreadable private state is read again from the branch, even without a refresh.
+// If the private state is unreadable, the provider reads its content again from the branch, even without a refresh.
 func TestAccRolloutLostState(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
 	r.Set("value", "2")
 	r.wave("2 1 1 1 1")
-	r.forget()
+	r.replacePrivateState()
 	r.ExpectEmptyPlan()
 	r.expectCommits(0)
-	r.forget()
+	r.replacePrivateState()
 	r.ExpectError([]string{"The rendering is protected", "The waves: the last commit wrote stage canary, wave 1."},
 		"destroy", "-no-color", "-auto-approve", "-refresh=false")
 	r.report("current", "canary")
 	out := r.Succeed("plan", "-no-color", "-refresh=false")
 	if !strings.Contains(out.Text(), "tree_hash = ") || !strings.Contains(out.Text(), "-> (known after apply)") {
-		t.Errorf("the plan knows more than it can:\n%s", out.Stdout)
+		t.Errorf("the plan shows values that it can't know:\n%s", out.Stdout)
 	}
 	r.expectCommits(1, "-refresh=false")
 	r.expectValues("2 2 2 1 1")
 }
 
-// The next apply recognizes the commit of one that was killed right after its push, and the rollout continues from it.
+// If an apply is killed right after its push, the next apply recognizes its commit, and the rollout continues from
+// there.
 func TestAccRolloutKilled(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -205,15 +207,15 @@ func TestAccRolloutKilled(t *testing.T) {
 	r.report("current", "canary")
 	applyUntilPushed(t, r.rendering)
 	r.expectValues("2 2 2 1 1")
-	r.report("current", rollingTypes...) // before an apply has stored it in the state
+	r.report("current", rollingTypes...) // before an apply has stored the push in the state
 	r.wave("2 2 2 2 2")
 	if record := r.record(); !record.Rollout.Complete {
 		t.Errorf("the record: %+v", record.Rollout)
 	}
 }
 
-// A rendering that moves within its repo moves the folders of pending waves too. It moves to another repo only once the
-// rollout is complete.
+// If a rendering moves within its repo, the folders of pending waves move, too. A rendering moves to another repo only
+// once the rollout is complete.
 func TestAccRolloutMoves(t *testing.T) {
 	t.Parallel()
 	r := newRolling(t)
@@ -301,7 +303,7 @@ func TestAccRolloutAdopts(t *testing.T) {
 	r.report("current", rollingTypes...)
 	r.wave("1 1 1 1 1") // a folder that belongs to no cluster type is removed last
 	if now := r.Rendered(); now["delivered"] != true {
-		t.Error("it is not delivered")
+		t.Error("the rendering is not delivered")
 	}
 	// A create plans its first wave.
 	fresh := &rolling{newRendering(t, gitserver.InitBare(t))}
@@ -342,8 +344,8 @@ func TestAccRolloutPreview(t *testing.T) {
 	}
 }
 
-// By pull request, each wave has one. New reports do not change an open one, and one that people closed stops the
-// rollout.
+// With pull requests, each wave has its own pull request. New reports do not change an open pull request. A pull
+// request that people closed stops the rollout.
 func TestAccRolloutPullRequest(t *testing.T) {
 	t.Parallel()
 	reviewed := newReviewed(t)
@@ -377,7 +379,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 		t.Errorf("after the merge: %v, %v", now["delivered"], now["rollout_status"])
 	}
 
-	// The next wave, which people close.
+	// People close the pull request of the next wave.
 	r.report("current", rollingTypes...)
 	r.Apply()
 	third := reviewed.expectPulls("merged", "merged", "open")
@@ -387,7 +389,7 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	r.expectWarning("Pull request 3 ", "was closed without being merged")
 	r.Apply("-refresh-only")
 
-	// Skipping the waves opens another one.
+	// With skip, the apply opens another pull request.
 	r.Set("rollout", map[string]any{"stages": canaryThenAll, "skip": r.Rendered()["target_tree_hash"]})
 	r.Apply()
 	reviewed.expectPulls("merged", "merged", "closed", "open")
@@ -400,9 +402,8 @@ func TestAccRolloutPullRequest(t *testing.T) {
 	}
 }
 
-// A stopped wave by pull request: while the canary fails, the pull request of the next wave is neither opened nor
-// reopened, and an open one is marked. The mark is removed once the canary is current. Hosts without drafts get
-// everything but the draft.
+// While the canary fails, the pull request of the next wave is neither opened nor reopened, and an open pull request is
+// marked. The mark is removed once the canary is current. Hosts without drafts get everything but the draft.
 func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, drafts := range []bool{true, false} {
@@ -425,12 +426,12 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 			merge()
 			r.stages(canaryThenAll...)
 			r.report("current", rollingTypes...)
-			r.options("progress_deadline", "1ms") // what fails, has failed
+			r.options("progress_deadline", "1ms") // failing folders count as failed at once
 			r.Set("value", "2")
 			merge()
 			r.expectValues("2 1 1 1 1")
 
-			// Not opened while the canary fails.
+			// No pull request is opened while the canary fails.
 			r.report("failed", "canary")
 			r.expectWarning("The rollout stopped", "failed since the test")
 			r.Apply()
@@ -442,7 +443,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 				t.Errorf("the pull request: %+v", open)
 			}
 
-			// Marked once it fails while the pull request is open.
+			// The open pull request is marked once the canary fails.
 			r.report("failed", "canary")
 			says := []string{"Pull request must not be merged yet", "An earlier wave of the rollout is not current, in stage",
 				"Pull request 3 is a draft, if the host has drafts"}
@@ -464,16 +465,16 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 			r.report("failed", "canary") // a new observation changes nothing
 			r.expectWarning(says...)
 
-			// It comes back.
+			// The mark is removed once the canary is current.
 			r.report("current", "canary")
 			r.Apply()
 			r.ExpectEmptyPlan()
 			back := reviewed.expectPulls("merged", "merged", "open")
 			if diff := cmp.Diff(open, back); diff != "" {
-				t.Errorf("the pull request that came back (-before +now):\n%s", diff)
+				t.Errorf("the pull request without the mark (-before +now):\n%s", diff)
 			}
 
-			// Not reopened while the canary fails.
+			// The pull request is not reopened while the canary fails.
 			reviewed.on.Close(t, 3)
 			r.report("failed", "canary")
 			r.expectWarning("The rollout stopped")
@@ -487,7 +488,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 	}
 }
 
-// A rollout is paused before the first delivery: nothing is written or opened until the pause ends.
+// If a rollout is paused before the first delivery, nothing is written or opened until the pause ends.
 func TestAccRolloutPausedBeforeFirstDelivery(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"push", "pull_request"} {
@@ -497,7 +498,7 @@ func TestAccRolloutPausedBeforeFirstDelivery(t *testing.T) {
 			r := &rolling{reviewed.rendering}
 			r.options("delivery", map[string]any{"strategy": strategy})
 			if strategy == "push" {
-				r.setDestination("branch", "main") // whose destroy is not protected
+				r.setDestination("branch", "main") // since the host protects dev
 				gitserver.Git(t, r.repo, "branch", "main", "dev")
 			}
 			branch := map[string]string{"push": "main", "pull_request": "dev"}[strategy]
@@ -516,7 +517,7 @@ func TestAccRolloutPausedBeforeFirstDelivery(t *testing.T) {
 			r.expectWarning("The rollout is paused", "rollout.pause says: an incident", "Nothing was delivered yet")
 			r.Apply()
 			if now := gitserver.Rev(t, r.repo, branch); now != head || len(reviewed.pulls()) > 0 {
-				t.Errorf("something was written: %s, %v", gitserver.Log(t, r.repo, branch), reviewed.pulls())
+				t.Errorf("there are new commits or pull requests: %s, %v", gitserver.Log(t, r.repo, branch), reviewed.pulls())
 			}
 			r.stages(canaryThenAll...)
 			r.Apply()
@@ -533,7 +534,7 @@ func TestAccRolloutPausedBeforeFirstDelivery(t *testing.T) {
 	}
 }
 
-// Bad input is an error of the plan, on its attribute.
+// Bad input is an error of the plan, at its attribute.
 func TestAccRolloutInput(t *testing.T) {
 	t.Parallel()
 	r := &rolling{newRendering(t, gitserver.InitBare(t))}

@@ -33,7 +33,8 @@ const (
 	promotedAfter  = "2222222222222222222222222222222222222222"
 )
 
-// newRolling makes a rendering of value 1 that is on the branch "dev" everywhere, and configures its rollout.
+// newRolling delivers a rendering with the value 1 to the branch "dev", for all cluster types, and configures its
+// rollout.
 func newRolling(t *testing.T) *rolling {
 	t.Helper()
 	repo := gitserver.InitBare(t)
@@ -52,7 +53,7 @@ func newRollingAt(t *testing.T, repo, url string) *rolling {
 	return r
 }
 
-// fleet returns a fleet with one deployment target on each cluster type.
+// fleet configures a fleet with one deployment target on each cluster type.
 func (r *rolling) fleet() {
 	r.T.Helper()
 	targets := map[string]string{}
@@ -68,7 +69,7 @@ func (r *rolling) stages(stages ...any) {
 	r.Set("rollout", map[string]any{"stages": stages})
 }
 
-// report writes a report for one cluster of each type: it runs the head of the branch, in this state.
+// report sets a report for one cluster of each type, which runs the head of the branch, in the given state.
 func (r *rolling) report(state string, types ...string) {
 	r.T.Helper()
 	reports := []map[string]string{}
@@ -88,7 +89,7 @@ func (r *rolling) report(state string, types ...string) {
 	r.Set("reports", reports)
 }
 
-// values returns what the branch contains for each cluster type, in their order.
+// values returns the values that the branch contains for the cluster types, in their order, such as "2 1 1 - 1".
 func (r *rolling) values() string {
 	r.T.Helper()
 	files := gitserver.Tree(r.T, r.repo, "dev")
@@ -121,7 +122,7 @@ func (r *rolling) wave(want string) acc.Output {
 	return out
 }
 
-// record returns the rendering's record on the branch.
+// rollingRecord is the rendering's record on the branch.
 type rollingRecord struct {
 	PromotedCommit string `json:"promoted_commit"`
 	Rollout        *struct {
@@ -208,7 +209,7 @@ func TestAccRollout(t *testing.T) {
 		t.Errorf("the last wave does not promote: %s", got)
 	}
 
-	// A change of the promoted commit alone is committed at once.
+	// If only the promoted commit changes, the apply commits it at once.
 	r.options("promoted_commit", promotedBefore)
 	r.expectCommits(1)
 	if record := r.record(); record.PromotedCommit != promotedBefore {

@@ -30,7 +30,7 @@ func newRendering(t *testing.T, repo string) *rendering {
 	return r
 }
 
-// options sets arguments of the rendering, in pairs. Earlier ones stay.
+// options sets arguments of the rendering, in pairs. Arguments that were set before stay.
 func (r *rendering) options(pairs ...any) {
 	r.T.Helper()
 	r.merge("options", nil, pairs)
@@ -121,7 +121,7 @@ func paths(below string, folders ...string) []string {
 	return all
 }
 
-// tree lists the paths that testdata/rendering renders by default.
+// defaultPaths returns the paths that testdata/rendering renders by default.
 func defaultPaths(below string) []string {
 	return paths(below, "large", "large/app-a", "large/app-b", "small", "small/app-c")
 }
@@ -152,11 +152,11 @@ func (r *rendering) expectOthers(want map[string]string) {
 	got := gitserver.Modes(r.T, r.repo, "dev")
 	maps.DeleteFunc(got, func(path, _ string) bool { _, ok := want[path]; return !ok })
 	if diff := cmp.Diff(want, got); diff != "" {
-		r.T.Errorf("files of others (-before +after):\n%s", diff)
+		r.T.Errorf("foreign files (-before +after):\n%s", diff)
 	}
 }
 
-// expectUpdate is expectCommits of an apply that updates in place.
+// expectUpdate does the same as expectCommits, and expects that the apply updates in place.
 func (r *rendering) expectUpdate(commits int) acc.Output {
 	r.T.Helper()
 	out := r.expectCommits(commits)
@@ -174,8 +174,8 @@ func expectInPlace(t *testing.T, out acc.Output) {
 
 var privateOfResource = regexp.MustCompile(`"private": "[^"]*"`)
 
-// forget replaces the private state of all resources with one that this version cannot read.
-func (r *rendering) forget() {
+// replacePrivateState replaces the private state of all resources with a private state of another version.
+func (r *rendering) replacePrivateState() {
 	r.T.Helper()
 	path := filepath.Join(r.Folder, "terraform.tfstate")
 	text, err := os.ReadFile(path)

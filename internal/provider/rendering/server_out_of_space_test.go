@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccRenderingServerOutOfSpace: the error names what the server ran out of, and what to do. The state stays, and
-// the next apply works.
+// TestAccRenderingServerOutOfSpace: if the server has no space, or another problem, the error names the problem and
+// says what to do. The state does not change, and the next apply works.
 func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -53,7 +53,7 @@ func TestAccRenderingServerOutOfSpace(t *testing.T) {
 	server.Fail(push)
 	r.expectRefused([]string{"The server limits requests", "raise timeouts"}, "apply", "-auto-approve")
 
-	// A lost answer is another error.
+	// If only the answer is lost, the apply finds its commit on the branch.
 	server.DropAnswer()
 	r.expectCommits(1)
 }

@@ -12,15 +12,15 @@ import (
 
 const acmeBase = "https://github.com/acme/base"
 
-// configDocument is a config for the deployment target a of testdata/rendering.
+// configDocument returns a config for the deployment target a of testdata/rendering.
 func configDocument(name, value string) string {
 	return "apiVersion: v1\nkind: ConfigMap\n" +
 		"metadata: {name: " + name + ", labels: {platform-config: 'true', deployment-target: app-a}}\n" +
 		"data: {value: '" + value + "'}\n"
 }
 
-// TestAccSourcesKeptWithoutWrite: while nothing is written, the plan keeps the commits that the objects were read at:
-// sources and manifests, each as a whole. Without other changes the plan is empty.
+// TestAccSourcesKeptWithoutWrite: while nothing is written, plans keep the arguments sources and manifests, each as a
+// whole, with the commits that the objects were first read at. Without other changes, the plan is empty.
 func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
@@ -44,7 +44,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 		t.Errorf("the state (-before +after):\n%s", diff)
 	}
 
-	// Any other change is an update that keeps them.
+	// Any other change is an update that keeps sources and manifests.
 	r.options("commit_message", "Another")
 	r.expectUpdate(0)
 	r.expectSame(before, "sources", "manifests", "tree_hash", "commit_sha", "description")

@@ -49,13 +49,13 @@ var (
 
 // TestAccUnknownPlacement plans placement that depends on values of a cluster type that this apply creates, or on
 // arguments of the placement that are known after apply. Only placements by policies that read them are unknown. The
-// apply does what the plan showed as known, and the next plan is empty.
+// known parts of the plan match the state after the apply, and the next plan is empty.
 func TestAccUnknownPlacement(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknownPlacement")
 	repo := gitserver.InitBare(t)
 	r.Env = append(r.Env, "TF_VAR_repo=file://"+repo)
-	rounds := []string{"one", "two"} // the first creates
+	rounds := []string{"one", "two"} // the first round creates the renderings
 	if seeds.Long() {
 		rounds = append(rounds, "three")
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// unknowns lists the parts of a plan that are unknown because an argument is.
+// unknowns lists the parts of a plan that are unknown because an argument is unknown.
 type unknowns struct {
 	schedule    bool // the number of assignments, and the targets that no policy places
 	assignments bool
 	folders     bool
 	summary     bool
 	lines       []string // cluster types whose lines of the summary are unknown
-	paths       bool     // of the folders
-	tree        bool     // its hash
+	paths       bool     // the paths of the folders
+	tree        bool     // the hash of the tree
 	files       []string // files whose content is unknown
 	all         bool     // the list of files
-	targets     []string // deployment targets whose hashes are unknown, in addition to those of files
+	targets     []string // deployment targets whose hashes are unknown, in addition to the targets of files
 	undecided   []string // cluster types whose assignments are unknown
 	unscheduled bool     // the targets that no policy places, in addition to schedule
 }
@@ -97,8 +97,8 @@ var unknownCases = map[string]unknowns{
 }
 
 // If a value is unknown at plan, only values that depend on it are unknown. The apply and the branch match the known
-// part of the plan, and the next plan is empty. The first round creates the renderings. The second changes the unknown
-// values, and writes nothing if that changes nothing.
+// part of the plan, and the next plan is empty. The first round creates the renderings. The second round changes the
+// unknown values, and makes no commit if the tree does not change.
 func TestAccUnknown(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknown")
@@ -136,7 +136,7 @@ func TestAccUnknown(t *testing.T) {
 	}
 }
 
-// expectUnknown compares the unknown parts of a plan with those that may be unknown.
+// expectUnknown compares the unknown parts of a plan with the parts that may be unknown.
 func expectUnknown(t *testing.T, c acc.Change, open unknowns) {
 	t.Helper()
 	for attribute, want := range map[string]bool{
@@ -200,7 +200,7 @@ func expectApplied(t *testing.T, c acc.Change, state map[string]any) {
 	}
 }
 
-// known returns a value without the members that were unknown at plan. The value must have all of them.
+// known returns a value without the members that were unknown at plan. The value must have all of these members.
 func known(t *testing.T, at string, value, unknown any) any {
 	t.Helper()
 	members := asMap(unknown)
@@ -210,7 +210,7 @@ func known(t *testing.T, at string, value, unknown any) any {
 	all := maps.Clone(acc.As[map[string]any](value))
 	for key, open := range members {
 		if _, there := all[key]; !there {
-			t.Errorf("%s: %s was planned and is not there", at, key)
+			t.Errorf("%s: %s was planned and is missing", at, key)
 		}
 		if all[key] = known(t, at+"/"+key, all[key], open); open == true {
 			delete(all, key)
@@ -304,11 +304,12 @@ func TestAccUnknownRefused(t *testing.T) {
 	r.ApplyPlan()
 	r.ExpectEmptyPlan()
 	if got := acc.Archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "# name: dev-large-hello-test\n" {
-		t.Errorf("the change of others is there: %q", got)
+		t.Errorf("the foreign change is still there: %q", got)
 	}
 }
 
-// If the credentials are unknown at plan, no server is contacted, and everything that needs none is planned as usual.
+// If the credentials are unknown at plan, no server is contacted, and everything that needs no server is planned as
+// usual.
 func TestAccUnknownProvider(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccUnknownProvider")
@@ -338,7 +339,7 @@ func TestAccUnknownProvider(t *testing.T) {
 	}
 }
 
-// Whole resources, with for_each, single and merged, go through a module whose variables have no type.
+// Whole resources pass through a module whose variables have no type: single ones, with for_each, and merged.
 func TestAccModule(t *testing.T) {
 	t.Parallel()
 	r := acc.NewRootFrom(t, "testdata/TestAccModule")
@@ -361,7 +362,7 @@ func TestAccModule(t *testing.T) {
 }
 
 // TestAccUnknownClusterType: this apply creates a cluster, and its cluster type has labels that are unknown until then.
-// A label that no policy reads leaves everything known. With one that a policy reads, only the assignments of this
+// A label that no policy reads leaves everything known. With a label that a policy reads, only the assignments of this
 // cluster type are unknown, and require_known names the label.
 func TestAccUnknownClusterType(t *testing.T) {
 	t.Parallel()

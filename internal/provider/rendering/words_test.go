@@ -81,7 +81,7 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 		}
 	}
 	if n := strings.Count(out, "Missing template"); n != 1 {
-		t.Errorf("the template is missed %d times", n)
+		t.Errorf("the missing template is reported %d times", n)
 	}
 	r.ExpectError(append(missing, "Error: Missing template"), "plan", "-no-color", "-var", "environment=dev")
 }

@@ -42,9 +42,13 @@ func TestPrintableDiagnostics(t *testing.T) {
 			p := problem.Problem{Summary: "Wrong", Detail: problem.IndentedList([]string{evil, "x\ny"}, 5)}
 			tfvalue.AppendProblems(d, problem.Problems{p})
 		},
-		"API":           func(d *diag.Diagnostics) { configuration.AppendHostError(d, path.Root("repo"), host) },
-		"API, delivery": func(d *diag.Diagnostics) { configuration.AppendDeliveryError(d, record.Destination{}, host) },
-		"other delivery": func(d *diag.Diagnostics) {
+		"error of an API": func(d *diag.Diagnostics) {
+			configuration.AppendHostError(d, path.Root("repo"), host)
+		},
+		"error of an API in a delivery": func(d *diag.Diagnostics) {
+			configuration.AppendDeliveryError(d, record.Destination{}, host)
+		},
+		"another error of a delivery": func(d *diag.Diagnostics) {
 			configuration.AppendDeliveryError(d, record.Destination{}, errors.New(evil))
 		},
 		"no rendering": func(d *diag.Diagnostics) {

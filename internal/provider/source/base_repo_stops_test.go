@@ -56,8 +56,8 @@ func (r *baseRepoRun) plan() (action string, made *protocol.Plan, text string) {
 	return action, made, strings.Join(strings.Fields(refreshed.String()+ds.String()), " ")
 }
 
-// applied applies the plan, expects an empty plan after it, and returns the diagnostics of both steps.
-func (r *baseRepoRun) applied() string {
+// apply plans and applies, expects an empty plan after it, and returns the diagnostics of plan and apply.
+func (r *baseRepoRun) apply() string {
 	t := r.t
 	t.Helper()
 	action, made, text := r.plan()
@@ -80,8 +80,9 @@ func (r *baseRepoRun) expectEmptyPlan() {
 	}
 }
 
-// stays plans and applies a promotion that takes no other commit. The warnings of the plan contain the texts.
-func (r *baseRepoRun) stays(promotion map[string]any, want string, texts ...string) string {
+// expectKept plans and applies a promotion that takes no other commit. It fails the test unless the plan has the wanted
+// action, and its warnings contain the texts.
+func (r *baseRepoRun) expectKept(promotion map[string]any, want string, texts ...string) string {
 	r.t.Helper()
 	r.given["promotion"] = promotion
 	action, _, text := r.plan()
@@ -89,11 +90,11 @@ func (r *baseRepoRun) stays(promotion map[string]any, want string, texts ...stri
 		r.t.Errorf("the plan's action is %q, want %q:\n%s", action, want, text)
 	}
 	acc.ExpectTexts(r.t, text, texts...)
-	return r.applied()
+	return r.apply()
 }
 
-// Nothing is promoted yet, or the environment is frozen: nothing is written, and an open pull request becomes a draft
-// until that ends. On a host without drafts, everything but the draft is set.
+// While nothing is promoted yet, or the environment is frozen, nothing is written. While the environment is frozen, an
+// open pull request is a draft. On a host without drafts, everything but the draft is set.
 func TestBaseRepoStops(t *testing.T) {
 	t.Parallel()
 	for _, drafts := range []bool{true, false} {
@@ -118,35 +119,35 @@ func testBaseRepoStops(t *testing.T, r *baseRepoRun, drafts bool) {
 			t.Errorf("the pull request is %+v, withheld %t", pull, withheld)
 		}
 	}
-	r.stays(map[string]any{"commit": nil, "summary": "No gate holds."}, "create", "The BaseRepo is not changed")
+	r.expectKept(map[string]any{"commit": nil, "summary": "No gate holds."}, "create", "The BaseRepo is not changed")
 	state := protocol.Lines(r.Resource.State)
 	if content, known := state["content"]; len(r.pulls.PullRequests()) > 0 || state["delivered"] != "false" || known {
 		t.Errorf("the content is %q and the state %v", content, state)
 	}
 	r.given["promotion"] = promotionOf(2)
-	r.applied()
+	r.apply()
 	expect(false)
-	r.stays(map[string]any{"commit": nil}, "", "The BaseRepo is not changed")
+	r.expectKept(map[string]any{"commit": nil}, "", "The BaseRepo is not changed")
 	expect(false)
 	frozen := map[string]any{"commit": commitOf(1), "decision": "frozen", "summary": "An incident."}
-	out := r.stays(frozen, "update", "The BaseRepo is not changed", "An incident.", "Pull request 1 is a draft")
+	out := r.expectKept(frozen, "update", "The BaseRepo is not changed", "An incident.", "Pull request 1 is a draft")
 	if strings.Contains(out, "The pull request is not a draft") == drafts {
 		t.Errorf("the apply with drafts %t:\n%s", drafts, out)
 	}
 	expect(true)
-	r.stays(frozen, "", "Pull request 1 is a draft")
+	r.expectKept(frozen, "", "Pull request 1 is a draft")
 	r.given["promotion"] = promotionOf(2)
-	r.applied()
+	r.apply()
 	expect(false)
 	r.pulls.Merge(t, 1, "squash")
 	r.expectEmptyPlan()
 	r.expectPinned(2)
-	r.stays(frozen, "", "An incident.")
+	r.expectKept(frozen, "", "An incident.")
 	r.expectPinned(2)
 }
 
-// The windows of the promotion close after the pull request was opened: it becomes a draft until they open. A promotion
-// that was planned in an open window is not applied after it closed.
+// If the windows of the promotion close after the pull request was opened, the pull request becomes a draft until the
+// windows open. A promotion that was planned in an open window is not applied after the window has closed.
 func TestBaseRepoWindows(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRun(t)
@@ -164,21 +165,21 @@ func TestBaseRepoWindows(t *testing.T) {
 	}
 	const always, past = "2999-01-01T00:00:00Z", "2001-01-01T00:00:00Z"
 	r.given["promotion"] = promoted(2, always)
-	r.applied()
+	r.apply()
 	draft(false)
 	closed := map[string]any{"commit": commitOf(1), "decision": "hold", "closed": "closed until 2999-01-01T00:00:00Z"}
-	r.stays(closed, "update", "The windows of the promotion are closed until 2999-01-01T00:00:00Z.",
+	r.expectKept(closed, "update", "The windows of the promotion are closed until 2999-01-01T00:00:00Z.",
 		"Pull request 1 is a draft")
 	draft(true)
-	r.stays(closed, "", "Pull request 1 is a draft")
+	r.expectKept(closed, "", "Pull request 1 is a draft")
 	r.given["promotion"] = promoted(2, always)
-	r.applied()
+	r.apply()
 	draft(false)
 	r.pulls.Merge(t, 1, "squash")
 	r.expectEmptyPlan()
 	r.expectPinned(2)
 
-	r.stays(closed, "")
+	r.expectKept(closed, "")
 	r.given["promotion"] = promoted(3, past)
 	action, made, text := r.plan()
 	if action != "update" {

@@ -17,7 +17,7 @@ import (
 // baseRepo is the repo of a control plane with the branch "stage".
 type baseRepo struct {
 	t     *testing.T
-	fake  *githubfake.Server // nil: the repo is on this machine
+	fake  *githubfake.Server // nil if the repo is on this machine
 	pulls *githubfake.Repo
 	at    string // path of the bare repo
 	url   string
@@ -44,7 +44,7 @@ spec:
 `
 )
 
-// commitOf returns a hash of one digit.
+// commitOf returns the hash of a commit, made of one digit.
 func commitOf(digit int) string { return strings.Repeat(fmt.Sprint(digit), 39) + "a" }
 
 func newBaseRepo(t *testing.T) baseRepo {
@@ -55,7 +55,7 @@ func newBaseRepo(t *testing.T) baseRepo {
 	return r
 }
 
-// newGitHubBaseRepo is the same on a fake GitHub.
+// newGitHubBaseRepo returns the same repo on a fake GitHub.
 func newGitHubBaseRepo(t *testing.T) baseRepo {
 	t.Helper()
 	r := baseRepo{t: t, fake: githubfake.New(t)}
@@ -77,7 +77,7 @@ func newBaseRepoRoot(t *testing.T) *baseRepoRoot {
 	return r
 }
 
-// newBaseRepoOnGitHub is the same with a repo on a fake GitHub, by pull request.
+// newBaseRepoOnGitHub returns the same root module with a repo on a fake GitHub, to which it delivers by pull request.
 func newBaseRepoOnGitHub(t *testing.T) *baseRepoRoot {
 	t.Helper()
 	r := &baseRepoRoot{Root: acc.NewRootFrom(t, "testdata/TestAccBaseRepo"), baseRepo: newGitHubBaseRepo(t)}
@@ -97,7 +97,7 @@ func (r *baseRepoRoot) promote(digit int) {
 	r.Set("promotion", promotionOf(digit))
 }
 
-// promotionOf returns a promotion that takes the commit.
+// promotionOf returns a promotion of the commit with a digit.
 func promotionOf(digit int) map[string]any {
 	return map[string]any{
 		"commit": commitOf(digit), "reason": fmt.Sprintf("Gate %d holds.", digit),
@@ -125,7 +125,8 @@ func (r *baseRepoRoot) attribute(name string) any {
 	return r.AttributesOf("kalypso_base_repo")[name]
 }
 
-// By push, an apply changes only the pinned commit in place, in one commit. An apply without changes makes no commit.
+// With the strategy push, an apply changes only the pinned commit in the file, with one commit. An apply without
+// changes makes no commit.
 func TestAccBaseRepo(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -134,7 +135,7 @@ func TestAccBaseRepo(t *testing.T) {
 		out,
 		"pins "+commitOf(1)+". The apply sets it to",
 	) {
-		t.Errorf("the plan does not tell what it replaces:\n%s", out)
+		t.Errorf("the plan does not name the commit that it replaces:\n%s", out)
 	}
 	r.Apply()
 	r.expectPinned(2)
@@ -146,17 +147,17 @@ func TestAccBaseRepo(t *testing.T) {
 	message := gitserver.Git(t, r.at, "log", "-1", "--format=%B", "stage")
 	acc.ExpectTexts(t, message, "Set the base of stage to 2222", "Promoted commit: "+commitOf(2), "- Gate 2 holds.")
 	if strings.Contains(message, "skip ci") {
-		t.Errorf("the message has the summary:\n%s", message)
+		t.Errorf("the message contains the summary:\n%s", message)
 	}
 	r.ExpectIdentity(baseRepoAddress, map[string]any{"repo": r.url, "branch": "stage"})
 
 	r.Set("promotion", map[string]any{"commit": commitOf(2), "summary": "Nothing newer."}) // no change
 	r.ExpectEmptyPlan()
-	// and foreign commits to other files change nothing either
+	// Foreign commits to other files change nothing, either.
 	gitserver.Seed(t, r.at, "stage", map[string]string{"other.yaml": "c: d\n"})
 	r.ExpectEmptyPlan()
 
-	// A promotion that takes no commit leaves what the file pins, though the GitOps branch does not track it yet.
+	// A promotion that takes no other commit keeps the pinned commit, although the GitOps branch does not track it yet.
 	for _, decision := range []string{"hold", "up_to_date"} {
 		r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": decision})
 		r.ExpectEmptyPlan()
@@ -179,7 +180,7 @@ func TestAccBaseRepo(t *testing.T) {
 	}
 }
 
-// A foreign commit is an error that names it, or is overwritten. If it pins the commit to promote, it is accepted.
+// A foreign commit causes an error that names it, or is overwritten. It is accepted if it pins the commit to promote.
 func TestAccBaseRepoDrift(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -197,7 +198,7 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.expectEmptyPlanAfterApply()
 
 	gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(5)})
-	r.promote(5) // which another person has set in the meantime
+	r.promote(5) // another person has set this commit in the meantime
 	r.expectEmptyPlanAfterApply()
 	r.promote(6)
 	r.Apply()
@@ -209,7 +210,8 @@ func TestAccBaseRepoDrift(t *testing.T) {
 	r.ExpectError([]string{"The branch no longer exists", "Branch not found"}, "plan", "-no-color")
 }
 
-// expectEmptyPlanAfterApply applies what may be left in the state, and expects nothing after it.
+// expectEmptyPlanAfterApply applies, since the state may have to change. It expects no commit, and an empty plan after
+// it.
 func (r *baseRepoRoot) expectEmptyPlanAfterApply() {
 	r.T.Helper()
 	head := gitserver.Rev(r.T, r.at, "stage")
@@ -247,13 +249,15 @@ func TestBaseRepoBadInput(t *testing.T) {
 		"no branch": {"branch", map[string]any{"branch": "prod"}, []string{"Branch not found", `"prod"`}},
 		"no file": {"promotion", map[string]any{"branch": "empty"},
 			[]string{"No BaseRepo on the branch", "pass a kalypso_promotion as a whole"}},
-		"a branch name":   {"branch", map[string]any{"branch": "a..b"}, []string{"Invalid branch name"}},
-		"a blank message": {"commit_message", map[string]any{"commit_message": " \n"}, []string{"Invalid commit message"}},
-		"a reviewer": {"delivery", map[string]any{"delivery": map[string]any{"reviewers": []any{"a b"}}},
+		"an invalid branch name": {"branch", map[string]any{"branch": "a..b"}, []string{"Invalid branch name"}},
+		"a blank message": {"commit_message", map[string]any{"commit_message": " \n"},
+			[]string{"Invalid commit message"}},
+		"an invalid reviewer": {"delivery", map[string]any{"delivery": map[string]any{"reviewers": []any{"a b"}}},
 			[]string{"Invalid reviewer", "delivery.reviewers"}},
-		"no host": {"delivery", map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
+		"pull request without a Git host": {"delivery",
+			map[string]any{"delivery": map[string]any{"strategy": "pull_request"}},
 			[]string{"Pull requests need a Git host", "is a folder on this machine", `delivery.strategy = "push"`}},
-		"no credential": {"delivery", map[string]any{"repo": "https://gitlab.com/acme/control-plane",
+		"pull request without a credential": {"delivery", map[string]any{"repo": "https://gitlab.com/acme/control-plane",
 			"delivery": map[string]any{"strategy": "pull_request"}},
 			[]string{"No credential for GitLab", "or the environment variable GITLAB_TOKEN."}},
 	} {
@@ -275,8 +279,8 @@ func TestBaseRepoBadInput(t *testing.T) {
 	}
 }
 
-// A promotion that is known after apply is planned as such. A server that refuses the push is an error, and leaves the
-// state as it is.
+// If the promotion is known after apply, so is the content of the file. If the server refuses the push, the apply fails
+// and does not change the state.
 func TestAccBaseRepoUnknown(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -300,7 +304,7 @@ func TestAccBaseRepoUnknown(t *testing.T) {
 	r.ExpectEmptyPlan()
 }
 
-// A branch without the file gets one, with the base of the promotion, as Kalypso's workflows write it.
+// If a branch lacks the file, the apply writes it with the base of the promotion, as Kalypso's workflows do.
 func TestAccBaseRepoCreatesFile(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -320,8 +324,8 @@ func TestAccBaseRepoCreatesFile(t *testing.T) {
 	}
 }
 
-// An import reads the pinned commit from the branch. A move writes at the new location and leaves the previous one as
-// it is.
+// An import reads the pinned commit from the branch. A move writes the file at the new location, and does not change
+// the file at the previous one.
 func TestAccBaseRepoImport(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
@@ -340,14 +344,14 @@ func TestAccBaseRepoImport(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "stage")["base-repo.yaml"]; got != r.file(1) {
-		t.Errorf("the old place has changed:\n%s", got)
+		t.Errorf("the file at the previous location has changed:\n%s", got)
 	}
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
-		t.Errorf("the new place has not:\n%s", got)
+		t.Errorf("the file at the new location has not changed:\n%s", got)
 	}
 	r.Succeed("state", "rm", baseRepoAddress)
 	r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"})
-	r.Apply() // A resource whose state was lost makes no commit either
+	r.Apply() // a resource whose state was lost makes no commit, either
 	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
 		t.Errorf("a promotion that holds changed the file:\n%s", got)
@@ -360,7 +364,7 @@ func TestAccBaseRepoImport(t *testing.T) {
 }
 
 // An apply with an outdated plan fails and writes nothing.
-func TestAccBaseRepoMoved(t *testing.T) {
+func TestAccBaseRepoOutdatedPlan(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoRoot(t)
 	r.promote(2)
@@ -370,11 +374,12 @@ func TestAccBaseRepoMoved(t *testing.T) {
 	head := gitserver.Seed(t, r.at, "stage", map[string]string{"base-repo.yaml": r.file(4)})
 	r.ExpectError([]string{"The branch moved after the plan was made", commitOf(4)}, "apply", "-no-color", "plan")
 	if got := gitserver.Rev(t, r.at, "stage"); got != head {
-		t.Error("something was written")
+		t.Error("the apply wrote to the branch")
 	}
 }
 
-// By pull request: each commit gets one, which is followed until it is merged or closed. A destroy closes it.
+// With pull requests, a promoted commit gets a pull request, which the resource follows until it is merged or closed. A
+// destroy closes the pull request.
 func TestAccBaseRepoPullRequest(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
@@ -400,7 +405,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	acc.ExpectTexts(t, first.Body, "**Promoted commit:**", "Gate 2 holds.", "`base-repo.yaml`")
 	if first.Base != "stage" || !strings.HasPrefix(first.Head, "deployment/base-repo-stage-") ||
 		!strings.HasPrefix(first.Title, "Set the base of stage to 2222") || first.Labels[0] != "promoted" {
-		t.Errorf("it is %+v", first)
+		t.Errorf("the pull request is %+v", first)
 	}
 	if r.attribute("delivered") != false || r.attribute("commit_sha") != nil {
 		t.Errorf("the state is %v", r.AttributesOf("kalypso_base_repo"))
@@ -410,7 +415,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	state("open")
-	r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"}) // it stays open
+	r.Set("promotion", map[string]any{"commit": commitOf(1), "decision": "hold"}) // the pull request stays open
 	r.ExpectEmptyPlan()
 	r.promote(3)
 	merged := r.pulls.Merge(t, 1, "squash")
@@ -443,7 +448,7 @@ func TestAccBaseRepoPullRequest(t *testing.T) {
 	state("merged", "closed", "closed", "closed")
 	r.expectPinned(5)
 	if branches := gitserver.Git(t, r.at, "branch", "--list", "deployment/*"); strings.TrimSpace(branches) != "" {
-		t.Errorf("it left the branches %s", branches)
+		t.Errorf("the destroy left the branches %s", branches)
 	}
 }
 
@@ -457,8 +462,8 @@ func (r *baseRepoRoot) expectEmptyPlanText() string {
 	return out.Text()
 }
 
-// A pull request that GitHub merges at once is delivered by the same apply. One that is not merged in time is an error,
-// and the next apply goes on with it.
+// If GitHub merges the pull request at once, the same apply delivers the commit. If the pull request is not merged in
+// time, the apply fails, and the next apply continues with the pull request.
 func TestAccBaseRepoPullRequestMerges(t *testing.T) {
 	t.Parallel()
 	r := newBaseRepoOnGitHub(t)
@@ -496,6 +501,6 @@ func TestAccBaseRepoPullRequestWithForeignCommits(t *testing.T) {
 	theirs := gitserver.Seed(t, r.at, pulls[0].Head, map[string]string{"extra.yaml": "x: y\n"})
 	r.ExpectError([]string{"The pull request's branch is not ours", "people pushed to the branch"}, "plan", "-no-color")
 	if got := gitserver.Rev(t, r.at, pulls[0].Head); got != theirs {
-		t.Error("their commit is gone")
+		t.Error("the foreign commit is gone")
 	}
 }

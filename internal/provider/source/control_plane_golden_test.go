@@ -21,9 +21,10 @@ func goldenVariables(h *acc.GitHost, controlPlanes map[string]string) map[string
 	return map[string]any{"url": h.URL, "password": acc.GitHostPassword, "control_planes": controlPlanes}
 }
 
-// goldenRepos creates the repos of a golden fleet: <name> with the branches main and that of the environment,
-// <name>-gitops, and one for each repo that a registration names. It returns the promoted commit, or "" if the BaseRepo
-// pins none. It replaces only the URLs in registrations, BaseRepo and GitOpsRepo with the host's.
+// goldenRepos creates the repos of a golden fleet: <name> with the branch main and the branch of the environment,
+// <name>-gitops, and a repo for each one that a registration names. It returns the promoted commit, or "" if the
+// BaseRepo pins no commit. It changes only the URLs in registrations, BaseRepo and GitOpsRepo, which become URLs of the
+// host.
 func goldenRepos(h *acc.GitHost, g *golden.Fleet) (promoted string) {
 	h.T.Helper()
 	base, branch, registered := map[string]string{}, map[string]string{}, map[string]map[string]string{}
@@ -54,7 +55,7 @@ func goldenRepos(h *acc.GitHost, g *golden.Fleet) (promoted string) {
 				for file, document := range registered[r.Name] {
 					files[filepath.Join(r.Path, file)] = document
 				}
-				if len(files) == 0 { // whose Workloads are of other environments
+				if len(files) == 0 { // the Workloads of this registration are of other environments
 					files[filepath.Join(r.Path,
 						"w.yaml")] = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: of-" + r.Name + "}\n" +
 						"spec: {deploymentTargets: [{name: t, environment: elsewhere}]}\n"
@@ -79,7 +80,7 @@ func goldenRepos(h *acc.GitHost, g *golden.Fleet) (promoted string) {
 
 var anyURL = regexp.MustCompile(`https://[^"'\s,}]+`)
 
-// replaceURL replaces a URL, but not longer ones that start with it.
+// replaceURL replaces a URL, but not longer URLs that start with it.
 func replaceURL(text, old, with string) string {
 	return regexp.MustCompile(regexp.QuoteMeta(old)+`(["'\s,}]|$)`).ReplaceAllString(text, with+"$1")
 }
@@ -140,15 +141,15 @@ func TestAccControlPlaneGoldenLarge(t *testing.T) {
 }
 
 // keepExisting commits files to the branch that a tree will be delivered to. It adds the files that must stay to the
-// expected ones.
+// wanted files.
 func keepExisting(h *acc.GitHost, repo, branch string, files, wanted map[string]string) {
 	h.T.Helper()
 	h.Commit(repo, branch, files)
 	acc.KeepForeign(files, wanted)
 }
 
-// expectMove moves an application's repo and fails the test unless the plan shows which registration moved, from which
-// commit to which, and the effect on the assignments.
+// expectMove pushes a commit to an application's repo, and fails the test unless the plan shows which registration
+// moved, from which commit to which, and the effect on the assignments.
 func expectMove(h *acc.GitHost, r *acc.Root) {
 	h.T.Helper()
 	workload := acc.ReadFile(h.T, filepath.Join(acc.Samples, "kalypso-app-src", "main", "workload", "workload.yaml"))
@@ -162,7 +163,7 @@ func expectMove(h *acc.GitHost, r *acc.Root) {
 		"| `drone` | `hello-world-app-canary` | `hello-world-app-functional-test` | |",
 	} {
 		if !strings.Contains(planned, text) {
-			h.T.Errorf("the plan after the application moved does not say %q:\n%s", text, planned)
+			h.T.Errorf("the plan after the commit of the application does not say %q:\n%s", text, planned)
 		}
 	}
 }
@@ -194,7 +195,7 @@ func TestAccControlPlaneSample(t *testing.T) {
 				t.Errorf("dev (-expected +branch):\n%s", diff)
 			}
 			if diff := cmp.Diff(stage, acc.RenderedFiles(t, h.Dir("kalypso-gitops"), "stage")); diff != "" {
-				t.Errorf("stage, which is not touched (-expected +branch):\n%s", diff)
+				t.Errorf("stage, which must not change (-before +after):\n%s", diff)
 			}
 			expectMove(h, r)
 		})

@@ -69,7 +69,7 @@ output "names" {
 `})
 	planned := r.Succeed("plan", "-no-color").Text()
 	if !strings.Contains(planned, "(config refers to values not yet known)") {
-		t.Errorf("the plan does not put the reading off:\n%s", planned)
+		t.Errorf("the plan does not defer the read:\n%s", planned)
 	}
 	if out := r.Apply().Text(); !strings.Contains(out, `"ClusterType" = tolist([ "small", ])`) {
 		t.Errorf("apply does not show what it read:\n%s", out)

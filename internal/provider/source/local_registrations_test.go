@@ -77,7 +77,7 @@ resource "kalypso_environment_rendering" "this" {
 		}
 	}
 
-	// The same Workload under one name in one data source is an error of its own.
+	// Two registrations of one Workload in a data source are another error, so only one of them remains.
 	main := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
 	r.Write("main.tf", strings.Replace(main, "    path = {", "    # path = {", 1))
 	r.Apply("-var", "allow=true")

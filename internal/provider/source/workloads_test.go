@@ -29,9 +29,9 @@ func register(r *acc.Root, h *acc.GitHost, registrations map[string]string) {
 	r.Set("registrations", registrations)
 }
 
-// A new registration shows its deployment targets at plan. If a repo moves between plan and apply, apply still commits
-// what plan showed. The next plan shows which registration moved, from which commit to which, and the effect. A pin
-// keeps a commit or selects another one.
+// A new registration shows its deployment targets at plan. If a repo gets a commit between plan and apply, the apply
+// still commits the tree that the plan showed. The next plan shows which registration moved, from which commit to
+// which, and the effect. A pin keeps a commit or selects another one.
 func TestAccWorkloads(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t, gitserver.WithFilter())
@@ -81,7 +81,7 @@ func TestAccWorkloads(t *testing.T) {
 	h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "test"),
 		"NOTES.md": "Back.\n"})
 	before := r.Rendered()
-	r.ExpectNoChanges() // of another commit with the same documents
+	r.ExpectNoChanges() // although there is another commit, with the same documents
 	if diff := cmp.Diff(before, r.Rendered()); diff != "" {
 		t.Errorf("a commit that changes no document changes the state (-before +after):\n%s", diff)
 	}
@@ -90,8 +90,8 @@ func TestAccWorkloads(t *testing.T) {
 	r.ExpectEmptyPlan()
 }
 
-// A registration whose commit no listed key signed is broken: with last_good, the last delivery stays. With the mode
-// history, a commit below the head counts too. The record names the signers.
+// A registration is broken if no listed key signed its commit. With last_good, its last delivered commit is read
+// instead. With the mode history, the commits below the head must be signed too. The record names the signers.
 func TestAccWorkloadsVerify(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t, gitserver.WithFilter())
@@ -132,7 +132,7 @@ func TestAccWorkloadsVerify(t *testing.T) {
 }
 
 // Every broken registration is listed, with its repo, commit, file and line, and hides no other error. With last_good,
-// each is read at the commit of its last delivery, if it has one.
+// each broken registration is read at the commit of its last delivery, if it has been delivered.
 func TestAccWorkloadsBroken(t *testing.T) {
 	t.Parallel()
 	h := acc.NewGitHost(t, gitserver.WithFilter())
@@ -185,7 +185,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 		"-no-color", "-var", "on_error=last_good")
 }
 
-// No credential is sent over plain http to another host or put into a URL.
+// No credential is sent over plain http or to another host, and a URL must not contain a credential.
 func TestAccWorkloadsCredentials(t *testing.T) {
 	t.Parallel()
 	config := func(credential, repo string) map[string]string {
@@ -290,7 +290,7 @@ output "import_blocks" {
 				imports); !strings.Contains(planned, want) {
 				t.Errorf("the plan is not %q:\n%s", want, planned)
 			}
-			// The rendering from the comments replaces the one with manifests.
+			// The rendering from the comments replaces the rendering with manifests.
 			var rendering strings.Builder
 			for line := range strings.Lines(blocks) {
 				if text, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(text, "git ") &&
@@ -298,7 +298,7 @@ output "import_blocks" {
 					rendering.WriteString(text)
 				}
 			}
-			// It is complete. Only the test shows the files and delivers nothing.
+			// This rendering is complete. The test only adds arguments to show the files and to deliver nothing.
 			text, whole := strings.CutSuffix(rendering.String(), "}\n")
 			if !whole || !strings.Contains(text, `environment = "dev"`) || !strings.Contains(text, "gitops_repo = {") {
 				t.Fatalf("the comments have no whole rendering:\n%s", blocks)

@@ -81,8 +81,8 @@ func TestPathOf(t *testing.T) {
 	}
 }
 
-// Terraform finds no source for a nested attribute: the diagnostic is on the attribute that it can show, and contains
-// the rest of the path.
+// Terraform finds no source line for a nested attribute. So the diagnostic is at an outer attribute whose line
+// Terraform can show, and contains the rest of the path.
 func TestDiagnostic(t *testing.T) {
 	p := problem.Problem{
 		Kind: string(fleet.KindWorkload), Name: "w", Summary: "S", Detail: "D.",
@@ -104,14 +104,15 @@ func TestDiagnostic(t *testing.T) {
 		problem problem.Problem
 		want    diag.Diagnostic
 	}{
-		"of the resource": {own, diag.NewAttributeErrorDiagnostic(path.Root("labels").AtMapKey("a"), "S",
+		"attribute of the resource": {own, diag.NewAttributeErrorDiagnostic(path.Root("labels").AtMapKey("a"), "S",
 			object+"\nAttribute: labels[\"a\"]")},
-		"in an element": {p, diag.NewAttributeErrorDiagnostic(path.Root("deployment_targets").AtListIndex(1), "S",
+		"attribute of an element": {p, diag.NewAttributeErrorDiagnostic(path.Root("deployment_targets").AtListIndex(1), "S",
 			object+"\nAttribute: deployment_targets[1].labels[\"a\"]")},
-		"in a map of a rendering": {nested, diag.NewAttributeErrorDiagnostic(path.Root("workloads").AtMapKey("k"), "S",
+		"attribute of an object in a rendering": {nested, diag.NewAttributeErrorDiagnostic(
+			path.Root("workloads").AtMapKey("k"), "S",
 			object+" from workloads[\"k\"]\nAttribute: workloads[\"k\"].deployment_targets[1].labels[\"a\"]")},
-		"nowhere": {problem.Problem{Summary: "S", Detail: "D."}, diag.NewErrorDiagnostic("S", "D.")},
-		"warning": {warning, diag.NewWarningDiagnostic("S", object)},
+		"no attribute": {problem.Problem{Summary: "S", Detail: "D."}, diag.NewErrorDiagnostic("S", "D.")},
+		"warning":      {warning, diag.NewWarningDiagnostic("S", object)},
 	} {
 		if got := diagnostic(test.problem); !got.Equal(test.want) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
@@ -169,7 +170,7 @@ func TestModelDecoder(t *testing.T) {
 	if got := d.String("number"); got != "3" {
 		t.Errorf("the number is %q", got)
 	}
-	for name, want := range map[string][3]bool{ // true, true unless false, known
+	for name, want := range map[string][3]bool{ // results of True, UnlessFalse and Known
 		"on": {true, true, true}, "later": {false, false, false}, "none": {false, true, true},
 		"missing": {false, true, true},
 	} {

@@ -14,13 +14,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
-// record names a revision, such as a tag: TestUpgrades writes what its provider writes, before it reads it.
+// record names a revision, such as a tag. TestUpgrades first records the files that the provider of this revision
+// writes.
 var record = flag.String("record", "", "record the states and branches of the provider at a revision")
 
 // cli names the environment variable with the path of the CLI.
 const cli = "TF_ACC_TERRAFORM_PATH"
 
-// The files of a version below testdata/versions, beside the reports of its clusters.
+// The files of a version below testdata/versions.
 const (
 	state    = "state.json" // .gitignore has terraform.tfstate
 	gitops   = "gitops.bundle"
@@ -30,7 +31,7 @@ const (
 )
 
 // TestUpgrades: today's provider plans no change for a state, private state, branch and history store that an earlier
-// version wrote. It applies a change on top, and the stores have the runs of both.
+// version wrote. It applies a change on top, and the stores contain the runs of both versions.
 func TestUpgrades(t *testing.T) {
 	if os.Getenv(cli) == "" {
 		t.Skip(cli + " is not set: the test runs the Terraform CLI")
@@ -59,11 +60,11 @@ func TestUpgrades(t *testing.T) {
 			p.report("1.3")
 			p.succeed("apply", "-no-color", "-auto-approve", "-var=region=north")
 			if out, code := p.terraform("plan", "-no-color", "-detailed-exitcode", "-var=region=north"); code != 0 {
-				t.Errorf("the plan after it has exit code %d:\n%s", code, out)
+				t.Errorf("the plan after the apply has exit code %d:\n%s", code, out)
 			}
 			const query = "SELECT DISTINCT version FROM kalypso.runs WHERE version LIKE '1.%' ORDER BY 1"
 			runs := strings.Join(postgres.Select(t, p.postgres, query), " ")
-			if want := "1.1 1.2 1.3"; runs != want { // the last is today's
+			if want := "1.1 1.2 1.3"; runs != want { // today's provider has recorded 1.3
 				t.Errorf("PostgreSQL has runs of the versions %s, want %s", runs, want)
 			}
 			for _, version := range strings.Fields(runs) {
@@ -74,8 +75,8 @@ func TestUpgrades(t *testing.T) {
 	}
 }
 
-// newer changes what the place contains to that of a newer version, one after the other. Each is an error that says so,
-// and changes nothing.
+// newer sets the version of a newer provider in the store, in the record and in the state, one after the other. Each of
+// them causes an error that names the newer version, and nothing is written.
 func (p *place) newer() {
 	p.t.Helper()
 	refuses := func(name string, args ...string) {
@@ -120,7 +121,7 @@ func (p *place) newer() {
 	}
 }
 
-// replaceIn replaces the first old text of a file after another text.
+// replaceIn replaces the first old text that follows another text in a file.
 func replaceIn(t *testing.T, file, after, old, now string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -136,7 +137,7 @@ func replaceIn(t *testing.T, file, after, old, now string) {
 	}
 }
 
-// write applies the root twice with the provider of a revision, and keeps what it wrote.
+// write applies the root for two regions with the provider of a revision, and stores the files that it wrote.
 func write(t *testing.T, revision string) {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "source")
@@ -169,7 +170,8 @@ func write(t *testing.T, revision string) {
 	}
 }
 
-// place is a folder with the root and its repos. A state names them, so the folder of a version is always the same.
+// place is a folder with the root and its repos. The state contains their paths, so the folder of a version is always
+// the same.
 type place struct {
 	t                *testing.T
 	folder, postgres string
@@ -201,7 +203,7 @@ const overrides = `provider_installation {
 }
 `
 
-// restore puts what a version wrote in its place.
+// restore copies the recorded files of a version to the folder.
 func (p *place) restore(version string) {
 	p.t.Helper()
 	from, err := filepath.Abs(version)
