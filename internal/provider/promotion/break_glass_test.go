@@ -108,7 +108,7 @@ func TestAccPromotionBreakGlassOfOwnBranch(t *testing.T) {
 		p.ownChange("huge")
 		p.expect("up_to_date", first)
 		if files := gitserver.Tree(t, p.gitAt, "prod"); files["huge/README.md"] == "" || files["small/README.md"] != "" {
-			t.Error("the branch does not contain the folder huge alone")
+			t.Error("the branch does not contain huge without small")
 		}
 
 		p.revert(p.gitAt)

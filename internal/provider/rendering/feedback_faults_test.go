@@ -280,7 +280,8 @@ func TestFeedbackDescribed(t *testing.T) {
 	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "failure" {
 		t.Errorf("the status is %q", state)
 	}
-	// The state contains the commit, since an apply in another process than the plan reads it from there.
+	// The plan contains the commit, and so does the state, since an apply in another process than the plan renders from
+	// it.
 	if text := fmt.Sprint(protocol.Lines(w.Resource.State)); !strings.Contains(text, commit) {
 		t.Errorf("the state does not name the commit: %s", text)
 	}

@@ -308,8 +308,7 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 		acc.Kill(t, cmd)
 		t.Errorf("the apply did not end:\n%s", printed.String())
 	}
-	// Let the server's process continue, if it still runs. To open the pipe for reading and writing does not wait for this
-	// process.
+	// Let the server's process continue, if it still runs. An open for reading and writing does not wait for this process.
 	if f, err := os.OpenFile(done, os.O_RDWR, 0); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
