@@ -36,7 +36,7 @@ data "kalypso_assignments" "this" {
 	out := r.Apply()
 	for _, text := range []string{"Warning: Invalid text", "Warning: Template rendering failed"} {
 		if !strings.Contains(out.Text(), text) {
-			t.Errorf("it does not say %q:\n%s", text, out.Text())
+			t.Errorf("the output of the apply lacks %q:\n%s", text, out.Text())
 		}
 	}
 	r.ExpectEmptyPlan()

@@ -180,7 +180,7 @@ func TestAccDeploymentGateInterrupt(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if took := time.Since(begin); took > 20*time.Second || !strings.Contains(out.String(), "The gate was interrupted") {
-		t.Errorf("it took %s:\n%s", took, &out)
+		t.Errorf("the gate took %s to stop:\n%s", took, &out)
 	}
 }
 

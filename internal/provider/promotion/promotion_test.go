@@ -310,18 +310,18 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.expect("pinned", first)
 	acc.ExpectTexts(t, p.message(), "by pinned_commit")
 	if r := p.record(); r.Promotion.RolledBack != fix {
-		t.Errorf("the record does not say what was rolled back: %+v", r)
+		t.Errorf("the record does not name commit %s as rolled back: %+v", fix, r)
 	}
 	p.rules("after", gate)
 	if seen := p.expect("up_to_date", first); len(seen.Skipped) != 3 ||
 		!strings.Contains(seen.Skipped[0].Reason, "rolled back") {
-		t.Errorf("it skips %+v", seen.Skipped)
+		t.Errorf("the promotion skips %+v", seen.Skipped)
 	}
 	newer := p.commit()
 	p.soaks(newer)
 	p.expect("promote", newer)
 	if r := p.record(); r.Promotion.RolledBack != "" {
-		t.Errorf("the record still says what was rolled back: %+v", r)
+		t.Errorf("the record still names a commit as rolled back: %+v", r)
 	}
 }
 

@@ -69,11 +69,11 @@ func TestAccPromotionRollout(t *testing.T) {
 	p.rules("pinned_commit", second) // in the middle: the rollback is complete at once
 	p.wave("pinned", second, second)
 	if r := p.record(); r.Promotion.RolledBack != third {
-		t.Errorf("the record lost what was rolled back: %+v", r)
+		t.Errorf("the record no longer names the commit that was rolled back: %+v", r)
 	}
 	p.rules()
 	if seen := p.wave("up_to_date", second, second); len(seen.Skipped) != 1 || seen.Skipped[0].Commit != third {
-		t.Errorf("it skips %+v", seen.Skipped)
+		t.Errorf("the promotion skips %+v", seen.Skipped)
 	}
 
 	fourth := p.commit()
@@ -84,9 +84,9 @@ func TestAccPromotionRollout(t *testing.T) {
 	p.rules() // before these waves end
 	p.wave("hold", first, first)
 	if r := p.record(); r.Promotion.RolledBack != fourth || r.Promotion.Decision != "pinned" {
-		t.Errorf("the record lost what was rolled back: %+v", r)
+		t.Errorf("the record no longer names the commit that was rolled back: %+v", r)
 	}
 	if seen := p.run(); seen.Decision != "up_to_date" || seen.Commit != first || len(seen.Skipped) != 3 {
-		t.Errorf("it skips %+v", seen.Skipped)
+		t.Errorf("the promotion skips %+v", seen.Skipped)
 	}
 }

@@ -180,7 +180,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	gitserver.Fsck(t, r.repo)
 }
 
-// TestAccBrokenRefusedText: text that is refused never reaches a template, and the target stays as it is.
+// TestAccBrokenRefusedText: text that is refused never reaches a template, and the target does not change.
 func TestAccBrokenRefusedText(t *testing.T) {
 	t.Parallel()
 	r := newBreaking(t)
@@ -465,7 +465,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	since, _ := r.failing()
 	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
 
-	// A target that breaks while its next version is proposed stays as it is on the target branch.
+	// A target that breaks while its next version is proposed does not change on the target branch.
 	r.Set("value", "3")
 	r.Set("broken", map[string]string{})
 	r.Apply()

@@ -122,7 +122,7 @@ func TestAccTimeoutOfPlan(t *testing.T) {
 	start := time.Now()
 	r.ExpectError([]string{"Out of time", "Raise timeouts"}, "plan", "-no-color")
 	if took := time.Since(start); took > 40*time.Second {
-		t.Errorf("it took %s to stop", took)
+		t.Errorf("the rendering took %s to stop", took)
 	}
 }
 
@@ -158,6 +158,6 @@ func TestAccInterrupt(t *testing.T) {
 		t.Errorf("%v\n%.5000s", err, printed.String())
 	}
 	if took := time.Since(interrupted); took > 20*time.Second {
-		t.Errorf("it took %s to stop", took)
+		t.Errorf("the rendering took %s to stop", took)
 	}
 }

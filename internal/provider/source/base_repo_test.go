@@ -354,7 +354,7 @@ func TestAccBaseRepoImport(t *testing.T) {
 	r.Apply() // a resource whose state was lost makes no commit, either
 	r.ExpectEmptyPlan()
 	if got := gitserver.Tree(t, r.at, "prod")["base-repo.yaml"]; !strings.Contains(got, commitOf(2)) {
-		t.Errorf("a promotion that holds changed the file:\n%s", got)
+		t.Errorf("a promotion with the decision hold changed the file:\n%s", got)
 	}
 	r.promote(2)
 	r.Succeed("state", "rm", baseRepoAddress)

@@ -50,7 +50,7 @@ func TestUpgrades(t *testing.T) {
 			p := newPlace(t, filepath.Base(version), provider, server.Database(t))
 			p.restore(version)
 			if out, code := p.terraform("plan", "-no-color", "-detailed-exitcode"); code != 0 {
-				t.Fatalf("a plan of what version %s wrote has exit code %d:\n%s", version, code, out)
+				t.Fatalf("the plan of the state that version %s wrote has exit code %d:\n%s", version, code, out)
 			}
 			before := p.commits("gitops.git", "stage")
 			p.succeed("apply", "-no-color", "-auto-approve", "-var=region=north")
