@@ -104,7 +104,7 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 	return h
 }
 
-// matchedConditions contains the numbers of the conditions that a cluster type or a deployment target meets (met), or
+// matchedConditions contains the indexes of the conditions that a cluster type or a deployment target meets (met), or
 // may meet because of unknown labels (possible).
 type matchedConditions struct{ met, possible []int }
 

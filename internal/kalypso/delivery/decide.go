@@ -261,10 +261,10 @@ func (decision *Decision) keepArguments() {
 	case p == nil:
 	case decision.IdleReason != "":
 		decision.KeptArguments = resting
-		if decision.Step == nil || p.Paused { // else the apply decides again, by the pause
+		if decision.Step == nil || p.Paused { // else the pause is a new reason to decide again
 			decision.KeptArguments = append(slices.Clone(resting), "rollout")
 		}
-		if decision.Action == Keep { // else the apply decides again, by the promotion
+		if decision.Action == Keep { // else the promotion is a new reason to decide again
 			decision.DecidingArgument = "promotion"
 		}
 	case t.Wish.Shown < inventory.Whole || p.Described && unknown.Is(string(t.Wish.Review.Detail)):

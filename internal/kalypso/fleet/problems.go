@@ -52,8 +52,8 @@ func PanicProblem(all []Object, p *problem.Panic) problem.Problem {
 func StoppedProblem(err error) problem.Problem {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return problem.Problem{
-			Summary: "Out of time", Err: err,
-			Detail: "Rendering took longer than timeouts allow. Raise timeouts, or check what takes so long.",
+			Summary: "Timeout exceeded", Err: err,
+			Detail: "Rendering took longer than timeouts allow. Increase timeouts, or check what takes so long.",
 		}
 	}
 	return problem.Problem{Summary: "Rendering was stopped", Detail: "The run was interrupted.", Err: err}

@@ -23,8 +23,8 @@ var (
 	// ErrCommitOnNoBranch is the cause of an ErrCommitNotFound if the host accepts statuses only for commits that are on a
 	// branch.
 	ErrCommitOnNoBranch = errors.New("the commit is on no branch")
-	// ErrExists: an open pull request of these branches already exists.
-	ErrExists = errors.New("an open pull request of these branches already exists")
+	// ErrExists: an open pull request between these branches already exists.
+	ErrExists = errors.New("an open pull request between these branches already exists")
 	// ErrBranchNotFound: the host does not know the branch to be merged. This can happen just after a push.
 	ErrBranchNotFound = errors.New("the host does not know the branch to be merged")
 	// ErrNothingToMerge: the branch has no commit that its target lacks.

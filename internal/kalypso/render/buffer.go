@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// Buffer is the memory of rendered files. The files of a large fleet take hundreds of megabytes, and most callers only
-// hash them. Such a caller resets its buffer and uses it again. The zero value is empty.
+// Buffer contains rendered files. The files of a large fleet take hundreds of megabytes, and most callers only hash
+// them: such a caller resets its buffer and uses it again. The zero value is empty.
 type Buffer struct {
 	content bytes.Buffer // of all files
 	start   int          // where the current file starts

@@ -160,8 +160,8 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 			}
 			if size > maxExplained {
 				return nil, fmt.Errorf(
-					"the assignments have more than %d values, including overridden ones, which is more than "+
-						"Terraform accepts: set explain_targets to the deployment targets to explain",
+					"the assignments have more than %d values, including overridden ones, and Terraform accepts no more: "+
+						"set explain_targets to the deployment targets to explain",
 					maxExplained,
 				)
 			}

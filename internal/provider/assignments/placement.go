@@ -83,8 +83,8 @@ func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
 	}
 	reasons := o.Placements(ctx, o.fleet, o.only)
 	if len(reasons) > maxExplained {
-		return nil, fmt.Errorf("placement has more than %d reasons, which is more than Terraform accepts: name in "+
-			"explain_targets the deployment targets to be explained", maxExplained)
+		return nil, fmt.Errorf("placement has more than %d reasons, and Terraform accepts no more: set "+
+			"explain_targets to the deployment targets to explain", maxExplained)
 	}
 	all := make([]tfvalue.Values, len(reasons))
 	for i, r := range reasons {

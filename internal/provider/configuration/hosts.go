@@ -65,7 +65,7 @@ type hostSettings struct {
 	withheld      func(repo string) string
 	unknown       bool // a value in the block is not known yet
 	serverUnknown bool // base_url is not known yet
-	// server is base_url. If it is empty, public is the server.
+	// server is base_url. If base_url is empty, the public server is used.
 	server, public string
 	// certificates are for the server, with the API and with Git.
 	certificates certificates

@@ -44,7 +44,7 @@ func listClusters(ctx context.Context, r schemas.Reading) map[string]attr.Value 
 	}
 	all, err := clusters.Join(lists, rules)
 	if err != nil {
-		r.Diags.AddAttributeError(path.Root("source"), "The clusters can't be joined", problem.Sentence(err))
+		r.Diags.AddAttributeError(path.Root("source"), "The lists of clusters can't be merged", problem.Sentence(err))
 		return nil
 	}
 	tfvalue.AppendProblems(r.Diags, all.Problems())

@@ -172,7 +172,7 @@ func (r *deploymentRecord) record(
 				"recorded until then. To record earlier, correct the clock, and " +
 				store.RemovalSteps(now.Environment, now.ObservedAt)
 		}
-		diags.AddAttributeWarning(path.Root("deployment"), "A newer observation is recorded already", text)
+		diags.AddAttributeWarning(path.Root("deployment"), "A newer observation was already recorded", text)
 	}
 	plan.set(d)
 	tflog.Info(ctx, "recorded what the clusters run", map[string]any{

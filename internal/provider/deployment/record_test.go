@@ -280,7 +280,7 @@ func TestAccDeploymentRecord(t *testing.T) {
 		r.clock -= 50
 		size = r.size()
 		r.observe(map[string]string{"c1": "0.9 current"})
-		if o := r.Apply(); !strings.Contains(o.Text(), "A newer observation is recorded already") {
+		if o := r.Apply(); !strings.Contains(o.Text(), "A newer observation was already recorded") {
 			t.Errorf("no warning: %s", o.Text())
 		}
 		if r.size() != size {

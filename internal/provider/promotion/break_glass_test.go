@@ -262,7 +262,7 @@ func TestAccPromotionUnproven(t *testing.T) {
 		restoreState := func() { p.Write("terraform.tfstate", state) }
 		restoreState()
 		says := []string{"Drift: the rendering's record changed outside Terraform", `it promotes commit "` + second + `"`,
-			`The gates of that commit are closed: stage: no status "stage environment"`, "name it in approved"}
+			`The gates of that commit are closed: stage: no status "stage environment"`, "add it to approved"}
 		for _, drift := range []string{"fail", "overwrite"} {
 			p.Set("on_drift", drift)
 			p.ExpectError(says, "plan", "-no-color")

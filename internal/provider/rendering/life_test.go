@@ -216,14 +216,14 @@ func TestAccRenderingPlanTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRendering(t, gitserver.InitBare(t))
 	r.options("create_branch", true, "timeouts", map[string]any{"create": "1ns"}, "guardrails", anyRemoval)
-	r.expectRefused([]string{"Out of time"}, "plan")
+	r.expectRefused([]string{"Timeout exceeded"}, "plan")
 	r.options("timeouts", nil)
 	r.expectCommits(1)
 	r.setDestination("branch", "stage") // the plan reads the new location
 	r.options("timeouts", map[string]any{"create": "1ns"})
 	expectInPlace(t, r.Succeed("plan", "-no-color"))
 	r.options("timeouts", map[string]any{"update": "1ns"})
-	r.expectRefused([]string{"Out of time"}, "plan")
+	r.expectRefused([]string{"Timeout exceeded"}, "plan")
 }
 
 // TestAccRenderingSameRepoByOtherURL: another URL of the same repo is the same destination, even if only the content of

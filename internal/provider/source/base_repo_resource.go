@@ -308,7 +308,7 @@ func setImportedBaseRepo(
 	diags.Append(to.Set(ctx, state)...)
 }
 
-// appendBaseRepoError reports an error of reading or writing a branch, or of its host.
+// appendBaseRepoError reports an error from reading or writing a branch, or from its host.
 func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.EnvironmentBranch, err error) {
 	var host *githost.Error
 	switch {

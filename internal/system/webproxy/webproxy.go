@@ -186,8 +186,8 @@ func environment(name string) string {
 }
 
 // errAllProxy means that SSH can't use ALL_PROXY. It does not quote the variable, which may contain a password.
-var errAllProxy = errors.New("SSH can't use the proxy in ALL_PROXY: it must look like " +
-	"socks5://proxy.acme.io:1080, and the schemes are socks5 and socks5h. Change ALL_PROXY, or add the server to NO_PROXY")
+var errAllProxy = errors.New("SSH can't use the proxy in ALL_PROXY. Set it to " +
+	"socks5://HOST:PORT or socks5h://HOST:PORT, or add the server to NO_PROXY")
 
 // refusing is the dialer for an ALL_PROXY that can't be used.
 type refusing struct{}

@@ -43,7 +43,7 @@ func ParseRepository(url string) (Repository, error) {
 			"a name has lower case letters, digits, and between them ., _ or -", url)
 	}
 	if _, err := giturl.Parse("https://" + ref.Host()); err != nil {
-		return Repository{}, fmt.Errorf("%q has no host and port that can be contacted", url)
+		return Repository{}, fmt.Errorf("%q has an invalid host or port", url)
 	}
 	return Repository{ref}, nil
 }
@@ -93,8 +93,8 @@ func CheckTag(text string) error {
 // CheckAnyTag returns an error if a text can't be a tag, which may be the hash of a tree.
 func CheckAnyTag(text string) error {
 	if !tag.MatchString(text) {
-		return fmt.Errorf("%q is not a tag: a tag has letters, digits, _, . and -, begins with no . or -, and has at "+
-			"most 128 characters", text)
+		return fmt.Errorf("%q is not a tag: a tag has only letters, digits, _, . and -, does not begin with . or -, and "+
+			"has at most 128 characters", text)
 	}
 	return nil
 }

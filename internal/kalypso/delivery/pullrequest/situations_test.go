@@ -226,7 +226,7 @@ error: an open pull request of these branches already exists`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`, nil},
+error: an open pull request between these branches already exists`, nil},
 
 		// People moved the head.
 		{"people pushed after the plan", func(w *world) {
@@ -1069,7 +1069,7 @@ host: list open, read, edit`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, list open, list open, list closed, list open
-error: an open pull request of these branches already exists`, nil},
+error: an open pull request between these branches already exists`, nil},
 		{"people open a pull request with our marker before the apply", func(w *world) {
 			w.people.Before(hostingtest.Open, func() { w.people.Open(w, w.branch(), "main", "Theirs", marker) })
 		}, `
@@ -1106,7 +1106,7 @@ ours: none`},
 main: nothing
 ours: nothing note.txt, 1 ahead, 1 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`, nil},
+error: an open pull request between these branches already exists`, nil},
 		{"closed foreign pull request from our branch", func(w *world) {
 			w.must()
 			w.people.Edit(w, 1, "Set 1", "Mine")
@@ -1128,7 +1128,7 @@ host: list open, list closed, list open, open`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`, nil},
+error: an open pull request between these branches already exists`, nil},
 		{"foreign pull request from our branch to another target", func(w *world) {
 			w.must()
 			w.branchOff("live")

@@ -88,7 +88,7 @@ func readChange(
 ) (*delivery.PlannedChange, error) {
 	before := s
 	if t.Wish.KeepsFailed() && s.Current() && !s.WholeHashes {
-		before = s.WithoutTargets() // so that their whole hashes are read
+		before = s.WithoutTargets() // so that the whole hashes of the targets are read
 	}
 	at, err := readBranch(snapshot, t.Wish.Destination, before, sets.Union(t.Target().Names(), t.Folders.Names()))
 	if err != nil {

@@ -76,8 +76,8 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		), "gitops_repo")
 	case errors.As(err, &decisions):
 		return problem.At("The branch contains other placement decisions: import the rendering", fmt.Sprintf(
-			"%s\nImport the rendering: the import takes the decisions from the record. adopt = true can't. The ID of the "+
-				"import is\n  %s",
+			"%s\nImport the rendering, to take over the decisions in its record; adopt = true can't take them over. The ID "+
+				"of the import is\n  %s",
 			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
 	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
 		return problem.At("Folders are not owned by this rendering", problem.Sentence(err), "gitops_repo")
@@ -85,8 +85,8 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		return problem.At("Destination is occupied", problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &unknown) && unknown.Unproven != "":
 		return problem.At("Drift: the rendering's record changed outside Terraform", text+
-			"\nRevert the change on the branch; git log names who made it. If the commit is right, name it in approved of "+
-			"kalypso_promotion.", "gitops_repo")
+			"\nRevert the change on the branch; git log names who made it. If the promoted commit is right, add it to "+
+			"approved of kalypso_promotion.", "gitops_repo")
 	case errors.As(err, &unknown):
 		return problem.At("Drift: the rendering's record changed outside Terraform", fmt.Sprintf(
 			"%s\nRevert the change on the branch; git log names who made it. If it is right, because an apply was stopped "+
@@ -132,11 +132,11 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Problem {
 	if e.Closed {
 		return problem.At("The pull request was closed", fmt.Sprintf(
-			"At %s: %s. The next different tree opens a new one; delivery.reopen = true opens one for the same tree.", at, e),
+			"At %s: %s. An apply opens a new one once the rendered tree changes, or with delivery.reopen = true.", at, e),
 			"delivery")
 	}
 	detail := fmt.Sprintf(
-		"At %s: %s. It stays open, and the next apply continues to wait. Merge it, or raise timeouts.", at, e)
+		"At %s: %s. It stays open, and the next apply continues to wait. Merge it, or increase timeouts.", at, e)
 	if e.Untracked {
 		detail += fmt.Sprintf(
 			" The state does not know pull request %d, because the rendering is not created yet. The next apply finds it by "+
@@ -179,8 +179,8 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 		summary = "GitOps repo can't be reached"
 		detail = sentence + " Check the URL, the network and the server, and plan again."
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem.At("Out of time", fmt.Sprintf(
-			"At %s: %s. Raise timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
+		return problem.At("Timeout exceeded", fmt.Sprintf(
+			"At %s: %s. Increase timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
 	case summary == "":
 		summary = "GitOps repo can't be used"
 		if remote := (*gitremote.Error)(nil); !errors.As(err, &remote) { // which names the repo itself

@@ -57,8 +57,8 @@ func Result(r *remote.Result) (ps problem.Problems) {
 func closed(s *past.State) problem.Problem {
 	return problem.WarningAt("The pull request was closed", fmt.Sprintf(
 		"Pull request %d to %s was closed without being merged, or was changed to merge into another branch. The branch "+
-			"does not contain the tree. The next different tree opens a new pull request; "+
-			"delivery.reopen = true opens one for this tree.",
+			"does not contain the tree. An apply opens a new pull request once the rendered tree changes. To open one for this "+
+			"tree, set delivery.reopen = true.",
 		s.Proposal.Closed(), s.Destination), "delivery")
 }
 

@@ -55,10 +55,10 @@ func (c *Cluster) check() (size int, err error) {
 		return 0, fmt.Errorf("it has no name")
 	}
 	if len(c.Labels) > maxLabels {
-		return 0, fmt.Errorf("it has %d labels, more than %d", len(c.Labels), maxLabels)
+		return 0, fmt.Errorf("it has %d labels; at most %d are allowed", len(c.Labels), maxLabels)
 	}
 	if len(c.Properties) > maxProps {
-		return 0, fmt.Errorf("it has %d properties, more than %d", len(c.Properties), maxProps)
+		return 0, fmt.Errorf("it has %d properties; at most %d are allowed", len(c.Properties), maxProps)
 	}
 	texts := []string{c.Name, c.Namespace}
 	for _, set := range []map[string]string{c.Labels, c.Properties} {
@@ -159,7 +159,7 @@ func Join(lists []List, rules []Rule) (*Inventory, error) {
 		}
 	}
 	if len(all.Clusters) > Max {
-		return nil, fmt.Errorf("the sources list %d clusters, more than %d", len(all.Clusters), Max)
+		return nil, fmt.Errorf("the sources list %d clusters; at most %d are allowed", len(all.Clusters), Max)
 	}
 	all.group(rules)
 	return all, nil

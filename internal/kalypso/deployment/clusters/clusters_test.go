@@ -173,8 +173,8 @@ func TestLimits(t *testing.T) {
 		leftOut string
 	}{
 		"64 labels":       {clusters.Cluster{Name: "a", Labels: many(64)}, ""},
-		"65 labels":       {clusters.Cluster{Name: "a", Labels: many(65)}, "it has 65 labels, more than 64"},
-		"257 properties":  {clusters.Cluster{Name: "a", Properties: many(257)}, "it has 257 properties, more than 256"},
+		"65 labels":       {clusters.Cluster{Name: "a", Labels: many(65)}, "it has 65 labels; at most 64 are allowed"},
+		"257 properties":  {clusters.Cluster{Name: "a", Properties: many(257)}, "it has 257 properties; at most 256 are allowed"},
 		"no name":         {clusters.Cluster{Labels: many(1)}, "it has no name"},
 		"a long property": {clusters.Cluster{Name: "a", Properties: labels("a=" + strings.Repeat("x", 1025))}, "1024 bytes"},
 	} {
@@ -223,7 +223,7 @@ func TestLimits(t *testing.T) {
 		half = append(half, l)
 	}
 	if _, err := clusters.Join(half, nil); err == nil ||
-		!strings.Contains(err.Error(), "12000 clusters, more than 10000") {
+		!strings.Contains(err.Error(), "12000 clusters; at most 10000 are allowed") {
 		t.Errorf("both together: %v", err)
 	}
 }

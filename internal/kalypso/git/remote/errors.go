@@ -76,7 +76,7 @@ var summaries = []struct {
 	{ErrNoTempFile, "No temporary file"},
 	{ErrGitMissing, "Git is not installed"},
 	{ErrUnreachable, "Repo can't be reached"},
-	{context.DeadlineExceeded, "Out of time"},
+	{context.DeadlineExceeded, "Timeout exceeded"},
 }
 
 // Summary returns a few words for the kind of an error, for the summary of a diagnostic. It is empty for a rejected

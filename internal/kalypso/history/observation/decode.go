@@ -18,7 +18,7 @@ var (
 	// ErrText means that a text is not an observation that this version of the provider can read.
 	ErrText = errors.New("the observation can't be read; it must come from kalypso_deployment_state as it is")
 
-	errColumn = errors.New("a column does not fit its clusters")
+	errColumn = errors.New("a column has another length than the list of clusters")
 	errIndex  = errors.New("a number is out of range")
 	errSize   = fmt.Errorf("it has more than %d instances", maxInstances)
 )

@@ -17,8 +17,8 @@ const maxRedirects = 3
 
 // Redirects that are not followed. Their body is never shown.
 var (
-	errOutsideAPI = errors.New("the server redirects to an address outside its API, " +
-		"which gets neither the request nor the credential")
+	errOutsideAPI = errors.New("the server redirects to an address outside its API; " +
+		"neither the request nor the credential was sent there")
 	errTooManyRedirects = errors.New("the server redirects more than " + strconv.Itoa(maxRedirects) + " times")
 )
 
