@@ -53,7 +53,7 @@ func StoppedProblem(err error) problem.Problem {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return problem.Problem{
 			Summary: "Timeout exceeded", Err: err,
-			Detail: "Rendering took longer than timeouts allow. Increase timeouts, or check what takes so long.",
+			Detail: "Rendering took longer than timeouts allow. Raise timeouts, or check what takes so long.",
 		}
 	}
 	return problem.Problem{Summary: "Rendering was stopped", Detail: "The run was interrupted.", Err: err}

@@ -120,7 +120,7 @@ func TestAccTimeoutOfPlan(t *testing.T) {
 	main := acc.ReadFile(t, filepath.Join(r.Folder, "main.tf"))
 	r.Write("main.tf", strings.Replace(main, "  limits ", "  timeouts = { create = \"2s\" }\n  limits ", 1))
 	start := time.Now()
-	r.ExpectError([]string{"Timeout exceeded", "Increase timeouts"}, "plan", "-no-color")
+	r.ExpectError([]string{"Timeout exceeded", "Raise timeouts"}, "plan", "-no-color")
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("the rendering took %s to stop", took)
 	}

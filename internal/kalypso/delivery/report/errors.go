@@ -136,7 +136,7 @@ func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Pr
 			"delivery")
 	}
 	detail := fmt.Sprintf(
-		"At %s: %s. It stays open, and the next apply continues to wait. Merge it, or increase timeouts.", at, e)
+		"At %s: %s. It stays open, and the next apply continues to wait. Merge it, or raise timeouts.", at, e)
 	if e.Untracked {
 		detail += fmt.Sprintf(
 			" The state does not know pull request %d, because the rendering is not created yet. The next apply finds it by "+
@@ -180,7 +180,7 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 		detail = sentence + " Check the URL, the network and the server, and plan again."
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem.At("Timeout exceeded", fmt.Sprintf(
-			"At %s: %s. Increase timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
+			"At %s: %s. Raise timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
 	case summary == "":
 		summary = "GitOps repo can't be used"
 		if remote := (*gitremote.Error)(nil); !errors.As(err, &remote) { // which names the repo itself

@@ -185,7 +185,7 @@ func problemDetail(p Location, err error) string {
 		return text + " Check who wrote the commit. If it is correct, sign a commit on top of it with a key of verify, or " +
 			"add the key that signed it."
 	case errors.Is(err, context.DeadlineExceeded):
-		return text + " Increase timeouts, or find out why the server is slow."
+		return text + " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):
 		return text + " Enable partial clone on the server (uploadpack.allowFilter), or keep the objects in a smaller repo."
 	}
