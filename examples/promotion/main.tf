@@ -58,7 +58,7 @@ variable "rejected" {
 }
 
 variable "rollback" {
-  description = "Whether the environment goes back by itself if a commit breaks its clusters."
+  description = "Whether the environment is rolled back automatically if a commit breaks its clusters."
   type        = bool
   default     = false
 }

@@ -2,7 +2,7 @@
 # Promotes commits of a control plane from dev to prod, in waves: two promotions, one that fails in stage, a change of
 # prod's own objects and a hotfix despite the closed gate, a pause, a rejected commit that is rolled back and not
 # promoted again, a freeze over the holidays, a hold in the middle of a rollout, and a revert on the GitOps branch. At
-# the end, a commit breaks the clusters of prod, which goes back by itself. Clusters report by files. The script shows
+# the end, a commit breaks the clusters of prod, which is rolled back automatically. Clusters report by files. The script shows
 # every plan. See ../control-plane/local.sh for KALYPSO_PROVIDER and KEEP.
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/../control-plane/local.sh
@@ -154,7 +154,7 @@ run prod "Version six: the first wave in prod"
 report prod failed
 sleep 2
 export TF_VAR_progress_deadline=1s
-run prod "It breaks the clusters: prod goes back by itself"
+run prod "It breaks the clusters: prod is rolled back automatically"
 report prod current
 export TF_VAR_progress_deadline=1h
 run prod "It runs: the record notes that, and version six does not come back"

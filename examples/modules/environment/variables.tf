@@ -54,7 +54,7 @@ variable "dwell" {
 }
 
 variable "rollback" {
-  description = "Lets the environment go back by itself if a commit breaks its clusters, as in `kalypso_promotion`. Null never does."
+  description = "Rolls the environment back automatically if a commit breaks its clusters, as in `kalypso_promotion`. Null never does."
   type        = any
   default     = null
 }

@@ -22,7 +22,7 @@ type Change struct {
 	Emptied inventory.Folders
 	// Accepted are the refused parts of the change that accepted_changes allows.
 	Accepted []accepted.ID
-	// Settles says that the record notes a success after a rollback by itself, see [promotion.Reason.Unsettled].
+	// Settles says that the record notes a success after an automatic rollback, see [promotion.Reason.Unsettled].
 	Settles bool
 	// Needed says that the branch does not contain what is desired yet.
 	Needed bool

@@ -120,7 +120,7 @@ func (p *PlannedChange) CommitMessage() string {
 		}
 	}
 	if p.Change.Settles {
-		b.WriteString("\nThe environment succeeded after it went back by itself.\n")
+		b.WriteString("\nThe environment succeeded after an automatic rollback.\n")
 	}
 	if t.Wish.Promotion.Commit != "" && t.Complete {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)

@@ -136,7 +136,7 @@ const (
 	DefaultStaleAfter = time.Hour
 )
 
-// MaxSkew limits how far a report's time may be in the future of its own clock.
+// MaxSkew limits how far a report's time may be ahead of its own clock.
 const MaxSkew = 5 * time.Minute
 
 // Rules configure how verdicts are decided.

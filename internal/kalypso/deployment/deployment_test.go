@@ -101,7 +101,7 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("cluster a (-want +got):\n%s", diff)
 	}
 	want := fmt.Sprintf(
-		"0 of 2 cluster types deployed at %.7s, 1 of 4 clusters current; not yet: drone, large.",
+		"0 of 2 cluster types deployed at %.7s, 1 of 4 clusters current; not deployed yet: drone, large.",
 		hash("c2"),
 	)
 	if diff := cmp.Diff(want, got.Summary); diff != "" {

@@ -430,7 +430,7 @@ func (w *Input) summary(o Outcome, clusters clusterTally) string {
 		text += "; a rollout is in progress"
 	}
 	if len(waiting) > 0 {
-		text += "; not yet: " + problem.First(waiting, 5)
+		text += "; not deployed yet: " + problem.First(waiting, 5)
 	}
 	return text + "."
 }

@@ -79,7 +79,7 @@ func (w *Input) stateOf(r Report, from time.Time) (ClusterState, string) {
 	}
 	for _, t := range []time.Time{r.Time, r.Since} {
 		if ahead := t.Sub(r.Now); !t.IsZero() && ahead > MaxSkew {
-			return StateProgressing, fmt.Sprintf("its time %s lies %s in the future of its own clock",
+			return StateProgressing, fmt.Sprintf("its time %s is %s ahead of its own clock",
 				t.UTC().Format(time.RFC3339), clock.Format(ahead.Round(time.Second)))
 		}
 	}

@@ -27,7 +27,7 @@ func (r Rules) Check() (ps problem.Problems) {
 				fmt.Sprintf("Environment %q can't come after itself. Name the environment before it.", g.Name), at...)
 		case g.Deployed == nil && strings.EqualFold(g.Context, own):
 			report("Environment is its own predecessor",
-				fmt.Sprintf("The context %q is the one of environment %q itself. Name that of the environment before it.",
+				fmt.Sprintf("The context %q belongs to environment %q itself. Name the context of the environment before it.",
 					g.Context, r.Environment), append(at, problem.Attr("context"))...)
 		}
 		if len([]rune(g.Context)) > status.MaxContext {

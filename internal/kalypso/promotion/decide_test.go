@@ -129,7 +129,7 @@ func TestDecide(t *testing.T) {
 			""},
 		"no gates at all": {prod(func(w *promotion.World) { w.Gates = nil }), "promote", 5, "", "", ""},
 		"nothing promoted yet": {prod(func(w *promotion.World) { w.Current.Commit = "" }, ok(2, 1)),
-			"promote", 2, "", "after nothing", ""},
+			"promote", 2, "", "as its first promoted commit", ""},
 		"nothing promoted and no gate is open": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
 			"no status", "has no promoted commit", ""},
 		"Kalypso's pending Deployed is good": {prod(nil, status{commit: 2, context: stage, state: githost.Pending,
@@ -138,7 +138,7 @@ func TestDecide(t *testing.T) {
 			text: "Deploying"}), "hold", 1, "Deploying", "", ""},
 		"an unknown context, and the reason lists the existing ones": {prod(nil, status{commit: 2, context: "stag",
 			state: githost.Success}),
-			"hold", 1, `check the name: there are ["stag"]`, "", ""},
+			"hold", 1, `check the name: the names in use are ["stag"]`, "", ""},
 		"contexts ignore case": {prod(nil, status{commit: 2, context: "Stage Environment",
 			state: githost.Success}), "promote", 2, "", "", ""},
 		"a status by another account keeps the gate closed": {
@@ -161,7 +161,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a status by another account is ignored": {
 			prod(byCI, status{2, "ci", githost.Success, 1, "eve", "", false}), "hold", 1,
-			`status "ci" is success by eve at 2026-03-01T12:01:00Z, and only one by "ci[bot]" counts; ` +
+			`status "ci" is success by eve at 2026-03-01T12:01:00Z, but only a status by "ci[bot]" counts; ` +
 				`"ci[bot]" set none of the latest statuses`, "", "",
 		},
 		"a status by the right account counts beside one by another": {
@@ -176,7 +176,7 @@ func TestDecide(t *testing.T) {
 		},
 
 		"the soak is over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 240)), "promote", 2, "",
-			"soaked 4h since 2026-03-01T12:00:00Z", ""},
+			"soaked for 4h since 2026-03-01T12:00:00Z", ""},
 		"the soak is not over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 239)), "hold", 1,
 			"needs a good status at 2026-03-01T16:00:00Z or later", "", ""},
 		"statuses of a dead pipeline do not count": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1,
@@ -185,15 +185,15 @@ func TestDecide(t *testing.T) {
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
 		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Pending), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
-			"its soak began again, since it was pending at 2026-03-01T13:00:00Z", "", ""},
+			"its soak began again, because it was pending at 2026-03-01T13:00:00Z", "", ""},
 		"a gap restarts the soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
-			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and one proves it for 1h",
+			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and a status counts for 1h",
 			"", ""},
 		"statuses renewed in time leave no gap": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2,
 			180), ok(2, 240)),
-			"promote", 2, "", "soaked 4h since 2026-03-01T12:00:00Z", ""},
+			"promote", 2, "", "soaked for 4h since 2026-03-01T12:00:00Z", ""},
 		"a gap after the soak": {prod(renewed(2*time.Hour), ok(2, 0), ok(2, 120), ok(2, 240), ok(2, 500)), "promote", 2, "",
-			"soaked 4h since 2026-03-01T12:00:00Z", ""},
+			"soaked for 4h since 2026-03-01T12:00:00Z", ""},
 		"a status by another account renews nothing": {prod(func(w *promotion.World) {
 			renewed(2 * time.Hour)(w)
 			w.Gates[0].By = "ci[bot]"
@@ -211,18 +211,18 @@ func TestDecide(t *testing.T) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Statuses: []githost.Status{{Context: stage, SetAt: at(60)}}}
-		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"the host removed the first statuses of a soak": {prod(soak(4*time.Hour), ok(2, 240), ok(2, 300)), "hold", 1,
-			"it soaks 4h from 2026-03-01T16:00:00Z on, and needs a good status at 2026-03-01T20:00:00Z or later", "", ""},
+			"it soaks for 4h from 2026-03-01T16:00:00Z on, and needs a good status at 2026-03-01T20:00:00Z or later", "", ""},
 		"the host removed all statuses": {prod(soak(4 * time.Hour)), "hold", 1, `no status "stage environment"`, "", ""},
 		"the host lists no status of the commit, but shows the latest": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(2)] = promotion.StatusHistory{}
-		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"the host lists no status of a commit between, but shows the latest": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{}
-		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1, "it soaks 4h from 2026-03-01T16:00:00Z on", "", ""},
+		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1, "it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"the host removed the statuses of the current commit, which dwells": {prod(func(w *promotion.World) {
 			w.Dwell = time.Hour
 		}, ok(2, 0)), "hold", 1, "", `has no status "prod environment"`, ""},
@@ -234,7 +234,7 @@ func TestDecide(t *testing.T) {
 			"promote", 2, "c003", "", ""},
 		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, githost.Pending),
 			ok(2, 20),
-			ok(2, 80)), "promote", 2, "c003", "soaked 1h since 2026-03-01T12:20:00Z", ""},
+			ok(2, 80)), "promote", 2, "c003", "soaked for 1h since 2026-03-01T12:20:00Z", ""},
 		"a commit replaced by an older one": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "",
 			""},
 		"a failure discards earlier runs of the commit": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80,
@@ -253,7 +253,7 @@ func TestDecide(t *testing.T) {
 		},
 		"deployed pending": {prod(func(w *promotion.World) {
 			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
-		}), "hold", 1, `environment "stage": pending`, "", ""},
+		}), "hold", 1, `the verdict on environment "stage" is pending`, "", ""},
 		"deployed without a state": {prod(func(w *promotion.World) {
 			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending"}
 		}), "hold", 1, "no promoted commit", "", ""},
@@ -575,7 +575,7 @@ func TestUnproven(t *testing.T) {
 			w.Gates = []promotion.Gate{{Name: "stage", Deployed: &promotion.Deployed{Verdict: "success", Commit: hash(2)}}}
 		}), `environment "stage" is at`},
 		"it soaked":       {prod(soak(4*time.Hour), ok(1, 1), ok(1, 300)), ""},
-		"it did not soak": {prod(soak(4*time.Hour), ok(1, 1), ok(1, 100)), "it soaks 4h"},
+		"it did not soak": {prod(soak(4*time.Hour), ok(1, 1), ok(1, 100)), "it soaks for 4h"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := promotion.Decide(tc.world)

@@ -100,7 +100,7 @@ func (g *gates) judgeStatus(gate StatusGate, commit string) (string, *Waiting) {
 	others := found[0]
 	found = slices.DeleteFunc(slices.Clone(found), func(s githost.Status) bool { return !mayBeBy(s, gate.By) })
 	if len(found) == 0 {
-		return wait(others.Creator, "%s, and only one by %q counts%s", describeStatus(others), gate.By,
+		return wait(others.Creator, "%s, but only a status by %q counts%s", describeStatus(others), gate.By,
 			g.statuses.noteUnknownCreator(gate.Name, gate.By))
 	}
 	for _, s := range found {
@@ -126,7 +126,7 @@ func (g *gates) judgeEnvironment(gate Gate, commit string) (string, *Waiting) {
 		case d.Commit != commit:
 			return wait("", "environment %q is at %s: %s", gate.Name, short(d.Commit), printable.Line(d.Verdict))
 		case d.Verdict != string(githost.Success):
-			return wait("", "environment %q: %s", gate.Name, printable.Line(d.Verdict))
+			return wait("", "the verdict on environment %q is %s", gate.Name, printable.Line(d.Verdict))
 		}
 		return fmt.Sprintf("environment %q runs it: %s", gate.Name, printable.Line(d.Verdict)), nil
 	}
@@ -142,7 +142,7 @@ func (g *gates) judgeEnvironment(gate Gate, commit string) (string, *Waiting) {
 	case !isGood(s):
 		return wait(s.Creator, "%s", describeStatus(s))
 	case !mayBeBy(s, gate.By):
-		return wait(s.Creator, "%s, and only one by %q counts%s", describeStatus(s), gate.By,
+		return wait(s.Creator, "%s, but only a status by %q counts%s", describeStatus(s), gate.By,
 			g.statuses.noteUnknownCreator(gate.Context, gate.By))
 	}
 	return factsOf(s), nil

@@ -39,8 +39,8 @@ func (h hints) warnings() (all []Warning) {
 	}
 	if w.Ledger.FailureReason != "" {
 		add("The statuses can't be read",
-			"%s Without them, no gate of a status opens, so nothing is promoted. The environment keeps its commit, "+
-				"and its own changes go out.", w.Ledger.FailureReason)
+			"%s Without statuses, no gate that reads one opens, so nothing is promoted. The environment keeps its commit, "+
+				"and its own changes are still delivered.", w.Ledger.FailureReason)
 	}
 	if other := h.otherReporter(); other != nil {
 		all = append(all, *other)
@@ -77,7 +77,7 @@ func (h hints) notes() (all []string) {
 	w, count := h.world, len(h.world.candidates())
 	back := rollback{w}
 	if r := w.Rollback; r != nil && r.Observed != nil && r.Observed.Head != "" && back.observation() == nil {
-		all = append(all, fmt.Sprintf("rollback.observed was made at commit %s, but the branch is at %s, so it is ignored.",
+		all = append(all, fmt.Sprintf("rollback.observed describes commit %s, but the branch is at %s, so it is ignored.",
 			short(r.Observed.Head), short(w.Current.Head)))
 	}
 	if w.lost() {

@@ -55,7 +55,7 @@ type Rules struct {
 	Pinned      string // full hash; "": none
 	Approved    []string
 	Rejected    map[string]string  // commit → the first good commit after it; "": none yet
-	Rollback    *AutomaticRollback // nil: the environment never goes back by itself
+	Rollback    *AutomaticRollback // nil: the environment is never rolled back automatically
 	Windows     windows.Windows    // the times at which a commit may be promoted
 }
 

@@ -91,7 +91,7 @@ func (c *chain) rollsBack(e *environment, to map[string]string) bool {
 	return false
 }
 
-// checkRollback checks a rollback by itself: it has a reason, and goes to an earlier delivery that is good.
+// checkRollback checks a automatic rollback: it has a reason, and goes to an earlier delivery that is good.
 func (c *chain) checkRollback(e *environment, d *promotion.Choice, fail func(string, ...any)) {
 	was, is := slices.Index(c.main, e.current.Commit), slices.Index(c.main, d.Commit)
 	to := slices.Index(e.deliveries, d.Commit)

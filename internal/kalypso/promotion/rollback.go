@@ -144,7 +144,7 @@ func (c *choice) goBackByItself() bool {
 		return false
 	}
 	if r.proposes() {
-		c.goBack(w.Current.Proposal.Commit, proof{Override: "rollback by itself, as the open pull request proposes"})
+		c.goBack(w.Current.Proposal.Commit, proof{Override: "automatic rollback, as the open pull request proposes"})
 		c.result.By = ByRollback
 		return true
 	}
@@ -158,15 +158,15 @@ func (c *choice) goBackByItself() bool {
 	}
 	facts := c.describeFailure(failed)
 	if w.Current.Unsettled {
-		c.result.Warnings = append(c.result.Warnings, Warning{"The environment fails after a rollback", fmt.Sprintf(
-			"At %s: %s. It went back by itself before, and was not observed as a success since, so it does not go back "+
-				"again. Repair the clusters, or name the bad commit in rejected.",
+		c.result.Warnings = append(c.result.Warnings, Warning{"The environment fails after an automatic rollback", fmt.Sprintf(
+			"At %s: %s. The environment was rolled back automatically before and has not succeeded since, so it is not "+
+				"rolled back again. Repair the clusters, or add the bad commit to rejected.",
 			short(w.Current.Commit), strings.Join(facts, "; "))})
 		return false
 	}
 	if to != nil {
 		c.goBack(to.Commit, proof{Gates: append([]string{fmt.Sprintf(
-			"rollback by itself: %s is rolled back, and this is the newest earlier delivery", short(w.Current.Commit)),
+			"automatic rollback: %s is rolled back, and this is the newest earlier delivery", short(w.Current.Commit)),
 		}, facts...)})
 		c.result.By = ByRollback
 		return true
@@ -188,7 +188,7 @@ func (c *choice) describeFailure(failed []string) (facts []string) {
 		}
 		fact := fmt.Sprintf("folder %q fails", printable.Line(name))
 		if since := o.Folders[name].Since; !since.IsZero() {
-			fact += " since " + stamp(since)
+			fact = fmt.Sprintf("folder %q has been failing since %s", printable.Line(name), stamp(since))
 		}
 		facts = append(facts, fact)
 		for _, line := range o.Folders[name].Clusters[:min(len(o.Folders[name].Clusters), shown-len(c.clusters))] {

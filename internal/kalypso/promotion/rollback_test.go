@@ -51,8 +51,8 @@ func wentBack(w *promotion.World) {
 // TestRollbackByItself has a row for each bullet of the rules. The reason, unlike the summary, never has words of a
 // cluster.
 func TestRollbackByItself(t *testing.T) {
-	const back = `rollback by itself: 000000000000 is rolled back, and this is the newest earlier delivery
-folder "canary" fails since 2026-03-01T21:00:00Z`
+	const back = `automatic rollback: 000000000000 is rolled back, and this is the newest earlier delivery
+folder "canary" has been failing since 2026-03-01T21:00:00Z`
 	both := func(changes ...func(*promotion.World)) func(*promotion.World) {
 		return func(w *promotion.World) {
 			for _, change := range changes {
@@ -71,7 +71,7 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 		"without the argument":      {func(w *promotion.World) { w.Rollback = nil }, "hold", 3, "", ""},
 		"nothing was observed":      {func(w *promotion.World) { w.Rollback.Observed = nil }, "hold", 3, "", ""},
 		"an older head was observed": {func(w *promotion.World) { w.Rollback.Observed.Head = "older" }, "hold", 3,
-			"Note: rollback.observed was made at commit older, but the branch is at head, so it is ignored.", ""},
+			"Note: rollback.observed describes commit older, but the branch is at head, so it is ignored.", ""},
 		"the branch does not exist": {func(w *promotion.World) {
 			w.Current.Head, w.Rollback.Observed.Head = "", ""
 		}, "hold", 3, "", ""},
@@ -133,7 +133,7 @@ folder "canary" fails since 2026-03-01T21:00:00Z`
 			w.Current.Unsettled = true
 		}, "hold", 3, "", "was not observed as a success since"},
 		"no delivery is earlier": {func(w *promotion.World) { w.Current.Delivered = delivered(hash(3)) }, "frozen", 3,
-			`folder "canary" fails since 2026-03-01T21:00:00Z, and no earlier delivery on branch "main" is good`, ""},
+			`folder "canary" has been failing since 2026-03-01T21:00:00Z, and no earlier delivery on branch "main" is good`, ""},
 		"no delivery is earlier, in a rollout": {func(w *promotion.World) {
 			w.Current.Delivered, w.Current.Rollout = nil, true
 		}, "frozen", 3, "no earlier delivery", ""},

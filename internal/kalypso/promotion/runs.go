@@ -106,7 +106,7 @@ func (r *runner) take(e *event, own, counts bool) {
 	default:
 		if r.running && r.longestGap > 0 {
 			if last := r.all[len(r.all)-1].Last; e.SetAt.Sub(last) > r.longestGap {
-				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and one proves it for %s", stamp(last),
+				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and a status counts for %s", stamp(last),
 					stamp(e.SetAt), clock.Format(r.longestGap)))
 			}
 		}

@@ -47,7 +47,7 @@ func (s signature) unverified(commit string) string {
 	}
 	_, err := w.Signatures.Signer(commits[i])
 	if i > 0 {
-		return fmt.Sprintf("commit %s before it does not count: %s", short(commits[i]), err)
+		return fmt.Sprintf("the earlier commit %s does not count: %s", short(commits[i]), err)
 	}
 	return err.Error()
 }

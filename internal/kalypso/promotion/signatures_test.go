@@ -57,7 +57,7 @@ func TestSignatures(t *testing.T) {
 		"the current one is not signed": {world: with(signedBy(false, 2), nil), kind: "promote", commit: 2,
 			waiting: []int{5, 4, 3}, reason: "signed by ann@acme.io", unproven: "signature: " + why},
 		"history: an older one is not signed": {world: with(signedBy(true, 1, 2, 4, 5), nil), kind: "promote", commit: 2,
-			waiting: []int{5, 4, 3}, reason: "commit 000000000000 before it does not count: " + why},
+			waiting: []int{5, 4, 3}, reason: "the earlier commit 000000000000 does not count: " + why},
 		"history: the current one does not count": {world: with(signedBy(true, 2, 3, 4, 5), nil), kind: "promote", commit: 5,
 			reason: "signed by ann@acme.io", unproven: "signature: " + why},
 		"history: an approved one": {world: with(signedBy(true, 1, 2, 4, 5), approve(3)), kind: "promote", commit: 5,

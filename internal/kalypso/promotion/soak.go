@@ -25,7 +25,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		}
 		hidden := g.timelines.hidden(gate, commit, r)
 		if len(hidden) == 0 {
-			return fmt.Sprintf("%s, soaked %s since %s", factsOf(s), clock.Format(gate.Soak), stamp(r.Start)), nil, nil
+			return fmt.Sprintf("%s, soaked for %s since %s", factsOf(s), clock.Format(gate.Soak), stamp(r.Start)), nil, nil
 		}
 		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := histories[other]; return read })
 		if len(hidden) > 0 {
@@ -40,19 +40,19 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	case len(all) == 0 && history.Partial:
 		reason += "the commit has more statuses than can be read, so it is unclear when its run began"
 	case len(all) == 0:
-		reason += "no good status began a run"
+		reason += "no good status starts its soak"
 	case all[len(all)-1].end.IsZero():
 		r := all[len(all)-1]
-		reason += fmt.Sprintf("it soaks %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
+		reason += fmt.Sprintf("it soaks for %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
 			stamp(r.Start), stamp(r.End(gate.Soak)))
 		if n := len(all); n > 1 && all[n-2].reason != "" {
-			reason += "; its soak began again, since " + all[n-2].reason
+			reason += "; its soak began again, because " + all[n-2].reason
 		}
 	case all[len(all)-1].other == "":
-		reason += "its soak begins again, since " + all[len(all)-1].reason
+		reason += "its soak begins again, because " + all[len(all)-1].reason
 	default:
 		r := all[len(all)-1]
-		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked %s from %s on", short(r.other),
+		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked for %s from %s on", short(r.other),
 			stamp(r.end), clock.Format(gate.Soak), stamp(r.Start))
 	}
 	return "", &Waiting{Gate: gate.Name, By: s.Creator, Reason: reason}, nil
@@ -72,12 +72,12 @@ func (g *gates) dwells() (reason string, unread []string) {
 	s, ok := g.statuses.latest(commit, own.Context)
 	switch {
 	case !ok:
-		return fmt.Sprintf("the current commit %s stays %s from its first good status on, and has no status %q",
+		return fmt.Sprintf("the current commit %s stays for %s from its first good status on, and has no status %q yet",
 			short(commit), clock.Format(g.world.Dwell), own.Context), nil
 	case s.State == githost.Failure, s.State == githost.Errored:
 		return "", nil
 	case !isGood(s):
-		return fmt.Sprintf("the current commit %s stays %s from its first good status on: %s", short(commit),
+		return fmt.Sprintf("the current commit %s stays for %s from its first good status on: %s", short(commit),
 			clock.Format(g.world.Dwell), describeStatus(s)), nil
 	}
 	if _, read := g.world.Ledger.Histories[commit]; !read {
@@ -96,7 +96,7 @@ func (g *gates) dwells() (reason string, unread []string) {
 	}
 	stay := soak.Run{Start: start, Last: g.world.Ledger.SeenAt}
 	if !stay.Covers(g.world.Dwell) {
-		return fmt.Sprintf("the current commit %s stays %s, until %s", short(commit), clock.Format(g.world.Dwell),
+		return fmt.Sprintf("the current commit %s stays for %s, until %s", short(commit), clock.Format(g.world.Dwell),
 			stamp(stay.End(g.world.Dwell))), nil
 	}
 	return "", nil

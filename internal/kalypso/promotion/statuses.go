@@ -78,14 +78,14 @@ func (s *statuses) noteUnknownName(name string) string {
 	s.hinted[name] = true
 	names := slices.Sorted(maps.Keys(s.found))
 	if len(names) == 0 {
-		return ", nor on any other commit"
+		return ", and no other commit has one"
 	}
 	const shown = 5
 	more := ""
 	if len(names) > shown {
 		names, more = names[:shown], fmt.Sprintf(" and %d more", len(names)-shown)
 	}
-	return fmt.Sprintf(", nor on any other commit; check the name: there are %q%s", names, more)
+	return fmt.Sprintf(", and no other commit has one; check the name: the names in use are %q%s", names, more)
 }
 
 // noteUnknownCreator notes that an account set none of the latest statuses of a context: its name may be misspelled.

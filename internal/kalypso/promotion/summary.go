@@ -41,7 +41,7 @@ func (c *choice) summary(notes []string) string {
 		}
 	}
 	if c.skippedCount > 0 {
-		lines = append(lines, fmt.Sprintf("%s skipped, the newest %s: %s", problem.Count(c.skippedCount, "commit"),
+		lines = append(lines, fmt.Sprintf("%s skipped. The newest is %s: %s", problem.Count(c.skippedCount, "commit"),
 			short(c.result.Skipped[0].Commit), c.result.Skipped[0].Reason))
 	}
 	for _, note := range notes {
@@ -74,38 +74,37 @@ func singular(n int) string {
 // headline describes the choice in one line.
 func (c *choice) headline() string {
 	w, d := c.world, c.result
-	from := "nothing"
+	at := fmt.Sprintf("Environment %q has no promoted commit", w.Environment)
+	after, from := ", as its first promoted commit", ""
 	if d.Current != "" {
-		from = short(d.Current)
-	}
-	at := fmt.Sprintf("Environment %q stays at %s", w.Environment, from)
-	if d.Current == "" {
-		at = fmt.Sprintf("Environment %q has no promoted commit", w.Environment)
+		at = fmt.Sprintf("Environment %q stays at %s", w.Environment, short(d.Current))
+		after, from = ", after "+short(d.Current), ", from "+short(d.Current)
 	}
 	switch {
 	case d.Decision == Pinned && d.Commit == d.Current:
 		return at + ": pinned_commit keeps it there."
 	case d.Decision == Pinned:
-		return fmt.Sprintf("Pin environment %q to %s by pinned_commit, after %s.", w.Environment, short(d.Commit), from)
+		return fmt.Sprintf("Pin environment %q to %s by pinned_commit%s.", w.Environment, short(d.Commit), after)
 	case d.Decision == Promote:
-		return fmt.Sprintf("Promote %s to environment %q, after %s.", short(d.Commit), w.Environment, from)
+		return fmt.Sprintf("Promote %s to environment %q%s.", short(d.Commit), w.Environment, after)
 	case d.Decision == Rollback:
-		return fmt.Sprintf("Roll back environment %q to %s, from %s.", w.Environment, short(d.Commit), from)
+		return fmt.Sprintf("Roll back environment %q to %s%s.", w.Environment, short(d.Commit), from)
 	case w.Hold != "":
 		return fmt.Sprintf("%s, and nothing is written there. Hold: %s", at, problem.EndSentence(w.Hold))
 	case d.Decision == Frozen && c.failed != "":
-		return fmt.Sprintf("%s, and nothing is written there: %s, and no earlier delivery on branch %q is good. It goes on "+
-			"with the first newer commit whose gates are open. Set pinned_commit or approved to go on now.",
+		return fmt.Sprintf("%s, and nothing is written there: %s, and no earlier delivery on branch %q is good. The "+
+			"environment continues with the first newer commit whose gates are open. To continue now, set pinned_commit or "+
+			"approved.",
 			at, c.failed, w.History.Branch)
 	case d.Decision == Frozen:
 		return fmt.Sprintf("%s, and nothing is written there: %s is rejected, and no earlier delivery on branch %q is good. "+
-			"Set pinned_commit to the commit to go to.", at, short(w.rejected()[0]), w.History.Branch)
+			"Set pinned_commit to the commit that the environment should run.", at, short(w.rejected()[0]), w.History.Branch)
 	case w.History.NoBranch:
 		return fmt.Sprintf("%s. The control plane has no branch %q, so nothing can be promoted.", at, w.History.Branch)
 	case w.lost():
 		return fmt.Sprintf("%s, which is not on branch %q any more: its history was rewritten, or the commit came from "+
-			"elsewhere. It goes on with the first commit that approved or pinned_commit names, or once the branch has a "+
-			"commit with the same tree.", at, w.History.Branch)
+			"elsewhere. The environment continues once approved or pinned_commit names a commit, or once the branch contains "+
+			"a commit with the same tree.", at, w.History.Branch)
 	case d.Decision == Hold && w.Current.Rollout:
 		return at + " while its rollout is under way."
 	case d.Decision == Hold:

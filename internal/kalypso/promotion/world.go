@@ -78,7 +78,7 @@ func (w *World) rejection(commit string) string {
 		switch {
 		case at < 0 || at > from || from < 0 || good >= 0 && at <= good:
 		case good < 0:
-			return fmt.Sprintf("rejected: it contains %s, and no good commit after that is named", short(bad))
+			return fmt.Sprintf("rejected: it contains %s, and no good commit after it is named", short(bad))
 		default:
 			return fmt.Sprintf("rejected: it contains %s, and comes before the first good commit %s", short(bad),
 				short(w.Rejected[bad]))
@@ -120,9 +120,9 @@ func (w *World) skipped(commit string) string {
 	case back < 0 || at < back || w.approves(commit):
 		return ""
 	case commit == w.Current.RolledBack:
-		return "rolled back: approve it, or take a newer commit"
+		return "rolled back: approve it, or wait for a newer commit"
 	}
-	return fmt.Sprintf("rolled back together with %s: approve it, or take a newer commit",
+	return fmt.Sprintf("rolled back together with %s: approve it, or wait for a newer commit",
 		short(w.Current.RolledBack))
 }
 

@@ -233,7 +233,7 @@ func TestAccExamplePromotion(t *testing.T) {
 	}
 	wants("Version one: dev takes it at once", "Plan: 1 to add, 0 to change, 0 to destroy.", `to environment "dev"`,
 		"drone version: one")
-	wants("Stage waits for dev", `Environment "stage" has no promoted commit`, `environment "dev": pending`)
+	wants("Stage waits for dev", `Environment "stage" has no promoted commit`, `the verdict on environment "dev" is pending`)
 	wants("Dev runs it: stage takes it", "Plan: 0 to add, 1 to change", `environment "dev" runs it: success`,
 		"drone version: one")
 	wants("Stage runs it: prod takes it", "Plan: 1 to add", "drone version: one")
@@ -260,8 +260,8 @@ func TestAccExamplePromotion(t *testing.T) {
 	wants("Reject version five: the first wave goes back, too", `Roll back environment "prod"`,
 		"drone version: two kiosk version: two")
 	wants("Version six: the first wave in prod", "drone version: six kiosk version: two")
-	wants("It breaks the clusters: prod goes back by itself", `Roll back environment "prod"`, "rollback by itself: ",
-		`folder "drone" fails since `, "web is failed", "drone version: two kiosk version: two")
+	wants("It breaks the clusters: prod is rolled back automatically", `Roll back environment "prod"`, "automatic rollback: ",
+		`folder "drone" has been failing since `, "web is failed", "drone version: two kiosk version: two")
 	wants("It runs: the record notes that, and version six does not come back",
 		"Plan: 0 to add, 1 to change, 0 to destroy.", "rolled back", "drone version: two kiosk version: two")
 }
@@ -333,7 +333,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 		"prints a missing or null value", "large / orders-web: kept", "Plan: 0 to add, 1 to change, 0 to destroy.")
 	wantInSection(t, sections, "The branch keeps its folder", `"large/orders-web" = "Template reconciler"`,
 		"orders path: ./orders region: west")
-	wantInSection(t, sections, "The others change", "large / orders-web: kept, fails since",
+	wantInSection(t, sections, "The others change", "large / orders-web: kept, failing since",
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: north")
 	wantInSection(t, sections, "Another team breaks its schema", "Warning: 2 deployment targets fail to render",
 		`"large/stock-web" = "Workload stock"`, "large / stock-web: kept", "missing property 'ZONE'",

@@ -269,7 +269,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.soaks(first)
 	p.expect("promote", first)
 	acc.ExpectTexts(t, p.message(), "Promoted commit: "+first, `- status "stage environment" is success by acme-ci[bot]`,
-		"soaked 4h since")
+		"soaked for 4h since")
 	if r := p.record(); r.Promotion.Decision != "promote" || !strings.Contains(r.Promotion.Summary, "acme-ci[bot]") {
 		t.Errorf("the record does not say why: %+v", r)
 	}
@@ -302,7 +302,7 @@ func TestAccPromotionWalkthrough(t *testing.T) {
 	p.now = p.now.Add(4 * time.Hour)
 	p.expect("hold", hotfix) // the pipeline has set no status since then, so nothing proves the soak
 	p.status(fix, "success", "")
-	acc.ExpectTexts(t, p.expect("hold", hotfix).Summary, "its soak began again, since no good status came from ")
+	acc.ExpectTexts(t, p.expect("hold", hotfix).Summary, "its soak began again, because no good status came from ")
 	p.soaks(fix)
 	p.expect("promote", fix)
 
@@ -401,7 +401,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 		"a deleted control plane branch": {[]any{"branch", "trunk", "after", after("stage")},
 			[]string{`has no branch "trunk"`}},
 		"an unknown status": {[]any{"statuses", []string{"ci"}},
-			[]string{"no status and no check run, nor on any other commit"}},
+			[]string{"no status and no check run, and no other commit has one"}},
 		"an approved commit of a fork": {[]any{"approved", []string{fork}, "after", after("edge")},
 			[]string{"approved names " + fork}},
 		"an approved commit in a rejected range": {[]any{"approved", []string{newer}, "rejected",

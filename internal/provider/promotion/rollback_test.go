@@ -84,14 +84,14 @@ func testRollback(t *testing.T, p *promotionRoot) {
 	p.expect("up_to_date", bad)
 	p.rules()
 	seen := p.expect("rollback", first)
-	acc.ExpectTexts(t, seen.Summary, "Roll back environment", `folder "large" fails since`,
+	acc.ExpectTexts(t, seen.Summary, "Roll back environment", `folder "large" has been failing since`,
 		`folder "large", cluster "edge-1"`, "image of @team is gone")
-	acc.ExpectTexts(t, seen.Reason, "rollback by itself: "+bad[:12]+" is rolled back", `folder "large" fails since`)
+	acc.ExpectTexts(t, seen.Reason, "automatic rollback: "+bad[:12]+" is rolled back", `folder "large" has been failing since`)
 	if strings.Contains(seen.Reason+p.message(), "image of") {
 		t.Errorf("the reason contains text of a cluster: %s\n%s", seen.Reason, p.message())
 	}
 	if !p.merges {
-		acc.ExpectTexts(t, p.message(), "- rollback by itself: "+bad[:12]+" is rolled back", "fails since")
+		acc.ExpectTexts(t, p.message(), "- automatic rollback: "+bad[:12]+" is rolled back", "has been failing since")
 	}
 	if r := p.record().Promotion; r.Decision != "rollback" || r.By != "rollback" || r.RolledBack != bad || !r.Unsettled {
 		t.Errorf("the record says %+v", r)
@@ -116,7 +116,7 @@ func testRollback(t *testing.T, p *promotionRoot) {
 		if p.record().Promotion.Unsettled || seen.Commit != first || p.record().Promotion.By != "rollback" {
 			t.Errorf("the record says %+v", p.record().Promotion)
 		}
-		acc.ExpectTexts(t, p.message(), "The environment succeeded after it went back by itself.")
+		acc.ExpectTexts(t, p.message(), "The environment succeeded after an automatic rollback.")
 		p.expectUnchanged()
 		p.reports("failed")
 		p.expect("rollback", oldest)
@@ -147,7 +147,7 @@ func TestAccPromotionRollbackOfFirstCommit(t *testing.T) {
 		p.expect("promote", first)
 		p.reports("failed")
 		p.ownChange("small")
-		p.expectUnchanged("The environment is frozen", `folder "large" fails since`, "no earlier delivery")
+		p.expectUnchanged("The environment is frozen", `folder "large" has been failing since`, "no earlier delivery")
 		fix := p.commit()
 		p.expectUnchanged("The environment is frozen")
 		p.status(fix, "success", "")

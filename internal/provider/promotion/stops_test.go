@@ -340,7 +340,7 @@ func TestAccPromotionOutputsAreStable(t *testing.T) {
 			p.apply()
 			p.ExpectEmptyPlan()
 			p.Output("reason", &reason)
-			acc.ExpectTexts(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked 1h since")
+			acc.ExpectTexts(t, reason, `status "stage environment" is success by acme-ci[bot]`, "soaked for 1h since")
 			renew(commit)
 			p.ExpectEmptyPlan()
 		}

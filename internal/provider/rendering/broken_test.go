@@ -133,7 +133,7 @@ func TestAccBrokenTeams(t *testing.T) {
 	r.expectSays(out, "A deployment target fails to render", `Template "reconciler"`, "large / app-b: kept")
 	r.expectFailing("large/app-b", "")
 	since, _ := r.failing()
-	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+	r.expectWarned("large / app-b: kept, failing since " + since["large/app-b"])
 	if message := gitserver.Git(t, r.repo, "log", "-1", "--format=%B", "dev"); !strings.Contains(message,
 		"\nFails to render: 1 kept, 0 left out\n") {
 		t.Errorf("the commit's message is %q", message)
@@ -232,7 +232,7 @@ func TestAccBrokenNewTargetIsLeftOut(t *testing.T) {
 		"import the rendering with the ID", "dev@file://" + r.repo}, "plan")
 	// An import can keep the folder, and so can an adoption.
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
-	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, fails since")
+	r.expectSays(r.expectCommits(1), "small / app-c: kept", "small / app-d: left out, failing since")
 	r.expectFailing("small/app-c", "small/app-d")
 	r.EmptyState()
 	r.keep("adopt", true)
@@ -252,7 +252,7 @@ func TestAccBrokenImport(t *testing.T) {
 	before := r.Rendered()
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
-	r.expectSays(r.expectCommits(0), "large / app-b: kept, fails since "+since["large/app-b"])
+	r.expectSays(r.expectCommits(0), "large / app-b: kept, failing since "+since["large/app-b"])
 	r.expectSame(before, "tree_hash", "assignments", "folders")
 	r.EmptyState()
 	r.Succeed("import", renderingAddress, "dev@file://"+r.repo+"?ref=dev")
@@ -379,7 +379,7 @@ func TestAccBrokenKilled(t *testing.T) {
 	applyUntilPushed(t, r)
 	since, _ := r.failing()
 	r.expectCommits(0)
-	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+	r.expectWarned("large / app-b: kept, failing since " + since["large/app-b"])
 	if diff := cmp.Diff(kept, r.files("large/app-b")); diff != "" {
 		t.Errorf("kept files (-before +now):\n%s", diff)
 	}
@@ -463,7 +463,7 @@ func TestAccBrokenPullRequest(t *testing.T) {
 	}
 	r.expectFailing("large/app-b", "")
 	since, _ := r.failing()
-	r.expectWarned("large / app-b: kept, fails since " + since["large/app-b"])
+	r.expectWarned("large / app-b: kept, failing since " + since["large/app-b"])
 
 	// A target that breaks while its next version is proposed does not change on the target branch.
 	r.Set("value", "3")

@@ -99,7 +99,7 @@ func TestFluxRollback(t *testing.T) {
 		d := decision()
 		if d.Decision != "rollback" || d.Commit != first || d.By != "rollback" ||
 			!strings.Contains(d.Reason, bad[:12]+" is rolled back") ||
-			!strings.Contains(d.Reason, `folder "canary" fails since`) {
+			!strings.Contains(d.Reason, `folder "canary" has been failing since`) {
 			t.Errorf("the promotion: %+v\n%s", d, printed)
 		}
 		f.until("the clusters", succeeds)

@@ -45,7 +45,7 @@ func (r *rolling) message() string {
 func (r *rolling) expectRolledBack(promoted string) {
 	r.T.Helper()
 	record := r.record()
-	if record.Rollout == nil || !strings.Contains(record.Rollout.RolledBack, " fails since ") || record.Rollout.Complete ||
+	if record.Rollout == nil || !strings.Contains(record.Rollout.RolledBack, " has been failing since ") || record.Rollout.Complete ||
 		record.PromotedCommit != promoted {
 		r.T.Errorf("the record: %+v %+v", record, record.Rollout)
 	}
@@ -55,7 +55,7 @@ func (r *rolling) expectRolledBack(promoted string) {
 	if record.Rollout.TargetTreeHash != r.Rendered()["target_tree_hash"] {
 		r.T.Errorf("the record keeps the tree %s", record.Rollout.TargetTreeHash)
 	}
-	r.expectWarning("The rollout was rolled back", " fails since ", "rollout.skip = ")
+	r.expectWarning("The rollout was rolled back", " has been failing since ", "rollout.skip = ")
 }
 
 // If a folder of a rollout fails, all folders of the rollout get back the trees that they had before it. The failed
@@ -76,7 +76,7 @@ func TestAccRolloutRollsBack(t *testing.T) {
 	acc.ExpectTexts(t, plan, "The rollout goes back", `In stage "rest", clusters fail`, "failed since the test",
 		"canary, east, north")
 	r.wave("1 1 1 1 1")
-	acc.ExpectTexts(t, r.message(), "canary: +0 -0 ~1", "Rollout: rest, rolled back", "fails since")
+	acc.ExpectTexts(t, r.message(), "canary: +0 -0 ~1", "Rollout: rest, rolled back", "has been failing since")
 	if strings.Contains(r.message(), "since the test") {
 		t.Errorf("the message contains text of a cluster: %s", r.message())
 	}

@@ -45,10 +45,10 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"closed": OptionalString("When the closed windows open again. Until then, an open pull request that promotes " +
 				"another commit is a draft."),
 			"rolled_back": OptionalString("The newest commit that a rollback removed."),
-			"by":          OptionalString("`rollback` if the environment went back by itself."),
+			"by":          OptionalString("`rollback` if the environment was rolled back automatically."),
 			"unsettled": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether the environment went back by itself, and has not been observed as `success` " +
+				MarkdownDescription: "Whether the environment was rolled back automatically, and has not been observed as `success` " +
 					"since. With `false`, the record notes the success.",
 			},
 			"unproven": OptionalString(

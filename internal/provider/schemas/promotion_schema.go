@@ -110,7 +110,7 @@ func PromotionArguments() map[string]resource.Attribute {
 	}
 }
 
-// rollbackArgument is the argument that lets an environment go back by itself.
+// rollbackArgument is the argument that rolls an environment back automatically.
 func rollbackArgument() resource.SingleNestedAttribute {
 	observed := ObservedAttribute("The state of the environment's clusters: the whole object of a " +
 		"`kalypso_deployment_state` with this `gitops_repo`. It is ignored if the branch has another head by now, or if a " +
@@ -120,16 +120,16 @@ func rollbackArgument() resource.SingleNestedAttribute {
 	observed.Attributes["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
 	return resource.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Lets the environment go back by itself, as if its commit were `rejected`, once a folder " +
-			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit " +
-			"never returns by itself: only a newer commit, or one in `approved`, is promoted. Until the environment has been " +
+		MarkdownDescription: "Rolls the environment back automatically, as if its commit were `rejected`, once a folder " +
+			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The " +
+			"commit is never promoted again, unless `approved` lists it: the next promotion needs a newer commit. Until the environment has been " +
 			"observed as `success` once, another failure is only reported. `hold`, `pinned_commit` and `approved` have " +
 			"precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a newer commit are " +
-			"open. Without this argument, the environment never goes back by itself. Pass the promotion to the rendering as " +
+			"open. Without this argument, the environment is never rolled back automatically. Pass the promotion to the rendering as " +
 			"a whole, so that its record says what was rolled back.",
 		Attributes: map[string]resource.Attribute{
 			"observed": observed,
-			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default it goes back at once, " +
+			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default the rollback comes at once, " +
 				"because the folder only fails after the `progress_deadline` of the state."),
 		},
 	}
@@ -162,11 +162,11 @@ func PromotionComputed() map[string]schema.Attribute {
 			"reason": ComputedText("Why: it was rejected, or rolled back."),
 		}),
 		"reason": ComputedText("Why `commit` was chosen: the gates and the accounts that opened them, or the overrides. " +
-			"It stays the same after the commit is promoted, so an output of it does not change by itself. Null if unknown."),
+			"It stays the same after the commit is promoted, so an output of it changes only with the commit. Null if unknown."),
 		"summary": ComputedText("The decision of this run for people, with its gates, its overrides and the commits that " +
 			"wait."),
-		"rolled_back": ComputedText("The newest commit that a rollback removed, for the record. It never returns by " +
-			"itself. Null if there is none."),
+		"rolled_back": ComputedText("The newest commit that a rollback removed, for the record. It is not promoted again " +
+			"without `approved`. Null if there is none."),
 		"closed": ComputedText("When the closed windows open, as a text such as `closed until 2027-01-04T08:00:00+01:00 " +
 			"(2027-01-04T07:00:00Z)`. It stays the same until they open. Null while they are open."),
 		"opens_at": ComputedText(fmt.Sprintf("When the windows open next. Null while they are open, and if they do not open "+
@@ -174,12 +174,12 @@ func PromotionComputed() map[string]schema.Attribute {
 		"open_until": ComputedText(fmt.Sprintf("When the windows close next. Null while they are closed, and if they do not "+
 			"close within %d years. A promotion that is applied later fails, and writes nothing: plan again.",
 			windows.Horizon)),
-		"by": ComputedText("`rollback` if the environment went back to `commit` by itself. Null if gates or people chose " +
+		"by": ComputedText("`rollback` if the environment was rolled back to `commit` automatically. Null if gates or people chose " +
 			"the commit."),
 		"unsettled": schema.BoolAttribute{
 			Computed: true,
-			MarkdownDescription: "`true` if the environment went back by itself, and has not been observed as `success` " +
-				"since: until then it does not go back by itself again. `false` once it succeeds, so that the record notes the " +
+			MarkdownDescription: "`true` if the environment was rolled back automatically, and has not been observed as " +
+				"`success` since: until then it is not rolled back automatically again. `false` once it succeeds, so that the record notes the " +
 				"success. Else null.",
 		},
 		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +

@@ -299,7 +299,7 @@ func effectsOf(n *next.Next, s *past.State) map[string][]string {
 		for _, f := range list.all {
 			line := f.String() + ": " + list.becomes
 			if since := cmp.Or(f.Since, known.Since(f)); since != "" {
-				line += ", fails since " + since
+				line += ", failing since " + since
 			}
 			effects[f.DeploymentTarget] = append(effects[f.DeploymentTarget], line)
 		}

@@ -73,7 +73,7 @@ func withheld(text, reason string) string {
 		text = after
 	}
 	reason = strings.ReplaceAll(printable.Line(reason), "`", "'")
-	return "**Do not merge this pull request now.** It comes back by itself. The reason:\n\n    " + reason + "\n\n" +
+	return "**Do not merge this pull request now.** An apply makes it ready again once this reason is gone:\n\n    " + reason + "\n\n" +
 		endOfReason + "\n\n" + strings.TrimSpace(text)
 }
 

@@ -130,7 +130,7 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 	at := ""
 	if decision.Withheld != "" {
 		at = fmt.Sprintf("Pull request %d is a draft, if the host has drafts, and our auto-merge is off: it must not be "+
-			"merged now. It comes back by itself.", decision.Before.Proposal.Number)
+			"merged now. An apply makes it ready again once the reason is gone.", decision.Before.Proposal.Number)
 	}
 	switch {
 	case decision.IdleReason == "" && at != "":
@@ -358,7 +358,7 @@ func failureLines(n *next.Next, p problem.Problem) (lines []string) {
 		for _, f := range all {
 			line := fmt.Sprintf("%s: %s", f, becomes)
 			if f.Since != "" {
-				line += ", fails since " + printable.Line(f.Since)
+				line += ", failing since " + printable.Line(f.Since)
 			}
 			lines = append(lines, line)
 		}

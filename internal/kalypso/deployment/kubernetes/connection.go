@@ -90,7 +90,7 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
 		// The error may quote the file.
-		return nil, errors.New("the kubeconfig can't be used: a certificate or a key of it can't be read")
+		return nil, errors.New("the kubeconfig can't be used: a certificate or a key in it can't be read")
 	}
 	return made, nil
 }

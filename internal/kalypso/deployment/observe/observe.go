@@ -3,7 +3,6 @@
 package observe
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,12 +129,10 @@ func (o *Observation) awaits(goal Goal) string {
 	case goal.Commit != "" && (o.Branch.History == nil || !o.Branch.History.Has(goal.Commit)):
 		return fmt.Sprintf("the branch %q does not contain the commit %s", o.Branch.Name, goal.Commit)
 	case goal.TreeHash != "" && goal.TreeHash != o.TreeHash:
-		return fmt.Sprintf(
-			"the branch %q contains the tree %s instead of %s",
-			o.Branch.Name,
-			cmp.Or(o.TreeHash, "of no rendering"),
-			goal.TreeHash,
-		)
+		if o.TreeHash == "" {
+			return fmt.Sprintf("the branch %q contains no rendering, and not the tree %s", o.Branch.Name, goal.TreeHash)
+		}
+		return fmt.Sprintf("the branch %q contains the tree %s instead of %s", o.Branch.Name, o.TreeHash, goal.TreeHash)
 	}
 	return ""
 }

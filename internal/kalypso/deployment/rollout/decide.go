@@ -303,7 +303,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	run := soak.Run{Start: latest, Last: w.rollout.Observed.At}
 	if !run.Covers(stage.Soak) {
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
-			"the soak of %s, which ends at %s: the last clusters run the change since %s",
+			"the soak of %s, which ends at %s: the last clusters have run the change since %s",
 			clock.Format(stage.Soak), stamp(run.End(stage.Soak)), stamp(latest)))
 		return false
 	}

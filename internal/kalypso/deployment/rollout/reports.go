@@ -65,14 +65,14 @@ func (r reports) awaited(name string) string {
 	}
 	switch {
 	case r.observed == nil:
-		return name + ": rollout.observed is null, so nothing says whether its clusters run the change"
+		return name + ": rollout.observed is null, so it is unknown whether its clusters run the change"
 	case !reported || r.nothingReported(name):
 		return name + ": no cluster has reported it yet"
 	case r.outdated():
 		return fmt.Sprintf("%s: it was last observed at %s, before the last commit of the rollout",
 			name, stamp(r.observed.At))
 	case o.Tree != r.of.Target[name].Hash:
-		return name + ": it was observed with another tree on the branch"
+		return name + ": it was observed while the branch contained another tree"
 	}
 	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, problem.Count(o.Total, "cluster"), r.problemOf(name))
 }

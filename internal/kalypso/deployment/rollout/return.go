@@ -48,7 +48,7 @@ func (w *wave) returnFolders(failed []string) {
 	for i, name := range failed {
 		facts[i] = fmt.Sprintf("folder %q fails", name)
 		if since := w.rollout.Observed.Folders[name].Since; !since.IsZero() {
-			facts[i] += " since " + stamp(since)
+			facts[i] = fmt.Sprintf("folder %q has been failing since %s", name, stamp(since))
 		}
 		w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
 	}

@@ -27,7 +27,7 @@ type Arguments struct {
 func Parse(all []Arguments) (windows Windows, ps problem.Problems) {
 	if len(all) > Max {
 		return nil, problem.Problems{{Summary: "Too many windows",
-			Detail: fmt.Sprintf("There are %d windows, and at most %d are possible. Join windows: a schedule can list "+
+			Detail: fmt.Sprintf("There are %d windows, and at most %d are allowed. Merge windows: a schedule can list "+
 				"several days and hours.", len(all), Max)}}
 	}
 	for i, a := range all {
@@ -77,7 +77,7 @@ func (p *parser) parse() *window {
 	switch {
 	case scheduled && fixed:
 		p.report("from", "Conflicting arguments", "A window has a schedule with a duration, or from and until, which have "+
-			"a zone of their own. Remove one of both.")
+			"a zone of their own. Remove one of the two.")
 	case fixed:
 		p.parseTimes(w)
 	case scheduled || !p.unknown():

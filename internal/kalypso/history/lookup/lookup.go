@@ -117,7 +117,7 @@ func recordOf(r *record.Record) *history.Rendering {
 	case r.Rollout == nil:
 	case r.Rollout.RolledBack != "":
 		short.RolledBack, short.Promotion.By = true, promotion.ByRollback
-		short.Promotion.Explanation = printable.Text("rollback by itself: " + r.Rollout.RolledBack)
+		short.Promotion.Explanation = printable.Text("automatic rollback: " + r.Rollout.RolledBack)
 	default:
 		short.Target = r.Rollout.TargetTreeHash
 	}

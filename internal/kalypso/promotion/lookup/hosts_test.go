@@ -235,17 +235,17 @@ var gates = []struct {
 		commit := c.commit("1")
 		c.set(commit, "ci", githost.Success)
 		c.people.SetStatus(c, commit, "qa", githost.Success)
-		c.expect(promotion.Hold, c.initial, `status "ci" is success by LOGIN`, `only one by "ann" counts`)
+		c.expect(promotion.Hold, c.initial, `status "ci" is success by LOGIN`, `only a status by "ann" counts`)
 		c.people.SetStatus(c, commit, "ci", githost.Success)
 		c.expect(promotion.Promote, commit, `status "ci" is success by ann`, `status "qa" is success by ann`)
 		c.set(commit, "ci", githost.Success)
-		c.expect(promotion.Hold, c.initial, `only one by "ann" counts`)
+		c.expect(promotion.Hold, c.initial, `only a status by "ann" counts`)
 	}},
 	{"the status of the previous environment, by another account", func(c *chain) {
 		c.rules.Gates = afterStage(0, 0, c.world.Traits().Login)
 		commit := c.commit("1")
 		c.people.SetStatus(c, commit, stageContext, githost.Success)
-		c.expect(promotion.Hold, c.initial, `is success by ann`, `only one by "LOGIN" counts`)
+		c.expect(promotion.Hold, c.initial, `is success by ann`, `only a status by "LOGIN" counts`)
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit)
 	}},
@@ -254,14 +254,14 @@ var gates = []struct {
 		c.rules.Gates = afterStage(soak, 0, "")
 		commit := c.commit("1")
 		c.set(commit, stageContext, githost.Success)
-		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
+		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ")
 		c.pass(soak + time.Second)
-		c.expect(promotion.Hold, c.initial, "it soaks 2s from ") // until the environment reports again
+		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ") // until the environment reports again
 		c.set(commit, stageContext, githost.Success)
-		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked 2s since ")
+		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked for 2s since ")
 		c.set(commit, stageContext, githost.Failure)
 		c.set(commit, stageContext, githost.Success) // in the same second
-		c.expect(promotion.Hold, c.initial, "it soaks 2s from ")
+		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ")
 	}},
 	{"a soak that another commit ends", func(c *chain) {
 		const soak = 2 * time.Second
@@ -281,7 +281,7 @@ var gates = []struct {
 		c.set(commit, stageContext, githost.Success)
 		c.pass(4 * time.Second)
 		c.set(commit, stageContext, githost.Success)
-		c.expect(promotion.Hold, c.initial, "its soak began again, since no good status came from ")
+		c.expect(promotion.Hold, c.initial, "its soak began again, because no good status came from ")
 	}},
 	{"the commit of an open pull request", func(c *chain) {
 		commit := c.commit("1")
@@ -366,7 +366,7 @@ func TestManyCommits(t *testing.T) {
 			most = 4
 		}
 		before, start := c.world.Requests(), time.Now()
-		c.expect(promotion.Promote, good, "soaked 1s since ")
+		c.expect(promotion.Promote, good, "soaked for 1s since ")
 		requests := c.world.Requests() - before
 		t.Logf("%d requests to the API, at most %d; %s", requests, most, time.Since(start))
 		if requests > most {

@@ -94,8 +94,8 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 	if decision.IdleReason != "" {
 		text := decision.IdleReason + " The BaseRepo keeps the commit that it pins."
 		if d.Withholds(s) {
-			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. It comes "+
-				"back by itself.", s.Proposal.Number)
+			text += fmt.Sprintf(" Pull request %d is a draft, if the host has drafts: it must not be merged now. An "+
+				"apply makes it ready again once the reason is gone.", s.Proposal.Number)
 		}
 		ps = append(ps, problem.WarningAt("The BaseRepo is not changed", text, "promotion"))
 	}
