@@ -88,7 +88,7 @@ func testUse(t *testing.T, b *chromium.Browser) {
 	if got := visible(t, p, names); len(got) != 20 || got[0] != "cart-web" {
 		t.Errorf("rows: %s", got)
 	}
-	if diff := cmp.Diff([]string{"As of 20 Nov 17:30. Times are of Europe/Berlin, with UTC on hover."},
+	if diff := cmp.Diff([]string{"As of 20 Nov 17:30. Times are in Europe/Berlin; hover to see UTC."},
 		visible(t, p, "header p")); diff != "" {
 		t.Errorf("the reader's zone (-want +got)\n%s", diff)
 	}
@@ -142,7 +142,7 @@ func testUse(t *testing.T, b *chromium.Browser) {
 	const card = ".fleet details[open] > div"
 	p.Press(t, "Enter")
 	if got := visible(t, p, card); len(got) != 1 || !strings.Contains(got[0], "edge-14, edge-15") ||
-		!strings.Contains(got[0], "Before 1.7.3 15 clusters, 12 Nov 13:30 – 18 Nov 13:30") {
+		!strings.Contains(got[0], "Earlier versions 1.7.3 15 clusters, 12 Nov 13:30 – 18 Nov 13:30") {
 		t.Errorf("the opened cell: %s", got)
 	}
 	p.Press(t, "ArrowUp")
@@ -193,7 +193,7 @@ func testWithoutScript(t *testing.T, b *chromium.Browser) {
 	if got := visible(t, p, "form"); len(got) != 0 {
 		t.Errorf("there are filters: %s", got)
 	}
-	if got := visible(t, p, "header p"); len(got) != 1 || got[0] != "As of 2026-11-20 16:30Z. Times are UTC." {
+	if got := visible(t, p, "header p"); len(got) != 1 || got[0] != "As of 2026-11-20 16:30Z. Times are in UTC." {
 		t.Errorf("the headline: %s", got)
 	}
 	p.Eval(t, `[...document.querySelectorAll(".fleet summary")].find((s) => s.innerText.includes("failed")).focus()`, nil)
@@ -344,7 +344,7 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 	has("main", "")
 	has("navigation", "Parts of the page")
 	has("search", "Filter the table")
-	has("region", "Wrong now")
+	has("region", "Problems")
 	has("region", "Fleet")
 	has("columnheader", "prod")
 	has("rowheader", "checkout-api")
@@ -434,8 +434,8 @@ func testZones(t *testing.T, b *chromium.Browser) {
 	histories, states := shop()
 	url := serve(t, histories, states)
 	for zone, want := range map[string]string{
-		"UTC": "Times are UTC.", "Africa/Abidjan": "Times are UTC.",
-		"Asia/Tokyo": "Times are of Asia/Tokyo, with UTC on hover.",
+		"UTC": "Times are in UTC.", "Africa/Abidjan": "Times are in UTC.",
+		"Asia/Tokyo": "Times are in Asia/Tokyo; hover to see UTC.",
 	} {
 		view := desktop
 		view.Zone = zone

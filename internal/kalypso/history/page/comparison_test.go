@@ -39,7 +39,7 @@ func TestComparison(t *testing.T) {
 		`MANY</th><td class="wide">&lt;script&gt;</td><td class="wide">y\u202e</td><td class="wide">large/app, large/web`,
 		`A_FEW</th><td class="wide">x</td><td class="wide">–</td><td class="wide">large/web`,
 		`file reconciler.yaml</th><td class="wide">differs</td><td class="wide">differs</td><td class="wide">large/web`,
-		"<h3>dev and stage</h3>", "Nothing differs.",
+		"<h3>dev and stage</h3>", "No differences.",
 	} {
 		at := strings.Index(text, row)
 		if at < 0 {

@@ -52,7 +52,7 @@ func newDelivery(h *History, d *Deployment) *delivery {
 // Label describes the kind of the delivery.
 func (d *delivery) Label() string {
 	if d.Kind == "rollback" && d.DecidedBy == "rollback" {
-		return "rolled back by itself"
+		return "automatic rollback"
 	}
 	return string(d.Kind)
 }

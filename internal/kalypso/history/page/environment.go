@@ -320,10 +320,10 @@ func notes(all []*environment) []string {
 	list("%s: the branch has more commits than were read, so older deliveries are missing.", func(e *environment) bool {
 		return e.History != nil && !e.History.Complete
 	})
-	list("%s: limit cut off older deliveries, so the trends begin later than the metrics.", func(e *environment) bool {
+	list("%s: older deliveries are missing because of limit, so the trends begin later than the metrics.", func(e *environment) bool {
 		return e.History != nil && e.History.cut()
 	})
-	list("%s: limit cut off older runs of clusters.", func(e *environment) bool {
+	list("%s: older runs of clusters are missing because of limit.", func(e *environment) bool {
 		return e.History != nil && e.History.Truncated
 	})
 	return lines

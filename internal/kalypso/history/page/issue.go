@@ -120,7 +120,7 @@ func (e *environment) targetIssues() []issue {
 	for n, targets := range names {
 		slices.Sort(targets)
 		all = append(all, issue{Environment: e, State: Text(deployment.StateFailed), Clusters: problem.Count(n, "cluster"),
-			Where: Text(problem.First(targets, 6)), What: "reported as failed"})
+			Where: Text(problem.First(targets, 6)), What: "the deployment state reports failed clusters"})
 	}
 	return all
 }

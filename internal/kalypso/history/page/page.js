@@ -21,7 +21,7 @@
   }
   if (!inUTC) {
     document.getElementById("zone").textContent =
-      `Times are of ${Intl.DateTimeFormat().resolvedOptions().timeZone}, with UTC on hover.`;
+      `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}; hover to see UTC.`;
   }
 
   // Filters.

@@ -58,7 +58,7 @@ func TestCellsWithoutStore(t *testing.T) {
 	card := got.cells("store")[2].all("div")[0].text()
 	for _, want := range []string{
 		"Clusters failed store-ber-1 unhealthy: Deployment shop-checkout/api: 1 of 3 replicas",
-		"current store-ber-2 Deliveries that changed it 2026-11-20 13:30Z promotion " + promoted(2),
+		"current store-ber-2 Deliveries that changed this folder 2026-11-20 13:30Z promotion " + promoted(2),
 	} {
 		if !strings.Contains(card, want) {
 			t.Errorf("no %q in: %s", want, card)
@@ -113,13 +113,13 @@ func TestReportedFailures(t *testing.T) {
 		}
 		wrong := got.section("wrong").all("table")[0].rows()[1:]
 		want := []string{
-			"failed | prod | shop-api, shop-web | reported as failed | 2 clusters | ",
+			"failed | prod | shop-api, shop-web | the deployment state reports failed clusters | 2 clusters | ",
 			"failed | prod | store | unhealthy: crash | edge-1 | ",
 		}
 		if diff := cmp.Diff(want, wrong); diff != "" {
 			t.Errorf("%s, wrong now (-want +got)\n%s", name, diff)
 		}
-		if text := got.section("wrong").text(); strings.Contains(text, "Nothing in the data is wrong") ||
+		if text := got.section("wrong").text(); strings.Contains(text, "No problems in this data") ||
 			!strings.Contains(text, "In progress 1") {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -153,7 +153,7 @@ func TestCellsWithStore(t *testing.T) {
 	want := "Versions 1.7.4 current 13 clusters, since 2026-11-18 12:30Z 1.7.4 failed 2 clusters, " +
 		"since 2026-11-20 14:55Z Clusters failed 1.7.4 edge-14, edge-15 Deployment checkout/api: 1 of 3 replicas available " +
 		"current 1.7.4 edge-01, edge-02, edge-03, edge-04, edge-05, edge-06, edge-07, edge-08, edge-09, edge-10, edge-11, " +
-		"edge-12, edge-13 Before 1.7.3 15 clusters, 2026-11-12 12:30Z – 2026-11-18 12:30Z"
+		"edge-12, edge-13 Earlier versions 1.7.3 15 clusters, 2026-11-12 12:30Z – 2026-11-18 12:30Z"
 	if diff := cmp.Diff(want, got.cells("checkout-api")[2].all("div")[0].text()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -190,7 +190,7 @@ func TestIssuesInOrder(t *testing.T) {
 	got := read(t, histories, states).section("wrong")
 	tables := got.all("table")
 	want := []string{
-		"State | Environment | Where | What | Clusters | Since",
+		"State | Environment | Where | Details | Clusters | Since",
 		"failed | prod | checkout-api | version 1.7.4: Deployment checkout/api: 1 of 3 replicas available | " +
 			"edge-14, edge-15 | 2026-11-20 14:55Z",
 		"failed | prod | store | unhealthy: Deployment shop-checkout/api: 1 of 3 replicas available, back-off restarting " +
@@ -202,7 +202,7 @@ func TestIssuesInOrder(t *testing.T) {
 		t.Errorf("wrong (-want +got)\n%s", diff)
 	}
 	want = []string{
-		"State | Environment | Where | What | Clusters | Since",
+		"State | Environment | Where | Details | Clusters | Since",
 		"progressing | stage |  | Delivery of " + string(histories[1].Deployments[0].PromotedCommit[:7]) +
 			" is not complete: Checkout fails in the lab |  | 2026-11-20 14:30Z",
 		"progressing | stage | search-api | version 1.9.5 | 3 clusters | 2026-11-17 08:30Z",
@@ -211,7 +211,7 @@ func TestIssuesInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, tables[1].rows()); diff != "" {
 		t.Errorf("in progress (-want +got)\n%s", diff)
 	}
-	if first := read(t, histories, states).all("main")[0].all("h2")[0].text(); first != "Wrong now" {
+	if first := read(t, histories, states).all("main")[0].all("h2")[0].text(); first != "Problems" {
 		t.Errorf("%s comes first", first)
 	}
 }
@@ -283,7 +283,7 @@ func TestManyProblems(t *testing.T) {
 	if len(tables) != 2 || len(tables[0].rows()) != 13 || len(tables[1].rows()) != 189 {
 		t.Errorf("%d tables", len(tables))
 	}
-	for _, want := range []string{"188 more", "The table below has 50 more."} {
+	for _, want := range []string{"188 more", "The fleet table below shows 50 more."} {
 		if !strings.Contains(wrong.text(), want) {
 			t.Errorf("no %q in: %s", want, wrong.text())
 		}
@@ -371,7 +371,7 @@ func TestFailedDelivery(t *testing.T) {
 // A delivery that went back by itself says so.
 func TestRolledBackByItself(t *testing.T) {
 	for name, tt := range map[string]struct{ kind, by, want page.Text }{
-		"by itself": {"rollback", "rollback", "rolled back by itself"},
+		"by itself": {"rollback", "rollback", "automatic rollback"},
 		"by people": {"rollback", "", "rollback"},
 		"otherwise": {"change", "", "change"},
 	} {
@@ -401,7 +401,7 @@ func TestDeliveries(t *testing.T) {
 	}
 	d := histories[0].Deployments
 	want := []string{
-		"Started | Kind | Promoted | Brings | Rendered | Reason | Author | Changes | Lead time | Outcome",
+		"Started | Kind | Promoted | Commits | GitOps commit | Reason | Author | Folders | Lead time | Outcome",
 		"2026-11-20 15:30Z | promotion | " + string(d[0].PromotedCommit[:7]) + " | 1 commit | " + string(d[0].Commit[:7]) +
 			" | Raise the memory limit of search | Jonas Weber | edge | 2 h | delivered",
 	}
@@ -546,12 +546,12 @@ func TestEnvironments(t *testing.T) {
 	lacking.Complete, lacking.Truncated = false, true
 	lacking.Metrics.Deployments, lacking.Deployments = 2, []page.Deployment{{DeliveredAt: now}}
 	got := read(t, []page.History{lacking}, []page.DeploymentState{state("", "c")}).section("wrong").text()
-	want := "Wrong now Nothing in the data is wrong. " +
+	want := "Problems No problems in this data. " +
 		"old: only deliveries are known, not the versions that clusters run. " +
 		"c: no history, so deliveries are not known. " +
 		"old: the branch has more commits than were read, so older deliveries are missing. " +
-		"old: limit cut off older deliveries, so the trends begin later than the metrics. " +
-		"old: limit cut off older runs of clusters."
+		"old: older deliveries are missing because of limit, so the trends begin later than the metrics. " +
+		"old: older runs of clusters are missing because of limit."
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notes (-want +got)\n%s", diff)
 	}
@@ -719,7 +719,7 @@ func TestRunsOfClusterTypes(t *testing.T) {
 	if diff := cmp.Diff("stale | a |  | version abc: lost | edge-1 | ", wrong[1]); diff != "" {
 		t.Errorf("wrong (-want +got)\n%s", diff)
 	}
-	want := "Clusters stale abc edge-1 lost Before def 1 cluster, 2026-11-18 16:30Z – 2026-11-19 16:30Z"
+	want := "Clusters stale abc edge-1 lost Earlier versions def 1 cluster, 2026-11-18 16:30Z – 2026-11-19 16:30Z"
 	if cells := got.cells("large"); len(cells) != 1 || cells[0].all("div")[0].text() != want {
 		t.Errorf("cells: %s", got.all("table", "class=fleet")[0].text())
 	}
@@ -754,7 +754,8 @@ func TestWaiting(t *testing.T) {
 	}
 	text := string(html)
 	want := []string{
-		">one0123<", "window: waits until 2027-01-04T00:00:00Z: &lt;script&gt;holidays", ">two0123<", ">three01<",
+		">one0123<", " is not promoted yet. Gate window: waits until 2027-01-04T00:00:00Z: &lt;script&gt;holidays",
+		">two0123<", ">three01<",
 	}
 	for _, part := range want {
 		at := strings.Index(text, part)
