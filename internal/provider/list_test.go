@@ -382,7 +382,7 @@ func TestImportIdentityErrors(t *testing.T) {
 		"there is no file":                    {"a", "none.yaml", "", "", ""},
 		"neither a branch nor a commit":       {"a", "c/a.yaml", "control-plane", "", ""},
 		"File not found":                      {"a", "c/b.yaml", "control-plane", "dev", ""},
-		"or .sourceignore leaves it out":      {"a", "ignored.yaml", "control-plane", "dev", ""},
+		"or .sourceignore excludes it":        {"a", "ignored.yaml", "control-plane", "dev", ""},
 		"File too large":                      {"a", "large.yaml", "control-plane", "dev", ""},
 		"Branch not found":                    {"a", "c/a.yaml", "control-plane", "prod", ""},
 		"Folder not found":                    {"a", "x/y.yaml", "control-plane", "dev", ""},

@@ -79,8 +79,8 @@ func (p *kalypsoProvider) Configure(
 	data.Version = p.version
 	if !data.Known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
-			"The configuration of provider kalypso depends on values that are known after apply. The plan contacts no repo "+
-				"and contains everything that needs none. So errors of a repo, such as a missing branch, appear only during apply.")
+			"The configuration of provider kalypso depends on values that are known after apply. The plan contacts no repo, "+
+				"and shows only what it can decide without one. So errors of a repo, such as a missing branch, appear only during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = data, data, data
 }

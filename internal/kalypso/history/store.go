@@ -196,7 +196,7 @@ type PlaceError struct {
 // Error implements error.
 func (e *PlaceError) Error() string {
 	return fmt.Sprintf("environment %q in the store belongs to branch %q, path %q, of %s; set environment to another "+
-		"name for this place", e.Environment, e.Stored.Branch, e.Stored.Path, e.Stored.Repo)
+		"name", e.Environment, e.Stored.Branch, e.Stored.Path, e.Stored.Repo)
 }
 
 // Errors of stores.

@@ -49,7 +49,7 @@ func (b *budget) charge(steps int64) error {
 	b.spent += steps
 	if most := maxSteps * max(1, b.size/fleet.DefaultLimits.FileSize); b.spent > most {
 		return boundError("the template takes more than %d steps (loop iterations, calls of functions and templates, and "+
-			"each %d bytes that functions read or return). Check that it ends, and its loops", most, bytesPerStep)
+			"each %d bytes that functions read or return). Check its loops, and whether it ends", most, bytesPerStep)
 	}
 	const between = 4096 // steps between two checks of the context
 	if before/between != b.spent/between {

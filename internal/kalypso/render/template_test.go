@@ -246,7 +246,7 @@ func TestTextFails(t *testing.T) {
 			"branching recursion",
 			"{{ define \"x\" }}{{ if lt . 40 }}{{ template \"x\" (add1 .) }}{{ template \"x\" (add1 .) " +
 				"}}{{ end }}{{ end }}{{ template \"x\" 0 }}",
-			"Check that it ends",
+			"Check its loops",
 		},
 		{"values in a circle", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
 		{"value with a broken template", "{{ `{{ if }}` }}",

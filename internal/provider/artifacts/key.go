@@ -35,7 +35,7 @@ func readKey(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) 
 	case err == nil:
 	case errors.Is(err, sign.ErrNoPassword):
 		diags.AddAttributeError(at.AtName("password"), "The signing key needs its password",
-			problem.Sentence(err)+" Set password to the text that was typed when cosign made the key.")
+			problem.Sentence(err)+" Set password to the password that was entered when cosign made the key.")
 	case errors.Is(err, sign.ErrPassword), errors.Is(err, sign.ErrNotEncrypted):
 		diags.AddAttributeError(at.AtName("password"), "Wrong password of the signing key", problem.Sentence(err))
 	default:

@@ -115,7 +115,7 @@ func (m *model) keepArtifacts(state *model, diags *diag.Diagnostics) {
 	m.Artifacts = state.Artifacts
 	if !m.Repository.Equal(state.Repository) {
 		diags.AddAttributeError(path.Root("repository"), "Another repository needs a commit", "commit is null, so nothing "+
-			"can be published to another repository. Set commit, or change repository once the rendering has one.")
+			"can be published to another repository. Set commit, or change repository once the rendering has a commit.")
 	}
 }
 

@@ -182,7 +182,7 @@ func (r *ociArtifacts) publish(
 	}
 	if !planned.PublicKey.IsUnknown() && !planned.PublicKey.Equal(plan.PublicKey) {
 		diags.AddAttributeError(path.Root("signing").AtName("key"), "The signing key changed after the plan",
-			"The plan was made with another key than the apply got. Nothing was published. Plan and apply again.")
+			"The apply got a key other than the plan. Nothing was published. Plan and apply again.")
 	}
 	at := plan.destination(diags)
 	to := plan.publication(r.Data, last, diags)

@@ -91,7 +91,7 @@ func readHub(p *configuration.Data, d tfvalue.Decoder) []clusters.Source {
 		}
 	}
 	if err := hub.Check(); err != nil {
-		d.Report("Namespaces are not possible", problem.Sentence(err), problem.Attr("namespaces"))
+		d.Report("Namespaces are not allowed", problem.Sentence(err), problem.Attr("namespaces"))
 	}
 	if p == nil || hub.Hub == "" || unknown.Is(hub.Hub) {
 		return []clusters.Source{hub}

@@ -297,7 +297,7 @@ func TestClustersInvalid(t *testing.T) {
 		"kubeconfig with a wrong context": {hubOf("cluster", "broken"), large, []string{"can't be used", `no context "none"`},
 			nil},
 		"namespaces of a kind without namespaces": {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large,
-			[]string{"Namespaces are not possible", "remove namespaces"}, nil},
+			[]string{"Namespaces are not allowed", "remove namespaces"}, nil},
 		"no CRD": {hubOf(), large,
 			[]string{"A source can't be used",
 				"Source hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}, nil},

@@ -80,7 +80,7 @@ func (l *modelList) ValidateListResourceConfig(
 	case known && repo != "" && !unknown.Is(repo):
 		d.Report("Two control planes", "Both manifests and repo are set. Remove one of them.", problem.Attr("repo"))
 	case repo != "" && branch == "":
-		d.Report("Missing branch", "Set branch, whose head is read.", problem.Attr("branch"))
+		d.Report("Missing branch", "Set branch: the list reads its head.", problem.Attr("branch"))
 	}
 	for _, name := range []string{"branch", "path"} {
 		if value := d.String(name); repo == "" && value != "" && known {

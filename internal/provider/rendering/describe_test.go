@@ -134,7 +134,7 @@ func TestAccDescription(t *testing.T) {
 	at(commits[2])
 	expectDescription(r.Root, true, "0 added, 0 removed, 1 changed",
 		"/compare/"+commits[1]+"..."+commits[2]+">) (`configs.yaml`)",
-		"Not compared, because it is not known here: the configuration before this change.\n")
+		"Not compared: the configuration, whose previous version is not known here.\n")
 	r.EmptyState()
 	expectDescription(r.Root, false, "No deployment target changes.",
 		"because it is not known here: the configuration before")

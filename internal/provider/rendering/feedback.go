@@ -217,7 +217,7 @@ func (g feedbackGiver) end(ctx context.Context, environment string) {
 
 // warn warns of the feedback that was not given.
 func (g feedbackGiver) warn(errs []error, left *feedback.Plan) {
-	const summary, next = "Some feedback to teams was not given", "The delivery is complete, and the next apply tries " +
+	const summary, next = "Some feedback to teams was not sent", "The delivery is complete, and the next apply tries " +
 		"again."
 	at := path.Root("feedback")
 	for _, err := range errs {

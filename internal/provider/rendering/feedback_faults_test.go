@@ -403,7 +403,7 @@ func TestFeedbackServerWithoutBlock(t *testing.T) {
 	}
 	w.given["manifests"], w.given["sources"] = manifests, sources
 	plan, ds := w.plans()
-	if plan == nil || strings.Count(ds.String(), "Some teams hear nothing") != 1 ||
+	if plan == nil || strings.Count(ds.String(), "Some teams get no feedback") != 1 ||
 		!strings.Contains(ds.String(), "https://git.acme.io/teams/one: ") ||
 		!strings.Contains(ds.String(), "https://git.acme.io/teams/two: ") ||
 		!strings.Contains(ds.String(), "https://gitlab.com/teams/three: the provider has no credential for GitLab") {

@@ -162,7 +162,7 @@ func TestAccFeedback(t *testing.T) {
 	dev.reads(push(t, team, document), document)
 	dev.expectFeedback("feedback: 1 status, 1 issue closed", 1)
 	dev.expectStatus("pending", "no policy places target perf; nearest: type=large")
-	inDev += "closed=true [\"Environment `dev` renders it again.\"]"
+	inDev += "closed=true [\"Environment `dev` renders this workload again.\"]"
 	expectIssues(t, team, inDev, inStage+"closed=false []")
 
 	// A renamed workload that fails has another issue.
@@ -171,7 +171,7 @@ func TestAccFeedback(t *testing.T) {
 	dev.expectFeedback("feedback: 1 status", 1)
 	stage.reads(dev.commit, document)
 	stage.expectFeedback("feedback: 1 status, 1 issue opened, 1 closed", 1)
-	expectIssues(t, team, inDev, inStage+"closed=true [\"Environment `stage` no longer reports on it.\"]",
+	expectIssues(t, team, inDev, inStage+"closed=true [\"Environment `stage` no longer reports on this workload.\"]",
 		"3 Workload `store` fails to render in `stage` closed=false []")
 	stage.options("manifests", nil, "sources", nil) // the workload is removed
 	stage.expectFeedback("feedback: 1 issue closed", 1)

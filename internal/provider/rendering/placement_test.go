@@ -501,15 +501,15 @@ output "unscheduled" {
 		},
 		"answers": {
 			[]string{
-				`false No scheduling policy places it there; the closest is "web". Its placement keeps the cluster type "a" ` +
-					`off: one more with the label "region" "1" would exceed the spread's maximum skew of 1.`,
+				`false No scheduling policy places it there; the closest is "web". Its placement excludes the cluster type "a": ` +
+					`one more with the label "region" "1" would exceed the spread's maximum skew of 1.`,
 				`true It is placed there by "web".`,
 				`false No scheduling policy places it there; the closest is "lost". The cluster type is not selected: label ` +
 					`"region" is "1" and must be "2".`,
 			},
 		},
 		"unscheduled": {[]string{
-			`app-lost: lost: Its placement keeps the cluster type "d" off: the taint pci:NoSelect is not tolerated.`,
+			`app-lost: lost: Its placement excludes the cluster type "d": the taint pci:NoSelect is not tolerated.`,
 		}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -58,7 +58,7 @@ func TestAccPullRequestUnnamedCommits(t *testing.T) {
 	stays(commit)
 	// After the state was lost.
 	r.Succeed("state", "rm", renderingAddress)
-	r.ExpectError([]string{"people pushed to the branch of pull request 1", "and the state does not know what",
+	r.ExpectError([]string{"people pushed to the branch of pull request 1", "and the state does not know their change",
 		"close it"}, "plan", "-no-color")
 	stays(commit)
 }

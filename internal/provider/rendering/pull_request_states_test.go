@@ -36,7 +36,7 @@ func TestAccPullRequestDrift(t *testing.T) {
 	gitserver.Seed(t, r.on.Path, first.Head, map[string]string{"large/app-a/reconciler.yaml": "hotfix\n"})
 	r.on.Merge(t, first.Number, "squash")
 	r.ExpectError([]string{"Drift: rendered folders changed outside Terraform", "branch \"dev\"",
-		"merged with changes of others", "- large"}, "plan", "-no-color")
+		"merged together with other people's changes", "- large"}, "plan", "-no-color")
 }
 
 // TestAccPullRequestClosed: a pull request that people closed stays closed, with or without its branch, until there is

@@ -37,8 +37,7 @@ func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 	}
 	r.PauseUnknown = unknown.Is(r.Pause)
 	if given.Blank("pause") {
-		given.Report("Missing reason", "pause says why no further wave follows, and it is blank. Write the reason, or "+
-			"remove it.",
+		given.Report("Missing reason", "pause is blank. Write the reason why no further wave follows, or remove it.",
 			problem.Attr("pause"))
 	}
 	if r.SkipUnknown = unknown.Is(r.Skip); r.SkipUnknown {
@@ -61,7 +60,7 @@ func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
 	}
 	readObserved(given, a, r)
 	if !r.UseWindows(schemas.ReadWindows(given)) {
-		given.Report("Missing observation", "Windows are open or closed at observed_at, the time of the observation. Set "+
+		given.Report("Missing observation", "The windows are checked at observed_at, the time of the observation. Set "+
 			"observed to a kalypso_deployment_state as a whole.", problem.Attr("windows"))
 	}
 	return r
@@ -150,9 +149,9 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 	case len(step.Restored) > 0:
 		diags.AddAttributeWarning(
 			at,
-			"The rollout goes back",
-			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe folders of the rollout return to their trees "+
-				"from before it: %s. This tree is not tried again until the fleet changes. To write it to all folders at once, "+
+			"The rollout is rolled back",
+			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe apply restores these folders to their trees from "+
+				"before the rollout: %s. This tree is not tried again until the fleet changes. To write it to all folders at once, "+
 				"set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed),
 				problem.First(step.Restored, problem.MaxListed), decision.Applied.TargetTreeHash()),
 		)
@@ -160,7 +159,7 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 		diags.AddAttributeWarning(
 			at,
 			"The rollout was rolled back",
-			fmt.Sprintf("The folders returned to their trees from before the rollout: %s. The tree of the fleet is not tried "+
+			fmt.Sprintf("The folders were restored to their trees from before the rollout: %s. The fleet's tree is not tried "+
 				"again until the fleet changes. To write it to all folders at once, set rollout.skip = %q.",
 				printable.Line(step.RolledBack), decision.Applied.TargetTreeHash()),
 		)

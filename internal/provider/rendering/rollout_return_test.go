@@ -73,7 +73,7 @@ func TestAccRolloutRollsBack(t *testing.T) {
 	r.works()
 	r.fails("north")
 	plan := r.Succeed("plan", "-no-color").Text()
-	acc.ExpectTexts(t, plan, "The rollout goes back", `In stage "rest", clusters fail`, "failed since the test",
+	acc.ExpectTexts(t, plan, "The rollout is rolled back", `In stage "rest", clusters fail`, "failed since the test",
 		"canary, east, north")
 	r.wave("1 1 1 1 1")
 	acc.ExpectTexts(t, r.message(), "canary: +0 -0 ~1", "Rollout: rest, rolled back", "has been failing since")

@@ -445,7 +445,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 
 			// The open pull request is marked once the canary fails.
 			r.report("failed", "canary")
-			says := []string{"Pull request must not be merged yet", "An earlier wave of the rollout is not current, in stage",
+			says := []string{"Pull request must not be merged yet", "An earlier wave of the rollout, in stage",
 				"Pull request 3 is a draft, if the host has drafts"}
 			plan := r.Succeed("plan", "-no-color")
 			for _, text := range append([]string{"The rollout stopped", "0 to add, 1 to change"}, says...) {
@@ -458,7 +458,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 			if noDraft == drafts || marked.Draft != drafts || marked.AutoMerge != "" ||
 				marked.HeadCommit != open.HeadCommit ||
 				!strings.HasPrefix(marked.Body, "**Do not merge this pull request now.**") ||
-				!strings.Contains(marked.Body, "An earlier wave of the rollout is not current, in stage \"canary\".") {
+				!strings.Contains(marked.Body, "An earlier wave of the rollout, in stage \"canary\", is not current yet.") {
 				t.Errorf("the marked pull request: %+v, warned %t", marked, noDraft)
 			}
 			r.expectWarning(says...)

@@ -154,8 +154,7 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 	}
 	request.Rules.Windows, _ = ReadWindows(d)
 	if d.Blank("hold") {
-		d.Report("Missing reason", "hold says why the environment is frozen, and it is blank. Write the reason, or "+
-			"remove it.",
+		d.Report("Missing reason", "hold is blank. Write the reason why the environment is frozen, or remove it.",
 			problem.Attr("hold"))
 	}
 	request.Rules.Rollback = readRollback(d, request.GitOps)

@@ -38,7 +38,7 @@ func checkControlPlane(r schemas.Reading) {
 	case repo != "" && directory != "" && !configuration.AnyUnknown(repo, directory):
 		d.Report("Two control planes", "Both repo and directory are set. Remove one of them.", problem.Attr("directory"))
 	case repo != "" && branch == "" && commit == "":
-		d.Report("Missing branch", "Set branch, whose head is read, or commit.", problem.Attr("branch"))
+		d.Report("Missing branch", "Set branch, to read its head, or commit.", problem.Attr("branch"))
 	}
 	if directory != "" && repo == "" {
 		for _, name := range []string{"branch", "commit", "path"} {

@@ -44,10 +44,10 @@ func newRouter(c *Client, registry giturl.URL) *router {
 
 var (
 	errOtherServer = errors.New(
-		"the registry refers to another server, which gets neither the content nor the credential")
+		"the registry refers to another server; neither the content nor the credential was sent there")
 	errRealm = errors.New(
-		"the registry names a token server without https, which gets no credential")
-	errStorage = errors.New("the registry redirects to a storage without https, which gets no request")
+		"the registry names a token server without https; no credential was sent there")
+	errStorage = errors.New("the registry redirects to a storage without https; no request was sent there")
 )
 
 // RoundTrip implements [http.RoundTripper].

@@ -76,7 +76,7 @@ type DriftError struct{ State *past.State }
 
 // Error implements error.
 func (e *DriftError) Error() string {
-	return "others changed the rendered folders at " + e.State.Destination.String()
+	return fmt.Sprintf("the rendered folders at %s were changed outside Terraform", e.State.Destination)
 }
 
 // ReplacedError means that a plan destroys the rendering at a destination, and creates it again.

@@ -133,9 +133,9 @@ func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Fo
 		return nil
 	}
 	e := newGuardrailError(fmt.Sprintf(
-		"The rendering moves away from %s. What that location loses counts as removed: %s. Clusters that still sync from "+
-			"there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record there. The "+
-			"move may be accepted if no cluster syncs from there.", from, allFolders(total)), removed, total)
+		"The rendering moves away from %s. Everything that this location loses counts as removed: %s. Clusters that still "+
+			"sync from there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record "+
+			"there. Accept the move only if no cluster syncs from there.", from, allFolders(total)), removed, total)
 	e.stake = append(e.stake, from.String())
 	return e
 }

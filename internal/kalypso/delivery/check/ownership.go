@@ -30,8 +30,8 @@ func (c *Comparison) Occupied(owned []string) error {
 		return nil
 	}
 	return &OwnershipError{Destination: c.Next.Wish.Destination, Folders: foreign, Reason: fmt.Sprintf(
-		"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: then the apply removes "+
-			"what is in them and not rendered.", strings.Join(foreign, ", "))}
+		"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: the apply then "+
+			"removes everything in them that is not rendered.", strings.Join(foreign, ", "))}
 }
 
 // Occupants describes what an occupied destination contains: its record with the owner, and the folders that the
@@ -52,7 +52,7 @@ func (c *Comparison) ownership() error {
 	}
 	switch {
 	case c.Branch.Obstacle != "":
-		return refuse("%s. Choose another path, or move it away.", c.Branch.Obstacle)
+		return refuse("%s. Choose another path, or remove it from the branch.", c.Branch.Obstacle)
 	case c.Branch.RecordObstacle != "":
 		return refuse("%s, so the record %s can't be written. Remove it from the branch, or choose another path.",
 			c.Branch.RecordObstacle, c.Next.Wish.Destination.RecordPath())

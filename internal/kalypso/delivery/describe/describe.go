@@ -397,7 +397,7 @@ func (w *writer) move(repo, from, to string) string {
 func (w *writer) uncompared() {
 	if len(w.NotCompared) > 0 {
 		w.line(
-			"\nNot compared, because it is not known here: the %s before this change.",
+			"\nNot compared: the %s, whose previous version is not known here.",
 			strings.Join(w.NotCompared, " and the "),
 		)
 	}

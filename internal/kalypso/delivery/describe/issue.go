@@ -56,7 +56,7 @@ func Issue(f Failure) (title, body string) {
 	if f.File != "" {
 		w.line("\nThe workload was read from %s.", name(f.File))
 	}
-	w.line("\nTargets that are kept stay as they are on the branch; those that are left out are not there. Fix the " +
+	w.line("\nKept targets stay as they are on the branch; targets that are left out are not on it. Fix the " +
 		"workload and push: the next apply of the environment closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(f.Fault), f.Marker)
 	return issueTitle("Workload "+code(cut(f.Workload, 60))+" fails", f.Environment), w.b.String()
@@ -72,7 +72,7 @@ type FailureList struct {
 // IssueOfMany returns the title and the body of the issue that lists workloads.
 func IssueOfMany(l FailureList) (title, body string) {
 	w := &writer{}
-	w.line("Environment %s fails to render %s more:\n", name(l.Environment), count(len(l.Workloads), "workload"))
+	w.line("Environment %s also fails to render %s:\n", name(l.Environment), count(len(l.Workloads), "workload"))
 	listed := 0
 	for _, workload := range l.Workloads {
 		line := "- " + code(cut(workload, 2*maxIssueName))
@@ -83,8 +83,8 @@ func IssueOfMany(l FailureList) (title, body string) {
 		listed++
 	}
 	w.andMore(len(l.Workloads)-listed, "workload")
-	w.line("\nSo many at once rarely fail by a fault of each team. The next apply that renders all of them closes this " +
-		"issue.")
+	w.line("\nIf so many fail at once, the cause is rarely in each team's repo. The next apply that renders all of them closes " +
+		"this issue.")
 	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)
 	return issueTitle(count(len(l.Workloads), "more workload")+" fail", l.Environment), w.b.String()
 }
@@ -100,9 +100,9 @@ func WithFeedback(description, line string) string {
 // Closing returns the comment that closes an issue of a workload: it renders again, or it is gone.
 func Closing(environment string, gone bool) string {
 	if gone {
-		return fmt.Sprintf("Environment %s no longer reports on it.", name(environment))
+		return fmt.Sprintf("Environment %s no longer reports on this workload.", name(environment))
 	}
-	return fmt.Sprintf("Environment %s renders it again.", name(environment))
+	return fmt.Sprintf("Environment %s renders this workload again.", name(environment))
 }
 
 func (w *writer) andMore(n int, what string) {

@@ -43,7 +43,7 @@ func Since(ctx context.Context, branch *gitbranch.Branch, base string, changed [
 			Paths: changed, Subject: "the last delivered commit is not in the history of the branch, as far as it was searched",
 		})
 	case len(all) == 0:
-		all = append(all, Commit{Paths: changed, Subject: "the pull request was merged with changes of others"})
+		all = append(all, Commit{Paths: changed, Subject: "the pull request was merged together with other people's changes"})
 	}
 	return all, nil
 }

@@ -39,7 +39,7 @@ func (n *Next) afterStep(s *past.State) *Next {
 		proposed.Step, proposed.Withheld = step, "The rollout is paused: "+problem.EndSentence(step.Paused)
 	case len(step.Written) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
 		proposed.Step = step
-		proposed.Withheld = fmt.Sprintf("An earlier wave of the rollout is not current, in stage %q.",
+		proposed.Withheld = fmt.Sprintf("An earlier wave of the rollout, in stage %q, is not current yet.",
 			printable.Line(step.Stage))
 	}
 	return proposed

@@ -158,12 +158,12 @@ func (b *Branch) OtherCommits(
 	case err != nil:
 		return nil, "", err
 	case !read.Unchanged:
-		return nil, "the branch was rebased, and contains commits of others on top of ours", nil
+		return nil, "the branch was rebased, and contains other people's commits on top of ours", nil
 	}
 	if alone, err := b.onTopOfAny(ctx, read); err != nil || alone {
 		return nil, "", err
 	}
-	return nil, "the branch was rebased, and contains commits of others below ours", nil
+	return nil, "the branch was rebased, and contains other people's commits below ours", nil
 }
 
 // delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch with foreign commits.

@@ -49,4 +49,4 @@ func (t *Topic) dequeue(ctx context.Context, pr *githost.PullRequest) (*githost.
 }
 
 // errQueuedByPeople is the reason why a queued pull request does not become a draft.
-var errQueuedByPeople = errors.New("people put it into the merge queue, which a draft would leave")
+var errQueuedByPeople = errors.New("people put it into the merge queue, and a draft would leave the queue")

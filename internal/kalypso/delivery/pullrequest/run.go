@@ -52,7 +52,7 @@ func (e *ReviewError) Error() string {
 		return fmt.Sprintf("pull request %d (%s) was closed without being merged", e.PullRequest.Number, e.PullRequest.URL)
 	}
 	return fmt.Sprintf(
-		"pull request %d (%s) is not merged yet, and the time is up", e.PullRequest.Number, e.PullRequest.URL)
+		"pull request %d (%s) was not merged before the timeout", e.PullRequest.Number, e.PullRequest.URL)
 }
 
 // MergingError says that the host has not finished merging the pull request. Nothing was pushed to our branch, since
@@ -66,7 +66,7 @@ func (e *MergingError) Error() string {
 }
 
 // ErrChanged means that people opened, merged or closed the pull request after we read it.
-var ErrChanged = errors.New("the pull request was opened, merged or closed meanwhile")
+var ErrChanged = errors.New("the pull request was opened, merged or closed in the meantime")
 
 // retries limits how often a run is retried: after the target took the change, if the host has not seen the push yet,
 // and if the pull request ended while we pushed.

@@ -54,12 +54,12 @@ func TestOtherCommits(t *testing.T) {
 		}, ""},
 		{"people rebased our branch onto a commit of their own",
 			func(w *world) { w.push("main", "apps.txt", "1"); w.rebase() },
-			"the branch was rebased, and contains commits of others below ours"},
+			"the branch was rebased, and contains other people's commits below ours"},
 		{"people rebased our branch, and pushed", func(w *world) {
 			w.push("main", "apps.txt", "1")
 			w.rebaseOn("main", false)
 			w.push(w.branch(), file, "9")
-		}, "the branch was rebased, and contains commits of others on top of ours"},
+		}, "the branch was rebased, and contains other people's commits on top of ours"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +178,7 @@ host: close`},
 main: 1
 ours: 1, 1 ahead, 1 behind
 host: close
-error: the pull request was opened, merged or closed meanwhile`},
+error: the pull request was opened, merged or closed in the meantime`},
 		{"people deleted our branch", func(w *world) { w.deleteBranch(w.branch()) }, `
 1 closed "Set 1"
 main: nothing

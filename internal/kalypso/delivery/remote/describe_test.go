@@ -183,8 +183,8 @@ func TestDescribeUnknownInputs(t *testing.T) {
 	b := newBranch(t)
 	o := b.described("1", 1, nil)
 	s := b.deliver(o, 1)
-	const configuration = "Not compared, because it is not known here: the configuration before"
-	const both = "Not compared, because it is not known here: the configuration and the sources before"
+	const configuration = "Not compared: the configuration, whose previous version is not known here."
+	const both = "Not compared: the configuration and the sources, whose previous version is not known here."
 	imported, err := remote.Import(t.Context(), b.client, s.Destination, "dev")
 	if err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ plan: nothing`},
 dev: hotfix
 ours/dev: hotfix
 error: "dev" moved: [.kalypso/rendering.json]
-plan: write, drift "the pull request was merged with changes of others" [large]`},
+plan: write, drift "the pull request was merged together with other people's changes" [large]`},
 		{"the pull request is merged while we push the next tree", func(r *reviewed) error {
 			r.apply()
 			r.fake.Git.BeforeReceive(func() { r.on.Merge(r, 1, "rebase") })
@@ -133,7 +133,7 @@ plan: nothing, delivered`},
 1 merged: dev to dev
 dev: hotfix
 ours/dev: hotfix
-plan: write, drift "the pull request was merged with changes of others" [large]`},
+plan: write, drift "the pull request was merged together with other people's changes" [large]`},
 		{"people pushed our commit to the target", func(r *reviewed) error {
 			r.apply()
 			gitserver.Git(r, r.on.Path, "update-ref", "refs/heads/dev", r.ours())
@@ -285,7 +285,7 @@ plan: write`},
 		}, `
 1 open: dev to dev
 ours/dev: 1
-plan: write, drift "the branch was rebased, and contains commits of others on top of ours" []`},
+plan: write, drift "the branch was rebased, and contains other people's commits on top of ours" []`},
 		{"the pull request was merged with commits of people", func(r *reviewed) error {
 			r.apply()
 			r.push(r.ours(), "large/a-x/reconciler.yaml", "hotfix")
@@ -295,7 +295,7 @@ plan: write, drift "the branch was rebased, and contains commits of others on to
 1 merged: dev to dev
 dev: hotfix
 ours/dev: hotfix
-plan: write, drift "the pull request was merged with changes of others" [large]`},
+plan: write, drift "the pull request was merged together with other people's changes" [large]`},
 		{"people change our folders on the target", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
@@ -570,7 +570,7 @@ live: 1
 ours/dev: 1
 ours/dev-live: 1
 ours/remove-dev:
-error: pull request 3 (/acme/gitops/pull/3) is not merged yet, and the time is up
+error: pull request 3 (/acme/gitops/pull/3) was not merged before the timeout
 plan: nothing, delivered`},
 
 		// Destroys.
@@ -651,7 +651,7 @@ plan: write`,
 2 open: remove to dev
 dev: 1
 ours/remove-dev:
-error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
+error: pull request 2 (/acme/gitops/pull/2) was not merged before the timeout
 plan: nothing, delivered`},
 		{"the destroy waits until its timeout, and its pull request is merged later", func(r *reviewed) error {
 			r.delivered()
@@ -664,7 +664,7 @@ plan: nothing, delivered`},
 1 merged: dev to dev
 2 merged: remove to dev
 ours/remove-dev:
-error: pull request 2 (/acme/gitops/pull/2) is not merged yet, and the time is up
+error: pull request 2 (/acme/gitops/pull/2) was not merged before the timeout
 plan: write`},
 		{"the rendering is created again while its removal is open", func(r *reviewed) error {
 			r.delivered()

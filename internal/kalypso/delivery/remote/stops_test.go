@@ -304,7 +304,7 @@ plan: withhold`},
 		}, `
 1 merged: dev to dev
 2 merged: dev to dev
-3 open: dev to dev draft "An earlier wave of the rollout is not current, in stage \"all\"."
+3 open: dev to dev draft "An earlier wave of the rollout, in stage \"all\", is not current yet."
 dev: 2
 ours/dev: 2
 plan: nothing`},

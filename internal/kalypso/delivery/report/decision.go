@@ -82,7 +82,7 @@ func spent(t *next.Next, used []accepted.ID) problem.Problems {
 		return nil
 	}
 	return problem.Problems{problem.WarningAt("Accepted changes are no longer needed", fmt.Sprintf(
-		"No change of this plan has these IDs. They were applied, or something else is at stake now. Remove them from "+
+		"No change of this plan has these IDs. They were applied, or the plan now changes something else. Remove them from "+
 			"accepted_changes:\n%s", problem.IndentedList(ids, problem.MaxListed)), "accepted_changes")}
 }
 
@@ -274,7 +274,7 @@ func movesProblem(e *check.MovesError) problem.Problem {
 		"clusters report the new one, and then let the target leave the old one."
 	if len(renamed) > 0 {
 		advice += "\nThese folders have other names now:\n" + problem.IndentedList(renamed, problem.MaxListed) +
-			"\nClusters that sync from the old folder delete its objects, and nothing tells them of the new one. Point them " +
+			"\nClusters that sync from the old folder delete its objects, and they do not know the new one. Point them " +
 			"at the new folder first, while there are both cluster types."
 	}
 	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(

@@ -47,7 +47,7 @@ func Result(r *remote.Result) (ps problem.Problems) {
 	}
 	if r.PullRequest != nil && r.PullRequest.State == githost.Merged && r.State.Drifted() {
 		ps = append(ps, problem.WarningAt("The pull request was merged with changes made outside Terraform", fmt.Sprintf(
-			"Pull request %d was merged, but %s differs from the rendered tree: others pushed to the pull request, or later "+
+			"Pull request %d was merged, but %s differs from the rendered tree: people pushed to the pull request, or later "+
 				"to the branch. The next plan names their commits.", r.PullRequest.Number, r.State.Destination), "delivery"))
 	}
 	return ps
@@ -87,7 +87,7 @@ const driftNamed drift.Reaction = "named"
 // driftProblem returns the drift of s with its commits and paths.
 func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 	var b strings.Builder
-	fmt.Fprintf(&b, "At %s, others changed what this rendering delivered:\n", s.Destination)
+	fmt.Fprintf(&b, "At %s, the rendered folders were changed outside Terraform:\n", s.Destination)
 	for _, d := range s.Drift {
 		if d.Commit != "" {
 			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
@@ -115,7 +115,7 @@ func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 	}
 	if s.Reverted() {
 		return problem.At(summary, b.String()+"\nThe branch contains exactly what an earlier apply left there: this is a "+
-			"revert. Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of "+
+			"revert. Revert the change at its source, too. If a promotion brought it, add its commit to rejected of "+
 			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
 			"already, and the fleet no longer renders what was reverted, the apply may put the rendered tree back."+
 			acceptAdvice(wish.DriftID(s)), "on_drift")
@@ -131,7 +131,7 @@ func adoption(at record.Destination, a check.Adoption, rest string) problem.Prob
 		return nil
 	}
 	detail := fmt.Sprintf(
-		"At %s, this rendering adopts these folders. The apply removes what is in them and not rendered:\n%s",
+		"At %s, this rendering adopts these folders. The apply removes everything in them that is not rendered:\n%s",
 		at, problem.IndentedList(a.Adopted, problem.MaxListed))
 	if len(a.Removed) > 0 {
 		detail += "\nThese belong to no cluster type and are removed:\n" + problem.IndentedList(

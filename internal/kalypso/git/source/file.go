@@ -27,5 +27,5 @@ func (r *Reader) File(ctx context.Context, at Location, file string) (text strin
 		}
 	}
 	return "", Problem{Location: c.location, File: file, Summary: "File not found",
-		Detail: fmt.Sprintf("The repo has no YAML file %q at this commit, or %s leaves it out.", file, ignoreFile)}
+		Detail: fmt.Sprintf("The repo has no YAML file %q at this commit, or %s excludes it.", file, ignoreFile)}
 }

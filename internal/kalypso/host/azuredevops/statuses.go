@@ -154,7 +154,7 @@ func (r *statuses) latest(ctx context.Context, op, commit string, names []string
 		}
 	}
 	if l.SeenAt, l.Err = *seen, err; more && len(sets.WithoutFold(names, found)) > 0 {
-		l.Unread = fmt.Sprintf("it has more than %d statuses, and others are not read", statusPages*pageSize)
+		l.Unread = fmt.Sprintf("it has more than %d statuses, and the others are not read", statusPages*pageSize)
 	}
 	return l
 }

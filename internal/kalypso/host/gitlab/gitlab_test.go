@@ -328,7 +328,7 @@ func TestReviewersDropped(t *testing.T) {
 	wanted.Reviewers = []string{"ann", "bob"}
 	opened, err := p.repo.Open(t.Context(), wanted)
 	p.Refused(err, githost.ErrRejected, githost.FieldReviewers,
-		"GitLab keeps one reviewer on this plan, and asks ann, not bob")
+		"GitLab keeps one reviewer on this plan, and asks ann instead of bob")
 	_, err = p.repo.Edit(t.Context(), *opened, wanted)
 	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "GitLab keeps one reviewer on this plan")
 	wanted.Reviewers = []string{"ann", "nobody"}

@@ -87,7 +87,7 @@ func (r *mergeRequests) checkAsked(now githost.PullRequest, reviewers []string, 
 	}
 	reason := fmt.Sprintf("%s did not ask %s: the user may not see the project", hostName, strings.Join(dropped, ", "))
 	if len(now.Reviewers) == 1 {
-		reason = fmt.Sprintf("%s keeps one reviewer on this plan, and asks %s, not %s", hostName, now.Reviewers[0],
+		reason = fmt.Sprintf("%s keeps one reviewer on this plan, and asks %s instead of %s", hostName, now.Reviewers[0],
 			strings.Join(dropped, ", "))
 	}
 	return r.server.Rejected(r.traits.Op("request reviews of", now.Number), githost.FieldReviewers, errors.New(reason))

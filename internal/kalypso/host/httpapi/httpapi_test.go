@@ -175,7 +175,7 @@ func TestFaults(t *testing.T) {
 		"refused": {[]answer{status(422, "no")}, nil, again(1), 422, nil, "no"},
 		"secret":  {[]answer{echoes}, nil, again(1), 400, nil, "no use for (secret)"},
 		"too large": {[]answer{status(200, strings.Repeat("x", 64<<20+1))}, nil, again(1), 0, githost.ErrRejected,
-			"the answer has more than 64 MiB"},
+			"the answer is larger than 64 MiB"},
 		"renewed": {[]answer{status(401, "who?"), ok}, nil, again(1, "POST /api/x canary2 text"), 200, nil, "fine"},
 		"401":     {[]answer{status(401, "who?")}, nil, again(1, "POST /api/x canary2 text"), 401, nil, "who?"},
 		"sign-in page": {[]answer{status(203, "<html>")}, nil, again(1, "POST /api/x canary2 text"), 0,

@@ -116,7 +116,7 @@ func newBody(data []byte) *bufferedBody { return &bufferedBody{bytes.NewReader(d
 
 func (*bufferedBody) Close() error { return nil }
 
-var errTooLarge = fmt.Errorf("the answer has more than %d MiB", maxAnswer>>20)
+var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 
 func (a *API) readAll(resp *http.Response) error {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))

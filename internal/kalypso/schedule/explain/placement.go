@@ -40,7 +40,7 @@ func (e *Explanation) keptOff(p *fleet.SchedulingPolicy, t *fleet.DeploymentTarg
 	if off == "" {
 		return ""
 	}
-	return fmt.Sprintf("Its placement keeps the cluster type %q off: %s.", ct.Name, off)
+	return fmt.Sprintf("Its placement excludes the cluster type %q: %s.", ct.Name, off)
 }
 
 // mostKeptOff limits the cluster types that a rejection lists.

@@ -82,7 +82,7 @@ func (d *choice) off(c int32, fits bool, chosen int) string {
 		}
 	}
 	if number := d.chooser.policy.Spec.number(); chosen >= number {
-		return fmt.Sprintf("other cluster types fill the number of %d", number)
+		return fmt.Sprintf("other cluster types already make up the number of %d", number)
 	}
 	if beyond := d.chooser.beyond(c); beyond != nil {
 		return fmt.Sprintf("one more with the label %q %q would exceed the spread's maximum skew of %d",

@@ -58,8 +58,8 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	case errors.As(err, &reviewers):
 		return p("delivery", "Cannot request reviewers", "%s", text)
 	case errors.As(err, &review) && review.Closed:
-		return p("delivery", "The pull request was closed", "At %s: %s Another commit opens a new one; delivery.reopen = "+
-			"true opens one for the same commit.", at, text)
+		return p("delivery", "The pull request was closed", "At %s: %s An apply opens a new one for another commit; "+
+			"delivery.reopen = true opens one for the same commit.", at, text)
 	case errors.As(err, &review):
 		return p("delivery", "The pull request is not merged yet", "At %s: %s It stays open, and the next apply continues "+
 			"to wait. Merge it, or raise timeouts.", at, text)
@@ -101,8 +101,8 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 	}
 	if decision.Closed != 0 {
 		ps = append(ps, problem.WarningAt("The pull request was closed", fmt.Sprintf(
-			"People closed pull request %d, which promotes %s to %s. Another commit opens a new one. delivery.reopen = true "+
-				"opens one for the same commit.", decision.Closed, d.Promotion.Commit, d.At), "delivery"))
+			"People closed pull request %d, which promotes %s to %s. An apply opens a new one for another commit. "+
+				"delivery.reopen = true opens one for the same commit.", decision.Closed, d.Promotion.Commit, d.At), "delivery"))
 	}
 	return ps
 }

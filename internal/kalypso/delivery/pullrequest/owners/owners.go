@@ -71,8 +71,8 @@ func (o Owners) Validate() (ps problem.Problems) {
 			ps = append(ps, problem.Problem{Path: at(i, steps...), Summary: summary, Detail: detail})
 		}
 		if owner.Workspace == "" && len(owner.ClusterTypes) == 0 {
-			add("Owner without folders", "The owner has neither workspace nor cluster_types. Set one of them, or both. Who "+
-				"reviews each change belongs in delivery.reviewers.")
+			add("Owner without folders", "The owner has neither workspace nor cluster_types. Set one of them, or both. List "+
+				"the reviewers of every change in delivery.reviewers.")
 		}
 		if len(owner.Reviewers) == 0 {
 			add("Owner without reviewers", "No review can be requested from the owner. Name a user or a team.",
@@ -86,7 +86,7 @@ func (o Owners) Validate() (ps problem.Problems) {
 		first := slices.IndexFunc(o, owner.sameFolders)
 		if first < i && !owner.hasUnknown() {
 			add("Owner given twice", fmt.Sprintf("delivery.owners[%d] owns the same folders. Put the reviewers of both into "+
-				"one of them.", first))
+				"one owner.", first))
 		}
 	}
 	return ps
@@ -114,8 +114,8 @@ func (o Owners) Check(f *fleet.Fleet) (ps problem.Problems) {
 			}
 			ps = append(ps, problem.Problem{
 				Severity: problem.Warning, Path: at(i, steps...), Summary: "Owner of no folder",
-				Detail: fmt.Sprintf("The fleet has no %s %q, so that no folder can match, and no change asks this owner. Check "+
-					"the spelling.", kind, name),
+				Detail: fmt.Sprintf("The fleet has no %s %q, so no folder matches, and this owner is never asked. Check the "+
+					"spelling.", kind, name),
 			})
 		}
 		warn("workspace", owner.Workspace, workspaces, problem.Attr("workspace"))
