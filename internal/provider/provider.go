@@ -80,7 +80,8 @@ func (p *kalypsoProvider) Configure(
 	if !data.Known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
 			"The configuration of provider kalypso depends on values that are known after apply. The plan contacts no repo, "+
-				"and shows only what it can decide without one. So errors of a repo, such as a missing branch, appear only during apply.")
+				"and shows only what it can decide without one. So errors of a repo, such as a missing branch, appear only "+
+				"during apply.")
 	}
 	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = data, data, data
 }

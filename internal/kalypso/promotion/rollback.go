@@ -158,7 +158,8 @@ func (c *choice) goBackByItself() bool {
 	}
 	facts := c.describeFailure(failed)
 	if w.Current.Unsettled {
-		c.result.Warnings = append(c.result.Warnings, Warning{"The environment fails after an automatic rollback", fmt.Sprintf(
+		const summary = "The environment fails after an automatic rollback"
+		c.result.Warnings = append(c.result.Warnings, Warning{summary, fmt.Sprintf(
 			"At %s: %s. The environment was rolled back automatically before and has not succeeded since, so it is not "+
 				"rolled back again. Repair the clusters, or add the bad commit to rejected.",
 			short(w.Current.Commit), strings.Join(facts, "; "))})

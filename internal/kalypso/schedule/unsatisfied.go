@@ -40,9 +40,9 @@ func (s *Schedule) CheckUnsatisfied(
 	if len(short) > 0 {
 		ps = append(ps, problem.Problem{
 			Severity: reaction.Severity(), Path: at, Summary: "Fewer cluster types than placement asks for",
-			Detail: fmt.Sprintf("%s of environment %q: fewer cluster types fit than %s asks for.\n%s\nAdd cluster types, tolerate "+
-				"taints, or lower the number.", problem.Count(len(short), "decision"), f.Environment, f.PolicyField("number_of_cluster_types"),
-				s.lines(ctx, short)),
+			Detail: fmt.Sprintf("%s of environment %q: fewer cluster types fit than %s asks for.\n%s\nAdd cluster types, "+
+				"tolerate taints, or lower the number.", problem.Count(len(short), "decision"), f.Environment,
+				f.PolicyField("number_of_cluster_types"), s.lines(ctx, short)),
 		})
 	}
 	return ps

@@ -107,8 +107,8 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 				"changes": schemas.ComputedTexts("The objects that changed, such as `config region-eastus: DATABASE_URL` and " +
 					"`template flux (new)`, in at most ten lines. Empty if the message of the commit does not name them."),
 				"reason": schemas.ComputedText("Why the commit was promoted, else the subject of the commit message."),
-				"decided_by": schemas.ComputedText("`rollback` if the environment was rolled back automatically. Null if gates or people " +
-					"decided."),
+				"decided_by": schemas.ComputedText("`rollback` if the environment was rolled back automatically. Null if gates " +
+					"or people decided."),
 				"lead_time_seconds": schemas.ComputedNumber(
 					"Median time from these commits to `delivered_at`, in seconds. Null if " +
 						"there is none.",

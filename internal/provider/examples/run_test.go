@@ -233,7 +233,8 @@ func TestAccExamplePromotion(t *testing.T) {
 	}
 	wants("Version one: dev takes it at once", "Plan: 1 to add, 0 to change, 0 to destroy.", `to environment "dev"`,
 		"drone version: one")
-	wants("Stage waits for dev", `Environment "stage" has no promoted commit`, `the verdict on environment "dev" is pending`)
+	wants("Stage waits for dev", `Environment "stage" has no promoted commit`,
+		`the verdict on environment "dev" is pending`)
 	wants("Dev runs it: stage takes it", "Plan: 0 to add, 1 to change", `environment "dev" runs it: success`,
 		"drone version: one")
 	wants("Stage runs it: prod takes it", "Plan: 1 to add", "drone version: one")
@@ -260,7 +261,8 @@ func TestAccExamplePromotion(t *testing.T) {
 	wants("Reject version five: the first wave goes back, too", `Roll back environment "prod"`,
 		"drone version: two kiosk version: two")
 	wants("Version six: the first wave in prod", "drone version: six kiosk version: two")
-	wants("It breaks the clusters: prod is rolled back automatically", `Roll back environment "prod"`, "automatic rollback: ",
+	wants("It breaks the clusters: prod is rolled back automatically", `Roll back environment "prod"`,
+		"automatic rollback: ",
 		`folder "drone" has been failing since `, "web is failed", "drone version: two kiosk version: two")
 	wants("It runs: the record notes that, and version six does not come back",
 		"Plan: 0 to add, 1 to change, 0 to destroy.", "rolled back", "drone version: two kiosk version: two")

@@ -86,7 +86,8 @@ func testRollback(t *testing.T, p *promotionRoot) {
 	seen := p.expect("rollback", first)
 	acc.ExpectTexts(t, seen.Summary, "Roll back environment", `folder "large" has been failing since`,
 		`folder "large", cluster "edge-1"`, "image of @team is gone")
-	acc.ExpectTexts(t, seen.Reason, "automatic rollback: "+bad[:12]+" is rolled back", `folder "large" has been failing since`)
+	acc.ExpectTexts(t, seen.Reason, "automatic rollback: "+bad[:12]+" is rolled back",
+		`folder "large" has been failing since`)
 	if strings.Contains(seen.Reason+p.message(), "image of") {
 		t.Errorf("the reason contains text of a cluster: %s\n%s", seen.Reason, p.message())
 	}

@@ -137,7 +137,8 @@ func TestAccFeedback(t *testing.T) {
 	inDev, inStage := "1 Workload `shop` fails to render in `dev` ", "2 Workload `shop` fails to render in `stage` "
 	expectIssues(t, team, inDev+"closed=false []", inStage+"closed=false []")
 	first := team.Issues.All()[0]
-	for _, text := range []string{"`large / shop-perf: kept, failing since 20", "`Template \"reconciler\" from fleet.yaml, ",
+	for _, text := range []string{
+		"`large / shop-perf: kept, failing since 20", "`Template \"reconciler\" from fleet.yaml, ",
 		"```\n", "`workload.yaml`", "Fix the workload"} {
 		if !strings.Contains(first.Body, text) {
 			t.Errorf("the issue does not contain %q:\n%s", text, first.Body)

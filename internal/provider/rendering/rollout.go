@@ -150,9 +150,9 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 		diags.AddAttributeWarning(
 			at,
 			"The rollout is rolled back",
-			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe apply restores these folders to their trees from "+
-				"before the rollout: %s. This tree is not tried again until the fleet changes. To write it to all folders at once, "+
-				"set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed),
+			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe apply restores these folders to their trees "+
+				"from before the rollout: %s. This tree is not tried again until the fleet changes. To write it to all folders "+
+				"at once, set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed),
 				problem.First(step.Restored, problem.MaxListed), decision.Applied.TargetTreeHash()),
 		)
 	case step.RolledBack != "" && len(step.Kept) > 0:

@@ -45,7 +45,8 @@ func (r *rolling) message() string {
 func (r *rolling) expectRolledBack(promoted string) {
 	r.T.Helper()
 	record := r.record()
-	if record.Rollout == nil || !strings.Contains(record.Rollout.RolledBack, " has been failing since ") || record.Rollout.Complete ||
+	if record.Rollout == nil || !strings.Contains(record.Rollout.RolledBack, " has been failing since ") ||
+		record.Rollout.Complete ||
 		record.PromotedCommit != promoted {
 		r.T.Errorf("the record: %+v %+v", record, record.Rollout)
 	}

@@ -95,7 +95,8 @@ func DeliveryAttributes() map[string]schema.Attribute {
 				"pull request has the `keys`.",
 		),
 		"reopen": OptionalBool(
-			"Open a new pull request for a tree whose pull request people closed. Otherwise, one is opened once the tree changes.",
+			"Open a new pull request for a tree whose pull request people closed. Otherwise, one is opened once the tree " +
+				"changes.",
 		),
 	}
 }

@@ -121,16 +121,16 @@ func rollbackArgument() resource.SingleNestedAttribute {
 	return resource.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Rolls the environment back automatically, as if its commit were `rejected`, once a folder " +
-			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The " +
-			"commit is never promoted again, unless `approved` lists it: the next promotion needs a newer commit. Until the environment has been " +
-			"observed as `success` once, another failure is only reported. `hold`, `pinned_commit` and `approved` have " +
-			"precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a newer commit are " +
-			"open. Without this argument, the environment is never rolled back automatically. Pass the promotion to the rendering as " +
-			"a whole, so that its record says what was rolled back.",
+			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit " +
+			"is never promoted again, unless `approved` lists it: the next promotion needs a newer commit. Until the " +
+			"environment has been observed as `success` once, another failure is only reported. `hold`, `pinned_commit` and " +
+			"`approved` have precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a " +
+			"newer commit are open. Without this argument, the environment is never rolled back automatically. Pass the " +
+			"promotion to the rendering as a whole, so that its record says what was rolled back.",
 		Attributes: map[string]resource.Attribute{
 			"observed": observed,
-			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default the rollback comes at once, " +
-				"because the folder only fails after the `progress_deadline` of the state."),
+			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default the rollback comes at " +
+				"once, because the folder only fails after the `progress_deadline` of the state."),
 		},
 	}
 }
@@ -174,13 +174,13 @@ func PromotionComputed() map[string]schema.Attribute {
 		"open_until": ComputedText(fmt.Sprintf("When the windows close next. Null while they are closed, and if they do not "+
 			"close within %d years. A promotion that is applied later fails, and writes nothing: plan again.",
 			windows.Horizon)),
-		"by": ComputedText("`rollback` if the environment was rolled back to `commit` automatically. Null if gates or people chose " +
-			"the commit."),
+		"by": ComputedText("`rollback` if the environment was rolled back to `commit` automatically. Null if gates or " +
+			"people chose the commit."),
 		"unsettled": schema.BoolAttribute{
 			Computed: true,
 			MarkdownDescription: "`true` if the environment was rolled back automatically, and has not been observed as " +
-				"`success` since: until then it is not rolled back automatically again. `false` once it succeeds, so that the record notes the " +
-				"success. Else null.",
+				"`success` since: until then it is not rolled back automatically again. `false` once it succeeds, so that the " +
+				"record notes the success. Else null.",
 		},
 		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +
 			"`pinned_commit` names the commit, if it is the target of a rollback, or if there is no commit. `current` comes " +

@@ -26,7 +26,8 @@ var (
 	// ErrNotEncrypted means that a key has a password and is not encrypted.
 	ErrNotEncrypted = errors.New("the key is not encrypted; remove the password")
 
-	errNotPEM    = errors.New("the text is no private key in PEM, such as the cosign.key that cosign generate-key-pair writes")
+	errNotPEM = errors.New("the text is no private key in PEM, such as the cosign.key that cosign generate-key-pair " +
+		"writes")
 	errPublic    = errors.New("the text is a public key or certificate; give the private key, such as cosign.key")
 	errEncrypted = errors.New("the key is encrypted in a form that cosign does not write; " +
 		"import it with cosign import-key-pair")

@@ -83,8 +83,8 @@ func IssueOfMany(l FailureList) (title, body string) {
 		listed++
 	}
 	w.andMore(len(l.Workloads)-listed, "workload")
-	w.line("\nIf so many fail at once, the cause is rarely in each team's repo. The next apply that renders all of them closes " +
-		"this issue.")
+	w.line("\nIf so many fail at once, the cause is rarely in each team's repo. The next apply that renders all of them " +
+		"closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)
 	return issueTitle(count(len(l.Workloads), "more workload")+" fail", l.Environment), w.b.String()
 }

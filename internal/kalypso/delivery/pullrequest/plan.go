@@ -159,8 +159,8 @@ func (s *Situation) checkPush() error {
 		return nil
 	case pr != nil && pr.State == githost.Open: // no plan has shown their commits
 		return &ForeignError{s.TopicLocation, fmt.Sprintf(
-			"people pushed to the branch of pull request %d (%s), and the state does not know their change. Merge it, or close it: "+
-				"then the next apply replaces the branch.", pr.Number, pr.URL)}
+			"people pushed to the branch of pull request %d (%s), and the state does not know their change. Merge it, or "+
+				"close it: then the next apply replaces the branch.", pr.Number, pr.URL)}
 	}
 	return &ForeignError{s.TopicLocation, "the branch exists and is not this rendering's. Choose another " +
 		"delivery.branch_prefix, or remove the branch."}

@@ -73,8 +73,8 @@ func withheld(text, reason string) string {
 		text = after
 	}
 	reason = strings.ReplaceAll(printable.Line(reason), "`", "'")
-	return "**Do not merge this pull request now.** An apply makes it ready again once this reason is gone:\n\n    " + reason + "\n\n" +
-		endOfReason + "\n\n" + strings.TrimSpace(text)
+	return "**Do not merge this pull request now.** An apply makes it ready again once this reason is gone:\n\n" +
+		"    " + reason + "\n\n" + endOfReason + "\n\n" + strings.TrimSpace(text)
 }
 
 // cut shortens a text to most characters, including end. It adds end only if it shortens the text.

@@ -174,7 +174,7 @@ func TestLimits(t *testing.T) {
 	}{
 		"64 labels":       {clusters.Cluster{Name: "a", Labels: many(64)}, ""},
 		"65 labels":       {clusters.Cluster{Name: "a", Labels: many(65)}, "it has 65 labels; at most 64 are allowed"},
-		"257 properties":  {clusters.Cluster{Name: "a", Properties: many(257)}, "it has 257 properties; at most 256 are allowed"},
+		"257 properties":  {clusters.Cluster{Name: "a", Properties: many(257)}, "257 properties; at most 256 are allowed"},
 		"no name":         {clusters.Cluster{Labels: many(1)}, "it has no name"},
 		"a long property": {clusters.Cluster{Name: "a", Properties: labels("a=" + strings.Repeat("x", 1025))}, "1024 bytes"},
 	} {

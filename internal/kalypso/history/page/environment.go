@@ -320,9 +320,8 @@ func notes(all []*environment) []string {
 	list("%s: the branch has more commits than were read, so older deliveries are missing.", func(e *environment) bool {
 		return e.History != nil && !e.History.Complete
 	})
-	list("%s: older deliveries are missing because of limit, so the trends begin later than the metrics.", func(e *environment) bool {
-		return e.History != nil && e.History.cut()
-	})
+	list("%s: older deliveries are missing because of limit, so the trends begin later than the metrics.",
+		func(e *environment) bool { return e.History != nil && e.History.cut() })
 	list("%s: older runs of clusters are missing because of limit.", func(e *environment) bool {
 		return e.History != nil && e.History.Truncated
 	})

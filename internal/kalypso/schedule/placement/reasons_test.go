@@ -30,9 +30,11 @@ func TestReasons(t *testing.T) {
 	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 },
 		func(_, _ int, reasons []Reason) { got = reasons })
 	want := []Reason{
-		{ClusterType: 0, Fits: true, Score: -200, Scores: []int{-200}, Off: "other cluster types already make up the number of 1"},
+		{ClusterType: 0, Fits: true, Score: -200, Scores: []int{-200},
+			Off: "other cluster types already make up the number of 1"},
 		{ClusterType: 1, Placed: true, Kept: true, Fits: true, Score: 0, Scores: []int{0}},
-		{ClusterType: 2, Fits: true, Score: 200, Scores: []int{200}, Off: "other cluster types already make up the number of 1"},
+		{ClusterType: 2, Fits: true, Score: 200, Scores: []int{200},
+			Off: "other cluster types already make up the number of 1"},
 		{ClusterType: 3, Off: "the taint k=v:NoSelect is not tolerated"},
 		{ClusterType: 4, Off: "placement names other cluster types"},
 	}
