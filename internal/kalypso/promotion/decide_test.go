@@ -409,7 +409,7 @@ func TestDecide(t *testing.T) {
 			w.History.Trees = map[string]string{"f00": "t", hash(2): "t"}
 		}), "promote", 5, "", "no gates", ""},
 		"a force-push": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(3, 1)),
-			"hold", 99, "", "first commit that approved or pinned_commit names", ""},
+			"hold", 99, "", "once approved or pinned_commit names a commit", ""},
 		"a pin after a force-push": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Pinned = hash(99),
 				hash(3)

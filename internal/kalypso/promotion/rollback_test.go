@@ -125,13 +125,13 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 		"the branch lost the commit": {func(w *promotion.World) {
 			w.Current.Commit, w.Current.Delivered[0].Commit = "f00", "f00"
 		}, "rollback", 2, "", ""},
-		"it fails again after a rollback": {wentBack, "hold", 1, "", "was not observed as a success since"},
+		"it fails again after a rollback": {wentBack, "hold", 1, "", "has not succeeded since"},
 		"it succeeded after a rollback, and fails": {both(wentBack, func(w *promotion.World) {
 			w.Current.Unsettled = false
 		}), "rollback", 0, "", ""},
 		"a newer commit fails, without a success after the rollback": {func(w *promotion.World) {
 			w.Current.Unsettled = true
-		}, "hold", 3, "", "was not observed as a success since"},
+		}, "hold", 3, "", "has not succeeded since"},
 		"no delivery is earlier": {func(w *promotion.World) { w.Current.Delivered = delivered(hash(3)) }, "frozen", 3,
 			`folder "canary" has been failing since 2026-03-01T21:00:00Z, and no earlier delivery on branch "main" is good`, ""},
 		"no delivery is earlier, in a rollout": {func(w *promotion.World) {

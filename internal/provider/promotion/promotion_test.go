@@ -395,7 +395,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 		says  []string
 	}{
 		"an unknown context": {[]any{"after", after("stage", "context", "staging")},
-			[]string{"check the name: there are", "stage environment"}},
+			[]string{"check the name: the names in use are", "stage environment"}},
 		"by an app without a status": {[]any{"after", after("stage", "by", "acme-cd[bot]")},
 			[]string{`"acme-cd[bot]" set none of the latest statuses`}},
 		"a deleted control plane branch": {[]any{"branch", "trunk", "after", after("stage")},

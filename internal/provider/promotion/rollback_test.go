@@ -105,7 +105,7 @@ func testRollback(t *testing.T, p *promotionRoot) {
 
 	// If the environment fails again, there is only a warning.
 	p.reports("failed")
-	p.expectUnchanged("The environment fails after a rollback", "was not observed as a success since")
+	p.expectUnchanged("The environment fails after an automatic rollback", "has not succeeded since")
 	p.expect("up_to_date", first)
 	p.reports("current")
 	seen = p.run()

@@ -455,7 +455,7 @@ func TestAccPromotionForcePush(t *testing.T) {
 		p.expect("up_to_date", amended)
 		other := rewrite("main~1^{tree}")
 		acc.ExpectTexts(t, p.expect("hold", amended).Summary, `not on branch "main" any more`,
-			"the first commit that approved or pinned_commit names")
+			"once approved or pinned_commit names a commit")
 		p.rules("approved", []string{other})
 		p.expect("promote", other)
 	})

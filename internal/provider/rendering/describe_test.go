@@ -137,7 +137,7 @@ func TestAccDescription(t *testing.T) {
 		"Not compared: the configuration, whose previous version is not known here.\n")
 	r.EmptyState()
 	expectDescription(r.Root, false, "No deployment target changes.",
-		"because it is not known here: the configuration before")
+		"Not compared: the configuration, whose previous version is not known here.")
 	r.Set("value", "canary-7")
 	expectDescription(r.Root, true, ": `value`\n")
 }
@@ -168,14 +168,14 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	r.options("adopt", true)
 	at("1", "1")
 	expect(false, "2 added, 0 removed, 1 changed",
-		"because it is not known here: the configuration and the sources before")
+		"Not compared: the configuration and the sources, whose previous version is not known here.")
 	r.options("commit_message", "Another") // an apply that writes nothing
 	r.Apply()
 	at("2", "2")
 	expect(
 		true,
 		"2 added, 0 removed, 1 changed",
-		"because it is not known here: the configuration and the sources before",
+		"Not compared: the configuration and the sources, whose previous version is not known here.",
 	)
 	r.on.Merge(t, r.last().Number, "squash")
 	at("3", "3")

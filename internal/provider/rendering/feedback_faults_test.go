@@ -173,7 +173,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		w.push(3+run, 1)
 		before := len(gitserver.Log(t, w.on.Path, "dev"))
 		warned := w.applies(line)
-		for _, text := range []string{"was not given: GitHub can't be reached", "the next apply tries again"} {
+		for _, text := range []string{"was not sent: GitHub can't be reached", "the next apply tries again"} {
 			if !strings.Contains(warned, text) {
 				t.Errorf("no warning with %q:\n%s", text, warned)
 			}

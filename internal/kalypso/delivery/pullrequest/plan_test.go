@@ -78,7 +78,7 @@ func textOf(steps []pullrequest.Step, err error) string {
 
 const (
 	peoplePushed = "refuses: people pushed to the branch of pull request 7 (https://acme.io/7), and the state does not " +
-		"know what. Merge it, or close it: then the next apply replaces the branch."
+		"know their change. Merge it, or close it: then the next apply replaces the branch."
 	notOurs = "refuses: the branch exists and is not this rendering's. Choose another delivery.branch_prefix, or remove " +
 		"the branch."
 )
