@@ -109,7 +109,7 @@ run stage "And it goes its way: stage"
 report stage current
 
 export TF_VAR_rejected="{\"$four\" = null}"
-run prod "Reject version four: prod goes back at once"
+run prod "Reject version four: prod is rolled back at once"
 report prod current
 unset TF_VAR_rejected
 run prod "What was rolled back does not come back"
@@ -140,7 +140,7 @@ in_repo gitops update-ref refs/heads/prod \
   "$(in_repo gitops commit-tree -p prod -m "Revert the last wave" "prod~1^{tree}")"
 tf plan "${plain[@]}" -compact-warnings || true
 export TF_VAR_rejected="{\"$five\" = null}"
-run prod "Reject version five: the first wave goes back, too"
+run prod "Reject version five: the first wave is rolled back, too"
 report prod current
 unset TF_VAR_rejected
 

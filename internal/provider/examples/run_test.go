@@ -245,7 +245,7 @@ func TestAccExamplePromotion(t *testing.T) {
 		"drone version: four kiosk version: two")
 	wants("A pause: no further wave", "No changes.", "The rollout is paused", "drone version: four kiosk version: two")
 	wants("The second wave", "Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: four kiosk version: four")
-	wants("Reject version four: prod goes back at once", `Roll back environment "prod"`,
+	wants("Reject version four: prod is rolled back at once", `Roll back environment "prod"`,
 		"Plan: 0 to add, 1 to change, 0 to destroy.", "drone version: two kiosk version: two")
 	wants("What was rolled back does not come back", "No changes.", "2 commits skipped", "rolled back",
 		"drone version: two kiosk version: two")
@@ -258,7 +258,7 @@ func TestAccExamplePromotion(t *testing.T) {
 	wants("Why prod runs it", `environment "stage" runs it: success`, "Promoted commit: ")
 	wants("Break-glass: revert the last wave on the GitOps branch", "Drift: rendered folders changed outside Terraform",
 		"The promotion would ")
-	wants("Reject version five: the first wave goes back, too", `Roll back environment "prod"`,
+	wants("Reject version five: the first wave is rolled back, too", `Roll back environment "prod"`,
 		"drone version: two kiosk version: two")
 	wants("Version six: the first wave in prod", "drone version: six kiosk version: two")
 	wants("It breaks the clusters: prod is rolled back automatically", `Roll back environment "prod"`,

@@ -37,8 +37,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 				"`kalypso_deployment_state` with this `gitops_repo`. A new observation alone changes nothing: the plan keeps " +
 				"the observation of the last change."),
 			"on_failure": failures.Attribute("The reaction to a failed folder that the rollout changed. With `stop`, no " +
-				"further wave follows. With `rollback`, the rollout's folders return to their trees from before it. After " +
-				"the last wave, a promoted commit goes back only by `rollback` of `kalypso_promotion`."),
+				"further wave follows. With `rollback`, the rollout's folders return to their trees from before the " +
+				"rollout. After the last wave, a promoted commit is rolled back only by `rollback` of `kalypso_promotion`."),
 			"pause": schemas.OptionalString(
 				"Stops further waves. The text is the reason. Folders that return to their tree from before the rollout are " +
 					"still written. An open pull request of a wave becomes a draft.",

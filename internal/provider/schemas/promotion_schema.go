@@ -103,7 +103,7 @@ func PromotionArguments() map[string]resource.Attribute {
 			Optional: true, ElementType: types.StringType,
 			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. The bad commit and all " +
 				"commits up to the good one are not promoted, even if `approved` names them. If the environment has one of " +
-				"these commits, also during a rollout, it goes back to the newest earlier delivery that is good: at once, " +
+				"these commits, also during a rollout, it is rolled back to the newest earlier delivery that is good: at once, " +
 				"without waves.",
 		},
 		"rollback": rollbackArgument(),
