@@ -144,7 +144,7 @@ func TestFaults(t *testing.T) {
 		"a cut manifest":    {fails: manifest, how: testregistry.Cut, times: 3},
 		"no uploads at all": {fails: upload, how: testregistry.Cut, says: "The registry can't be reached"},
 		"denied":            {fails: upload, how: status(403), says: "The registry denies the request"},
-		"absent":            {fails: upload, how: status(404), says: "The registry does not have it"},
+		"absent":            {fails: upload, how: status(404), says: "Not found in the registry"},
 		"an upload elsewhere": {fails: upload, how: status(202, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/1"),
 			says: "The registry refused the request"},
 		"a redirect elsewhere": {fails: upload, how: status(307, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/"),

@@ -93,7 +93,7 @@ func registryAdvice(e *githost.Error) (summary, advice string) {
 		return "The registry denies the request", "Allow the credential to pull and push in the repositories below " +
 			"repository; to remove tags, it also needs to delete."
 	case errors.Is(e, githost.ErrNotVisible):
-		return "The registry does not have it", "Check repository. In some registries people create repositories first, " +
+		return "Not found in the registry", "Check repository. Some registries need the repository to be created first, " +
 			"and some give this answer if the credential lacks permission."
 	case errors.Is(e, githost.ErrRateLimited):
 		return "The registry's rate limit", "Apply again later, or raise timeouts."
@@ -103,8 +103,8 @@ func registryAdvice(e *githost.Error) (summary, advice string) {
 				" in oci_credentials of the provider."
 		}
 		return "The registry can't be reached", "Check repository, the network and the server, and apply again: the next " +
-			"apply uploads what is not there yet."
+			"apply uploads what is still missing."
 	}
 	return "The registry refused the request", "Fix what the registry names, and apply again: the next apply uploads " +
-		"what is not there yet."
+		"what is still missing."
 }
