@@ -37,7 +37,7 @@ func NewResource() resource.Resource {
 // registry contains.
 var identity = schemas.Identity{{
 	Name: "repository", State: path.Root("repository"), Required: true,
-	Description: "The repository above the artifacts.",
+	Description: "The parent of the artifacts' repositories.",
 }}
 
 // ModifyPlan plans the artifacts. What a branch contains at a commit never changes, so the plan may read it: Terraform

@@ -60,7 +60,7 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			},
 			"repository": schema.StringAttribute{
 				Required: true,
-				MarkdownDescription: "The repository above those of the artifacts: with `oci://registry.acme.io/fleet/dev`, the " +
+				MarkdownDescription: "The parent of the artifacts' repositories: with `oci://registry.acme.io/fleet/dev`, the " +
 					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. A change publishes all artifacts " +
 					"there; `on_destroy` says what happens to the former ones.",
 				Validators: []validator.String{schemas.Valid("repository", func(url string) error {
