@@ -41,8 +41,8 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"digest.\n\nWith `signing`, each artifact gets a signature that `cosign verify --key` and Flux' OCIRepository " +
 			"accept, and a statement of its provenance (in-toto, SLSA 1.0) for `cosign verify-attestation --type " +
 			"slsaprovenance1`: the commits of the GitOps repo and of the control plane, and the provider's version. Both come " +
-			"before the tags. No transparency log is written, so cosign needs `--insecure-ignore-tlog`. Signatures of others " +
-			"stay, as do all signatures when artifacts are removed. Without `signing` there is no statement: an " +
+			"before the tags. No transparency log is written, so cosign needs `--insecure-ignore-tlog`. Signatures by other " +
+			"keys stay, as do all signatures when artifacts are removed. Without `signing` there is no statement: an " +
 			"unsigned one proves nothing.\n\n" +
 			"Registries use https; only one on this machine may use plain http. The credential needs permission to " +
 			"pull and to push, and to delete with `on_destroy = \"remove\"`: see `oci_credentials` of the provider.",
