@@ -274,7 +274,7 @@ func (r *reviewed) see(err error) string {
 			line += " draft"
 		}
 		if reason, _, withheld := strings.Cut(p.Body, "<!-- kalypso-withheld -->"); withheld {
-			_, reason, _ = strings.Cut(reason, "The reason:")
+			_, reason, _ = strings.Cut(reason, "this reason is gone:")
 			line += fmt.Sprintf(" %q", strings.TrimSpace(reason))
 		}
 		lines = append(lines, line)

@@ -86,7 +86,7 @@ func TestParseReportsAll(t *testing.T) {
 		t.Errorf("%d problems: %v", len(ps), ps)
 	}
 	if _, ps := windows.Parse(make([]windows.Arguments, windows.Max+1)); len(ps) != 1 || len(ps[0].Path) != 0 ||
-		!strings.Contains(ps[0].Detail, "There are 101 windows, and at most 100 are possible") {
+		!strings.Contains(ps[0].Detail, "There are 101 windows, and at most 100 are allowed") {
 		t.Errorf("%+v", ps)
 	}
 }

@@ -432,7 +432,7 @@ func TestDeliveries(t *testing.T) {
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("links (-want +got)\n%s", diff)
 	}
-	if heading := dev.text("p"); !strings.HasPrefix(heading, "2026-10-21 16:30Z – 2026-11-20 16:30Z ;") {
+	if heading := dev.text("p"); !strings.HasPrefix(heading, "2026-10-21 16:30Z – 2026-11-20 16:30Z . Below") {
 		t.Errorf("the default window: %s", heading)
 	}
 	if strings.Contains(got.text(), "@acme.io") {
