@@ -346,7 +346,7 @@ func TestVerdicts(t *testing.T) {
 			branch:  line("B", "A"),
 			reports: []deployment.Report{with(at("a", "c2"), reportedAgo(-6*time.Minute))},
 			want:    "progressing 1, pending; pending",
-			says:    "in the future of its own clock"},
+			says:    "ahead of its own clock"},
 		{row: "a report from the future", name: "five minutes, which is tolerated", branch: line("B", "A"),
 			reports: []deployment.Report{with(at("a", "c2"), reportedAgo(-5*time.Minute))}, want: "current 1, success; success"},
 		{row: "contradictory reports: progressing", name: "two reports about one object",

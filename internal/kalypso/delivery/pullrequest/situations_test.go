@@ -216,7 +216,7 @@ host: list open, list closed, list open, read, edit`, nil},
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open
-error: an open pull request of these branches already exists`, nil},
+error: an open pull request between these branches already exists`, nil},
 		{"a text that only quotes the marker", func(w *world) {
 			w.must()
 			w.people.Edit(w, 1, "Set 1", "> "+marker)

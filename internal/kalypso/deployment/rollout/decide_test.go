@@ -97,7 +97,7 @@ func TestNext(t *testing.T) {
 		"canary that has not soaked": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak = 3 * time.Hour },
 			"writes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
-				"the last clusters run the change since 2026-01-31T10:00:00Z",
+				"the last clusters have run the change since 2026-01-31T10:00:00Z",
 		},
 		"canary without the time since which it runs the change": {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
@@ -115,7 +115,7 @@ func TestNext(t *testing.T) {
 		},
 		"no observation": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Observed = nil },
-			"writes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so nothing says " +
+			"writes []; stage canary, wave 1; from map[a:1]; a: rollout.observed is null, so it is unknown " +
 				"whether its clusters run the change",
 		},
 		"no report of the canary": {
@@ -134,7 +134,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, _ *rollout.Situation) {
 				r.Observed.Folders["a"] = state("1", deployment.Failure)
 			},
-			"writes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was observed while the branch contained another tree",
 		},
 		"failed canary that the fleet changes": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
@@ -169,7 +169,7 @@ func TestNext(t *testing.T) {
 			func(r *rollout.Rollout, s *rollout.Situation) {
 				r.Observed.Folders["a"] = deployment.FolderState{Tree: "1", Verdict: deployment.Success}
 			},
-			"writes []; stage canary, wave 1; from map[a:1]; a: it was observed with another tree on the branch",
+			"writes []; stage canary, wave 1; from map[a:1]; a: it was observed while the branch contained another tree",
 		},
 		"canary without clusters, observed before the last commit": {
 			func(r *rollout.Rollout, s *rollout.Situation) {
@@ -195,7 +195,7 @@ func TestNext(t *testing.T) {
 		},
 		"push of an apply that was killed": {
 			func(_ *rollout.Rollout, s *rollout.Situation) { s.OnBranch["b"] = "2" },
-			"writes []; stage canary, wave 1; from map[a:1 b:1]; b: it was observed with another tree on the branch",
+			"writes []; stage canary, wave 1; from map[a:1 b:1]; b: it was observed while the branch contained another tree",
 		},
 		"pause": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Pause = "an incident" },
@@ -263,7 +263,7 @@ func TestNext(t *testing.T) {
 		"open window, canary that has not soaked": {
 			func(r *rollout.Rollout, _ *rollout.Situation) { r.Stages[0].Soak, r.Window = 3*time.Hour, open },
 			"writes []; stage canary, wave 1; from map[a:1]; the soak of 3h, which ends at 2026-01-31T13:00:00Z: " +
-				"the last clusters run the change since 2026-01-31T10:00:00Z",
+				"the last clusters have run the change since 2026-01-31T10:00:00Z",
 		},
 		"open window, fleet that reverts the change": {
 			func(r *rollout.Rollout, s *rollout.Situation) {

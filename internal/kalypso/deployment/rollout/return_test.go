@@ -17,7 +17,7 @@ import (
 func TestReturn(t *testing.T) {
 	t.Parallel()
 	const stopped = "writes []; stage canary, wave 1; from map[a:1 b:1]; a: 1 of 2 clusters current"
-	const returns = `restores [a b] because folder "a" fails since 2026-01-31T10:00:00Z; stage canary, rolled back`
+	const returns = `restores [a b] because folder "a" has been failing since 2026-01-31T10:00:00Z; stage canary, rolled back`
 	complete := func(s *rollout.Situation) {
 		for name := range s.Target {
 			s.Delivered[name], s.OnBranch[name], s.Progress.EarlierHashes[name], s.Replaced[name] = "2", "2", "1", "1"
@@ -40,7 +40,7 @@ func TestReturn(t *testing.T) {
 		}, stopped},
 		"folder that failed with another tree": {func(r *rollout.Rollout, _ *rollout.Situation) {
 			r.Observed.Folders["a"] = state("1", deployment.Failure)
-		}, "writes []; stage canary, wave 1; from map[a:1 b:1]; a: it was observed with another tree on the branch"},
+		}, "writes []; stage canary, wave 1; from map[a:1 b:1]; a: it was observed while the branch contained another tree"},
 		"failed folder that the rollout did not change": {func(r *rollout.Rollout, s *rollout.Situation) {
 			s.Target["d"] = rollout.RenderedFolder{Hash: "1", Assignments: 1, Labels: map[string]string{"ring": "0"}}
 			s.Delivered["d"], s.OnBranch["d"] = "1", "1"

@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 		"duration above 31 days":     {scheduled("0 8 * * *", "744h1s", ""), "duration", "744h (31 days)"},
 		"schedule and times": {windows.Arguments{Kind: windows.Deny, Schedule: "0 8 * * *", Duration: "1h",
 			From:  "2026-01-01T00:00:00Z",
-			Until: "2026-01-02T00:00:00Z"}, "from", "Remove one of both"},
+			Until: "2026-01-02T00:00:00Z"}, "from", "Remove one of the two"},
 		"zone and times": {windows.Arguments{Kind: windows.Deny, TimeZone: "UTC", From: "2026-01-01T00:00:00Z",
 			Until: "2026-01-02T00:00:00Z"}, "from", "a zone of their own"},
 		"no end":       {deny("2026-01-01T00:00:00Z", "", ""), "until", "needs from and until"},
