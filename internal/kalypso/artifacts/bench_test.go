@@ -26,8 +26,9 @@ const (
 	benchTargets = 50
 )
 
-// BenchmarkPublish publishes a fleet to a registry on loopback: all of it, then again without a change, then one
-// folder, then signs all, and signs again without a change. The bounds are 20 s and 300 MiB.
+// BenchmarkPublish publishes a fleet to a registry on loopback. It publishes all folders, then the same commit again,
+// then a change of one folder. Then it signs all artifacts, and publishes again when all are signed. The bounds are 20
+// s and 300 MiB.
 func BenchmarkPublish(b *testing.B) {
 	b.Setenv("DOCKER_CONFIG", b.TempDir())
 	repo := gitserver.InitBare(b)

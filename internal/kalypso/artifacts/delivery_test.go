@@ -20,7 +20,8 @@ import (
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
 )
 
-// TestOpen reads deliveries: of the head and of earlier commits, and none that was not delivered.
+// TestOpen reads the delivery of the head and of earlier commits. A commit with which nothing was delivered is an
+// error.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -37,16 +38,16 @@ func TestOpen(t *testing.T) {
 		err    error
 		says   string
 	}{
-		"first":             {commit: first, types: []string{"large", "small"}},
-		"head":              {commit: last, types: []string{"large"}}, // the folder small is foreign
-		"before":            {commit: none, err: artifacts.ErrNoRecord, says: "Nothing was delivered with the commit"},
-		"a removed folder":  {commit: removed, err: artifacts.ErrNoFolder, says: "fleet/small"},
-		"a newer record":    {commit: newer, err: record.ErrNewer, says: "upgrade the provider"},
-		"of another branch": {commit: other, err: artifacts.ErrNoCommit, says: `branch "dev"`},
-		"of no branch":      {commit: strings.Repeat("a", 40), err: artifacts.ErrNoCommit, says: "commit_sha"},
+		"first":                    {commit: first, types: []string{"large", "small"}},
+		"head":                     {commit: last, types: []string{"large"}}, // the folder small is foreign
+		"before the first":         {commit: none, err: artifacts.ErrNoRecord, says: "Nothing was delivered with the commit"},
+		"a removed folder":         {commit: removed, err: artifacts.ErrNoFolder, says: "fleet/small"},
+		"a newer record":           {commit: newer, err: record.ErrNewer, says: "upgrade the provider"},
+		"commit of another branch": {commit: other, err: artifacts.ErrNoCommit, says: `branch "dev"`},
+		"commit of no branch":      {commit: strings.Repeat("a", 40), err: artifacts.ErrNoCommit, says: "commit_sha"},
 	} {
 		d, err := artifacts.Open(t.Context(), f.client, f.at, tt.commit)
-		if text := said(f, err); !errors.Is(err, tt.err) || !strings.Contains(text, tt.says) {
+		if text := problemTexts(f, err); !errors.Is(err, tt.err) || !strings.Contains(text, tt.says) {
 			t.Errorf("%s: %v, and its problem is %s", name, err, text)
 		}
 		if err != nil {
@@ -59,8 +60,9 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestTwoMachines: a machine that publishes later, to another registry, and from a later commit, publishes the same
-// digests. Annotations name the commit that last changed the folder.
+// TestTwoMachines: the digest of an artifact depends only on its folder. So another machine that publishes a later
+// commit to another registry gets the same digest for an unchanged folder. Annotations name the commit that last
+// changed the folder.
 func TestTwoMachines(t *testing.T) {
 	f := newFleet(t)
 	first := f.deliver(t, twoTypes, "large", "small")
@@ -110,7 +112,7 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// createdOf returns the time of a commit.
+// createdOf returns the time of a commit, as in the annotation of an artifact.
 func createdOf(t *testing.T, repo, commit string) string {
 	t.Helper()
 	const utc = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"

@@ -34,8 +34,8 @@ func login(t *testing.T, c registry.Credential) *registry.Login {
 
 const user, password = "ann", "canary-password"
 
-// said returns all problems of an error in one text.
-func said(f *fleet, err error) string {
+// problemTexts returns the problems of an error as one text.
+func problemTexts(f *fleet, err error) string {
 	if err == nil {
 		return ""
 	}
@@ -63,19 +63,25 @@ func TestCredentials(t *testing.T) {
 		for situation, tt := range map[string]struct {
 			logins []*registry.Login
 			docker string
-			says   string // "": it works
+			says   string // a part of the problem; empty if the publication must succeed
 		}{
-			"none":              {says: "No credential for the registry"},
-			"wrong":             {logins: []*registry.Login{given(at, "canary-wrong")}, says: "does not accept the credential"},
-			"of another server": {logins: []*registry.Login{given("http://localhost:1", password)}, says: "No credential"},
-			"of another path":   {logins: []*registry.Login{given(at+"/fleet/de", password)}, says: "No credential"},
-			"of another scheme": {logins: []*registry.Login{given("https://"+server.Host, password)}, says: "No credential"},
-			"of the path":       {logins: []*registry.Login{given(at, "canary-wrong"), given(at+"/fleet/dev", password)}},
-			"of Docker": {docker: fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, server.Host,
+			"no credential": {says: "No credential for the registry"},
+			"wrong password": {logins: []*registry.Login{given(at, "canary-wrong")},
+				says: "does not accept the credential"},
+			"credential of another server": {logins: []*registry.Login{given("http://localhost:1", password)},
+				says: "No credential"},
+			"credential of another path": {logins: []*registry.Login{given(at+"/fleet/de", password)},
+				says: "No credential"},
+			"credential of another scheme": {logins: []*registry.Login{given("https://"+server.Host, password)},
+				says: "No credential"},
+			"wrong password for the server, right one for the path": {logins: []*registry.Login{given(at, "canary-wrong"),
+				given(at+"/fleet/dev", password)}},
+			"credential in Docker's config file": {docker: fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, server.Host,
 				base64.StdEncoding.EncodeToString([]byte(user+":"+password)))},
-			"of a helper":            {docker: `{"credHelpers":{"` + server.Host + `":"test"}}`},
-			"of a helper that fails": {docker: `{"credHelpers":{"` + server.Host + `":"none"}}`, says: "config file of Docker"},
-			"broken":                 {docker: `{`, says: "config file of Docker"},
+			"credential helper": {docker: `{"credHelpers":{"` + server.Host + `":"test"}}`},
+			"missing credential helper": {docker: `{"credHelpers":{"` + server.Host + `":"none"}}`,
+				says: "config file of Docker"},
+			"invalid config file": {docker: `{`, says: "config file of Docker"},
 		} {
 			p := publication(t, server.Host, tt.logins...)
 			helper(t, server.Host)
@@ -86,12 +92,12 @@ func TestCredentials(t *testing.T) {
 				}
 			}
 			_, _, err := f.publish(t, p, commit)
-			text := said(f, err)
+			text := problemTexts(f, err)
 			if (err == nil) != (tt.says == "") || !strings.Contains(text, tt.says) || strings.Contains(text, "canary") {
-				t.Errorf("%s, credential %s: %s", name, situation, text)
+				t.Errorf("%s, %s: %s", name, situation, text)
 			}
 			if n := strings.Count(text, " at ["); err != nil && n != 1 {
-				t.Errorf("%s, credential %s: %d problems: %s", name, situation, n, text)
+				t.Errorf("%s, %s: %d problems: %s", name, situation, n, text)
 			}
 		}
 	}
@@ -113,8 +119,8 @@ func helper(t *testing.T, host string) {
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 }
 
-// TestFaults publishes while the registry fails, answers with a limit, cuts an upload, or misbehaves. What can pass is
-// retried, and nothing is tagged before its artifact is complete.
+// TestFaults publishes while the registry fails, limits requests, cuts an upload, or gives a wrong answer. Requests
+// that may succeed later are retried, and no tag is set before its artifact is complete.
 func TestFaults(t *testing.T) {
 	f := newFleet(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
@@ -134,24 +140,26 @@ func TestFaults(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fails func(r *http.Request) bool
 		how   http.HandlerFunc
-		times int32  // how often it fails; 0: always
-		says  string // "": it works
+		times int32  // number of requests that fail; 0 if all fail
+		says  string // a part of the problem; empty if the publication must succeed
 	}{
 		"503":               {fails: all, how: status(503), times: 5},
-		"a limit":           {fails: all, how: status(429, "Retry-After", "3"), times: 5},
+		"a rate limit":      {fails: all, how: status(429, "Retry-After", "3"), times: 5},
 		"a cut upload":      {fails: content, how: testregistry.Cut, times: 3},
 		"a failed upload":   {fails: content, how: status(500), times: 3},
 		"a cut manifest":    {fails: manifest, how: testregistry.Cut, times: 3},
 		"no uploads at all": {fails: upload, how: testregistry.Cut, says: "The registry can't be reached"},
-		"denied":            {fails: upload, how: status(403), says: "The registry denies the request"},
-		"absent":            {fails: upload, how: status(404), says: "Not found in the registry"},
-		"an upload elsewhere": {fails: upload, how: status(202, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/1"),
+		"403":               {fails: upload, how: status(403), says: "The registry denies the request"},
+		"404":               {fails: upload, how: status(404), says: "Not found in the registry"},
+		"the upload's location on another server": {fails: upload,
+			how:  status(202, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/1"),
 			says: "The registry refused the request"},
-		"a redirect elsewhere": {fails: upload, how: status(307, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/"),
+		"a redirect to another server": {fails: upload,
+			how:  status(307, "Location", "http://"+other.Host+"/v2/x/blobs/uploads/"),
 			says: "redirects to an address outside its API"},
 		"a token server without https": {fails: all, how: status(401, "Www-Authenticate",
 			`Bearer realm="http://tokens.acme.test/token",service="x"`), says: "names a token server without https"},
-		"a page": {fails: all, how: func(w http.ResponseWriter, r *http.Request) {
+		"an HTML page": {fails: all, how: func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, "<html>"+r.Header.Get("Authorization"))
 		}, says: "The registry refused the request"},
 	} {
@@ -169,9 +177,9 @@ func TestFaults(t *testing.T) {
 				return true
 			})
 			published, _, err := f.publish(t, p, commit)
-			if text := said(f, err); (err == nil) != (tt.says == "") || !strings.Contains(text, tt.says) ||
+			if text := problemTexts(f, err); (err == nil) != (tt.says == "") || !strings.Contains(text, tt.says) ||
 				strings.Contains(text, "canary") {
-				t.Errorf("it says %s", text)
+				t.Errorf("the problem is %s", text)
 			}
 			server.Fail(nil)
 			if p.Published = published; err != nil {
@@ -198,9 +206,9 @@ func TestTLS(t *testing.T) {
 		front = tlsserver.New(t, h, tls.RequireAndVerifyClientCert)
 		return strings.TrimPrefix(front.URL, "https://")
 	}))
-	if _, _, err := f.publish(t, publication(t, server.Host), commit); !strings.Contains(said(f, err),
+	if _, _, err := f.publish(t, publication(t, server.Host), commit); !strings.Contains(problemTexts(f, err),
 		"set ca_certificate in oci_credentials") {
-		t.Errorf("without the authority: %s", said(f, err))
+		t.Errorf("without the authority: %s", problemTexts(f, err))
 	}
 	p := publication(t, server.Host, login(t, registry.Credential{
 		URL: front.URL, Certificates: servertls.Certificates{
@@ -212,12 +220,12 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestConcurrent: 20 publications at once leave the same artifacts, and another one uploads nothing.
-func TestConcurrent(t *testing.T) {
+// TestConcurrentPublications: 20 publications at once make the same artifacts, so that the next one uploads nothing.
+func TestConcurrentPublications(t *testing.T) {
 	f, server := newFleet(t), testregistry.Start(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
 	p := publication(t, server.Host)
-	p.Client = registry.New(nil, httpapi.Access{UserAgent: "test"}) // its waits are real, so that uploads can end
+	p.Client = registry.New(nil, httpapi.Access{UserAgent: "test"}) // waits by the real clock
 	const n = 20
 	all := make([]map[string]artifacts.Artifact, n)
 	done := make(chan error)
@@ -246,8 +254,8 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestUnavailable: while a registry fails all uploads, a publication of many folders ends after the attempts for the
-// first ones, and is one problem.
+// TestUnavailable: while a registry fails all uploads, a publication of many folders tries only the first folders, and
+// reports one problem.
 func TestUnavailable(t *testing.T) {
 	f, server := newFleet(t), testregistry.Start(t)
 	files, names := map[string]string{}, []string{}
@@ -263,20 +271,20 @@ func TestUnavailable(t *testing.T) {
 		return r.Method == http.MethodPost
 	})
 	_, _, err := f.publish(t, publication(t, server.Host), commit)
-	text := said(f, err)
-	// All 16 that begin together fail, unless the first one has failed before the last one begins.
+	text := problemTexts(f, err)
+	// 16 uploads run at a time. All 16 fail, but fewer if the first has failed before the last begins.
 	if !regexp.MustCompile(`It happened in (1[0-6]|[2-9]) repositories`).MatchString(text) ||
 		strings.Count(text, " at [") != 1 {
-		t.Errorf("it says %s", text)
+		t.Errorf("the problem is %s", text)
 	}
 	if sent := server.Requests(); sent[http.MethodPost] > 16*8 {
 		t.Errorf("the registry got %v", sent)
 	}
 }
 
-// TestBlobsElsewhere: many registries redirect the download of a blob to a storage with another address. The storage
-// gets no credential, and a storage without https gets no request.
-func TestBlobsElsewhere(t *testing.T) {
+// TestBlobsInAnotherStorage: many registries redirect the download of a blob to a storage with another address. The
+// storage gets no credential, and a storage without https gets no request.
+func TestBlobsInAnotherStorage(t *testing.T) {
 	f, server := newFleet(t), testregistry.Start(t, testregistry.WithBasic(user, password))
 	commit := f.deliver(t, twoTypes, "large", "small")
 	var downloads atomic.Int32
@@ -326,13 +334,13 @@ func TestBlobsElsewhere(t *testing.T) {
 	server.Requests()
 	redirect(storage.URL)
 	if _, uploads, err := f.publish(t, p, commit); err != nil || uploads != 0 || downloads.Load() == 0 {
-		t.Errorf("%d uploads after %d downloads: %s", uploads, downloads.Load(), said(f, err))
+		t.Errorf("%d uploads after %d downloads: %s", uploads, downloads.Load(), problemTexts(f, err))
 	}
 	if sent := server.Requests(); sent[http.MethodPut] != 0 {
-		t.Errorf("what was signed is signed again: %v", sent)
+		t.Errorf("signed artifacts are signed again: %v", sent)
 	}
 	redirect("http://storage.acme.test")
-	if _, _, err := f.publish(t, p, commit); !strings.Contains(said(f, err), "without https") {
-		t.Errorf("a storage without https: %s", said(f, err))
+	if _, _, err := f.publish(t, p, commit); !strings.Contains(problemTexts(f, err), "without https") {
+		t.Errorf("a storage without https: %s", problemTexts(f, err))
 	}
 }

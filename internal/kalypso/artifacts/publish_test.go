@@ -41,7 +41,7 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{record.Destination{Repo: gitserver.InitBare(t), Branch: "dev", Path: "fleet"}, client}
 }
 
-// The commits that the records name.
+// The commits that the records of a delivery name.
 const (
 	promotedCommit = "1111111111111111111111111111111111111111"
 	sourceCommit   = "2222222222222222222222222222222222222222"
@@ -49,8 +49,8 @@ const (
 
 var sources = map[string]string{"https://github.com/acme/control-plane@main:fleet": sourceCommit}
 
-// deliver commits files below the path with a record of the cluster types, and returns the commit. Without content a
-// file is removed.
+// deliver commits files below the path with a record of the cluster types, and returns the commit. An empty text
+// removes the file.
 func (f *fleet) deliver(t *testing.T, files map[string]string, clusterTypes ...string) string {
 	t.Helper()
 	all := map[string]gitserver.File{}
@@ -82,7 +82,7 @@ func (f *fleet) publish(
 	return p.Publish(ctx, d)
 }
 
-// publication returns a publication to a registry, whose client waits by a clock of the test.
+// publication returns a publication to a registry. Its client uses the test's clock, so that its waits take no time.
 func publication(t *testing.T, host string, logins ...*registry.Login) artifacts.Publication {
 	t.Helper()
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
@@ -102,8 +102,8 @@ var twoTypes = map[string]string{
 	"small/app/deploy.yaml": "kind: Deployment\n",
 }
 
-// TestPublish follows artifacts over their life: the first publication, one without a change, a changed folder, one
-// that is changed back, moved and removed tags, and their removal.
+// TestPublish follows artifacts through their life: they are published, published again without a change, changed and
+// changed back. People move their tags and delete a manifest. At the end they are removed.
 func TestPublish(t *testing.T) {
 	f, server := newFleet(t), testregistry.Start(t)
 	p := publication(t, server.Host)
@@ -147,9 +147,9 @@ func TestPublish(t *testing.T) {
 	if back["large"] != one["large"] {
 		t.Errorf("a folder that was changed back: %v, was %v", back["large"], one["large"])
 	}
-	observed(1, "large", "small") // the tag latest went back
+	observed(1, "large", "small") // the tag latest names the first artifact again
 
-	// People move the tag of a tree, and that of a release.
+	// People move two tags: the tag that names the tree, and latest.
 	repository, err := p.Base.Join("large")
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestPublish(t *testing.T) {
 	publish(first, 0)
 	observed(1, "large", "small")
 
-	// Without a state, only an artifact of the same tree is taken over.
+	// Without a state, an artifact is adopted only if its tree is the same.
 	if err := large.Tag(t.Context(), other, one["large"].TreeHash); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestPublish(t *testing.T) {
 		t.Errorf("with other files: %v, was %v", again["large"], one["large"])
 	}
 
-	// The manifest goes, with its tags.
+	// People delete the manifest, and its tags with it.
 	gone, err := large.Resolve(t.Context(), one["large"].Digest)
 	if err == nil {
 		err = large.Manifests().Delete(t.Context(), gone)
@@ -200,7 +200,7 @@ func TestPublish(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o := observed(0, "small"); !o.Missing["large"] {
-		t.Errorf("a manifest that is gone: %+v", o)
+		t.Errorf("a deleted manifest: %+v", o)
 	}
 	if again := publish(first, 1); again["large"] != one["large"] {
 		t.Errorf("published again: %v, was %v", again["large"], one["large"])
@@ -211,7 +211,7 @@ func TestPublish(t *testing.T) {
 	}
 	observed(0)
 	publish(first, 2)
-	// Another tag of the manifest stays, and so does the manifest.
+	// A manifest with a tag of other people is not removed, and neither is their tag.
 	var manifest ocispec.Descriptor
 	if manifest, err = large.Resolve(t.Context(), "latest"); err == nil {
 		err = large.Tag(t.Context(), manifest, "theirs")
@@ -225,7 +225,7 @@ func TestPublish(t *testing.T) {
 	observed(1, "large", "small")
 }
 
-// withOtherFiles pushes the manifest with a digest again, but with another artifact's files.
+// withOtherFiles pushes a copy of a manifest, with the same annotations but other files.
 func withOtherFiles(t *testing.T, r *remote.Repository, digest string) ocispec.Descriptor {
 	t.Helper()
 	at, err := r.Resolve(t.Context(), digest)

@@ -21,7 +21,7 @@ import (
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
 )
 
-// TestSign lets cosign verify what is signed: the signatures, and the provenance.
+// TestSign lets cosign verify the signatures and the provenances of artifacts.
 func TestSign(t *testing.T) {
 	f, key, other, server := newFleet(t), cosign.NewKey(t), cosign.NewKey(t), testregistry.Start(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
@@ -38,11 +38,11 @@ func TestSign(t *testing.T) {
 	all := publish(2)
 	large, small := server.Host+"/fleet/dev/large@"+all["large"].Digest, server.Host+"/fleet/dev/small:latest"
 	if err := cosign.Verify(t, key.Public, large); err == nil {
-		t.Fatal("cosign verifies what is not signed")
+		t.Fatal("cosign verifies an artifact that is not signed")
 	}
-	other.Sign(t, large) // other people, whose signature stays
+	other.Sign(t, large) // people with another key; their signature must not be removed
 
-	// The artifacts are signed, and not uploaded again.
+	// Artifacts that were published without a key are signed later, without another upload.
 	var err error
 	if p.Key, err = sign.ParseKey([]byte(key.Private), []byte(key.Password)); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSign(t *testing.T) {
 		t.Error("cosign verifies a provenance with another key")
 	}
 
-	// Nothing is signed twice, not even what people signed with the same key.
+	// A signed artifact is not signed again.
 	server.Requests()
 	publish(0)
 	if sent := server.Requests(); sent[http.MethodPut] != 0 || sent[http.MethodPost] != 0 {
@@ -82,13 +82,13 @@ func TestSign(t *testing.T) {
 	}
 	before := removeAttached(t, repository, all["small"].Digest)
 	if err := cosign.Verify(t, key.Public, small); err == nil {
-		t.Error("cosign verifies a signature that is gone")
+		t.Error("cosign verifies a signature that was removed")
 	}
 	publish(0)
 	if after := removeAttached(t, repository, all["small"].Digest); before != after {
 		t.Errorf("two machines attached %s and %s", before, after)
 	}
-	key.Sign(t, small)
+	key.Sign(t, small) // people with our key; the publication must not replace their signature
 	publish(0)
 	if again := removeAttached(t, repository, all["small"].Digest); again[0] == before[0] || again[1] != before[1] {
 		t.Errorf("signed by people with the same key: %s, want another signature than %s", again, before)

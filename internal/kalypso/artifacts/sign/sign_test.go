@@ -21,7 +21,7 @@ import (
 
 const password = "to the key"
 
-// keys returns private keys of some kinds.
+// keys returns a private key of each kind, by the name of the kind.
 func keys(t *testing.T) map[string]crypto.Signer {
 	t.Helper()
 	all := map[string]crypto.Signer{}
@@ -88,29 +88,32 @@ func TestParseKey(t *testing.T) {
 	}
 	const cosign = "ENCRYPTED SIGSTORE PRIVATE KEY"
 	for name, test := range map[string]struct{ text, password, want string }{
-		"cosign":           {text: encode(cosign, box), password: password},
-		"older cosign":     {text: encode("ENCRYPTED COSIGN PRIVATE KEY", box), password: password},
-		"empty password":   {text: encode(cosign, open)},
-		"PKCS8":            {text: encode("PRIVATE KEY", der)},
-		"EC":               {text: "\n" + encode("EC PRIVATE KEY", ec) + "\n"},
-		"RSA":              {text: encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(long))},
-		"Ed25519":          {text: encode("PRIVATE KEY", pkcs8(t, all["Ed25519"]))},
-		"nothing":          {want: "no private key in PEM"},
-		"text":             {text: password, want: "no private key in PEM"},
-		"another block":    {text: encode("PGP MESSAGE", box), want: "no private key in PEM"},
-		"long":             {text: strings.Repeat("a", 1<<20), want: "no private key in PEM"},
-		"public key":       {text: encode("PUBLIC KEY", public), want: "a public key or certificate"},
-		"certificate":      {text: encode("CERTIFICATE", public), want: "a public key or certificate"},
-		"OpenSSL":          {text: encode("ENCRYPTED PRIVATE KEY", der), password: password, want: "cosign import-key-pair"},
-		"damaged":          {text: encode("PRIVATE KEY", der[:len(der)-9]), want: "cut or changed"},
-		"damaged box":      {text: encode(cosign, box[:90]), password: password, want: "cut or changed"},
-		"null":             {text: encode(cosign, []byte("null")), want: "cut or changed"},
-		"curve":            {text: encode("PRIVATE KEY", pkcs8(t, all["P-384"])), want: "this kind of key"},
-		"short RSA":        {text: encode("PRIVATE KEY", pkcs8(t, all["short RSA"])), want: "this kind of key"},
-		"no password":      {text: encode(cosign, box), want: sign.ErrNoPassword.Error()},
-		"wrong password":   {text: encode(cosign, box), password: "p", want: sign.ErrPassword.Error()},
-		"needless":         {text: encode("PRIVATE KEY", der), password: password, want: sign.ErrNotEncrypted.Error()},
-		"encrypted damage": {text: encode(cosign, encrypt(t, der[:40], "")), want: "cut or changed"},
+		"cosign":         {text: encode(cosign, box), password: password},
+		"older cosign":   {text: encode("ENCRYPTED COSIGN PRIVATE KEY", box), password: password},
+		"empty password": {text: encode(cosign, open)},
+		"PKCS8":          {text: encode("PRIVATE KEY", der)},
+		"EC":             {text: "\n" + encode("EC PRIVATE KEY", ec) + "\n"},
+		"RSA":            {text: encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(long))},
+		"Ed25519":        {text: encode("PRIVATE KEY", pkcs8(t, all["Ed25519"]))},
+		"empty file":     {want: "no private key in PEM"},
+		"no PEM":         {text: password, want: "no private key in PEM"},
+		"PGP message":    {text: encode("PGP MESSAGE", box), want: "no private key in PEM"},
+		"1 MiB of text":  {text: strings.Repeat("a", 1<<20), want: "no private key in PEM"},
+		"public key":     {text: encode("PUBLIC KEY", public), want: "a public key or certificate"},
+		"certificate":    {text: encode("CERTIFICATE", public), want: "a public key or certificate"},
+		"OpenSSL": {text: encode("ENCRYPTED PRIVATE KEY", der), password: password,
+			want: "cosign import-key-pair"},
+		"cut key":           {text: encode("PRIVATE KEY", der[:len(der)-9]), want: "cut or changed"},
+		"cut encrypted key": {text: encode(cosign, box[:90]), password: password, want: "cut or changed"},
+		"null in the box":   {text: encode(cosign, []byte("null")), want: "cut or changed"},
+		"unsupported curve": {text: encode("PRIVATE KEY", pkcs8(t, all["P-384"])), want: "this kind of key"},
+		"short RSA": {text: encode("PRIVATE KEY", pkcs8(t, all["short RSA"])),
+			want: "this kind of key"},
+		"no password":    {text: encode(cosign, box), want: sign.ErrNoPassword.Error()},
+		"wrong password": {text: encode(cosign, box), password: "p", want: sign.ErrPassword.Error()},
+		"password for an unencrypted key": {text: encode("PRIVATE KEY", der), password: password,
+			want: sign.ErrNotEncrypted.Error()},
+		"cut key in the box": {text: encode(cosign, encrypt(t, der[:40], "")), want: "cut or changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			key, err := sign.ParseKey([]byte(test.text), []byte(test.password))
@@ -130,8 +133,8 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that a key makes the same documents each time, and accepts no document that was changed, of
-// another key, or about another artifact.
+// TestDocuments checks that a key makes the same documents each time, and rejects a document that was changed, that
+// another key signed, or that is about another artifact.
 func TestDocuments(t *testing.T) {
 	all, others := keys(t), keys(t)
 	parse := func(key crypto.Signer) *sign.Key {
@@ -159,15 +162,15 @@ func TestDocuments(t *testing.T) {
 			changed := sign.Document{Annotations: d.Annotations, Content: []byte(strings.NewReplacer(
 				`"critical":`, `"critical": `, `"payload":"eyJf`, `"payload":"eyBf`,
 			).Replace(string(d.Content)))}
-			for says, want := range map[string][2]bool{
+			for situation, want := range map[string][2]bool{
 				"the document":     {kind.Says(key.PublicKey, artifact, d), true},
 				"another key":      {kind.Says(another.PublicKey, artifact, d), false},
 				"another artifact": {kind.Says(key.PublicKey, other, d), false},
-				"a changed one":    {kind.Says(key.PublicKey, artifact, changed), false},
-				"nothing":          {kind.Says(key.PublicKey, artifact, sign.Document{}), false},
+				"changed document": {kind.Says(key.PublicKey, artifact, changed), false},
+				"empty document":   {kind.Says(key.PublicKey, artifact, sign.Document{}), false},
 			} {
 				if want[0] != want[1] {
-					t.Errorf("%s: %s: %v", name, says, want[0])
+					t.Errorf("%s: %s: %v", name, situation, want[0])
 				}
 			}
 		}
