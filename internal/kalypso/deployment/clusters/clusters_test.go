@@ -54,7 +54,7 @@ func expressions(clusterType string, all ...string) clusters.Rule {
 	return r
 }
 
-// Join names each cluster once, and gives it the cluster type of the first rule that selects it.
+// TestJoin checks that the result has each cluster once, with the cluster type of the first rule that selects it.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	healthy := func(c clusters.Cluster, is bool, reason string) clusters.Cluster {
@@ -75,38 +75,38 @@ func TestJoin(t *testing.T) {
 		ambiguous []string
 		summary   string
 	}{
-		"none": {rules: sized, want: map[string]string{}, empty: []string{"large", "small"},
+		"no clusters": {rules: sized, want: map[string]string{}, empty: []string{"large", "small"},
 			summary: "0 clusters of 0 cluster types."},
-		"the first rule that selects": {
+		"two rules that select a cluster": {
 			given: []clusters.Cluster{cluster("hub/a/one", "size=large", "region=west"), cluster("hub/a/two", "size=large"),
 				cluster("hub/a/three", "size=tiny")},
 			rules: []clusters.Rule{rule("west", "region=west"), rule("large", "size=large")},
 			want:  map[string]string{"one": "hub west", "two": "hub large", "three": "hub"}, unmatched: []string{"three"},
 			summary: "3 clusters of 2 cluster types, 1 without a cluster type.",
 		},
-		"properties select, and labels come first": {
+		"a property, and a label with the same key": {
 			given: []clusters.Cluster{properties(cluster("hub/a/one"), "size=large"),
 				properties(cluster("hub/a/two", "size=small"), "size=large")},
 			rules: sized, want: map[string]string{"one": "hub large", "two": "hub small"},
 			summary: "2 clusters of 2 cluster types.",
 		},
-		"equal labels: one cluster, with the worse health": {
+		"one name with equal labels in three sources": {
 			given: []clusters.Cluster{healthy(cluster("hub/a/one", "size=large"), true, ""),
 				healthy(cluster("azure//one", "size=large"), false, "stopped"), cluster("clusters//one", "size=large")},
 			rules: sized[:1], want: map[string]string{"one": "hub large false stopped"},
 			summary: "1 cluster of 1 cluster type, 1 not healthy.",
 		},
-		"other labels: two clusters": {
+		"one name with different labels in two sources": {
 			given: []clusters.Cluster{cluster("hub/a/one", "size=large"), cluster("azure//one", "size=small")},
 			rules: sized, want: map[string]string{"hub/a/one": "hub large", "azure/one": "azure small"},
 			ambiguous: []string{"azure/one", "hub/a/one"}, summary: "2 clusters of 2 cluster types, 2 ambiguous.",
 		},
-		"two namespaces of one source: two clusters, also with equal labels": {
+		"one name with equal labels in two namespaces of a source": {
 			given: []clusters.Cluster{cluster("hub/a/one", "size=large"), cluster("hub/b/one", "size=large")},
 			rules: sized[:1], want: map[string]string{"hub/a/one": "hub large", "hub/b/one": "hub large"},
 			ambiguous: []string{"hub/a/one", "hub/b/one"}, summary: "2 clusters of 1 cluster type, 2 ambiguous.",
 		},
-		"listed twice": {
+		"one cluster listed twice": {
 			given: []clusters.Cluster{cluster("hub/a/one", "size=large"), cluster("hub/a/one", "size=large")},
 			rules: sized[:1], want: map[string]string{"one": "hub large"}, summary: "1 cluster of 1 cluster type.",
 		},
@@ -123,7 +123,7 @@ func TestJoin(t *testing.T) {
 			t.Parallel()
 			for shuffled := range 10 {
 				given := slices.Clone(test.given)
-				if name != "equal labels: one cluster, with the worse health" { // the first source names it
+				if name != "one name with equal labels in three sources" { // the first source gives the name
 					rand.New(rand.NewPCG(1, uint64(shuffled))).Shuffle(len(given), func(i, j int) {
 						given[i], given[j] = given[j], given[i]
 					})
@@ -158,7 +158,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A source may list so much, and an object that can't be a cluster costs itself alone.
+// TestLimits checks the bounds of a list of clusters. An object that can't be a cluster is left out, and the other
+// objects are still clusters.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	many := func(n int) map[string]string {
@@ -224,11 +225,11 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := clusters.Join(half, nil); err == nil ||
 		!strings.Contains(err.Error(), "12000 clusters; at most 10000 are allowed") {
-		t.Errorf("both together: %v", err)
+		t.Errorf("two lists of 6000 clusters: %v", err)
 	}
 }
 
-// A rule must name a cluster type and select something that no earlier rule selects.
+// TestCheckRules checks that each rule names a cluster type, and selects clusters that no earlier rule selects.
 func TestCheckRules(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -294,7 +295,8 @@ func (s source) Clusters(ctx context.Context) (clusters.List, error) {
 	return s.Given.Clusters(ctx)
 }
 
-// The clusters of an earlier run stand in for a source that does not answer, and for no other failure.
+// TestRead checks that the clusters of an earlier run replace those of a source that does not answer, and that they are
+// not used after any other failure.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	one, two := cluster("a//one"), cluster("b//two")
@@ -306,14 +308,18 @@ func TestRead(t *testing.T) {
 		last []clusters.Cluster
 		want string // names, then severity and beginning of the problem
 	}{
-		"answers":                 {nil, []clusters.Cluster{old}, "one two"},
-		"no answer, with last":    {silent, []clusters.Cluster{old, cluster("c//x")}, "one old 1 A source did not answer"},
-		"no answer, without last": {silent, nil, "one 0 A source did not answer"},
-		"no answer, not in last":  {silent, []clusters.Cluster{one}, "one 0 A source did not answer"},
-		"late":                    {context.DeadlineExceeded, []clusters.Cluster{old}, "one old 1 A source did not answer"},
-		"refuses":                 {errors.New("refused"), []clusters.Cluster{old}, "one 0 A source can't be used"},
-		"too many in last":        {silent, slices.Repeat([]clusters.Cluster{old}, 10_001), "0 A source can't be used"},
-		"not known before apply":  {unknownHub, nil, "one 0 A source did not answer"},
+		"an answer": {nil, []clusters.Cluster{old}, "one two"},
+		"no answer, clusters of an earlier run": {silent, []clusters.Cluster{old, cluster("c//x")},
+			"one old 1 A source did not answer"},
+		"no answer, no earlier run":                {silent, nil, "one 0 A source did not answer"},
+		"no answer, source not in the earlier run": {silent, []clusters.Cluster{one}, "one 0 A source did not answer"},
+		"timeout": {context.DeadlineExceeded, []clusters.Cluster{old},
+			"one old 1 A source did not answer"},
+		"refused request": {errors.New("refused"), []clusters.Cluster{old},
+			"one 0 A source can't be used"},
+		"too many clusters of an earlier run": {silent, slices.Repeat([]clusters.Cluster{old}, 10_001),
+			"0 A source can't be used"},
+		"source known after apply": {unknownHub, nil, "one 0 A source did not answer"},
 	} {
 		lists, ps := clusters.Read(t.Context(), []clusters.Source{
 			clusters.Given{Of: "a", All: []clusters.Cluster{one}},

@@ -30,8 +30,8 @@ type decision struct {
 	} `json:"decisions"`
 }
 
-// decided returns the decisions in their type, which has all their fields.
-func decided(t *testing.T, made []map[string]any) (all []decision) {
+// decodeDecisions decodes the decisions. A field that the type lacks fails the test.
+func decodeDecisions(t *testing.T, made []map[string]any) (all []decision) {
 	t.Helper()
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -45,8 +45,9 @@ func decided(t *testing.T, made []map[string]any) (all []decision) {
 	return all
 }
 
-// The objects of random assignments contain exactly the pairs of a deployment target and a cluster that follow from the
-// assignments, in full slices of 100, whatever the order of the input.
+// TestDecisionsRandom checks that the decisions for random assignments contain each deployment target with each cluster
+// of its cluster types, and no other pair. Each object but a target's last one has 100 clusters. The order of the input
+// must not matter.
 func TestDecisionsRandom(t *testing.T) {
 	t.Parallel()
 	sliced, empty := 0, 0
@@ -77,7 +78,7 @@ func TestDecisionsRandom(t *testing.T) {
 		got := map[string][]string{}
 		sizes := map[string][]int{}
 		names := map[string]bool{}
-		for _, d := range decided(t, objects) {
+		for _, d := range decodeDecisions(t, objects) {
 			target := d.Metadata.Labels["multicluster.x-k8s.io/decision-key"]
 			if index := fmt.Sprint(len(sizes[target])); d.Metadata.Labels["multicluster.x-k8s.io/decision-index"] != index ||
 				d.APIVersion != "multicluster.x-k8s.io/v1alpha1" || d.Kind != "PlacementDecision" ||
@@ -114,7 +115,7 @@ func TestDecisionsRandom(t *testing.T) {
 			delete(got, target)
 		}
 		if len(got) > 0 {
-			t.Fatalf("more targets than are assigned: %v", got)
+			t.Fatalf("targets that are not assigned: %v", got)
 		}
 		for _, all := range []map[string][]string{assignments, types} {
 			for _, names := range all {
@@ -131,7 +132,8 @@ func TestDecisionsRandom(t *testing.T) {
 	}
 }
 
-// Without an inventory the decisions name the cluster types. Names that no object can have are errors.
+// TestDecisions checks that decisions without an inventory name the cluster types, and that a name which no Kubernetes
+// object can have is an error.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	type in = map[string][]string
@@ -164,7 +166,7 @@ func TestDecisions(t *testing.T) {
 			got = "error: " + err.Error()
 			got = got[:min(len(got), len(test.want))]
 		} else if len(made) > 0 {
-			d := decided(t, made)[0]
+			d := decodeDecisions(t, made)[0]
 			got = d.Metadata.Name + " in " + d.Metadata.Namespace + ":"
 			for _, c := range d.Decisions {
 				got += " " + c.ClusterProfileRef.Namespace + "/" + c.ClusterProfileRef.Name
