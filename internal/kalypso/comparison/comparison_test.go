@@ -15,10 +15,10 @@ import (
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
-// tree has the files of a side by path: cluster type/target/name.
+// tree contains the files of one side of a comparison, by path: cluster type/target/name.
 type tree map[string]string
 
-// side returns the side of an environment.
+// side returns the tree as the side of an environment, with a hash for each folder.
 func (t tree) side(environment string) comparison.Side {
 	s := comparison.Side{Environment: environment, Folders: map[string]map[string]gitobject.Hash{}}
 	for _, path := range slices.Sorted(maps.Keys(t)) {
@@ -91,7 +91,7 @@ func configMap(namespace string, data ...string) string {
 		"  namespace: " + namespace + "\ndata:\n  " + strings.Join(data, "\n  ") + "\n"
 }
 
-// TestCompare: names, placements, values and files decide whether two sides differ.
+// TestCompare compares two sides that differ in targets, placements, values or files.
 func TestCompare(t *testing.T) {
 	const config = "large/app/platform-config.yaml"
 	token := "gh" + "p_" + strings.Repeat("aB3", 12)
@@ -129,7 +129,7 @@ func TestCompare(t *testing.T) {
 			left:    tree{config: configMap("stage-large-app", "A: x")},
 			right:   tree{config: configMap("prod-large-app", "A: y")},
 			options: comparison.Options{Ignore: []string{"*"}}},
-		"a secret": {
+		"a value that looks like a secret": {
 			left:  tree{config: configMap("stage-large-app", "TOKEN: "+token)},
 			right: tree{config: configMap("prod-large-app", "TOKEN: other")},
 			want:  []string{`config TOKEN: "(hidden)" "other" in [large/app]`}},
@@ -157,7 +157,7 @@ func TestCompare(t *testing.T) {
 			left:  tree{"large/app/platform-config.sh": "#!/bin/sh\nexport A=x\nexport B=\"z\"\n"},
 			right: tree{"large/app/platform-config.sh": "#!/bin/sh\nexport A=y\nexport B=\"z\"\n"},
 			want:  []string{`config A: "x" "y" in [large/app]`}},
-		"a file of one side, and an empty one": {
+		"a file on each side only, and an empty file": {
 			left:  tree{"large/app/a.yaml": "a", "large/app/empty.yaml": ""},
 			right: tree{"large/app/b.yaml": "b"},
 			want:  []string{"file a.yaml in [large/app]", "file b.yaml in [large/app]", "file empty.yaml in [large/app]"}},
@@ -179,7 +179,7 @@ func TestCompare(t *testing.T) {
 			left:    tree{"a/app/f": "1", "b/app/f": "2"},
 			right:   tree{"a/app/f": "2", "b/app/f": "1"},
 			options: comparison.Options{Match: map[string]string{"a": "b", "b": "a"}}},
-		"the marks of names": {
+		"the character that stands for a name": {
 			left:  tree{"large/app/a.yaml": "stage-large-app"},
 			right: tree{"large/app/a.yaml": "\ue000"},
 			want:  []string{"file a.yaml in [large/app]"}},
@@ -192,8 +192,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestSymmetric: the sides of a random comparison can be swapped, and no side differs from itself.
-func TestSymmetric(t *testing.T) {
+// TestSymmetry: swapping the sides of a random comparison swaps its differences, and no side differs from itself.
+func TestSymmetry(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func() tree {
 		all := tree{}
@@ -223,7 +223,7 @@ func TestSymmetric(t *testing.T) {
 	}
 }
 
-// TestOptions: options that can't be meant so are reported.
+// TestOptions: options that contradict each other or name unknown cluster types are errors.
 func TestOptions(t *testing.T) {
 	side := func(types ...string) comparison.Side {
 		all := tree{}
@@ -240,12 +240,15 @@ func TestOptions(t *testing.T) {
 		"valid": {comparison.Options{
 			Ignore: []string{"*.A", "app.B.C", "*.*"}, Match: map[string]string{"c": "b"},
 		}, nil},
-		"no key": {comparison.Options{Ignore: []string{"NAMESPACE"}}, []string{"Invalid key"}},
+		"key without a target": {comparison.Options{Ignore: []string{"NAMESPACE"}}, []string{"Invalid key"}},
 		"matched twice": {comparison.Options{Match: map[string]string{"a": "b", "c": "b"}},
 			[]string{"Cluster type matched twice"}},
-		"matched by name":  {comparison.Options{Match: map[string]string{"c": "a"}}, []string{"Cluster type matched twice"}},
-		"unknown on left":  {comparison.Options{Match: map[string]string{"c": "x"}}, []string{"Unknown cluster type"}},
-		"unknown on right": {comparison.Options{Match: map[string]string{"x": "b"}}, []string{"Unknown cluster type"}},
+		"matched by the option and by name": {comparison.Options{Match: map[string]string{"c": "a"}},
+			[]string{"Cluster type matched twice"}},
+		"cluster type not on the left": {comparison.Options{Match: map[string]string{"c": "x"}},
+			[]string{"Unknown cluster type"}},
+		"cluster type not on the right": {comparison.Options{Match: map[string]string{"x": "b"}},
+			[]string{"Unknown cluster type"}},
 	} {
 		var got []string
 		for _, p := range append(tt.options.Validate(), tt.options.Check(left, right)...) {
@@ -257,7 +260,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestHistory: the first-parent history of the control plane says how many commits lie between the promoted ones.
+// TestHistory: the first-parent history of the control plane gives the number of commits between the two promoted
+// commits.
 func TestHistory(t *testing.T) {
 	commits := []string{"e", "d", "c", "b", "a"} // newest first
 	for _, tt := range []struct {

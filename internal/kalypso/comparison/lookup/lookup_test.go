@@ -59,7 +59,7 @@ func newFleet(t *testing.T, options ...gitserver.Option) *fleet {
 	return f
 }
 
-// files returns the files of an environment below a path. Those of the target same are equal in all environments.
+// files returns the files of an environment below a path. The files of the target "same" are equal in all environments.
 func files(environment, at string) map[string]string {
 	all := map[string]string{
 		"README.md": "the branch",
@@ -128,7 +128,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestErrors: each side that can't be read is an error of its own.
+// TestErrors: the error names the side that can't be read, or the control plane.
 func TestErrors(t *testing.T) {
 	f := newFleet(t)
 	gitserver.Seed(t, f.repo, "stage", files("stage", ""))
