@@ -153,7 +153,7 @@ func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (co
 	return merged, configured.Check(merged)
 }
 
-// TestUnknownValues pins which keys of the values are unknown.
+// TestUnknownValues checks which keys of the values are unknown.
 func TestUnknownValues(t *testing.T) {
 	platform := func(name string, data map[string]string, labels ...string) *fleet.Config {
 		l := map[string]string{fleet.PlatformConfigLabel: "true"}
@@ -168,57 +168,58 @@ func TestUnknownValues(t *testing.T) {
 		configs []*fleet.Config
 		want    []string
 	}{
-		{"value", []*fleet.Config{platform("1", data{"A": unknown.Text, "B": "b"})}, []string{"A"}},
+		{"unknown value", []*fleet.Config{platform("1", data{"A": unknown.Text, "B": "b"})}, []string{"A"}},
 		{
-			"value that text replaces",
+			"unknown value, then text",
 			[]*fleet.Config{platform("1", data{"A": unknown.Text}), platform("2", data{"A": "a"})},
 			nil,
 		},
 		{
-			"value that a map merges onto",
+			"unknown value, then a map",
 			[]*fleet.Config{platform("1", data{"A": unknown.Text}), platform("2", data{"A": "{a: 1}"})},
 			[]string{"A"},
 		},
 		{
-			"value onto text",
+			"text, then an unknown value",
 			[]*fleet.Config{platform("1", data{"A": "a"}), platform("2", data{"A": unknown.Text})},
 			[]string{"A"},
 		},
 		{
-			"value of a config that does not apply",
+			"unknown value in a config that does not apply",
 			[]*fleet.Config{platform("1", data{"A": unknown.Text}, "region", "east")},
 			nil,
 		},
 		{
-			"label of a config",
+			"unknown label of a config",
 			[]*fleet.Config{platform("1", data{"A": "a"}, "size", unknown.Text), platform("2", data{"B": "b"})},
 			[]string{"A"},
 		},
 		{
-			"label of a config that does not apply anyway",
+			"unknown label of a config that another label excludes",
 			[]*fleet.Config{platform("1", data{"A": "a"}, "size", unknown.Text, "region", "east")},
 			nil,
 		},
 		{
-			"label of a config whose values text replaces",
+			"unknown label of a config, then text",
 			[]*fleet.Config{platform("1", data{"A": "a"}, "size", unknown.Text), platform("2", data{"A": "b"})},
 			nil,
 		},
 		{
-			"platform-config label",
+			"unknown platform-config label",
 			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, unknown.Text)},
 			[]string{"A"},
 		},
 		{
-			"no platform config",
+			"unknown label of a ConfigMap that is no platform config",
 			[]*fleet.Config{platform("1", data{"A": "a"}, fleet.PlatformConfigLabel, "false", "size", unknown.Text)},
 			nil,
 		},
-		{"key", []*fleet.Config{platform("1", data{unknown.Text: "a", "B": "b"})}, []string{unknown.Text}},
-		{"data", []*fleet.Config{platform("1", data{unknown.Text: unknown.Text})}, []string{unknown.Text}},
-		{"name", []*fleet.Config{platform(unknown.Text, data{"A": "a"}, "region", "east")}, []string{unknown.Text}},
+		{"unknown key", []*fleet.Config{platform("1", data{unknown.Text: "a", "B": "b"})}, []string{unknown.Text}},
+		{"unknown key and value", []*fleet.Config{platform("1", data{unknown.Text: unknown.Text})}, []string{unknown.Text}},
+		{"unknown name of a config", []*fleet.Config{platform(unknown.Text, data{"A": "a"}, "region", "east")},
+			[]string{unknown.Text}},
 		{
-			"value of an azure-app-config",
+			"unknown values of an azure-app-config",
 			[]*fleet.Config{
 				{
 					Meta: fleet.Meta{Name: "azure-app-config"},
@@ -238,8 +239,8 @@ func TestUnknownValues(t *testing.T) {
 	}
 }
 
-// TestCheck validates values by a schema: it pins which strings that look like numbers count as numbers, quoted ones
-// and nested ones too.
+// TestCheck validates values by a schema. A string that looks like a number is validated as a number, even if it is
+// quoted, but not if it is nested in a map or list.
 func TestCheck(t *testing.T) {
 	values := map[string]string{
 		"PORT":   "8080",
@@ -260,15 +261,16 @@ func TestCheck(t *testing.T) {
 		{"numbers", `{"properties": {"PORT": {"type": "integer", "minimum": 8080}, "RATIO": {"type": "number"}, "ZERO": ` +
 			`{"const": 7}, "QUOTED": {"type": "integer"}, "BIG": {"type": "number"}}}`, nil},
 		{"text", `{"properties": {"NAME": {"type": "string"}, "FLAG": {"type": "string"}, "NAN": {"type": "string"}}}`, nil},
-		{"deeper down text is text", `{"properties": {"MAP": {"properties": {"port": {"type": "integer"}, "text": {"type": ` +
+		{"quoted number in a map", `{"properties": {"MAP": {"properties": {"port": {"type": "integer"}, "text": {"type": ` +
 			`"string"}}}, "LIST": {"type": "array"}}}`, nil},
 		{"all offending keys, sorted", `{"required": ["HOST", "USER"], "properties": {"PORT": {"type": "string"}, "NAME": ` +
 			`{"pattern": "^b", "maxLength": 2}, "MAP": {"required": ["host"], "properties": {"port": {"maximum": 1024}}}}}`,
 			[]string{"MAP.port: maximum: got 5,432, want 1,024", "MAP: missing property 'host'",
 				"NAME: 'app' does not match pattern '^b'", "NAME: maxLength: got 3, want 2", "PORT: got number, want string",
 				"the values: missing properties 'HOST', 'USER'"}},
-		{"no more keys", `{"properties": {"PORT": {}}, "patternProperties": {"^[A-LN-Z]": {}}, "additionalProperties": ` +
-			`false}`, []string{"the values: additional properties 'MAP' not allowed"}},
+		{"additional properties",
+			`{"properties": {"PORT": {}}, "patternProperties": {"^[A-LN-Z]": {}}, "additionalProperties": ` +
+				`false}`, []string{"the values: additional properties 'MAP' not allowed"}},
 		{"a schema that refers to itself", `{"$ref": "#"}`, []string{`the values: both /$ref and  resolve to ` +
 			`"schema:///schema.json#" causing reference cycle`}},
 	}
@@ -283,7 +285,7 @@ func TestCheck(t *testing.T) {
 			var got []string
 			for _, o := range violations {
 				if o.Object.Metadata().Name != "app" {
-					t.Errorf("the violation is of %v", o.Object)
+					t.Errorf("the violation is reported for %v", o.Object)
 				}
 				got = append(got, o.Keys...)
 			}
@@ -331,12 +333,13 @@ func TestCheckSchema(t *testing.T) {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", tt.schema, err)
 		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
-			t.Errorf("%s: %v, want one that says %q", tt.schema, err, tt.want)
+			t.Errorf("%s: %v, want an error that contains %q", tt.schema, err, tt.want)
 		}
 	}
 }
 
-// TestSharedValues pins that the values report whether assignments share them, before any are merged.
+// TestSharedValues checks that Shared is known before the values are merged: it is true if several assignments have the
+// same values.
 func TestSharedValues(t *testing.T) {
 	platform := func(name string, labels map[string]string) *fleet.Config {
 		labels[fleet.PlatformConfigLabel] = "true"
@@ -364,12 +367,12 @@ func TestSharedValues(t *testing.T) {
 		t.Error("three assignments do not share their values")
 	}
 	if own.Shared || own == first {
-		t.Error("values of one assignment are shared")
+		t.Error("the values of only one assignment are reported as shared")
 	}
 }
 
-// TestSharedBaseValues compares random assignments with common configs, their values and their violations of schemas,
-// with the same assignments alone.
+// TestSharedBaseValues configures random assignments that share configs, and each of them alone. The values and the
+// violations of schemas must be the same.
 func TestSharedBaseValues(t *testing.T) {
 	schemas := []string{
 		`{"required": ["A"]}`, `{"properties": {"A": {"type": "object"}, "B": {"minimum": 3}}}`,
@@ -437,7 +440,7 @@ func TestSharedBaseValues(t *testing.T) {
 			}
 			merged.Base, merged.Own = nil, nil
 			if d := cmp.Diff(alone, merged, cmpopts.EquateEmpty()); d != "" {
-				t.Errorf("seed %d, target %d: values alone, and with others (-want +got):\n%s", seed, i, d)
+				t.Errorf("seed %d, target %d: values configured alone and together (-want +got):\n%s", seed, i, d)
 			}
 			texts := func(all []configure.Violation) (texts []string) {
 				for _, v := range all {
@@ -446,11 +449,11 @@ func TestSharedBaseValues(t *testing.T) {
 				return texts
 			}
 			if d := cmp.Diff(texts(want.Check(alone)), texts(violations)); d != "" {
-				t.Errorf("seed %d, target %d: violations alone, and with others (-want +got):\n%s", seed, i, d)
+				t.Errorf("seed %d, target %d: violations configured alone and together (-want +got):\n%s", seed, i, d)
 			}
 		}
 	}
 	if !seeds.Single() && (withBase < 500 || invalid < 100) {
-		t.Errorf("%d values have a base, %d of them are invalid: too few to say much", withBase, invalid)
+		t.Errorf("%d values have a base, %d of them are invalid: too few to test the base", withBase, invalid)
 	}
 }

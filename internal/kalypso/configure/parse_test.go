@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestPlainLine lists lines that need no YAML library, and lines that do, and compares each character at each position
-// with the library.
+// TestPlainLine checks which lines are parsed without the YAML library. For lines with each character at each position,
+// it checks that the library gives the same text.
 func TestPlainLine(t *testing.T) {
 	check := func(text string) {
 		if isPlainLine(text) && parseYAML(text) != any(text) {
-			t.Errorf("%q is a plain line, and no text in YAML", text)
+			t.Errorf("%q is taken for a plain line, but YAML does not parse it as this text", text)
 		}
 	}
 	for text, want := range map[string]bool{

@@ -36,18 +36,18 @@ func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.P
 	return values.Provenance(), values
 }
 
-// TestProvenance pins which configs a value comes from, and which values it overrides.
+// TestProvenance checks which configs a value comes from, and which values it overrides.
 func TestProvenance(t *testing.T) {
 	const text, other, dict, list = "text", "other", "{a: 1, b: 1}", "[1]"
-	azure := func(key string) string { return "azure " + key } // of the azure-app-config
+	azure := func(key string) string { return "azure " + key } // a key of the azure-app-config
 	tests := []struct {
-		name            string
-		given           []string // by the configs 0, 1, …
-		azure           map[string]string
-		value           any
-		made, gaveWayTo []string
+		name                      string
+		given                     []string // the values of K in the configs 0, 1, …
+		azure                     map[string]string
+		value                     any
+		contributions, overridden []string
 	}{
-		{"one", []string{text}, nil, "text", []string{"0 K=text"}, nil},
+		{"one config", []string{text}, nil, "text", []string{"0 K=text"}, nil},
 		{"text over text", []string{text, other}, nil, "other", []string{"1 K=other"}, []string{"0 K=text"}},
 		{"the same text again", []string{text, text}, nil, "text", []string{"1 K=text"}, []string{"0 K=text"}},
 		{
@@ -68,7 +68,7 @@ func TestProvenance(t *testing.T) {
 			[]string{"0 K=text"},
 		},
 		{
-			"text over maps, and a map over it",
+			"maps, then text, then maps",
 			[]string{dict, "{a: 2}", text, "{c: 3}", "{d: 4}"},
 			nil,
 			map[string]any{"c": 3, "d": 4},
@@ -113,10 +113,10 @@ func TestProvenance(t *testing.T) {
 				tt.value,
 				p.Value,
 			) + cmp.Diff(
-				tt.made,
+				tt.contributions,
 				texts(p.Contributions),
 			) + cmp.Diff(
-				tt.gaveWayTo,
+				tt.overridden,
 				texts(p.Overridden),
 			); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -125,8 +125,9 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// TestProvenanceIsOfTheValues compares the values with the rendered ones, and each config with one part of them.
-func TestProvenanceIsOfTheValues(t *testing.T) {
+// TestProvenanceOfRandomValues checks random configs: the provenance has the values that are rendered, and each
+// config's value occurs in it once, as a contribution or as overridden.
+func TestProvenanceOfRandomValues(t *testing.T) {
 	for seed := range seeds.Of(t, 100, 100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var configs []*fleet.Config
@@ -157,7 +158,7 @@ func TestProvenanceIsOfTheValues(t *testing.T) {
 			t.Errorf("seed %d (-merged +explained):\n%s", seed, d)
 		}
 		if given != 0 {
-			t.Errorf("seed %d: %d values have no place", seed, given)
+			t.Errorf("seed %d: %d values are missing in the provenance", seed, given)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
-// references returns n levels, each of which refers to the next one twice, with keyword around the references.
+// references returns a schema of n levels. Each level is the given text, whose two %d are replaced by the number of the
+// next level.
 func references(n int, level string) string {
 	var b strings.Builder
 	b.WriteString(`{"definitions": {`)
@@ -21,7 +22,8 @@ func references(n int, level string) string {
 	return b.String()
 }
 
-// TestSchemaBounds refuses schemas that would take endless time or memory to compile, and names the limit.
+// TestSchemaBounds checks that a schema which would need endless time or memory to compile is an error that names the
+// limit.
 func TestSchemaBounds(t *testing.T) {
 	var wide strings.Builder
 	for i := range 6000 {
@@ -29,19 +31,20 @@ func TestSchemaBounds(t *testing.T) {
 	}
 	large := strings.Repeat("[a-c]{999}", 4)
 	tests := []struct{ name, schema, want string }{
-		{"deep", strings.Repeat(`{"not": `, 200) + "{}" + strings.Repeat("}", 200), "nested more than 100 deep"},
-		{"very deep", strings.Repeat(`{"not": `, 5000) + "{}" + strings.Repeat("}", 5000), "nested more than 100 deep"},
+		{"deeply nested", strings.Repeat(`{"not": `, 200) + "{}" + strings.Repeat("}", 200), "nested more than 100 deep"},
+		{"very deeply nested", strings.Repeat(`{"not": `, 5000) + "{}" + strings.Repeat("}", 5000),
+			"nested more than 100 deep"},
 		{"deeper than JSON may be", strings.Repeat(`[`, 100_000), "exceeded max depth"},
 		{
-			"wide",
+			"many properties",
 			`{"properties": {` + wide.String() + `"z": {}}, "required": [` + strings.Repeat(`"a",`, 5000) + `"b"]}`,
 			"more than 10000 parts",
 		},
-		{"long", `{"description": "` + strings.Repeat("x", 2<<20) + `"}`, "has 2097171 bytes; at most 1048576"},
+		{"a long description", `{"description": "` + strings.Repeat("x", 2<<20) + `"}`, "has 2097171 bytes; at most 1048576"},
 		{"a long pattern", `{"pattern": "` + strings.Repeat("a", 20_000) + `"}`, "the regular expression has 20000 bytes"},
 		{"a pattern that repeats", `{"pattern": "(abcdefghijkl){1000}"}`,
 			"instructions with its repetitions expanded; at most 10000"},
-		{"the same of keys", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`,
+		{"a pattern of keys that repeats", `{"patternProperties": {"(abcdefghijkl){1000}": {}}}`,
 			"instructions with its repetitions expanded; at most 10000"},
 		{"many large patterns", `{"anyOf": [` + strings.Repeat(`{"pattern": "`+large+`"}, `, 3000) + `{}]}`,
 			"the patterns of the schema have more than 500000 instructions"},
@@ -50,7 +53,7 @@ func TestSchemaBounds(t *testing.T) {
 		{"a number with an exponent", `{"maximum": 1e1000000000}`, "the number 1e1000000000…; at most 1000 digits"},
 		{"a number with a small exponent", `{"multipleOf": 1e-1000000000}`, "the number 1e-1000000000"},
 		{"a long number", `{"enum": [` + strings.Repeat("9", 100_000) + `]}`, "at most 1000 digits"},
-		{"a double", `{"maximum": 1.7976931348623157e308}`, ""},
+		{"the largest double", `{"maximum": 1.7976931348623157e308}`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,9 +69,9 @@ func TestSchemaBounds(t *testing.T) {
 	}
 }
 
-// TestSchemaReferencesAreBounded limits the validation by schemas that refer to themselves. Those that descend into the
-// value pass.
-func TestSchemaReferencesAreBounded(t *testing.T) {
+// TestBoundsOfReferences checks that the validation by a schema that refers to itself ends. It is accepted if each
+// reference applies to a smaller part of the value.
+func TestBoundsOfReferences(t *testing.T) {
 	nested := func(n int) map[string]any {
 		v := map[string]any{"leaf": "x"}
 		for range n {
@@ -96,18 +99,19 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 	tests := []struct {
 		name, schema string
 		values       map[string]any
-		want         string // "" accepted
+		want         string // a part of the violations; empty if the values are valid
 	}{
-		{"it descends", `{"additionalProperties": {"$ref": "#"}}`, nested(90), ""},
+		{"a reference per level of the value", `{"additionalProperties": {"$ref": "#"}}`, nested(90), ""},
 		{
-			"it descends in two ways",
+			"two references per level of the value",
 			`{"additionalProperties": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}`,
 			nested(40),
 			tooMany,
 		},
-		{"by dynamic references", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", ` +
-			`"additionalProperties": {"$dynamicRef": "#n"}}`, nested(90), ""},
-		{"by dynamic references in two ways", `{"$schema": "https://json-schema.org/draft/2020-12/schema", ` +
+		{"a dynamic reference per level of the value",
+			`{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "n", ` +
+				`"additionalProperties": {"$dynamicRef": "#n"}}`, nested(90), ""},
+		{"two dynamic references per level of the value", `{"$schema": "https://json-schema.org/draft/2020-12/schema", ` +
 			`"$dynamicAnchor": "n", "additionalProperties": {"allOf": [{"$dynamicRef": "#n"}, {"$dynamicRef": "#n"}]}}`,
 			nested(40), tooMany},
 		{"40 levels of two references", references(40, ref("allOf")), nested(1), tooMany},
@@ -121,7 +125,7 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 			map[string]any{strings.Repeat("a", 1<<20): "b"}, tooMany},
 		{"a long value by many formats", `{"additionalProperties": {"allOf": [` +
 			strings.Repeat(`{"format": "uri"}, `, 3000) + `{}]}}`, map[string]any{"v": strings.Repeat("a", 1<<20)}, tooMany},
-		{"in a circle", `{"allOf": [{"$ref": "#"}]}`, nested(1), "reference cycle"},
+		{"a reference to itself at the same level", `{"allOf": [{"$ref": "#"}]}`, nested(1), "reference cycle"},
 		{"many values", `{"additionalProperties": {"type": "string", "pattern": "^a+$"}}`, many, ""},
 		{"many patterns of many values", `{"additionalProperties": {"allOf": [` + strings.Repeat(`{"pattern": `+
 			`"(a?){500}$"},`, 40) + `{}]}}`, many, tooMany},
@@ -148,13 +152,13 @@ func TestSchemaReferencesAreBounded(t *testing.T) {
 				t.Errorf("%.500s, want %q", got, tt.want)
 			}
 			if took > 2*time.Second || len(got) > 200_000 {
-				t.Errorf("it took %s and says %d bytes", took, len(got))
+				t.Errorf("it took %s, and the violations have %d bytes", took, len(got))
 			}
 		})
 	}
 }
 
-// TestSchemasByKey lists schemas whose verdict on each key does not depend on other keys.
+// TestSchemasByKey lists which schemas can validate each key alone, since the result does not depend on other keys.
 func TestSchemasByKey(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"type": "object", "required": ["A"], "properties": {"A": {"enum": ["a"]}}}`: true,

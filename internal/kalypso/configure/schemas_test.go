@@ -21,8 +21,8 @@ const (
 	broken  = `{`
 )
 
-// TestSchemasApply configures one assignment, to the cluster type large in the region west. It validates the values by
-// the schemas that apply, and reports those that can't be used: as an error if they may apply.
+// TestSchemasApply configures one assignment to the cluster type large in the region west, and validates its values by
+// the schemas that apply. A broken schema is an error if it may apply to an assignment, and a warning if it can't.
 func TestSchemasApply(t *testing.T) {
 	platform := func(labels map[string]string, schema string) func(*fleet.Fleet) {
 		return func(f *fleet.Fleet) {
@@ -43,10 +43,10 @@ func TestSchemasApply(t *testing.T) {
 		name      string
 		change    func(*fleet.Fleet)
 		violated  []string // schemas of the assignment of the first target
-		problem   string   // "": none
+		problem   string   // empty if there must be no problem
 		isWarning bool
 		isOfTeam  bool
-		detail    string // a part of it
+		detail    string // a part of the problem's detail
 	}{
 		{name: "a schema of all assignments", change: platform(nil, refuses), violated: []string{`ConfigSchema "s0"`}},
 		{name: "a schema that accepts the values", change: platform(nil, accepts)},
@@ -112,7 +112,7 @@ func TestSchemasApply(t *testing.T) {
 			problem: "Invalid JSON Schema", isWarning: true, detail: "it applies to no assignment",
 		},
 		{
-			name:     "a schema with a long pattern, which the reason cuts",
+			name:     "a schema with a pattern that is too long for the violation",
 			change:   platform(nil, `{"properties": {"LEVEL": {"pattern": "^(`+strings.Repeat("x", 5000)+`)$"}}}`),
 			violated: []string{`ConfigSchema "s0"`},
 		},
@@ -168,7 +168,7 @@ func TestSchemasApply(t *testing.T) {
 	}
 }
 
-// TestCheckObject reports the faults of one object alone.
+// TestCheckObject checks a single object, without the rest of the fleet.
 func TestCheckObject(t *testing.T) {
 	large := strings.Repeat("x", 2<<20)
 	for _, tt := range []struct {
@@ -207,7 +207,8 @@ func TestCheckObject(t *testing.T) {
 			},
 			[]string{"Config value too large"},
 		},
-		{"a config of something else", &fleet.Config{Meta: fleet.Meta{Name: "c"}, Data: map[string]string{"A": large}}, nil},
+		{"a ConfigMap that is no platform config",
+			&fleet.Config{Meta: fleet.Meta{Name: "c"}, Data: map[string]string{"A": large}}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string

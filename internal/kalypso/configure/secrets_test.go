@@ -42,8 +42,8 @@ func configured(t *testing.T, f *fleet.Fleet) (configure.AssignmentConfig, probl
 	return c.Of(0, 0), problems
 }
 
-// TestMergeReferences: references merge by the rules of configs. Secrets apply in the order of their names, a key of a
-// later one replaces field by field, and other keys stay.
+// TestMergeReferences: references merge by the rules of configs. Secrets apply in the order of their names. If two have
+// a key, each field of the later reference replaces the earlier one, and fields that it lacks are kept.
 func TestMergeReferences(t *testing.T) {
 	t.Parallel()
 	west, east := map[string]string{"region": "west"}, map[string]string{"region": "east"}
@@ -51,21 +51,22 @@ func TestMergeReferences(t *testing.T) {
 		secrets []*fleet.Secret
 		want    references
 	}{
-		"none": {nil, references{}},
-		"one":  {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"})}, references{"K": "s k p"}},
+		"no secrets": {nil, references{}},
+		"one secret": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"})}, references{"K": "s k p"}},
 		"the keys of both secrets": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
 			secretOf("b", west, references{"L": "t l"})},
 			references{"K": "s k", "L": "t l"}},
-		"the later name wins": {[]*fleet.Secret{secretOf("b", nil, references{"K": "s b"}),
+		"one key in two secrets, given in the reverse order of their names": {[]*fleet.Secret{secretOf("b", nil,
+			references{"K": "s b"}),
 			secretOf("a", west, references{"K": "s a"})},
 			references{"K": "s b"}},
-		"the later store wins": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
+		"one key in two secrets with different stores": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
 			secretOf("b", west, references{"K": "t k"})},
 			references{"K": "t k"}},
-		"a property without a later value stays": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
+		"property only in the first secret": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
 			secretOf("b", west, references{"K": "s l"})},
 			references{"K": "s l p"}},
-		"a later property wins": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
+		"property in both secrets": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k p"}),
 			secretOf("b", west, references{"K": "t l q"})},
 			references{"K": "t l q"}},
 		"labels that do not match": {[]*fleet.Secret{secretOf("a", nil, references{"K": "s k"}),
@@ -105,7 +106,8 @@ func TestMergeReferences(t *testing.T) {
 	}
 }
 
-// TestReferenceConflicts: a key of a config, and a reference that would mix two stores, are errors at the reference.
+// TestReferenceConflicts: it is an error at the reference if a config has the same key, or if merging would mix two
+// stores.
 func TestReferenceConflicts(t *testing.T) {
 	t.Parallel()
 	config := func(name string, labels map[string]string, data map[string]string) *fleet.Config {
@@ -118,16 +120,16 @@ func TestReferenceConflicts(t *testing.T) {
 		fleet fleet.Fleet
 		want  []string
 	}{
-		"a config of the key": {fleet.Fleet{
+		"a config with the same key": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k", "L": "s l"})},
 			Configs: []*fleet.Config{config("c", map[string]string{}, map[string]string{"K": "v", "M": "v"})},
 		}, []string{`PlatformSecret "s": Key set by a secret and a config: The key "K" is a secret here and a value in the ` +
 			`config "c" from configs["c"]. Remove one of them, or rename it.` + on}},
-		"a config of the key elsewhere": {fleet.Fleet{
+		"a config with the same key for another region": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
 			Configs: []*fleet.Config{config("c", map[string]string{"region": "east"}, map[string]string{"K": "v"})},
 		}, nil},
-		"an azure-app-config of the key": {fleet.Fleet{
+		"an azure-app-config with the same key": {fleet.Fleet{
 			Secrets: []*fleet.Secret{secretOf("s", nil, references{"K": "s k"})},
 			Configs: []*fleet.Config{{Meta: fleet.Meta{Name: "azure-app-config"},
 				Data: map[string]string{"region.west.K": "v"}}},

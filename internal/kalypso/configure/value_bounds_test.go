@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
-// TestValueBounds refuses values that take much more memory than their text, with an error on their config. Values that
-// are only long pass.
+// TestValueBounds checks that a value which needs much more memory than its text, such as by aliases, is an error of
+// its config. A value that is only long is accepted.
 func TestValueBounds(t *testing.T) {
 	laughs := "a: &a [" + strings.Repeat("x, ", 20) + "x]\n"
 	for i := range 4 {
@@ -32,11 +32,11 @@ func TestValueBounds(t *testing.T) {
 			"a: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a, ", 100) + "*a]",
 			"once its aliases are expanded",
 		},
-		{"more aliases than YAML allows, so text", laughs, ""},
+		{"more aliases than YAML allows, taken as text", laughs, ""},
 		{"few aliases", "a: &a {b: 1}\nc: [*a, *a]", ""},
 		{"deep lists", strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested more than 100 levels deep"},
 		{"deeper lists", strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "nested more than 100 levels deep"},
-		{"too deep for YAML, so text", strings.Repeat("[", 200_000), ""},
+		{"too deep for YAML, taken as text", strings.Repeat("[", 200_000), ""},
 		{"deep maps", strings.Repeat("{a: ", 200) + strings.Repeat("}", 200), "nested more than 100 levels deep"},
 		{"deep blocks", strings.Repeat("- ", 200) + "x", "nested more than 100 levels deep"},
 		{"deep indents", deepBlock(150), "nested more than 100 levels deep"},
