@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
-// TestCiphertext: a document that SOPS encrypted, and a SealedSecret, are copied byte for byte by a template, and their
-// values by a config. They are not reported as plain-text secrets.
+// TestCiphertext: a template copies a document of SOPS or a SealedSecret byte for byte, and a config copies their
+// values. Neither is reported as a plain-text secret.
 func TestCiphertext(t *testing.T) {
 	t.Parallel()
 	for file, value := range map[string]*regexp.Regexp{
@@ -39,7 +39,7 @@ func TestCiphertext(t *testing.T) {
 			i := slices.IndexFunc(f.Templates, func(t *fleet.Template) bool { return t.Type == fleet.TemplateConfig })
 			f.Templates[i].Manifests = []string{document}
 			if diff := cmp.Diff(document, configFile(t, f)); diff != "" {
-				t.Errorf("through a template (-want +got):\n%s", diff)
+				t.Errorf("the document in a template (-want +got):\n%s", diff)
 			}
 
 			f = read(t, "dev", base)
@@ -62,7 +62,7 @@ func TestCiphertext(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(want, got.Data); diff != "" {
-				t.Errorf("through a config (-want +got):\n%s", diff)
+				t.Errorf("the values in a config (-want +got):\n%s", diff)
 			}
 		})
 	}

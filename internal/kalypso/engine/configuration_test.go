@@ -15,7 +15,7 @@ func TestConfiguration(t *testing.T) {
 	const platform = `platform-config: "true"`
 	tests := []struct{ name, input, want string }{
 		{"no configs", "", "{}"},
-		{"labels decide", config("1", platform, "  ALL: x\n") +
+		{"configs with labels", config("1", platform, "  ALL: x\n") +
 			config("2", platform+", region: west", "  CLUSTER: x\n") + config("3", platform+", region: east", "  NOT: x\n") +
 			config(
 				"4",
@@ -26,7 +26,7 @@ func TestConfiguration(t *testing.T) {
 			config("7", `platform-config: "false"`, "  NOT: x\n") + config("8", "region: west", "  NOT: x\n"),
 			"ALL: x\nBOTH: x\nCLUSTER: x\nTARGET: x"},
 		{
-			"names decide",
+			"configs with the names of a cluster type, target or workload",
 			config(
 				"1",
 				platform+", cluster-type: large",
@@ -63,12 +63,12 @@ func TestConfiguration(t *testing.T) {
 			"CT: x\nDT: x\nW: x",
 		},
 		{
-			"the workload's labels overlay the target's",
+			"a label of the workload and of the target",
 			config("1", platform+", team: blue", "  BLUE: x\n") + config("2", platform+", team: red", "  NOT: x\n"),
 			"BLUE: x",
 		},
 		{
-			"an empty value matches where the label is missing",
+			"an empty value where the label is missing",
 			config("1", platform+", edge: ''", "  NONE: x\n") + config("2", platform+", region: ''", "  TARGET_HAS_NONE: x\n") +
 				config(
 					"3",
@@ -77,10 +77,10 @@ func TestConfiguration(t *testing.T) {
 				) + config("4", platform+", purpose: ''", "  CLUSTER_HAS_NONE: x\n"),
 			"CLUSTER_HAS_NONE: x\nNO_WORKSPACE: x\nNONE: x\nTARGET_HAS_NONE: x",
 		},
-		{"Flux's owner labels are ignored", config("1", platform+", kustomize.toolkit.fluxcd.io/name: a, "+
+		{"Flux's owner labels", config("1", platform+", kustomize.toolkit.fluxcd.io/name: a, "+
 			"kustomize.toolkit.fluxcd.io/namespace: b", "  A: x\n"), "A: x"},
 		{
-			"names sort bytewise",
+			"names that sort bytewise",
 			config(
 				"a",
 				platform,
@@ -104,7 +104,7 @@ func TestConfiguration(t *testing.T) {
 			),
 			"A: dot",
 		},
-		{"quotes make text", config("1", platform, `  A: "'007'"
+		{"values in quotes", config("1", platform, `  A: "'007'"
   B: "  '{a: 1}' "
   C: "''twice''"
   D: "'"
@@ -113,7 +113,7 @@ func TestConfiguration(t *testing.T) {
   G: "''"
   H: "'open"
 `), "A: \"007\"\nB: '{a: 1}'\nC: twice\nD: \"\"\nE: it''s\nF: '\"double\"'\nG: \"\"\nH: '''open'"},
-		{"scalars stay text", config("1", platform, `  A: "1"
+		{"scalars, which are text", config("1", platform, `  A: "1"
   B: "yes"
   C: "0755"
   D: "1.50"
@@ -169,7 +169,7 @@ F:
 G:
     k: v`},
 		{
-			"maps merge key by key",
+			"maps with common keys",
 			config(
 				"1",
 				platform,
@@ -183,7 +183,7 @@ G:
 				"1\n    c: x",
 		},
 		{
-			"lists are appended, an element with a name merges into the first of its name",
+			"lists with named and other elements",
 			config("1", platform, "  A: '[{name: a, v: 1, l: [1]}, {name: b}, {name: a, w: 1}, one, {v: 0}]'\n") +
 				config("2", platform,
 					"  A: '[one, {name: a, v: 2, l: [2]}, {name: c}, {name: c, v: 3}, {v: 0}, {name: ~, v: 4}]'\n"),
@@ -205,11 +205,11 @@ G:
     - name: null
       v: 4`,
 		},
-		{"other values are replaced",
+		{"values of different types",
 			config("1", platform, "  A: '{a: 1}'\n  B: '[1]'\n  C: text\n  D: '{a: 1}'\n  E: '{a: 1}'\n") +
 				config("2", platform, "  A: text\n  B: '{a: 1}'\n  C: '[1]'\n  D: ''\n  E: \"'{a: 2}'\"\n"),
 			"A: text\nB:\n    a: 1\nC:\n    - 1\nD: \"\"\nE: '{a: 2}'"},
-		{"azure-app-config by the paths of its keys", config("1", platform, "  A: platform\n  M: '{a: 1, l: [1]}'\n") +
+		{"keys with paths in an azure-app-config", config("1", platform, "  A: platform\n  M: '{a: 1, l: [1]}'\n") +
 			config("azure-app-config", "region: nowhere", `  A: azure
   B: plain
   region.west.B: west
@@ -228,7 +228,7 @@ G:
 `), "A: azure\nB: both\nC: ct\nD: dt\nE: w\nF: odd\nG: odd pair\n" +
 			"M:\n    a: 1\n    b: 2\n    l:\n        - 1\n        - 2\n        - 3\nQ: \"1\""},
 		{
-			"several azure-app-configs in name order, shorter keys first in each",
+			"several azure-app-configs with keys of different lengths",
 			config(
 				"azure-app-config-b",
 				"",
@@ -246,7 +246,7 @@ G:
 			"A: b\nB: b long\nC: longer",
 		},
 		{
-			"an azure-app-config may be a platform config too",
+			"an azure-app-config with the label of platform configs",
 			config("azure-app-config", platform+", region: east", "  region.west.A: x\n"),
 			"A: x",
 		},

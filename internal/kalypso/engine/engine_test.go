@@ -15,7 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestRun pins the last stage of a run, and that each stage reports its problems independently of earlier stages.
+// TestRun checks which stage a run reaches, and that a stage reports its problems even if an earlier stage has
+// problems.
 func TestRun(t *testing.T) {
 	unknown := func(f *fleet.Fleet) { f.Environment = unknown.Text }
 	fails := func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ .Labels.none }}"} }
@@ -38,23 +39,23 @@ func TestRun(t *testing.T) {
 		name     string
 		change   []func(*fleet.Fleet)
 		problems []string // sorted
-		made     string
+		made     string   // the parts of the output
 	}{
 		{"a valid fleet", nil, nil, "decided schedule configuration tree"},
 		{"a template that fails", changes(fails), []string{"Template rendering failed"}, configured},
 		{"a template that does not parse", changes(parses), []string{"Template does not parse"}, configured},
-		{"a schema that refuses the values", changes(refuses), []string{"Values violate their schema"}, configured},
-		{"a schema that can't be used", changes(schema), []string{"Invalid JSON Schema"}, "decided"},
-		{"a duplicate", changes(twice), []string{"Duplicate object"}, "decided"},
+		{"values that violate a schema", changes(refuses), []string{"Values violate their schema"}, configured},
+		{"a broken schema", changes(schema), []string{"Invalid JSON Schema"}, "decided"},
+		{"two objects with one name", changes(twice), []string{"Duplicate object"}, "decided"},
 		{"a namespace that is too long", changes(long), []string{"Invalid namespace"}, "decided"},
 		{"one problem of each stage", changes(twice, schema, refuses, long, parses), []string{
 			"Duplicate object", "Invalid JSON Schema",
 			"Invalid namespace", "Invalid namespace", // for two cluster types with one name
 			"Template does not parse", "Values violate their schema",
 		}, "decided"},
-		{"an undecided fleet", changes(unknown), nil, ""},
+		{"an unknown environment", changes(unknown), nil, ""},
 		{
-			"an undecided fleet with one problem of each stage",
+			"an unknown environment with one problem of each stage",
 			changes(unknown, twice, schema, refuses, long, parses),
 			[]string{
 				"Duplicate object", "Invalid JSON Schema", "Template does not parse",
@@ -82,7 +83,7 @@ func TestRun(t *testing.T) {
 			}
 		})
 	}
-	t.Run("stopped", func(t *testing.T) {
+	t.Run("canceled context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		result, problems := engine.Run(ctx, read(t, "dev", base), nil)
@@ -92,7 +93,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestUnusedTemplatesAndSchemas: an unused template or schema causes no error. One that may be used does.
+// TestUnusedTemplatesAndSchemas: a broken template or schema is a warning if it is certainly unused, and an error if it
+// is or may be used.
 func TestUnusedTemplatesAndSchemas(t *testing.T) {
 	const used = "error"
 	unused := func(why string) string { return "warning: It is a warning, since " + why + "." }
@@ -115,7 +117,7 @@ func TestUnusedTemplatesAndSchemas(t *testing.T) {
 		change func(*fleet.Fleet)
 		want   string
 	}{
-		"a template": {template(func(*fleet.Fleet) {}),
+		"a template that no cluster type names": {template(func(*fleet.Fleet) {}),
 			unused("no cluster type with assignments names this template")},
 		"a template of a cluster type without assignments": {template(func(f *fleet.Fleet) {
 			f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
@@ -128,7 +130,7 @@ func TestUnusedTemplatesAndSchemas(t *testing.T) {
 		"a template of a cluster type that may have assignments": {template(func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].Labels["region"] = "broken", unknown.Text
 		}), used},
-		"a template, with unknown names": {template(func(f *fleet.Fleet) {
+		"a template while the environment is unknown": {template(func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Reconciler, f.Environment = "broken", unknown.Text
 		}), used},
 		"a schema of other cluster types": {schema(map[string]string{fleet.ClusterTypeLabel: "other"}),
@@ -171,7 +173,7 @@ func addSchema(f *fleet.Fleet, name, text string) {
 	f.ConfigSchemas = append(f.ConfigSchemas, &fleet.ConfigSchema{Meta: fleet.Meta{Name: name}, Schema: text})
 }
 
-// made names the parts of a result.
+// made lists the parts that an output has.
 func made(r *engine.Output) string {
 	var parts []string
 	add := func(name string, there bool) {
@@ -186,9 +188,9 @@ func made(r *engine.Output) string {
 	return strings.Join(parts, " ")
 }
 
-// TestCheck pins that an object has the same problems alone and in a fleet.
+// TestCheck checks that an object on its own has the same problems as in a fleet.
 func TestCheck(t *testing.T) {
-	f := read(t, "stage", brokenFleet) // in which the targets of the environment "dev" are checked too
+	f := read(t, "stage", brokenFleet) // Check must also report the targets of the environment "dev"
 	var got []string
 	for _, o := range f.Objects() {
 		for _, p := range engine.Check(o) {

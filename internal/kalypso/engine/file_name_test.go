@@ -11,32 +11,35 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestFileName: a template may name its file, in HCL and by annotation in YAML. The names of a target's files differ.
+// TestFileName: a template may set the name of its file, in YAML by an annotation. It is an error if two files of a
+// target have the same name.
 func TestFileName(t *testing.T) {
 	t.Parallel()
 	const def = "namespace.yaml platform-config.yaml reconciler.yaml"
 	for _, tt := range []struct {
 		name          string
-		flux, ns      string // the file names
+		flux, ns      string // the file names that the two templates set
 		change        func(*fleet.Fleet)
 		files, errors string
 	}{
-		{name: "none", files: def},
-		{name: "of the reconciler alone", flux: "zarf.yaml", files: "namespace.yaml platform-config.yaml zarf.yaml"},
-		{name: "of both parts", flux: "a", ns: "b.txt", files: "a b.txt platform-config.yaml"},
-		{name: "two parts with exchanged names", flux: "namespace.yaml", ns: "reconciler.yaml", files: def},
-		{name: "two parts with the same name", flux: "a.yaml", ns: "a.yaml", errors: `both render the file "a.yaml"`},
+		{name: "no file names", files: def},
+		{name: "a name for the reconciler only", flux: "zarf.yaml", files: "namespace.yaml platform-config.yaml zarf.yaml"},
+		{name: "a name for both files", flux: "a", ns: "b.txt", files: "a b.txt platform-config.yaml"},
+		{name: "two files with exchanged names", flux: "namespace.yaml", ns: "reconciler.yaml", files: def},
+		{name: "two files with the same name", flux: "a.yaml", ns: "a.yaml", errors: `both render the file "a.yaml"`},
 		{name: "two names that differ only in case", flux: "a.yaml", ns: "A.yaml", errors: `both render the file "A.yaml"`},
-		{name: "the name of another part", flux: "namespace.yaml",
+		{name: "the default name of another file", flux: "namespace.yaml",
 			errors: `The templates of reconciler and namespace_service both render`},
-		{name: "the built-in config's", flux: "platform-config.yaml", errors: `of reconciler and config_type both render`},
-		{name: "the built-in secret's", flux: "platform-secret.yaml", errors: `of reconciler and secret_type both render`},
-		{name: "one template for two parts", flux: "a.yaml", errors: `both render the file "a.yaml"`,
+		{name: "the name of the built-in config's file", flux: "platform-config.yaml",
+			errors: `of reconciler and config_type both render`},
+		{name: "the name of the built-in secret's file", flux: "platform-secret.yaml",
+			errors: `of reconciler and secret_type both render`},
+		{name: "one template for two files", flux: "a.yaml", errors: `both render the file "a.yaml"`,
 			change: func(f *fleet.Fleet) { f.ClusterTypes[0].ConfigType = "flux" }},
 		{name: "a path", flux: "a/b.yaml", errors: `"a/b.yaml" is not the name of a file`},
-		{name: "the parent", flux: "..", errors: "is not the name of a file"},
-		{name: "hidden", flux: ".a", errors: "is not the name of a file"},
-		{name: "too long", flux: strings.Repeat("a", 101), errors: "is not the name of a file"},
+		{name: "the parent folder", flux: "..", errors: "is not the name of a file"},
+		{name: "a hidden file", flux: ".a", errors: "is not the name of a file"},
+		{name: "a name that is too long", flux: strings.Repeat("a", 101), errors: "is not the name of a file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
-// build runs a fleet and returns its tree.
+// build runs the engine on a fleet and returns the tree.
 func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, problem.Problems) {
 	made, problems := engine.Run(ctx, f, nil)
 	return made.Tree, problems
@@ -83,7 +83,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenWithRequirements: requirements change nothing of what the operator's templates render.
+// TestGoldenWithRequirements: requirements do not change the trees of the golden fleets, whose templates come from the
+// operator and don't read them.
 func TestGoldenWithRequirements(t *testing.T) {
 	t.Parallel()
 	for _, g := range golden.WithTree(t) {

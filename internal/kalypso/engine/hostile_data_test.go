@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// hostileValues are values of configs.
+// hostileValues returns cases of values of configs.
 func hostileValues() (all []hostileCase) {
 	const show = "x: {{ .ConfigData.V }}"
 	config := func(name, template, value, want string) {
@@ -61,7 +61,7 @@ func hostileValues() (all []hostileCase) {
 	return all
 }
 
-// laughs returns levels of aliases, each of which refers to the one before ten times.
+// laughs returns levels of aliases. Each level refers ten times to the level before ("billion laughs").
 func laughs(levels int) string {
 	var b strings.Builder
 	for i := range levels {
@@ -74,7 +74,7 @@ func laughs(levels int) string {
 	return b.String()
 }
 
-// hostileTeamTexts are texts of a team, in a template that quotes them and in one that does not.
+// hostileTeamTexts returns cases of texts of a team, in a template that quotes them and in a template that does not.
 func hostileTeamTexts() (all []hostileCase) {
 	const (
 		quoted   = "kind: K\nmetadata: {namespace: n}\nspec:\n  path: {{ .Manifests.path | quote }}\n"
@@ -135,7 +135,7 @@ func hostileTeamTexts() (all []hostileCase) {
 	return all
 }
 
-// hostileSchemas are schemas of a team.
+// hostileSchemas returns cases of schemas of a team.
 func hostileSchemas() (all []hostileCase) {
 	add := func(name, schema, want string) {
 		all = append(all, hostileCase{name: name, want: want, object: "app", run: ofFleet(func() *fleet.Fleet {
@@ -183,7 +183,7 @@ func hostileSchemas() (all []hostileCase) {
 	return all
 }
 
-// hostileYAML are texts of Kalypso YAML.
+// hostileYAML returns cases of manifests in YAML.
 func hostileYAML() (all []hostileCase) {
 	add := func(name, text, want string, renders bool) {
 		all = append(

@@ -2,45 +2,45 @@ package engine_test
 
 import "strings"
 
-// mega prints a text of a million bytes.
+// mega sets $t to a text of a million bytes.
 const mega = `{{ $t := repeat 1000000 "a" }}`
 
-// hostileFunctions are calls of functions that would return, read or need too much.
+// hostileFunctions returns cases of functions that would return or read too much, or need too much time or memory.
 func hostileFunctions() (all []hostileCase) {
 	all = append(all, fails(size, map[string]string{
-		"repeat":                      `{{ repeat 2000000000 "x" }}`,
-		"repeat, the largest":         `{{ repeat 9223372036854775807 "xyz" }}`,
-		"indent":                      `{{ indent 2000000000 "x" }}`,
-		"indent of many lines":        `{{ indent 100000 (repeat 100000 "\n") }}`,
-		"nindent":                     `{{ nindent 2000000000 "x" }}`,
-		"replace of nothing":          `{{ replace "" (repeat 10000 "y") (repeat 10000 "x") }}`,
-		"replace of each":             `{{ replace "x" (repeat 10000 "y") (repeat 10000 "x") }}`,
-		"replace that doubles":        `{{ $x := "xx" }}{{ range 60 }}{{ $x = replace "x" "xx" $x }}{{ end }}`,
-		"join":                        `{{ join (repeat 100000 "x") (until 1000) }}`,
-		"wrapWith":                    `{{ wrapWith 1 (repeat 10000 "y") (repeat 10000 "x") }}`,
-		"wrapWith of less than one":   `{{ wrapWith -5 (repeat 10000 "y") (repeat 10000 "x") }}`,
-		"regexReplaceAll":             `{{ regexReplaceAll "" (repeat 10000 "x") (repeat 10000 "y") }}`,
-		"regexReplaceAll with groups": `{{ regexReplaceAll "(.*)" (repeat 10000 "x") (repeat 10000 "$1") }}`,
-		"regexReplaceAllLiteral":      `{{ regexReplaceAllLiteral "x" (repeat 10000 "x") (repeat 10000 "y") }}`,
-		"mustRegexReplaceAll":         `{{ mustRegexReplaceAll "x" (repeat 10000 "x") (repeat 10000 "y") }}`,
-		"b64enc":                      `{{ $x := "x" }}{{ range 100 }}{{ $x = b64enc $x }}{{ end }}`,
-		"b32enc":                      `{{ $x := "x" }}{{ range 100 }}{{ $x = b32enc $x }}{{ end }}`,
-		"squote":                      `{{ $x := "x" }}{{ range 60 }}{{ $x = squote $x $x }}{{ end }}`,
-		"cat":                         `{{ $x := "x" }}{{ range 60 }}{{ $x = cat $x $x }}{{ end }}`,
-		"toJson":                      `{{ $x := "<" }}{{ range 60 }}{{ $x = toJson $x }}{{ end }}`,
-		"html":                        `{{ $x := "&" }}{{ range 60 }}{{ $x = html $x $x }}{{ end }}`,
-		"js":                          `{{ $x := "'" }}{{ range 60 }}{{ $x = js $x $x }}{{ end }}`,
-		"urlquery":                    `{{ $x := "%" }}{{ range 60 }}{{ $x = urlquery $x $x }}{{ end }}`,
-		"println":                     `{{ $x := "x" }}{{ range 60 }}{{ $x = println $x $x }}{{ end }}`,
-		"regexQuoteMeta":              `{{ $x := "." }}{{ range 60 }}{{ $x = regexQuoteMeta $x }}{{ end }}`,
-		"printf with a width":         `{{ printf "%999999d%999999d" 1 2 }}`,
-		"printf with a precision":     `{{ printf "%.999999f%.999999f" 1.0 2.0 }}`,
-		"printf with a width given":   `{{ printf "%*d%*d" 999999 1 999999 2 }}`,
-		"printf of a printed text":    mega + `{{ printf "%[1]s%[1]s%[1]s" $t }}`,
-		"printf of many widths":       `{{ $f := repeat 10000 "%99999d" }}{{ printf $f 1 }}`,
-		"lines that are indented": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
+		"repeat":                       `{{ repeat 2000000000 "x" }}`,
+		"repeat, the largest":          `{{ repeat 9223372036854775807 "xyz" }}`,
+		"indent":                       `{{ indent 2000000000 "x" }}`,
+		"indent of many lines":         `{{ indent 100000 (repeat 100000 "\n") }}`,
+		"nindent":                      `{{ nindent 2000000000 "x" }}`,
+		"replace of an empty text":     `{{ replace "" (repeat 10000 "y") (repeat 10000 "x") }}`,
+		"replace of each character":    `{{ replace "x" (repeat 10000 "y") (repeat 10000 "x") }}`,
+		"replace that doubles":         `{{ $x := "xx" }}{{ range 60 }}{{ $x = replace "x" "xx" $x }}{{ end }}`,
+		"join":                         `{{ join (repeat 100000 "x") (until 1000) }}`,
+		"wrapWith":                     `{{ wrapWith 1 (repeat 10000 "y") (repeat 10000 "x") }}`,
+		"wrapWith a negative width":    `{{ wrapWith -5 (repeat 10000 "y") (repeat 10000 "x") }}`,
+		"regexReplaceAll":              `{{ regexReplaceAll "" (repeat 10000 "x") (repeat 10000 "y") }}`,
+		"regexReplaceAll with groups":  `{{ regexReplaceAll "(.*)" (repeat 10000 "x") (repeat 10000 "$1") }}`,
+		"regexReplaceAllLiteral":       `{{ regexReplaceAllLiteral "x" (repeat 10000 "x") (repeat 10000 "y") }}`,
+		"mustRegexReplaceAll":          `{{ mustRegexReplaceAll "x" (repeat 10000 "x") (repeat 10000 "y") }}`,
+		"b64enc":                       `{{ $x := "x" }}{{ range 100 }}{{ $x = b64enc $x }}{{ end }}`,
+		"b32enc":                       `{{ $x := "x" }}{{ range 100 }}{{ $x = b32enc $x }}{{ end }}`,
+		"squote":                       `{{ $x := "x" }}{{ range 60 }}{{ $x = squote $x $x }}{{ end }}`,
+		"cat":                          `{{ $x := "x" }}{{ range 60 }}{{ $x = cat $x $x }}{{ end }}`,
+		"toJson":                       `{{ $x := "<" }}{{ range 60 }}{{ $x = toJson $x }}{{ end }}`,
+		"html":                         `{{ $x := "&" }}{{ range 60 }}{{ $x = html $x $x }}{{ end }}`,
+		"js":                           `{{ $x := "'" }}{{ range 60 }}{{ $x = js $x $x }}{{ end }}`,
+		"urlquery":                     `{{ $x := "%" }}{{ range 60 }}{{ $x = urlquery $x $x }}{{ end }}`,
+		"println":                      `{{ $x := "x" }}{{ range 60 }}{{ $x = println $x $x }}{{ end }}`,
+		"regexQuoteMeta":               `{{ $x := "." }}{{ range 60 }}{{ $x = regexQuoteMeta $x }}{{ end }}`,
+		"printf with a width":          `{{ printf "%999999d%999999d" 1 2 }}`,
+		"printf with a precision":      `{{ printf "%.999999f%.999999f" 1.0 2.0 }}`,
+		"printf with a width given":    `{{ printf "%*d%*d" 999999 1 999999 2 }}`,
+		"printf of a text three times": mega + `{{ printf "%[1]s%[1]s%[1]s" $t }}`,
+		"printf of many widths":        `{{ $f := repeat 10000 "%99999d" }}{{ printf $f 1 }}`,
+		"JSON in 90 levels": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
 			`toPrettyJson $d }}`,
-		"YAML in 30 levels": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
+		"YAML in 90 levels": `{{ $l := until 20000 }}{{ $d := $l }}{{ range 90 }}{{ $d = list $d }}{{ end }}{{ ` +
 			`toYaml $d }}`,
 	})...)
 	all = append(all, fails("it would return more than 1000000 numbers", map[string]string{
@@ -54,10 +54,10 @@ func hostileFunctions() (all []hostileCase) {
 	all = append(all, fails(nested, onEach(self, "itself", readers))...)
 	all = append(all, fails(nested, onEach(shared, "shared", readers))...)
 	all = append(all, fails(nested, map[string]string{
-		"set of itself in a list": `{{ $d := dict }}{{ $_ := set $d "a" (list $d) }}`,
-		"set of the data":         `{{ $_ := set .ConfigData "a" .ConfigData }}`,
-		"set below the data":      `{{ $d := dict "m" (dict) }}{{ $_ := set $d.m "up" $d }}`,
-		"merge of itself":         `{{ $d := dict "x" 1 }}{{ $_ := merge $d (dict "a" $d) }}{{ $d }}`,
+		"set of itself in a list":       `{{ $d := dict }}{{ $_ := set $d "a" (list $d) }}`,
+		"set of the data":               `{{ $_ := set .ConfigData "a" .ConfigData }}`,
+		"set of a map in its own child": `{{ $d := dict "m" (dict) }}{{ $_ := set $d.m "up" $d }}`,
+		"merge of itself":               `{{ $d := dict "x" 1 }}{{ $_ := merge $d (dict "a" $d) }}{{ $d }}`,
 		"merge of a part of itself": `{{ $p := dict "x" 1 }}{{ $d := dict "p" $p }}{{ $_ := merge $d (dict "p" (dict "q" ` +
 			`$p)) }}{{ $d }}`,
 		"mergeOverwrite of itself": `{{ $d := dict "x" 1 }}{{ $_ := mergeOverwrite $d (dict "a" $d) }}{{ $d }}`,
@@ -73,13 +73,13 @@ func hostileFunctions() (all []hostileCase) {
 		"text of a value that shares": shared + `{{ range 3 }}{{ $d = list (toString $d) }}{{ end }}`,
 	})...)
 	all = append(all, fails(work, map[string]string{
-		"split":               mega + `{{ $s := split "" $t }}`,
-		"splitn":              mega + `{{ $s := splitn "a" 1000000 $t }}`,
-		"concat that doubles": `{{ $x := until 2 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}`,
-		"append in a loop":    `{{ $x := list }}{{ range 900000 }}{{ $x = append $x 1 }}{{ end }}`,
-		"prepend in a loop":   `{{ $x := list }}{{ range 900000 }}{{ $x = prepend $x 1 }}{{ end }}`,
-		"texts that are kept": `{{ $x := list }}{{ range 5000 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}`,
-		"uniq":                `{{ $x := splitList "," (repeat 200000 "a,") }}{{ uniq $x | len }}`,
+		"split":                mega + `{{ $s := split "" $t }}`,
+		"splitn":               mega + `{{ $s := splitn "a" 1000000 $t }}`,
+		"concat that doubles":  `{{ $x := until 2 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}`,
+		"append in a loop":     `{{ $x := list }}{{ range 900000 }}{{ $x = append $x 1 }}{{ end }}`,
+		"prepend in a loop":    `{{ $x := list }}{{ range 900000 }}{{ $x = prepend $x 1 }}{{ end }}`,
+		"a list of long texts": `{{ $x := list }}{{ range 5000 }}{{ $x = append $x (repeat 1000000 "x") }}{{ end }}`,
+		"uniq":                 `{{ $x := splitList "," (repeat 200000 "a,") }}{{ uniq $x | len }}`,
 		"without": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 100 }}{{ $_ := without $x "b" ` +
 			`"c" "d" }}{{ end }}`,
 		"has in a loop": `{{ $x := splitList "," (repeat 200000 "a,") }}{{ range 10000 }}{{ $_ := has "b" $x }}{{ ` +
@@ -134,20 +134,20 @@ func hostileFunctions() (all []hostileCase) {
 	})...)
 	all = append(all, renders("x: ", map[string]string{
 		"seq at the end of numbers": `x: {{ seq 9223372036854775806 9223372036854775807 }}`,
-		"each function once": mega + `x: {{ len (title $t) }} {{ len (swapcase $t) }} {{ len (snakecase $t) }} {{ ` +
+		"functions of a long text": mega + `x: {{ len (title $t) }} {{ len (swapcase $t) }} {{ len (snakecase $t) }} {{ ` +
 			`len (camelcase $t) }} {{ len (kebabcase $t) }} {{ len (initials $t) }} {{ len (wrap 1 $t) }} {{ len (nospace $t) ` +
 			`}} {{ len (sha256sum $t) }}`,
 		"a password":          `x: {{ derivePassword 1 "long" "p" "u" "s" }}`,
 		"an ordinary uniq":    `x: {{ uniq (splitList "," (repeat 1000 "a,b,")) }}`,
 		"an ordinary pattern": `x: {{ regexReplaceAll "[^a-z0-9]+" (repeat 1000 "a_B") "-" | len }}`,
-		"set of a part": `{{ $p := dict "a" 1 }}{{ $d := dict }}{{ $_ := set $d "p" $p }}{{ $_ := set $d "q" ` +
+		"a part set twice": `{{ $p := dict "a" 1 }}{{ $d := dict }}{{ $_ := set $d "p" $p }}{{ $_ := set $d "q" ` +
 			`$p }}x: {{ toJson $d }}`,
 		"round to many places": `x: {{ round 1.5 1000000000 }}{{ add 9223372036854775807 1 }}`,
 	})...)
 	return all
 }
 
-// readers are functions that read a whole value.
+// readers are actions that read the whole value of $d, by the name of their function.
 var readers = map[string]string{
 	"print":        `{{ print $d }}`,
 	"an action":    `{{ $d }}`,

@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// hostileRequirements are Workloads with as many deployment targets and requirements as they may have, while a template
-// loops over what they require.
+// hostileRequirements returns cases of a Workload with as many deployment targets and requirements as it may have. The
+// template loops over the required deployment targets.
 func hostileRequirements() (all []hostileCase) {
 	const (
 		targets  = 2000
@@ -40,14 +40,15 @@ func hostileRequirements() (all []hostileCase) {
 	labelled := func(key string, value any) fleet.Requirement {
 		return fleet.Requirement{MatchLabels: map[string]string{key: fmt.Sprint(value)}}
 	}
-	add("requirements that all satisfy", "Too many required deployment targets", false, func(_, n int) fleet.Requirement {
-		r := labelled("all", 1)
-		r.Workload = "app"
-		if n%2 == 0 {
-			r.Workload = ""
-		}
-		return r
-	})
+	add("requirements that all targets satisfy", "Too many required deployment targets", false,
+		func(_, n int) fleet.Requirement {
+			r := labelled("all", 1)
+			r.Workload = "app"
+			if n%2 == 0 {
+				r.Workload = ""
+			}
+			return r
+		})
 	add("a cycle through all targets", "Deployment targets require each other", false, func(i, n int) fleet.Requirement {
 		return labelled("part", (i/8+n%2)%(targets/8))
 	})

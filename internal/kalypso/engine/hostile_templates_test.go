@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The error texts of the limits.
+// Parts of the errors of the limits.
 const (
 	steps  = "takes more than 1000000 steps"
 	work   = "each 64 bytes that functions read or return"
@@ -15,14 +15,15 @@ const (
 	passes = "after 8 more passes"
 )
 
-// self is a map that contains itself. shared is a map of 40 levels, each of which contains the next one twice.
+// self makes a map that contains itself. shared makes a list of 40 levels, each of which contains the next level twice.
+// long makes two equal texts of 500,000 bytes.
 const (
 	self   = `{{ $d := dict }}{{ $_ := set $d "a" $d }}`
 	shared = `{{ $d := list 1 }}{{ range 40 }}{{ $d = list $d $d }}{{ end }}`
 	long   = `{{ $l := repeat 500000 "a" }}{{ $m := print $l "" }}`
 )
 
-// fails returns cases of templates that exceed a limit in the template r.
+// fails returns cases of templates that exceed a limit. want is a part of the error, which must name the template.
 func fails(want string, templates map[string]string) (cases []hostileCase) {
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		cases = append(
@@ -33,7 +34,7 @@ func fails(want string, templates map[string]string) (cases []hostileCase) {
 	return cases
 }
 
-// renders returns cases of templates that render to a text.
+// renders returns cases of templates that render. want is a part of the file.
 func renders(want string, templates map[string]string) (cases []hostileCase) {
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		cases = append(cases, hostileCase{name: name, run: ofTemplate(templates[name], nil), want: want, renders: true})
@@ -41,7 +42,8 @@ func renders(want string, templates map[string]string) (cases []hostileCase) {
 	return cases
 }
 
-// hostileTemplates are templates that loop, call each other, grow, and read what is not theirs.
+// hostileTemplates returns cases of templates that loop, call each other, print too much, or read data that they must
+// not read, such as environment variables.
 func hostileTemplates() (all []hostileCase) {
 	all = append(all, fails(steps, map[string]string{
 		"a range of all numbers": `{{ range 9000000000000000000 }}{{ end }}`,
@@ -52,7 +54,7 @@ func hostileTemplates() (all []hostileCase) {
 		"calls of functions":     `{{ range 900000 }}{{ $_ := add 1 1 }}{{ end }}`,
 		"calls without end": `{{ define "a" }}{{ if lt . 60 }}{{ template "a" (add1 .) }}{{ template "a" (add1 .) ` +
 			`}}{{ end }}{{ end }}{{ template "a" 0 }}`,
-		"a list, element by one": `{{ range 900000 }}{{ if $.Labels }}{{ continue }}{{ end }}{{ end }}{{ range 900000 ` +
+		"two long loops": `{{ range 900000 }}{{ if $.Labels }}{{ continue }}{{ end }}{{ end }}{{ range 900000 ` +
 			`}}{{ end }}`,
 		"else after else": `{{ range 1000000 }}{{ if eq . -1 }}` + strings.Repeat(
 			`{{ else if eq . -2 }}`,
@@ -79,7 +81,7 @@ func hostileTemplates() (all []hostileCase) {
 	})...)
 	all = append(all, fails(size, map[string]string{
 		"a long output":               `{{ range 1000 }}` + strings.Repeat("x", 2000) + `{{ end }}`,
-		"a text again and again":      `{{ $x := repeat 100000 "x" }}{{ range 100 }}{{ $x }}{{ end }}`,
+		"a text in a loop":            `{{ $x := repeat 100000 "x" }}{{ range 100 }}{{ $x }}{{ end }}`,
 		"a text that doubles":         `{{ $x := "xx" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}`,
 		"a text passed to a template": `{{ define "a" }}{{ template "a" (print . .) }}{{ end }}{{ template "a" "xx" }}`,
 		"a text that escapes":         `{{ $x := "\"" }}{{ range 60 }}{{ $x = quote $x }}{{ end }}`,
@@ -94,29 +96,32 @@ func hostileTemplates() (all []hostileCase) {
 		"many variables to declare": wordsOf(50_000, `{{ $v%d := 1 }}`),
 	})...)
 	all = append(all, fails("", map[string]string{
-		"many brackets":             `{{ ` + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")", 200_000) + ` }}`,
-		"the environment":           `{{ env "HOME" }}`,
-		"the environment in it":     `{{ expandenv "$HOME" }}`,
-		"an address":                `{{ getHostByName "localhost" }}`,
-		"the clock":                 `{{ now }}`,
-		"chance":                    `{{ randAlphaNum 5 }}`,
-		"a key":                     `{{ genPrivateKey "rsa" }}`,
-		"a slow hash":               `{{ bcrypt "x" }}`,
-		"a template without a file": `{{ template "/etc/passwd" }}`,
-		"a place in memory":         `{{ printf "%p" .Labels }}`,
-		"our own functions":         `{{ kalypso_leave }}`,
-		"a field of a field":        `{{ .Workload.Name.Secret }}`,
+		"many brackets": `{{ ` + strings.Repeat("(", 200_000) + "1" + strings.Repeat(")",
+			200_000) + ` }}`,
+		"the environment":                     `{{ env "HOME" }}`,
+		"a text with an environment variable": `{{ expandenv "$HOME" }}`,
+		"an address on the network":           `{{ getHostByName "localhost" }}`,
+		"the clock":                           `{{ now }}`,
+		"a random text":                       `{{ randAlphaNum 5 }}`,
+		"a key":                               `{{ genPrivateKey "rsa" }}`,
+		"a slow hash":                         `{{ bcrypt "x" }}`,
+		"a template without a file":           `{{ template "/etc/passwd" }}`,
+		"an address in memory":                `{{ printf "%p" .Labels }}`,
+		"our own functions":                   `{{ kalypso_leave }}`,
+		"a field of a field":                  `{{ .Workload.Name.Secret }}`,
 	})...)
 	all = append(all, renders("x: ", map[string]string{
-		"nested ifs":                "x: " + strings.Repeat(`{{ if true }}`, 4000) + strings.Repeat(`{{ end }}`, 4000),
-		"nested brackets":           "x: {{ " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) + " }}",
-		"a shared value, unread":    shared + `x: {{ len $d }}`,
-		"a shared value, passed on": shared + `{{ define "a" }}{{ len . }}{{ end }}x: {{ template "a" $d }}`,
-		"90 templates":              wordsOf(90, `{{ define "t%d" }}y{{ end }}`) + `x: {{ template "t89" }}`,
-		"a million bytes":           `x: {{ repeat 1000000 "y" }}`,
-		"an ordinary loop":          `x: {{ range 20000 }}{{ if gt . 19998 }}{{ . }}{{ end }}{{ end }}`,
-		"many literal brackets":     "x: " + strings.Repeat("{", 1) + strings.Repeat("}", 5) + strings.Repeat(" { ", 100_000),
-		"lines without an action":   "x: |\n" + strings.Repeat("  line\n", 100_000),
+		"nested ifs": "x: " + strings.Repeat(`{{ if true }}`, 4000) + strings.Repeat(`{{ end }}`,
+			4000),
+		"nested brackets":                     "x: {{ " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000) + " }}",
+		"the length of a shared value":        shared + `x: {{ len $d }}`,
+		"a shared value passed to a template": shared + `{{ define "a" }}{{ len . }}{{ end }}x: {{ template "a" $d }}`,
+		"90 templates":                        wordsOf(90, `{{ define "t%d" }}y{{ end }}`) + `x: {{ template "t89" }}`,
+		"a million bytes":                     `x: {{ repeat 1000000 "y" }}`,
+		"an ordinary loop":                    `x: {{ range 20000 }}{{ if gt . 19998 }}{{ . }}{{ end }}{{ end }}`,
+		"many literal brackets": "x: " + strings.Repeat("{", 1) + strings.Repeat("}", 5) + strings.Repeat(" { ",
+			100_000),
+		"lines without an action": "x: |\n" + strings.Repeat("  line\n", 100_000),
 	})...)
 	return all
 }

@@ -30,21 +30,22 @@ const (
 	hostileEnv = "KALYPSO_HOSTILE_CASE"
 )
 
-// secret is a value of the platform that no case may show.
+// secret is a value of the platform that must not occur in a result or an error.
 const secret = "of-the-platform"
 
-// hostileCase is an input that would take too much.
+// hostileCase is an input that would take too much time or memory without a limit.
 type hostileCase struct {
 	name string
 	run  func(ctx context.Context) (string, error)
-	// want must be in the error, or with renders in the text. If both are empty, any error passes.
+	// want must be in the error, or in the text if renders is set. If want is empty and renders is not set, any error is
+	// right.
 	want    string
 	renders bool
 	object  string // the object that the error must name
 }
 
-// ownProcess names the cases that run in a process of their own: without the limit, each would end the process, because
-// a stack overflow cannot be caught.
+// ownProcess lists the cases that run in a process of their own. Without its limit, each would end the process, since
+// Go can't recover from a stack overflow.
 var ownProcess = []string{
 	"a template that calls itself", "nested brackets", "deep lists", "deep maps", "a deeper schema", "deep lists in YAML",
 	"deep maps in YAML", "deep blocks in YAML",
@@ -54,7 +55,7 @@ var ownProcess = []string{
 type hostileResult struct {
 	Text, Error string
 	Took        time.Duration
-	Memory      int64 // that the case added to the process, bytes
+	Memory      int64 // the memory that the case added to the process, in bytes
 }
 
 func hostileCases() []hostileCase {
@@ -68,9 +69,9 @@ func hostileCases() []hostileCase {
 	return append(all, hostileYAML()...)
 }
 
-// TestHostile runs each case: it must end within the limits of time and memory, with an error that names object and
-// limit, or with the right text. No other test of this process runs at the same time, and it has one processor: the
-// time of the process is the time of the case.
+// TestHostile runs each case. It must end within the limits of time and memory, with an error that names the object and
+// the limit, or with the right text. It measures the time of the process: so no other test of this process runs at the
+// same time, and it has one processor.
 func TestHostile(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	// The provider's garbage collector runs at Go's default. Tests run with a higher GOGC, which keeps more garbage.
@@ -98,10 +99,10 @@ func TestHostile(t *testing.T) {
 				t.Errorf("it took %s", result.Took)
 			}
 			if result.Memory > hostileMemory {
-				t.Errorf("it took %d MiB", result.Memory>>20)
+				t.Errorf("it used %d MiB", result.Memory>>20)
 			}
 			if strings.Contains(result.Text+result.Error, secret) {
-				t.Error("it shows a value of the platform")
+				t.Error("the result contains a value of the platform")
 			}
 			switch {
 			case c.renders && result.Error != "":
@@ -111,7 +112,7 @@ func TestHostile(t *testing.T) {
 			case !c.renders && result.Error == "":
 				t.Errorf("no error, but %.1000q", result.Text)
 			case !c.renders && (!strings.Contains(result.Error, c.want) || !strings.Contains(result.Error, c.object)):
-				t.Errorf("%.1000s\ndoes not say %q of %q", result.Error, c.want, c.object)
+				t.Errorf("%.1000s\ndoes not contain %q and %q", result.Error, c.want, c.object)
 			case len(result.Error) > 300_000:
 				t.Errorf("the error has %d bytes", len(result.Error))
 			}
@@ -123,7 +124,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// hostileProcess runs a case in a process, and returns what it reports.
+// hostileProcess runs a case in a process of its own, and returns the result that the process prints.
 func hostileProcess(t *testing.T, n int) (result hostileResult) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHostile$", "-test.v=false")
@@ -141,7 +142,8 @@ func hostileProcess(t *testing.T, n int) (result hostileResult) {
 	return result
 }
 
-// measure runs the case under a watchdog, which ends the process if the case exceeds a bound ten times.
+// measure runs the case under a watchdog, which ends the process if the case needs ten times the time or memory
+// allowed.
 func (c hostileCase) measure() (result hostileResult) {
 	debug.FreeOSMemory()
 	start, memory := processor.Time(), ownMemory()
@@ -168,15 +170,16 @@ func (c hostileCase) measure() (result hostileResult) {
 	return result
 }
 
-// ownMemory returns the memory that Go uses, in bytes. Go returns memory so slowly that right after a case this is the
-// case's peak.
+// ownMemory returns the memory that Go has from the system, in bytes. Go returns memory slowly, so right after a case
+// it is the case's peak.
 func ownMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// ofFleet returns a case that runs the engine on a fleet, with the files of its only target as result.
+// ofFleet returns the run function of a case: it runs the engine on a fleet, and returns the reconciler file of the
+// fleet's only target.
 func ofFleet(build func() *fleet.Fleet) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		made, problems := engine.Run(ctx, build(), nil)
@@ -195,7 +198,7 @@ func ofFleet(build func() *fleet.Fleet) func(ctx context.Context) (string, error
 	}
 }
 
-// ofTemplate returns a case of a template, with values in addition to the secret.
+// ofTemplate returns the run function of a case with a template. The template gets the values and the secret.
 func ofTemplate(template string, values map[string]string) func(ctx context.Context) (string, error) {
 	return ofFleet(func() *fleet.Fleet {
 		f := teamFleet(template, "", map[string]string{"path": "./x", "repo": "r"})

@@ -10,25 +10,25 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// loseColon makes the reconcilers invalid, in line 5.
+// loseColon removes a colon in line 5 of the reconcilers, which makes them invalid YAML.
 func loseColon(f *fleet.Fleet) {
 	f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "namespace:", "namespace", 1)
 }
 
-// TestInvalidFiles: a file that no cluster can apply is an error, if it changes. It is the fault of the deployment
-// targets that have it.
+// TestInvalidFiles: a file that no cluster can apply is an error if it is new or changed. It is a fault of the
+// deployment targets that have the file.
 func TestInvalidFiles(t *testing.T) {
 	t.Parallel()
 	const all = "large/shop-blue large/shop-green large/shop-red"
 	for _, tt := range []struct {
 		name    string
 		change  func(*testing.T, *fleet.Fleet)
-		affects string   // with LeaveOutFailed
-		tree    string   // with LeaveOutFailed
-		texts   []string // in the problem; none: there is no problem
+		affects string   // the targets that the problem affects, with LeaveOutFailed
+		tree    string   // the targets of the tree, with LeaveOutFailed
+		texts   []string // parts of the problem; nil if there must be no problem
 		warning bool
 	}{
-		{name: "valid", tree: all, change: func(*testing.T, *fleet.Fleet) {}},
+		{name: "valid files", tree: all, change: func(*testing.T, *fleet.Fleet) {}},
 		{name: "a lost colon", affects: all, texts: []string{`Template "flux" renders files that kustomize refuses`,
 			"reconciler.yaml, line 5: could not find expected ':' (3 deployment target folders, such as large/shop-blue)",
 			`guardrails.invalid_objects is "error"`},
@@ -38,16 +38,16 @@ func TestInvalidFiles(t *testing.T) {
 				loseColon(f)
 				f.Invalid = problem.Warn
 			}},
-		{name: "not known yet", tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+		{name: "an unknown setting for invalid files", tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
 			loseColon(f)
 			f.Invalid = ""
 		}},
-		{name: "objects are not compared", affects: all, texts: []string{"could not find expected ':'"},
+		{name: "a lost colon while duplicates are ignored", affects: all, texts: []string{"could not find expected ':'"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				loseColon(f)
 				f.Duplicates = problem.Ignore
 			}},
-		{name: "in a manifest that follows", affects: all, texts: []string{"namespace.yaml, line 6: it has no apiVersion"},
+		{name: "a fault in a later manifest", affects: all, texts: []string{"namespace.yaml, line 6: it has no apiVersion"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: A\nmetadata:\n  name: b\n")
 			}},
@@ -63,7 +63,7 @@ func TestInvalidFiles(t *testing.T) {
 			loseColon(f)
 			deliver(t, f)
 		}},
-		{name: "one changed file beside unchanged files", affects: "large/shop-red",
+		{name: "one changed and two unchanged files", affects: "large/shop-red",
 			tree: "large/shop-blue large/shop-green", texts: []string{"(1 deployment target folder, such as large/shop-red)"},
 			change: func(t *testing.T, f *fleet.Fleet) {
 				loseColon(f)
@@ -74,7 +74,7 @@ func TestInvalidFiles(t *testing.T) {
 			f.Templates[0].Manifests[0] = "a: b: c\n"
 			f.Templates[0].ContentType = fleet.ContentShell
 		}},
-		{name: "nothing and comments", tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+		{name: "an empty file and a file of comments", tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
 			f.Templates[0].Manifests[0], f.Templates[1].Manifests[0] = "", "\n# nothing\n---\n"
 		}},
 		{name: "a kustomization", tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
@@ -116,7 +116,7 @@ func TestInvalidFiles(t *testing.T) {
 	}
 }
 
-// TestInvalidFilesOfManyFolders: the problem does not depend on which folder was read first.
+// TestInvalidFilesOfManyFolders: folders are checked in parallel, but the problem does not depend on which was first.
 func TestInvalidFilesOfManyFolders(t *testing.T) {
 	t.Parallel()
 	var texts []string

@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestLeaveOutFailed pins which faults are a team's, and which targets they affect. The rest of the tree is that of the
-// fleet without these targets. All other faults fail as without LeaveOutFailed.
+// TestLeaveOutFailed checks which faults are a team's, and which targets they affect. Only these targets are left out
+// of the tree. A fault of the platform fails the fleet, as it does without LeaveOutFailed.
 func TestLeaveOutFailed(t *testing.T) {
 	t.Parallel()
 	target := func(change func(*fleet.Workload, *fleet.Target)) func(*fleet.Fleet) {
@@ -22,7 +22,7 @@ func TestLeaveOutFailed(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*fleet.Fleet)
-		affects string // "": the fleet fails
+		affects string // the targets that the faults affect; "-" if none; empty if the fleet fails
 		tree    string
 	}{
 		{"a template that fails on its data", target(func(_ *fleet.Workload, t *fleet.Target) {
@@ -34,64 +34,64 @@ func TestLeaveOutFailed(t *testing.T) {
 		{"text that changes the documents", target(func(_ *fleet.Workload, t *fleet.Target) {
 			t.Manifests["path"] = "a: b"
 		}), app, "large/other-test small/other-test"},
-		{"values against the schema of the target", target(func(_ *fleet.Workload, t *fleet.Target) {
+		{"values that violate the schema of the target", target(func(_ *fleet.Workload, t *fleet.Target) {
 			t.ConfigSchemas = []string{`{"required": ["NONE"]}`}
 		}), app, "large/other-test small/other-test"},
-		{"values against the schema of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
+		{"values that violate the schema of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
 			w.ConfigSchemas = []string{`{"required": ["NONE"]}`}
 		}), app, "large/other-test small/other-test"},
-		{"a schema of the Workload that can't be used", target(func(w *fleet.Workload, _ *fleet.Target) {
+		{"a broken schema of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
 			w.ConfigSchemas = []string{"{"}
 		}), "*/app-test", "large/other-test small/other-test"},
-		{"text with a template", target(func(_ *fleet.Workload, t *fleet.Target) {
+		{"a text that contains a template", target(func(_ *fleet.Workload, t *fleet.Target) {
 			t.Manifests["path"] = "{{ .ConfigData }}"
 		}), "*/app-test", "large/other-test small/other-test"},
-		{"a label", target(func(_ *fleet.Workload, t *fleet.Target) {
+		{"an invalid label of a target", target(func(_ *fleet.Workload, t *fleet.Target) {
 			t.Labels = map[string]string{"a": "b c"}
 		}), "*/app-test", "large/other-test small/other-test"},
-		{"a label of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
+		{"an invalid label of the Workload", target(func(w *fleet.Workload, _ *fleet.Target) {
 			w.Labels = map[string]string{"a": "b c"}
 		}), "*/app-test", "large/other-test small/other-test"},
 		{"no environment", target(func(_ *fleet.Workload, t *fleet.Target) {
 			t.Environment = ""
 		}), "*/app-test", "large/other-test small/other-test"},
-		{"the quota of a Workload", func(f *fleet.Fleet) {
+		{"more targets than a Workload may have", func(f *fleet.Fleet) {
 			w := f.Workloads[0]
 			w.Targets = append(w.Targets, fleet.Target{Name: "more", Environment: "dev"})
 			f.Limits.TargetsPerWorkload = 1
 		}, "*/app-test */app-more", "large/other-test small/other-test"},
-		{"a target of the same name in another environment", func(f *fleet.Fleet) {
+		{"an invalid target with the same name in another environment", func(f *fleet.Fleet) {
 			w := f.Workloads[0]
 			w.Targets = append(w.Targets, fleet.Target{Name: "test", Environment: "prod", Labels: map[string]string{"a": "b c"}})
 		}, "-", "large/app-test large/other-test small/app-test small/other-test"},
 
-		{"no environment, beside a target of its name", target(func(w *fleet.Workload, t *fleet.Target) {
+		{"no environment, but another target with the same name has one", target(func(w *fleet.Workload, t *fleet.Target) {
 			w.Targets = append(w.Targets, fleet.Target{Name: t.Name})
 		}), "-", "large/app-test large/other-test small/app-test small/other-test"},
 
 		{"a template that does not parse", func(f *fleet.Fleet) { f.Templates[0].Manifests = []string{"{{ end }}"} }, "", ""},
-		{"values against a schema of the platform", func(f *fleet.Fleet) {
+		{"values that violate a schema of the platform", func(f *fleet.Fleet) {
 			addSchema(f, "strict", `{"required": ["NONE"]}`)
 		}, "", ""},
-		{"a schema of the platform that can't be used", func(f *fleet.Fleet) { addSchema(f, "none", "{") }, "", ""},
-		{"the name of a target", target(func(_ *fleet.Workload, t *fleet.Target) { t.Name = "../a" }), "", ""},
-		{"a name given twice", target(func(w *fleet.Workload, t *fleet.Target) {
+		{"a broken schema of the platform", func(f *fleet.Fleet) { addSchema(f, "none", "{") }, "", ""},
+		{"an invalid name of a target", target(func(_ *fleet.Workload, t *fleet.Target) { t.Name = "../a" }), "", ""},
+		{"two targets with one name", target(func(w *fleet.Workload, t *fleet.Target) {
 			w.Targets = append(w.Targets, *t)
 		}), "", ""},
-		{"names that collide, also with a target that fails", func(f *fleet.Fleet) {
+		{"a target whose name collides with a target that fails", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Name = "x-test"
 			f.Workloads[0].Targets[0].Manifests["path"] = "{{"
 			f.Workloads[1].Name = "app-x"
 		}, "", ""},
-		{"names that collide with a target without environment", func(f *fleet.Fleet) {
+		{"a target whose name collides with a target without environment", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: "x-test"})
 			f.Workloads[1].Name = "app-x"
 		}, "", ""},
 		{"a namespace that is too long", target(func(_ *fleet.Workload, t *fleet.Target) {
 			t.Name = strings.Repeat("long", 15)
 		}), "", ""},
-		{"the quota of the fleet", func(f *fleet.Fleet) { f.Limits.Assignments = 1 }, "", ""},
-		{"a fault of a team, and one of the platform", func(f *fleet.Fleet) {
+		{"more assignments than the fleet may have", func(f *fleet.Fleet) { f.Limits.Assignments = 1 }, "", ""},
+		{"a fault of a team and a fault of the platform", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Manifests["path"] = "{{"
 			f.Templates[0].Manifests = []string{"{{ end }}"}
 		}, "", ""},
@@ -147,7 +147,7 @@ func twoTeams() *fleet.Fleet {
 	return f
 }
 
-// affected lists the targets that problems affect, as cluster type/target; "-" without any.
+// affected lists the targets that problems affect, as cluster type/target, or returns "-" if they affect none.
 func affected(ps problem.Problems) string {
 	var all []string
 	for _, p := range ps {

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
-// TestQuotas pins that a fleet within its limits renders, and that one that exceeds them is an error that names object,
-// limit and number.
+// TestQuotas checks that a fleet within its limits renders. If it exceeds a limit, the error names the object, the
+// limit and the number.
 func TestQuotas(t *testing.T) {
 	grow := func(targets, clusterTypes int, limits fleet.Limits) *fleet.Fleet {
 		f := teamFleet("path: {{ .Manifests.path }}", "", map[string]string{"path": "x"})
@@ -38,7 +38,7 @@ func TestQuotas(t *testing.T) {
 	tests := []struct {
 		name  string
 		fleet *fleet.Fleet
-		want  []string // "": it renders
+		want  []string // parts of the error; nil if the fleet renders
 	}{
 		{"as many assignments as allowed", grow(10, 10, fleet.Limits{Assignments: 100}), nil},
 		{
@@ -73,14 +73,14 @@ func TestQuotas(t *testing.T) {
 			}
 			for _, want := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("%v\ndoes not say %q", err, want)
+					t.Errorf("%v\ndoes not contain %q", err, want)
 				}
 			}
 		})
 	}
 }
 
-// TestCheckManifests limits the YAML of a fleet.
+// TestCheckManifests checks the limit for all YAML texts of a fleet together.
 func TestCheckManifests(t *testing.T) {
 	texts := map[string]string{"a.yaml": strings.Repeat("a", 600), "b.yaml": strings.Repeat("b", 424)}
 	if ps := (fleet.Limits{Manifests: 1024}).CheckManifests(texts); len(ps) > 0 {
@@ -94,7 +94,7 @@ func TestCheckManifests(t *testing.T) {
 	}
 }
 
-// TestParseStops stops the parsing of many documents, as an interrupt and a timeout do.
+// TestParseStops cancels the context while many documents are parsed, as an interrupt or a timeout does.
 func TestParseStops(t *testing.T) {
 	const document = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"
 	text := strings.Repeat(document, 500_000)
@@ -110,8 +110,8 @@ func TestParseStops(t *testing.T) {
 	}
 }
 
-// TestRunStops stops a run in each of its stages, as an interrupt and a timeout do. Each stage must end long before it
-// would be complete.
+// TestRunStops cancels the context in each stage of a run, as an interrupt or a timeout does. The stage must end long
+// before it would be complete.
 func TestRunStops(t *testing.T) {
 	fleets := map[string]func() *fleet.Fleet{
 		"validation": func() *fleet.Fleet {

@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// fluxFleet returns a fleet of a workload with the targets blue, green and red on the cluster type large. name is the
-// name of their GitRepositories.
+// fluxFleet returns a fleet of a workload with the targets blue, green and red on the cluster type large. Each target
+// has a GitRepository, whose name is the given template.
 func fluxFleet(name string) *fleet.Fleet {
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -37,7 +37,7 @@ func fluxFleet(name string) *fleet.Fleet {
 	return f
 }
 
-// deliver delivers the fleet's tree without the named targets.
+// deliver sets the fleet's delivered tree to its present tree, without the named targets.
 func deliver(t *testing.T, f *fleet.Fleet, without ...string) {
 	t.Helper()
 	duplicates, invalid := f.Duplicates, f.Invalid
@@ -76,33 +76,34 @@ func TestDuplicateObjects(t *testing.T) {
 		name, object string
 		change       func(*testing.T, *fleet.Fleet)
 		errors       bool
-		affects      string   // with LeaveOutFailed
-		tree         string   // with LeaveOutFailed
-		texts        []string // in the problems
+		affects      string   // the targets that the problems affect, with LeaveOutFailed
+		tree         string   // the targets of the tree, with LeaveOutFailed
+		texts        []string // parts of the problems
 	}{
 		{name: "unique names", object: unique, tree: all},
-		{name: "names of the workload", object: colliding, tree: all, texts: []string{
+		{name: "one name for all targets", object: colliding, tree: all, texts: []string{
 			`Template "flux"`, "GitRepository.source.toolkit.fluxcd.io flux-system/shop in shop-blue/reconciler.yaml and " +
 				"shop-green/reconciler.yaml", "in shop-blue/reconciler.yaml and shop-red/reconciler.yaml", "is \"warn\""}},
-		{name: "ignored", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+		{name: "duplicates that are ignored", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
 			f.Duplicates = problem.Ignore
 			twice(f)
 		}},
-		{name: "unknown names", object: colliding, tree: all, change: func(_ *testing.T,
+		{name: "an unknown setting for duplicates", object: colliding, tree: all, change: func(_ *testing.T,
 			f *fleet.Fleet) {
 			f.Duplicates = ""
 		}},
-		{name: "an error", object: colliding, errors: true, affects: "large/shop-green large/shop-red",
+		{name: "duplicates as errors", object: colliding, errors: true, affects: "large/shop-green large/shop-red",
 			tree:   "large/shop-blue",
 			change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = problem.Fail },
 			texts:  []string{"is \"error\""}},
-		{name: "the newer target comes first in the alphabet", object: colliding, errors: true, affects: "large/shop-blue " +
-			"large/shop-red",
+		{name: "two new targets, one of them first in the alphabet", object: colliding, errors: true,
+			affects: "large/shop-blue " +
+				"large/shop-red",
 			tree: "large/shop-green", change: func(t *testing.T, f *fleet.Fleet) {
 				deliver(t, f, "shop-blue", "shop-red")
 				f.Duplicates = problem.Fail
 			}},
-		{name: "the target that changes is the newer one", object: colliding, errors: true,
+		{name: "two delivered targets that change", object: colliding, errors: true,
 			affects: "large/shop-blue large/shop-green",
 			tree:    "large/shop-red", change: func(t *testing.T, f *fleet.Fleet) {
 				deliver(t, f)
@@ -110,12 +111,13 @@ func TestDuplicateObjects(t *testing.T) {
 				f.Workloads[0].Targets[1].Manifests["branch"] = "other"
 				f.Duplicates = problem.Fail
 			}},
-		{name: "a folder that does not change", object: colliding, tree: all, change: func(t *testing.T, f *fleet.Fleet) {
-			f.Duplicates = problem.Fail
-			twice(f)
-			deliver(t, f)
-		}},
-		{name: "two files of one target", object: "a", errors: true,
+		{name: "a delivered folder that does not change", object: colliding, tree: all,
+			change: func(t *testing.T, f *fleet.Fleet) {
+				f.Duplicates = problem.Fail
+				twice(f)
+				deliver(t, f)
+			}},
+		{name: "one object in two files of a target", object: "a", errors: true,
 			affects: "large/shop-blue", tree: "large/shop-green", texts: []string{
 				`Templates "ns" and "flux"`, "flux-system/a in shop-blue/namespace.yaml and shop-blue/reconciler.yaml"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
@@ -125,10 +127,11 @@ func TestDuplicateObjects(t *testing.T) {
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, f.Templates[0].Manifests[0])
 				f.Templates[1].Manifests[1] = strings.ReplaceAll(f.Templates[1].Manifests[1], "main", "other")
 			}},
-		{name: "twice in one file", object: unique, errors: true, affects: "large/shop-blue large/shop-green large/shop-red",
-			texts:  []string{"Namespace dev-large-shop-blue in shop-blue/namespace.yaml and shop-blue/namespace.yaml"},
-			change: func(_ *testing.T, f *fleet.Fleet) { twice(f) }},
-		{name: "versions of one object", object: colliding, tree: all, texts: []string{"shop-green/reconciler.yaml"},
+		{name: "one object twice in a file", object: unique, errors: true,
+			affects: "large/shop-blue large/shop-green large/shop-red",
+			texts:   []string{"Namespace dev-large-shop-blue in shop-blue/namespace.yaml and shop-blue/namespace.yaml"},
+			change:  func(_ *testing.T, f *fleet.Fleet) { twice(f) }},
+		{name: "one object in two API versions", object: colliding, tree: all, texts: []string{"shop-green/reconciler.yaml"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "io/v1",
 					`io/{{ if eq .DeploymentTargetName "shop-blue" }}v1beta2{{ else }}v1{{ end }}`, 1)
@@ -136,7 +139,7 @@ func TestDuplicateObjects(t *testing.T) {
 		{name: "a shell script", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
 			f.Templates[0].ContentType = fleet.ContentShell
 		}},
-		{name: "another namespace", object: unique, tree: all, texts: []string{"outside of their namespace",
+		{name: "an object in another namespace", object: unique, tree: all, texts: []string{"outside of their namespace",
 			"large / shop-red/namespace.yaml, document 1: Role.rbac.authorization.k8s.io kube-system/a is not in " +
 				"dev-large-shop-red"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
@@ -185,14 +188,14 @@ func TestDuplicateObjects(t *testing.T) {
 				"shop-blue": result.Tree.Folders[0].Targets[0].Hash, "shop-green": result.Tree.Folders[0].Targets[1].Hash,
 				"shop-red": result.Tree.Folders[0].Targets[2].Hash,
 			}); result.Tree.Folders[0].Hash != want {
-				t.Error("the folder has another hash than its targets make")
+				t.Error("the hash of the folder does not follow from the hashes of its targets")
 			}
 		})
 	}
 }
 
-// TestUnservedVersions: one warning names the templates that render versions that Flux no longer serves, and the
-// version to use. Versions that a template only mentions do not count.
+// TestUnservedVersions: one warning lists the templates that render API versions which Flux no longer serves, with the
+// version to use. A version in a comment or a text is not reported.
 func TestUnservedVersions(t *testing.T) {
 	t.Parallel()
 	const flux = "source.toolkit.fluxcd.io/"
@@ -210,22 +213,23 @@ func TestUnservedVersions(t *testing.T) {
 		change func(*testing.T, *fleet.Fleet)
 		want   []string
 	}{
-		{"served", func(*testing.T, *fleet.Fleet) {}, nil},
-		{"in a comment and in a text", func(_ *testing.T, f *fleet.Fleet) {
+		{"a served version", func(*testing.T, *fleet.Fleet) {}, nil},
+		{"an unserved version in a comment and in a text", func(_ *testing.T, f *fleet.Fleet) {
 			f.Templates[0].Manifests[0] = "# apiVersion: " + flux + "v1beta2\n" + f.Templates[0].Manifests[0] +
 				"  text: |\n    apiVersion: " + flux + "v1beta2\n"
 		}, nil},
-		{"in a value that a template prints", func(_ *testing.T, f *fleet.Fleet) { fromValue(f) }, []string{ofFlux}},
-		{"in a template that no cluster type uses", func(_ *testing.T, f *fleet.Fleet) {
+		{"an unserved version in a value that a template prints", func(_ *testing.T, f *fleet.Fleet) { fromValue(f) },
+			[]string{ofFlux}},
+		{"an unserved version in a template that no cluster type uses", func(_ *testing.T, f *fleet.Fleet) {
 			unused := *f.Templates[0]
 			unused.Name, unused.Manifests = "unused", []string{"apiVersion: " + flux + "v1beta2\nkind: GitRepository\n"}
 			f.Templates = append(f.Templates, &unused)
 		}, nil},
-		{"in a folder that does not change", func(t *testing.T, f *fleet.Fleet) {
+		{"an unserved version in a folder that does not change", func(t *testing.T, f *fleet.Fleet) {
 			fromValue(f)
 			deliver(t, f)
 		}, nil},
-		{"in several templates", func(_ *testing.T, f *fleet.Fleet) {
+		{"unserved versions in two templates", func(_ *testing.T, f *fleet.Fleet) {
 			fromValue(f)
 			f.Templates[1].Manifests = append(f.Templates[1].Manifests, "{\"apiVersion\": "+
 				"\"kustomize.toolkit.fluxcd.io/v1beta1\", \"kind\": \"Kustomization\", \"metadata\": {\"name\": \"a\", "+
@@ -261,7 +265,7 @@ func TestUnservedVersions(t *testing.T) {
 }
 
 // TestManyDuplicateObjects: a template that is wrong for a whole fleet is one problem of limited length. The files of a
-// delivered folder that changes wait to be read, up to 16 MiB.
+// delivered folder that changes are kept to be compared later, up to 16 MiB; the files here are larger.
 func TestManyDuplicateObjects(t *testing.T) {
 	t.Parallel()
 	const targets = 400

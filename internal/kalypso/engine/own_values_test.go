@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// ownValuesFleet returns a fleet with n assignments, each of which has a config of its own.
+// ownValuesFleet returns a fleet of n assignments, each with its own config.
 func ownValuesFleet(n int) *fleet.Fleet {
 	const clusterTypes = 100
 	f := &fleet.Fleet{

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// extremeTexts and extremeNumbers are values at the limits of a field, and beyond.
+// extremeTexts and extremeNumbers are values at and beyond the limits of fields.
 var (
 	extremeTexts = []string{
 		"", " ", "-1", "a", "dev", "true", "\x00", "\xff\xfe", "\u202e", "é", "null", "~", "{}", "[]", "{{", "{{ . }}",
@@ -75,7 +75,7 @@ func setExtreme(r *rand.Rand, v reflect.Value) {
 		case r.IntN(3) == 0:
 			v.SetZero()
 		case r.IntN(2) == 0 && n > 0:
-			v.Set(reflect.AppendSlice(v.Slice3(0, n, n), v)) // all twice
+			v.Set(reflect.AppendSlice(v.Slice3(0, n, n), v)) // each element twice
 		case v.Type().Elem().Kind() != reflect.Pointer:
 			element := reflect.New(v.Type().Elem()).Elem()
 			fields(element, func(field reflect.Value) { setExtreme(r, field) })
@@ -90,7 +90,7 @@ func setExtreme(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// TestNoPanic sets fields of all objects to extreme values. With or without problems, no stage panics.
+// TestNoPanic sets fields of random fleets to extreme values. A stage may report problems, but must not panic.
 func TestNoPanic(t *testing.T) {
 	touched := map[string]bool{}
 	for seed := range seeds.Of(t, 400, 20_000) {

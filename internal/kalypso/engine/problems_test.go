@@ -14,9 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-var update = flag.Bool("update", false, "write what is expected anew")
+var update = flag.Bool("update", false, "write the expected problems to testdata")
 
-// brokenFleet returns the base fleet with one mistake of each kind, as far as they can occur together.
+// brokenFleet is the base fleet with one mistake of each kind, as far as they can occur together.
 const brokenFleet = base + `
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -109,8 +109,8 @@ metadata: {name: other}
 spec: {deploymentTargets: [{name: x-y, environment: dev}]}
 `
 
-// TestProblems pins that a run reports all problems of a fleet at once, each with its object and origin, in the same
-// order for any order of the input.
+// TestProblems checks that a run reports all problems of a fleet at once, each with its object and origin. Their order
+// must not depend on the order of the input.
 func TestProblems(t *testing.T) {
 	const golden = "testdata/problems.txt"
 	r := rand.New(rand.NewPCG(5, 6))
@@ -121,7 +121,7 @@ func TestProblems(t *testing.T) {
 		}
 		built, problems := build(t.Context(), f)
 		if built != nil {
-			t.Fatal("there is a tree of a broken fleet")
+			t.Fatal("a broken fleet has a tree")
 		}
 		var got strings.Builder
 		for _, p := range problems {
@@ -145,9 +145,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestManyFailuresAreOneProblem pins that a fault that affects many assignments is reported once, with the first of
-// them.
-func TestManyFailuresAreOneProblem(t *testing.T) {
+// TestProblemOfManyAssignments checks that a fault of many assignments is one problem, which lists the first of them.
+func TestProblemOfManyAssignments(t *testing.T) {
 	f := read(t, "dev", base)
 	f.Templates[0].Manifests = []string{"{{ .Labels.none }}"}
 	for i := range 150 {
@@ -163,7 +162,7 @@ func TestManyFailuresAreOneProblem(t *testing.T) {
 	detail := problems[0].Detail
 	for _, want := range []string{"Affected assignments (151)", "\n  large / app-t000\n", "and 51 more"} {
 		if !strings.Contains(detail, want) {
-			t.Errorf("%q does not say %q", detail, want)
+			t.Errorf("%q does not contain %q", detail, want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// randomFleet returns a small fleet that is affected by every rule. The same seed gives the same fleet.
+// randomFleet returns a small fleet to which every rule may apply. The same seed gives the same fleet.
 func randomFleet(seed uint64) *fleet.Fleet {
 	g := &fleetGenerator{rand.New(rand.NewPCG(seed, 11))}
 	f := &fleet.Fleet{Environment: "dev"}
@@ -159,7 +159,7 @@ func (g *fleetGenerator) labels() map[string]string {
 	return labels
 }
 
-// configValues are values of all types. Some make a template fail, or render nothing.
+// configValues are values of all types. With some of them a template fails or renders nothing.
 var configValues = []string{
 	"text",
 	"",
@@ -192,7 +192,8 @@ type site struct {
 	set    func(value string)
 }
 
-// sites returns the sites of f, in the same order for equal fleets. Those of one object may overlap.
+// sites returns the sites of f, in the same order for equal fleets. Two sites of one object may overlap, such as a key
+// of a map and the whole map.
 func sites(f *fleet.Fleet) (all []site) {
 	add := func(name string, set func(string), values ...string) { all = append(all, site{name, values, set}) }
 	inMap := func(name string, m *map[string]string, values ...string) {

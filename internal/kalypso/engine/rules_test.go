@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// base is a fleet with one assignment. Each test adds the objects that it is about.
+// base is a fleet with one assignment. Each test adds the objects that it tests.
 const base = `
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Template
@@ -82,8 +82,8 @@ func TestTree(t *testing.T) {
 		input             []string
 		want              map[string]string
 	}{
-		{"nothing is scheduled", "stage", []string{base}, map[string]string{}},
-		{"several policies choose a pair", "dev", []string{base, `
+		{"no targets in the environment", "stage", []string{base}, map[string]string{}},
+		{"two policies that select the same target and cluster type", "dev", []string{base, `
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: SchedulingPolicy
 metadata: {name: again}
@@ -100,7 +100,7 @@ spec:
 			"large/app-test/platform-config.yaml": "{}",
 		}},
 		{
-			"workspaces by registration, environment with dashes",
+			"workspaces of registrations, in an environment whose name has dashes",
 			"dev-eu-1",
 			[]string{base, `
 apiVersion: v1
@@ -245,7 +245,7 @@ data:
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := read(t, tt.environment, tt.input...)
-			if len(tt.input) > 1 { // an object of a test replaces the one of the base
+			if len(tt.input) > 1 { // an object of the test replaces the object of the base with the same name
 				f.ClusterTypes = last(f.ClusterTypes)
 			}
 			built, problems := build(t.Context(), f)
@@ -267,7 +267,7 @@ data:
 	}
 }
 
-// last keeps the last of the objects with the same name.
+// last keeps only the last of the objects with the same name.
 func last(objects []*fleet.ClusterType) (kept []*fleet.ClusterType) {
 	for i, o := range objects {
 		again := false

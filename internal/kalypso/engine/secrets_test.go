@@ -17,8 +17,8 @@ import (
 
 const platformSecret = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: PlatformSecret\n"
 
-// TestExternalSecret renders all forms of references with the built-in template. The schema of External Secrets accepts
-// each result.
+// TestExternalSecret renders all forms of references with the built-in template, and validates each result with the
+// schema of External Secrets.
 func TestExternalSecret(t *testing.T) {
 	t.Parallel()
 	schema := externalSecretSchema(t)
@@ -51,7 +51,7 @@ spec:
       remoteRef:
         key: two
 `},
-		"the store with the most keys is the default": {
+		"two stores with different numbers of keys": {
 			"A: {store: aws, key: a}\n    B: {store: vault, key: b, property: p}\n    C: {store: " +
 				"vault, key: c}", "vault",
 			`    - secretKey: A
@@ -69,7 +69,7 @@ spec:
       remoteRef:
         key: c
 `},
-		"the first store by name is the default among equals": {
+		"two stores with equal numbers of keys": {
 			"A: {store: vault.b, key: a}\n    B: {store: vault.a, key: b}", "vault.a",
 			`    - secretKey: A
       remoteRef:
@@ -115,8 +115,8 @@ spec:
 	}
 }
 
-// externalSecretSchema returns the schema of External Secrets for external-secrets.io/v1, from its Go module. It
-// refuses fields that the schema does not list, as the API server does with strict validation.
+// externalSecretSchema returns the schema of External Secrets for external-secrets.io/v1, from its Go module. The
+// returned schema does not allow additional fields, as the API server with strict validation.
 func externalSecretSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile(apiserver.CRDs(t, apiserver.ExternalSecrets)[0])
@@ -151,7 +151,7 @@ func externalSecretSchema(t *testing.T) *jsonschema.Schema {
 	root := versions[i].Schema.OpenAPIV3Schema
 	properties, _ := root["properties"].(map[string]any)
 	properties["metadata"] = map[string]any{"type": "object"}
-	refuseOthers(root)
+	forbidAdditional(root)
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("externalsecret.json", root); err != nil {
 		t.Fatal(err)
@@ -167,25 +167,25 @@ func externalSecretSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// refuseOthers closes each object of a schema that lists its properties.
-func refuseOthers(schema any) {
+// forbidAdditional forbids additional properties in each object of a schema that lists its properties.
+func forbidAdditional(schema any) {
 	switch schema := schema.(type) {
 	case map[string]any:
 		for _, part := range schema {
-			refuseOthers(part)
+			forbidAdditional(part)
 		}
 		if properties, ok := schema["properties"].(map[string]any); ok && properties["metadata"] == nil {
 			schema["additionalProperties"] = false
 		}
 	case []any:
 		for _, part := range schema {
-			refuseOthers(part)
+			forbidAdditional(part)
 		}
 	}
 }
 
-// TestSecretFiles: an assignment without references has no file. A cluster type's own template renders the references.
-// A template that renders nothing gives no file.
+// TestSecretFiles: an assignment has a file of secrets if it has references and the cluster type's template renders
+// them to text.
 func TestSecretFiles(t *testing.T) {
 	t.Parallel()
 	const own = `apiVersion: scheduler.kalypso.io/v1alpha1
@@ -215,7 +215,7 @@ spec: {reconciler: r, namespaceService: "n", secretType: s}
 		"a secret of another region": {secret("region: north", "A: {store: v, key: k}"), nil},
 		"a secret of its cluster type": {secret("cluster-type: small",
 			"A: {store: v, key: k}, B: {store: v, key: k, property: p}"), map[string]string{"small": "A=v/k\nB=v/k#p\n"}},
-		"an empty template": {secret("cluster-type: small", "A: {store: none, key: k}"), nil},
+		"a template that renders nothing": {secret("cluster-type: small", "A: {store: none, key: k}"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -240,9 +240,9 @@ spec: {reconciler: r, namespaceService: "n", secretType: s}
 	}
 }
 
-// TestSecretsStayOutOfOtherFiles: templates that print, hash or encode all of their data render the same with and
-// without secrets.
-func TestSecretsStayOutOfOtherFiles(t *testing.T) {
+// TestSecretsOnlyInTheirFile: templates of other types can't read secrets. Those that print, hash or encode all of
+// their data render the same files with and without a secret.
+func TestSecretsOnlyInTheirFile(t *testing.T) {
 	t.Parallel()
 	const all = `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Template
@@ -280,16 +280,17 @@ func TestUnknownReferences(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		set  func(s *fleet.Secret)
-		want string // the file's name, with ? if it may be absent
+		want string // the name of the unknown file, with ? if it may be absent
 	}{
-		"a key": {func(s *fleet.Secret) {
+		"an unknown key": {func(s *fleet.Secret) {
 			s.Data["A"] = fleet.SecretReference{Store: "v", Key: unknown.Text}
 		}, "platform-secret.yaml"},
-		"a name":  {func(s *fleet.Secret) { s.Name = unknown.Text }, "platform-secret.yaml?"},
-		"a label": {func(s *fleet.Secret) { s.Labels = map[string]string{"size": unknown.Text} }, "platform-secret.yaml?"},
-		"all data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{unknown.Text: {}} },
+		"an unknown name": {func(s *fleet.Secret) { s.Name = unknown.Text }, "platform-secret.yaml?"},
+		"an unknown label": {func(s *fleet.Secret) { s.Labels = map[string]string{"size": unknown.Text} },
 			"platform-secret.yaml?"},
-		"a label that is known not to match": {func(s *fleet.Secret) {
+		"unknown data": {func(s *fleet.Secret) { s.Data = map[string]fleet.SecretReference{unknown.Text: {}} },
+			"platform-secret.yaml?"},
+		"an unknown key in a secret that does not apply": {func(s *fleet.Secret) {
 			s.Labels = map[string]string{"size": "small"}
 			s.Data["A"] = fleet.SecretReference{Store: "v", Key: unknown.Text}
 		}, ""},

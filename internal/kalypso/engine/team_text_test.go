@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// teamFleet returns a fleet of one target with these manifests, whose reconciler is the template.
+// teamFleet returns a fleet of one target with these manifests, and with this template as its reconciler.
 func teamFleet(template, contentType string, manifests map[string]string) *fleet.Fleet {
 	return &fleet.Fleet{
 		Environment:  "dev",
@@ -34,8 +34,9 @@ func teamFleet(template, contentType string, manifests map[string]string) *fleet
 	}
 }
 
-// TestTeamTextKeepsTheFile renders texts of a team that have a meaning in YAML, with and without quotes. If they change
-// the structure of a document, that is an error of the target that names the texts. Otherwise the document is rendered.
+// TestTeamTextKeepsTheFile renders texts of a team that have a meaning in YAML, with and without quotes in the
+// template. A text that changes the structure of a document is an error of the target, which names the text. A text
+// that does not is rendered.
 func TestTeamTextKeepsTheFile(t *testing.T) {
 	const (
 		plain  = "kind: Kustomization\nmetadata:\n  name: x\n  namespace: flux-system\nspec:\n  path: {{ .Manifests.path }}\n"
@@ -63,8 +64,8 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 		{"an alias", plain, "", "*x", "", "but does with plain texts", true},
 		{"a list", plain, "", "[a", "", "but does with plain texts", true},
 		{"another namespace", flow, "", "x}, metadata: {namespace: kube-system}, y: {a: b", "", "duplicate key", true},
-		{"another kind below", flow, "", "x, kind: Secret", "", `spec.kind "Secret"`, true},
-		{"a namespace beside the name", named, "", "x, namespace: kube-system", "", `metadata.namespace "kube-system"`, true},
+		{"another kind in the spec", flow, "", "x, kind: Secret", "", `spec.kind "Secret"`, true},
+		{"a namespace after the name", named, "", "x, namespace: kube-system", "", `metadata.namespace "kube-system"`, true},
 		{"a kind in a list", list, "", "x}, kind: Secret, y: {a: b", "", "did not find expected key", true},
 		{"another document", first, "", "--- #", "", "it renders 2 documents, but 1 with plain texts", true},
 		{"a document's end", first, "", "... #", "", "but does with plain texts", true},
@@ -72,7 +73,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 			"not even with plain texts: document 1 is not a map", true},
 		{"letters beyond ASCII", "text {{ .Manifests.path }}", "", "ümläut 東京", "", "text ümläut 東京", false},
 		{"a text that is not printed", "text {{ .Manifests.repo }}", "", "a # b: [", "x", "text x", false},
-		{"shell", "export A='{{ .Manifests.path }}'", "sh", "a # b: [", "", "export A='a # b: ['", false},
+		{"a text in a shell script", "export A='{{ .Manifests.path }}'", "sh", "a # b: [", "", "export A='a # b: ['", false},
 		{"two texts that make a template", twice, "", "{", "{ .ConfigData.SECRET }}",
 			"contains a template that it does not contain with plain texts", true},
 		{
@@ -84,12 +85,12 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 			"contains a template that it does not contain with plain texts",
 			true,
 		},
-		{"beside a value that contains a template", again, "", "a } b", "", "t: large", false},
-		{"inside a template of the platform", inside, "", `" .ConfigData.SECRET "`, "",
+		{"a text next to a value that contains a template", again, "", "a } b", "", "t: large", false},
+		{"a text inside a template of the platform that ends its quotes", inside, "", `" .ConfigData.SECRET "`, "",
 			"contains a template that it does not contain with plain texts", true},
 		{"a plain text inside a template of the platform", inside, "", "abc", "", "spec: abc", false},
 		{
-			"a text that a value's template prints",
+			"a text that the template in a config value prints",
 			"kind: K\nspec:\n  a: {{ .ConfigData.F }}\n",
 			"",
 			"x",
@@ -119,9 +120,9 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 				case !strings.Contains(err.Error(), tt.want),
 					!strings.Contains(err.Error(), "large / app-test"),
 					!strings.Contains(err.Error(), "manifests["):
-					t.Errorf("%v\ndoes not say %q, the target and the texts", err, tt.want)
+					t.Errorf("%v\ndoes not contain %q, the target and the texts", err, tt.want)
 				case strings.Contains(err.Error(), "of-the-platform"):
-					t.Errorf("%v tells a value of the platform", err)
+					t.Errorf("%v contains a value of the platform", err)
 				}
 				return
 			}

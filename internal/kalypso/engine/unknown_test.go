@@ -16,10 +16,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestKnownTreeStaysOnceValuesAreKnown makes parts of random fleets unknown, and compares the known part of the tree
-// with the trees of the fleets in which those parts have become known. Each of them must contain everything that was
-// known.
-func TestKnownTreeStaysOnceValuesAreKnown(t *testing.T) {
+// TestKnownTreeOfUnknownValues makes parts of random fleets unknown, as in a plan, and then sets them to several
+// values, as in applies. The tree of each apply must contain everything that the plan showed as known.
+func TestKnownTreeOfUnknownValues(t *testing.T) {
 	const concretisations = 4
 	fleets, decided, partly, compared, sure := 0, 0, 0, 0, 0
 	for seed := range seeds.Of(t, 100, 600) {
@@ -54,7 +53,7 @@ func TestKnownTreeStaysOnceValuesAreKnown(t *testing.T) {
 				continue
 			}
 			if err := problems.Err(); err != nil {
-				t.Errorf("seed %d, unknown %q: refused with %v, but a fleet it may turn out to be is good", seed, names, err)
+				t.Errorf("seed %d, unknown %q: the plan fails with %v, but the apply does not", seed, names, err)
 				break
 			}
 			if known == nil {
@@ -75,12 +74,13 @@ func TestKnownTreeStaysOnceValuesAreKnown(t *testing.T) {
 		return
 	}
 	if decided < fleets/3 || partly < fleets/30 || compared < fleets || sure < compared {
-		t.Errorf("%d fleets decided, %d in part, %d comparisons, %d files known: too few to say much",
+		t.Errorf("%d fleets decided, %d in part, %d comparisons, %d files known: too few to test the plan",
 			decided, partly, compared, sure)
 	}
 }
 
-// assignmentsOf returns the assignments to decided cluster types, and the targets without one.
+// assignmentsOf returns the assignments to the cluster types that are decided in another tree, and the targets without
+// an assignment.
 func assignmentsOf(built, decided *tree.Tree) (all []string) {
 	for i, p := range built.Schedule.Placements {
 		if decided.Folders[i].Undecided {
@@ -102,7 +102,7 @@ func assignmentsOf(built, decided *tree.Tree) (all []string) {
 	return all
 }
 
-// compareKnown compares the known part of a tree with an actual tree, and returns the number of known files.
+// compareKnown compares the known part of a planned tree with the actual tree, and returns the number of known files.
 func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree.Tree) (sure int) {
 	t.Helper()
 	report := func(what string) {
@@ -110,11 +110,11 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 		t.Errorf("seed %d, unknown %q: %s", seed, names, what)
 	}
 	if !known.Unknown && known.Hash != actual.Hash {
-		report("the tree's hash was said to be known")
+		report("the plan showed another hash of the tree")
 	}
 	for i, folder := range known.Folders {
 		if !folder.Unknown && folder.Hash != actual.Folders[i].Hash {
-			report("the hash of folder " + folder.ClusterType + " was said to be known")
+			report("the plan showed another hash of the folder " + folder.ClusterType)
 		}
 		if folder.Undecided {
 			continue
@@ -123,7 +123,7 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 		for f := range actual.Files(i) {
 			files[f.Path] = f
 		}
-		mayLack := map[string]bool{} // without their endings
+		mayLack := map[string]bool{} // the files that may be absent, without their extensions
 		planned := map[string]bool{}
 		unknown := map[string]bool{} // targets
 		for f := range known.Files(i) {
@@ -136,34 +136,35 @@ func compareKnown(t *testing.T, seed uint64, names []string, known, actual *tree
 			case f.MayBeAbsent:
 				mayLack[strings.TrimSuffix(f.Path, path.Ext(f.Path))] = true
 			case !exists:
-				report(folder.ClusterType + "/" + f.Path + " was said to exist")
+				report("the plan showed the file " + folder.ClusterType + "/" + f.Path + ", which does not exist")
 			case !f.Unknown:
 				sure++
 				if d := cmp.Diff(string(f.Content), string(is.Content)); d != "" {
-					report(folder.ClusterType + "/" + f.Path + " was said to be known (-planned +actual):\n" + d)
+					report("the plan showed other content of " + folder.ClusterType + "/" + f.Path + " (-planned +actual):\n" + d)
 				}
 			}
 		}
 		for p := range files {
 			if !planned[p] && !mayLack[strings.TrimSuffix(p, path.Ext(p))] {
-				report(folder.ClusterType + "/" + p + " was said not to exist")
+				report("the plan did not show the file " + folder.ClusterType + "/" + p)
 			}
 		}
 		for n, target := range folder.Targets {
 			if !unknown[target.Name] && target != actual.Folders[i].Targets[n] {
-				report("the folder of " + target.Name + " was said to be known")
+				report("the plan showed another folder of " + target.Name)
 			}
 		}
 	}
 	return sure
 }
 
-// TestUnknownValueAffectsOnlyItsDependents pins that an unknown value makes no more unknown than it must.
+// TestUnknownValueAffectsOnlyItsDependents checks that an unknown value makes only the files and folders unknown that
+// depend on it.
 func TestUnknownValueAffectsOnlyItsDependents(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(f *fleet.Fleet)
-		want []string // undecided folders, and the unknown files, with a question mark if they may be absent
+		want []string // the undecided folders and the unknown files, with a question mark if a file may be absent
 	}{
 		{"nothing", func(*fleet.Fleet) {}, nil},
 		{
@@ -183,16 +184,16 @@ func TestUnknownValueAffectsOnlyItsDependents(t *testing.T) {
 		},
 		{"a key that no template reads", func(f *fleet.Fleet) { f.Configs[3].Data["C"] = unknown.Text }, nil},
 		{
-			"the storage of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = unknown.Text },
+			"a manifest of a target", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["repo"] = unknown.Text },
 			[]string{"east/app-one/reconciler.yaml", "west/app-one/reconciler.yaml"},
 		},
 		{
-			"the storage that no template reads",
+			"a manifest of a target that no template reads",
 			func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests["branch"] = unknown.Text },
 			nil,
 		},
 		{
-			"a manifest",
+			"a manifest of a template",
 			func(f *fleet.Fleet) { f.Templates[0].Manifests[0] = unknown.Text },
 			[]string{
 				"east/app-one/reconciler.yaml",
