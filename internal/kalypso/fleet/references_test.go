@@ -13,8 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestValidateReferences: a missing template is one problem that lists the cluster types that name it, each in the
-// terms of its own form.
+// TestValidateReferences: a missing template is one problem, which lists the cluster types that name it: with snake
+// case names for HCL, and camel case names for YAML.
 func TestValidateReferences(t *testing.T) {
 	t.Parallel()
 	hcl := func(name string) fleet.Meta {
@@ -64,12 +64,12 @@ Add it, or use one of: "flux".`,
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("with something on %q (-want +got):\n%s", assigned, diff)
+			t.Errorf("with an assignment to %q (-want +got):\n%s", assigned, diff)
 		}
 	}
 }
 
-// TestYAMLPath: a problem with a document names its field.
+// TestYAMLPath: a problem of a document gives the path of the field in the YAML.
 func TestYAMLPath(t *testing.T) {
 	t.Parallel()
 	f := fleet.Fleet{Environment: "dev"}
@@ -110,7 +110,8 @@ func TestYAMLPath(t *testing.T) {
 	}
 }
 
-// TestCheckEnvironment: a name that no workload has causes a warning that lists the names that they have.
+// TestCheckEnvironment: an environment that no workload names causes a warning, which lists the environments that
+// workloads name.
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
 	f := &fleet.Fleet{Environment: "dve", Workloads: []*fleet.Workload{

@@ -21,16 +21,16 @@ func TestSelectorMatches(t *testing.T) {
 		selector  fleet.Selector
 		want      bool
 	}{
-		"empty":             {want: true},
-		"workspace":         {workspace: "team", want: true},
-		"another workspace": {workspace: "other"},
-		"label":             {selector: fleet.Selector{MatchLabels: map[string]string{"a": "b"}}, want: true},
-		"another value":     {selector: fleet.Selector{MatchLabels: map[string]string{"a": "c"}}},
-		"in":                {selector: in(metav1.LabelSelectorOpIn, "a", "c", "b"), want: true},
-		"not in":            {selector: in(metav1.LabelSelectorOpNotIn, "a", "b")},
-		"not in, missing":   {selector: in(metav1.LabelSelectorOpNotIn, "x", "b"), want: true},
-		"exists":            {selector: in(metav1.LabelSelectorOpExists, "x")},
-		"does not exist":    {selector: in(metav1.LabelSelectorOpDoesNotExist, "x"), want: true},
+		"empty selector":       {want: true},
+		"workspace":            {workspace: "team", want: true},
+		"another workspace":    {workspace: "other"},
+		"label":                {selector: fleet.Selector{MatchLabels: map[string]string{"a": "b"}}, want: true},
+		"another value":        {selector: fleet.Selector{MatchLabels: map[string]string{"a": "c"}}},
+		"In":                   {selector: in(metav1.LabelSelectorOpIn, "a", "c", "b"), want: true},
+		"NotIn":                {selector: in(metav1.LabelSelectorOpNotIn, "a", "b")},
+		"NotIn, missing label": {selector: in(metav1.LabelSelectorOpNotIn, "x", "b"), want: true},
+		"Exists":               {selector: in(metav1.LabelSelectorOpExists, "x")},
+		"DoesNotExist":         {selector: in(metav1.LabelSelectorOpDoesNotExist, "x"), want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := fleet.SelectorMatches(test.workspace, &test.selector, set)
@@ -45,7 +45,7 @@ func TestSelectorMatches(t *testing.T) {
 	}
 }
 
-// An empty selector selects everything only if match_all says so.
+// TestMatchAll checks that an empty selector is an error, unless match_all is true.
 func TestMatchAll(t *testing.T) {
 	label := fleet.Selector{MatchLabels: map[string]string{"a": "b"}}
 	for name, test := range map[string]struct {
@@ -55,15 +55,15 @@ func TestMatchAll(t *testing.T) {
 		want      string
 		unknown   bool
 	}{
-		"nothing":                             {all: new(false), want: "Selector selects everything"},
-		"nothing, match_all":                  {all: new(true)},
-		"nothing, match_all is not known":     {unknown: true},
-		"a label":                             {all: new(false), selector: label},
-		"a label, match_all":                  {all: new(true), selector: label, want: "Contradictory selector"},
-		"a label, match_all is not known":     {selector: label},
-		"a workspace":                         {all: new(false), workspace: "team"},
-		"a workspace, match_all":              {all: new(true), workspace: "team"},
-		"a workspace, match_all is not known": {workspace: "team"},
+		"empty selector":                    {all: new(false), want: "Selector selects everything"},
+		"empty selector, match_all":         {all: new(true)},
+		"empty selector, unknown match_all": {unknown: true},
+		"a label":                           {all: new(false), selector: label},
+		"a label, match_all":                {all: new(true), selector: label, want: "Contradictory selector"},
+		"a label, unknown match_all":        {selector: label},
+		"a workspace":                       {all: new(false), workspace: "team"},
+		"a workspace, match_all":            {all: new(true), workspace: "team"},
+		"a workspace, unknown match_all":    {workspace: "team"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ps := fleet.MatchAll{Value: test.all, Partly: len(test.selector.MatchLabels) > 0}.

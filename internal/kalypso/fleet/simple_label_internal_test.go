@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// TestSimpleLabel requires that Kubernetes accepts each simple label as key and as value: all texts of up to two
-// characters, and long ones. Each text that is valid as both must be simple.
+// TestSimpleLabel checks that a text is a simple label exactly if Kubernetes accepts it both as the key and as the
+// value of a label. It tries all texts of up to two bytes, and some longer ones.
 func TestSimpleLabel(t *testing.T) {
 	texts := []string{strings.Repeat("a", 63), strings.Repeat("a", 64), "region", "a-b_c.D9", "x\n", "a\nb", "ü", "a/b"}
 	for n, last := 0, []string{""}; n < 3; n++ {
@@ -29,7 +29,7 @@ func TestSimpleLabel(t *testing.T) {
 			t.Errorf("%q is taken for a simple label", s)
 		}
 		if accepted && !isSimpleLabel(s) {
-			t.Errorf("the label %q is not simple", s)
+			t.Errorf("%q is not taken for a simple label", s)
 		}
 		if accepted {
 			valid++

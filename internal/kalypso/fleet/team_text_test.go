@@ -8,17 +8,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestTeamTextIsData refuses texts of a Workload that a template or YAML could take for more than data.
+// TestTeamTextIsData checks that a text of a Workload is an error if a template or YAML could take it for more than
+// data.
 func TestTeamTextIsData(t *testing.T) {
 	tests := []struct{ name, key, value, want string }{
-		{"plain", "path", "./apps/dev", ""},
+		{"a plain text", "path", "./apps/dev", ""},
 		{"a URL", "repo", "https://user@example.com:8443/a~b/c+d?ref=main#x,y=z", ""},
 		{"braces", "values", `{"a": {"b": 1}}`, ""},
 		{"quotes", "note", `it's "so"`, ""},
 		{"other letters", "note", "héllo ☃", ""},
 		{"a template", "path", "{{ .ConfigData.V }}", "contains {{"},
 		{"the beginning of a template", "path", "a{{", "contains {{"},
-		{"in a key", "{{ .ConfigData.V }}", "x", "The key "},
+		{"a template in a key", "{{ .ConfigData.V }}", "x", "The key "},
 		{"a line break", "path", "a\nkind: Secret", "line break (U+000A)"},
 		{"a carriage return", "path", "a\rb", "line break (U+000D)"},
 		{"YAML 1.1's line breaks", "path", "a\u0085b", "line break (U+0085)"},
@@ -45,7 +46,7 @@ func TestTeamTextIsData(t *testing.T) {
 			}
 			err := problems.Err()
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `Workload "app"`) {
-				t.Errorf("%v\ndoes not say %q of the Workload", err, tt.want)
+				t.Errorf("%v\ndoes not contain %q and the Workload", err, tt.want)
 			}
 			if len(targets) != 1 || targets[0].Name != "app-other" {
 				t.Errorf("%d targets are left, want the other one", len(targets))
@@ -54,7 +55,7 @@ func TestTeamTextIsData(t *testing.T) {
 	}
 }
 
-// TestPlainText pins which texts are plain in YAML, and what replaces those that are not.
+// TestPlainText checks which texts are plain scalars in YAML, and which placeholders replace other texts.
 func TestPlainText(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "https://example.com/a:b@c~d+e=f,g-h_i", "./x", "~/x", "two words", "1.2.3", "a:b",
@@ -79,17 +80,20 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// TestTeamNamesAreData refuses names and labels of a Workload and its targets that a template could take for actions.
+// TestTeamNamesAreData checks that a name or label of a Workload or its targets is an error if a template could take it
+// for an action.
 func TestTeamNamesAreData(t *testing.T) {
 	const action = "{{ .ConfigData.V }}"
 	for name, edit := range map[string]func(*Workload){
-		"the Workload's name":   func(w *Workload) { w.Name = action },
-		"the Workload's label":  func(w *Workload) { w.Labels = map[string]string{"team": action} },
-		"a key of its labels":   func(w *Workload) { w.Labels = map[string]string{action: "x"} },
-		"a target's name":       func(w *Workload) { w.Targets[0].Name = action },
-		"a target's label":      func(w *Workload) { w.Targets[0].Labels = map[string]string{"tier": action} },
-		"a key of its labels, ": func(w *Workload) { w.Targets[0].Labels = map[string]string{action: "x"} },
-		"a line in a label":     func(w *Workload) { w.Targets[0].Labels = map[string]string{"tier": "a\nkind: Secret"} },
+		"the Workload's name":             func(w *Workload) { w.Name = action },
+		"the Workload's label":            func(w *Workload) { w.Labels = map[string]string{"team": action} },
+		"the key of the Workload's label": func(w *Workload) { w.Labels = map[string]string{action: "x"} },
+		"a target's name":                 func(w *Workload) { w.Targets[0].Name = action },
+		"a target's label":                func(w *Workload) { w.Targets[0].Labels = map[string]string{"tier": action} },
+		"the key of a target's label":     func(w *Workload) { w.Targets[0].Labels = map[string]string{action: "x"} },
+		"a line break in a label": func(w *Workload) {
+			w.Targets[0].Labels = map[string]string{"tier": "a\nkind: Secret"}
+		},
 	} {
 		w := &Workload{Meta: Meta{Name: "app"}, Targets: []Target{{Name: "test", Environment: "dev"}}}
 		edit(w)

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// JSON does not escape some characters that YAML requires to be escaped.
+// TestMarshalYAMLUnprintable writes and reads characters that YAML requires to be escaped, but JSON does not.
 func TestMarshalYAMLUnprintable(t *testing.T) {
 	want := &fleet.Config{
 		Meta: fleet.Meta{Name: "c"},

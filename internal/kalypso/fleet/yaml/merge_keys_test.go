@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestMergeKeys pins that a map's own keys take precedence over those of a merge key, wherever the merge key is in the
-// map.
+// TestMergeKeys checks that a map's own keys take precedence over the keys that a merge key adds, whether the merge key
+// is first or last in the map.
 func TestMergeKeys(t *testing.T) {
 	const text = `apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Workload
@@ -66,7 +66,8 @@ spec:
 	}
 }
 
-// TestMergeKeysStrict pins that documents with merge keys have the same errors, at the right lines.
+// TestMergeKeysStrict checks that a duplicate key or a wrong type in a document with merge keys is an error at its
+// line.
 func TestMergeKeysStrict(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: &a {x: 1}\nb:\n  <<: *a\n  x: 2\nc: 1\nc: 2\n": `line 6: mapping key "c" already defined at line 5`,

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestMisspelledGroup: a document that was probably meant to be Kalypso's causes a warning. One of other kinds causes
-// none.
+// TestMisspelledGroup: a document whose kind is Kalypso's but whose group is misspelled causes a warning. Documents of
+// other software with the same kind cause none.
 func TestMisspelledGroup(t *testing.T) {
 	for _, tt := range []struct {
 		apiVersion, kind string
@@ -39,7 +39,8 @@ func TestMisspelledGroup(t *testing.T) {
 	}
 }
 
-// TestSkippedConfigMapsAreOneWarning: ConfigMaps whose values would vanish are one warning.
+// TestSkippedConfigMapsAreOneWarning: all ConfigMaps without the label of platform configs are listed in one warning,
+// since no deployment target gets their values.
 func TestSkippedConfigMapsAreOneWarning(t *testing.T) {
 	objects, _, _ := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "a.yaml"}, `
 apiVersion: v1

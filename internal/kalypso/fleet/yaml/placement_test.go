@@ -115,7 +115,7 @@ func TestPlacementYAMLErrors(t *testing.T) {
 	}
 }
 
-// TestPlacementProblems lists every bad input, with the path of its attribute and the field of its YAML.
+// TestPlacementProblems checks that each invalid value is an error at its field in YAML.
 func TestPlacementProblems(t *testing.T) {
 	policy := func(s placement.Spec) fleet.Object {
 		return &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "web"}, Placement: &s}

@@ -12,7 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// requiring returns the document of a Workload with the targets main of dev and prod, and edge of dev.
+// requiring returns a Workload with this annotation. It has the target main in dev and prod, and the target edge in
+// dev.
 func requiring(annotation string) string {
 	return fmt.Sprintf(`apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Workload
@@ -27,8 +28,8 @@ spec:
 `, annotation)
 }
 
-// TestRequiresYAML: the annotation is read and written. A key with an environment comes before one without it, and is
-// only written if the requirements differ.
+// TestRequiresYAML: the annotation is read, and written again. A key with an environment takes precedence over a key
+// without. It is only written if the requirements differ between environments.
 func TestRequiresYAML(t *testing.T) {
 	redis := []fleet.Requirement{{Workload: "redis"}}
 	auth := []fleet.Requirement{
@@ -39,19 +40,20 @@ func TestRequiresYAML(t *testing.T) {
 		dev, prod, edge   []fleet.Requirement
 		written, warnings string
 	}{
-		{name: "by name", annotation: "main: [{workload: redis}]", dev: redis, prod: redis,
+		{name: "requirement by name", annotation: "main: [{workload: redis}]", dev: redis, prod: redis,
 			written: "main:\n- workload: redis\n"},
 		{name: "all fields", annotation: "edge: [{workload: auth, deploymentTarget: eu}, {matchLabels: {provides: ingress}}]",
 			edge: auth, written: "edge:\n- deploymentTarget: eu\n  workload: auth\n- matchLabels:\n    provides: ingress\n"},
-		{name: "other requirements in an environment", annotation: "{main: [{workload: redis}], dev/main: [{workload: " +
-			"auth, deploymentTarget: eu}, {matchLabels: {provides: ingress}}]}", dev: auth, prod: redis,
+		{name: "different requirements in two environments",
+			annotation: "{main: [{workload: redis}], dev/main: [{workload: " +
+				"auth, deploymentTarget: eu}, {matchLabels: {provides: ingress}}]}", dev: auth, prod: redis,
 			written: "dev/main:\n- deploymentTarget: eu\n  workload: auth\n- matchLabels:\n    provides: ingress\n" +
 				"prod/main:\n- workload: redis\n"},
-		{name: "none in an environment", annotation: "{main: [{workload: redis}], prod/main: []}", dev: redis,
+		{name: "no requirements in one environment", annotation: "{main: [{workload: redis}], prod/main: []}", dev: redis,
 			written: "dev/main:\n- workload: redis\n"},
 		{name: "a target that does not exist", annotation: "{mian: [{workload: redis}]}",
 			warnings: "metadata.annotations[kalypso.io/requires].mian"},
-		{name: "nothing", annotation: "{}"},
+		{name: "empty annotation", annotation: "{}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, requiring(tt.annotation))
@@ -73,7 +75,7 @@ func TestRequiresYAML(t *testing.T) {
 			annotation, _, _ = strings.Cut(annotation, "\n  name: web")
 			annotation = strings.ReplaceAll("\n"+annotation, "\n      ", "\n")
 			if got := strings.TrimPrefix(annotation+"\n", "\n"); strings.TrimSpace(got) != strings.TrimSpace(tt.written) {
-				t.Errorf("written is %q, want %q", got, tt.written)
+				t.Errorf("the written annotation is %q, want %q", got, tt.written)
 			}
 			again, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 			if len(ps) > 0 {
@@ -86,7 +88,7 @@ func TestRequiresYAML(t *testing.T) {
 	}
 }
 
-// TestRequiresProblems: each mistake is an error at its path, and the fault of the team.
+// TestRequiresProblems: each mistake in a requirement is an error at its path, and a fault of the team.
 func TestRequiresProblems(t *testing.T) {
 	many := func(n int) string {
 		var all []string
@@ -96,19 +98,20 @@ func TestRequiresProblems(t *testing.T) {
 		return "[" + strings.Join(all, ", ") + "]"
 	}
 	for _, tt := range []struct{ name, annotation, want string }{
-		{"empty", "edge: [{workload: redis}, {}]",
+		{"empty requirement", "edge: [{workload: redis}, {}]",
 			`metadata.annotations[kalypso.io/requires][1] Empty requirement: Requirement 2 of deployment target "edge" is ` +
 				`empty. Set workload or matchLabels, or remove it.`},
-		{"no workload", "edge: [{deploymentTarget: eu}]",
+		{"target without a workload", "edge: [{deploymentTarget: eu}]",
 			`metadata.annotations[kalypso.io/requires][0].workload Requirement without a workload: Requirement 1 of ` +
 				`deployment target "edge" names the deployment target "eu", but no workload. Set workload too.`},
-		{"a name", "edge: [{workload: Redis}]",
+		{"invalid name", "edge: [{workload: Redis}]",
 			`metadata.annotations[kalypso.io/requires][0].workload Invalid name in a requirement: Requirement 1 of deployment ` +
 				`target "edge": "Redis" is not valid`},
-		{"a label", "edge: [{matchLabels: {a: b c}}]",
+		{"invalid label", "edge: [{matchLabels: {a: b c}}]",
 			`metadata.annotations[kalypso.io/requires][0].matchLabels["a"] Invalid value of label "a"`},
-		{"too many", "edge: " + many(33), `metadata.annotations[kalypso.io/requires] Too many requirements: Deployment ` +
-			`target "edge" has 33 requirements; at most 32 are allowed.`},
+		{"too many requirements", "edge: " + many(33),
+			`metadata.annotations[kalypso.io/requires] Too many requirements: Deployment ` +
+				`target "edge" has 33 requirements; at most 32 are allowed.`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{Key: "a"}, requiring(tt.annotation))
@@ -127,7 +130,7 @@ func TestRequiresProblems(t *testing.T) {
 			}
 			want := []problem.AffectedTarget{{Name: "web-edge"}}
 			if d := cmp.Diff(want, p.Affects); d != "" || p.Fault != problem.TeamFault || p.Severity != problem.Error {
-				t.Errorf("%v affects (-want +got):\n%s", p, d)
+				t.Errorf("affected targets of %v (-want +got):\n%s", p, d)
 			}
 		})
 	}
@@ -145,7 +148,7 @@ func TestTooManyDifferentRequirements(t *testing.T) {
 		}
 		ps := w.Validate()
 		if got := len(ps) > 0; got != want || got && ps[0].Summary != "Too many requirements" {
-			t.Errorf("%d different ones: %v", n, ps)
+			t.Errorf("%d different requirements: %v", n, ps)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestSecretProblems: each reference that External Secrets could not resolve is reported with its key and field.
+// TestSecretProblems: a reference that External Secrets could not resolve is an error at its key and field.
 func TestSecretProblems(t *testing.T) {
 	t.Parallel()
 	const head = kalypso + "kind: PlatformSecret\nmetadata: {name: s}\nspec:\n  data:\n    "

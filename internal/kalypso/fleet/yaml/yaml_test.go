@@ -16,8 +16,8 @@ import (
 
 const kalypso = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
 
-// TestParse pins the objects that are found in texts of several documents, with their places, and the number of
-// skipped ones.
+// TestParse checks the objects that are found in texts of several documents, with their documents and lines, and the
+// number of skipped objects.
 func TestParse(t *testing.T) {
 	object := kalypso + "kind: ClusterType\nmetadata: {name: %s}\nspec: {reconciler: r, namespaceService: s}\n"
 	named := func(name string) string { return fmt.Sprintf(object, name) }
@@ -26,16 +26,17 @@ func TestParse(t *testing.T) {
 		want       []string // kind, name, document and line
 		skipped    int
 	}{
-		{"nothing", "", nil, 0},
+		{"empty text", "", nil, 0},
 		{"only comments", "# a\n---\n# b\n---\n\n", nil, 0},
-		{"one", named("a"), []string{"ClusterType a 1 1"}, 0},
+		{"one document", named("a"), []string{"ClusterType a 1 1"}, 0},
 		{
-			"several",
+			"several documents",
 			named("a") + "---\n" + named("b") + "--- # the third\n" + named("c"),
 			[]string{"ClusterType a 1 1", "ClusterType b 2 5", "ClusterType c 3 10"},
 			0,
 		},
-		{"empty documents between", "---\n---\n# x\n---\n" + named("a") + "---\n---\n", []string{"ClusterType a 1 4"}, 0},
+		{"empty documents before and after an object", "---\n---\n# x\n---\n" + named("a") + "---\n---\n",
+			[]string{"ClusterType a 1 4"}, 0},
 		{
 			"CRLF",
 			strings.ReplaceAll(named("a")+"---\n"+named("b"), "\n", "\r\n"),
@@ -115,7 +116,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseFails pins that broken documents are all reported, with document, line and field.
+// TestParseFails checks that each broken document is reported, with its number, line and field.
 func TestParseFails(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -124,7 +125,7 @@ func TestParseFails(t *testing.T) {
 		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n",
 			[]string{"Document 1 (line 1) can't be read: line 1: did not find expected node content",
 				"Document 3 (line 4) can't be read: line 6: found character that cannot start any token"}},
-		{"key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
+		{"one key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
 		{
 			"a document that is no object",
@@ -148,8 +149,9 @@ func TestParseFails(t *testing.T) {
 		{"config value that is no text", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  " +
 			"metadata: {name: c}\n  data:\n    A: '1'\n    B: 8080\n", []string{`ConfigMap "c": line 9: data.B: expected a ` +
 			`string, got a number`}},
-		{"name that is no text by YAML 1.1, after one that is", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  " +
-			"kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n",
+		{"name that is no text by YAML 1.1, in the second object of a List",
+			"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  " +
+				"kind: Service\n  metadata: {name: ok}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: no\n",
 			[]string{"line 10: metadata.name: expected a string, got a bool"}},
 		{"manifest that is neither text nor object", kalypso + "kind: Template\nmetadata: {name: a}\nspec: {manifests: " +
 			"[3]}\n", []string{`Template "a": manifests: expected strings or objects, got 3`}},
@@ -169,26 +171,27 @@ func TestParseFails(t *testing.T) {
 			}
 			for i, p := range problems {
 				if !errors.Is(p, fleetyaml.ErrYAML) || p.Origin.Key != "f.yaml" || p.Origin.Line == 0 {
-					t.Errorf("%#v is no ErrYAML with its origin", p)
+					t.Errorf("%#v is not an ErrYAML with its origin", p)
 				}
 				if !strings.Contains(p.Detail, tt.want[i]) {
-					t.Errorf("%q\ndoes not say %q", p.Detail, tt.want[i])
+					t.Errorf("%q\ndoes not contain %q", p.Detail, tt.want[i])
 				}
 			}
 		})
 	}
 }
 
-// TestParseUnknownFields pins that the names of fields are case-sensitive, as for the API server, and that each
-// field that the kind does not have causes a warning: a selector with a misspelled field could select everything.
-// Fields that clusters add to an object are exempt.
+// TestParseUnknownFields checks that each field that a kind does not have causes a warning, since a selector with a
+// misspelled field could select everything. The names of fields are case-sensitive, as for the API server. Fields that
+// clusters add to an object cause no warning.
 func TestParseUnknownFields(t *testing.T) {
 	const selector = "clusterTypeSelector: {labelSelector: {%s: {a: b}}}"
 	tests := []struct {
 		name, kind, text string
-		want             string // the fields that the warning names; empty: no warning
+		want             string // the fields that the warning lists; empty if there must be no warning
 	}{
-		{"none", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
+		{"no unknown fields", "SchedulingPolicy",
+			"metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "matchLabels") + "}\n", ""},
 		{
 			"fields that clusters add",
 			"ClusterType",
@@ -204,23 +207,25 @@ func TestParseUnknownFields(t *testing.T) {
 			"extra metadata.label spec.deploymentTargets[0].env spec.deploymentTargets[1].env " +
 				"spec.deploymentTargets[1].path spec.targets"},
 		{
-			"upper case",
+			"a field in upper case",
 			"ClusterType",
 			"metadata: {name: a}\nspec: {RECONCILER: r, namespaceService: s}\n",
 			"spec.RECONCILER",
 		},
 		{
-			"the same name in another case",
+			"a field twice, in different cases",
 			"ClusterType",
 			"metadata: {name: a}\nspec: {configType: right, configtype: wrong}\n",
 			"spec.configtype",
 		},
-		{"metadata and spec", "ClusterType",
+		{"metadata and spec with a capital", "ClusterType",
 			"Metadata: {name: b}\nmetadata: {name: a, Labels: {x: v}}\nSpec: {reconciler: r}\n",
 			"Metadata Spec metadata.Labels"},
-		{"of a selector", "SchedulingPolicy", "metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n",
+		{"a field of a selector with a capital", "SchedulingPolicy",
+			"metadata: {name: a}\nspec: {" + fmt.Sprintf(selector, "MatchLabels") + "}\n",
 			"spec.clusterTypeSelector.labelSelector.MatchLabels"},
-		{"of a ConfigMap", "ConfigMap", "metadata: {name: a}\nbinaryData: {}\nimmutable: true\nData: {A: b}\nspec: {}\n",
+		{"fields of a ConfigMap", "ConfigMap",
+			"metadata: {name: a}\nbinaryData: {}\nimmutable: true\nData: {A: b}\nspec: {}\n",
 			"Data spec"},
 	}
 	for _, tt := range tests {
@@ -250,19 +255,19 @@ func TestParseUnknownFields(t *testing.T) {
 			switch o := objects[0].(type) {
 			case *fleet.ClusterType:
 				if o.Reconciler != "" || o.ConfigType != "" && o.ConfigType != "right" || len(o.Labels) > 0 {
-					t.Errorf("fields of other names were read: %+v", o)
+					t.Errorf("misspelled fields were read: %+v", o)
 				}
 			case *fleet.Config:
 				if len(o.Data) > 0 {
-					t.Errorf("fields of other names were read: %+v", o)
+					t.Errorf("misspelled fields were read: %+v", o)
 				}
 			}
 		})
 	}
 }
 
-// TestParseUnknownKind pins that a misspelled kind of Kalypso's causes a warning, since its objects would be
-// removed. Kinds of the operator and of other software do not.
+// TestParseUnknownKind checks that a misspelled kind in Kalypso's group causes a warning, since the plan would remove
+// its objects. Kinds that only the operator reads, and kinds of other groups, cause none.
 func TestParseUnknownKind(t *testing.T) {
 	objects, skipped, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"apiVersion: apps/v1\nkind: ClusterTyp\n---\n"+kalypso+"kind: Environment\n---\n"+kalypso+"kind: ClusterTyp\n")
@@ -275,8 +280,9 @@ func TestParseUnknownKind(t *testing.T) {
 	}
 }
 
-// TestParseKindInOtherCase pins that a document whose kind differs from ours only in case causes a warning.
-func TestParseKindInOtherCase(t *testing.T) {
+// TestParseFieldsInOtherCase checks that a document of Kalypso causes a warning if its fields kind or apiVersion are
+// written in another case.
+func TestParseFieldsInOtherCase(t *testing.T) {
 	objects, skipped, problems := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "f.yaml"},
 		"Kind: Secret\napiVersion: v1\n---\nKind: ClusterType\n"+kalypso+
 			"---\nkind: Workload\nAPIVersion: scheduler.kalypso.io/v1alpha1\n")
@@ -292,7 +298,7 @@ func TestParseKindInOtherCase(t *testing.T) {
 	}
 }
 
-// TestAddSkipsForeignConfigMaps pins which ConfigMaps are part of a fleet.
+// TestAddSkipsForeignConfigMaps checks which ConfigMaps are part of a fleet.
 func TestAddSkipsForeignConfigMaps(t *testing.T) {
 	f := &fleet.Fleet{}
 	for name, labels := range map[string]map[string]string{
