@@ -254,9 +254,9 @@ func TestConcurrentPublications(t *testing.T) {
 	}
 }
 
-// TestUnavailable: while a registry fails all uploads, a publication of many folders tries only the first folders, and
-// reports one problem.
-func TestUnavailable(t *testing.T) {
+// TestUnavailableRegistry: while a registry fails all uploads, a publication of many folders tries only the first
+// folders, and reports one problem.
+func TestUnavailableRegistry(t *testing.T) {
 	f, server := newFleet(t), testregistry.Start(t)
 	files, names := map[string]string{}, []string{}
 	for i := range 60 {

@@ -11,7 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
-// observed returns an observation at a minute. An instance is "cluster target content state" with a minute as since.
+// observed returns an observation at a minute. The keys of instances are "cluster target content state", the values the
+// minute at which this began, or 0 if it is unknown.
 func observed(at int, instances map[string]int) *observation.Observation {
 	o := &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 		ObservedAt: minute(at), Verdict: "success"}
@@ -35,15 +36,17 @@ func TestCompare(t *testing.T) {
 		now  map[string]int
 		want string
 	}{
-		"nothing": {map[string]int{"c1 web a current": 70, "c2 web a current": 0, "c3 web a failed": 60},
+		"only other times": {map[string]int{"c1 web a current": 70, "c2 web a current": 0, "c3 web a failed": 60},
 			"0 changes on 0 clusters"},
-		"version": {map[string]int{"c1 web b current": 150, "c2 web b current": 150, "c3 web a failed": 50},
+		"new version on two clusters": {map[string]int{"c1 web b current": 150, "c2 web b current": 150,
+			"c3 web a failed": 50},
 			"2 changes on 2 clusters\nlarge/web: va → vb on 2 clusters (current)"},
-		"state and gone": {map[string]int{"c1 web a failed": 150, "c3 web a failed": 50},
+		"new state, removed instance": {map[string]int{"c1 web a failed": 150, "c3 web a failed": 50},
 			"2 changes on 2 clusters\nlarge/web: va → none on 1 cluster (removed)\n" +
 				"large/web: va → va on 1 cluster (failed)"},
-		"new": {map[string]int{"c1 web a current": 50, "c2 web a current": 50, "c3 web a failed": 50, "c4 web a current": 0,
-			"c4 db x missing": 0},
+		"new cluster": {map[string]int{"c1 web a current": 50, "c2 web a current": 50, "c3 web a failed": 50,
+			"c4 web a current": 0,
+			"c4 db x missing":  0},
 			"2 changes on 1 cluster\nlarge/db: none → vx on 1 cluster (missing)\n" +
 				"large/web: none → va on 1 cluster (current)"},
 	} {
@@ -53,7 +56,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A change begins at the reported time, if that is after all known times and not in the future.
+// A change begins at the reported time, if that time is later than all known times and not in the future. Otherwise it
+// begins at the time of the observation.
 func TestChangeBeginsAtReportedTime(t *testing.T) {
 	for _, test := range []struct{ last, reported, want int }{
 		{50, 150, 150},
@@ -73,7 +77,8 @@ func TestChangeBeginsAtReportedTime(t *testing.T) {
 	}
 }
 
-// Instances of sources that did not answer stay as they were. An expected cluster that was not queried is not missing.
+// If a source does not answer, its instances are taken over from the last observation. A cluster that is expected but
+// was not queried is not missing.
 func TestCarry(t *testing.T) {
 	was := observed(100, map[string]int{"c1 web a current": 0, "c2 web a current": 0, "c3 web a current": 0})
 	now := observed(200, map[string]int{"c1 web b current": 0, "c2 web x missing": 0, "c9 web x missing": 0})
@@ -84,11 +89,11 @@ func TestCarry(t *testing.T) {
 	}
 	now.Unanswered = nil
 	if got := history.Carry(was, now); got != now {
-		t.Errorf("all answered, but %v", got)
+		t.Errorf("all sources answered, but the observation is changed: %v", got)
 	}
 }
 
-func TestDue(t *testing.T) {
+func TestRecordIsDue(t *testing.T) {
 	instances := map[string]int{"c1 web a current": 0}
 	was := observed(100, instances)
 	same := func(change func(*observation.Observation)) *observation.Observation {
@@ -101,16 +106,16 @@ func TestDue(t *testing.T) {
 		after    int
 		want     bool
 	}{
-		"first":    {nil, was, 0, true},
-		"same":     {was, same(func(o *observation.Observation) { o.Head = "other" }), 0, false},
-		"young":    {was, observed(200, instances), 101, false},
-		"old":      {was, observed(200, instances), 100, true},
-		"verdict":  {was, same(func(o *observation.Observation) { o.Verdict = "failure" }), 0, true},
-		"promoted": {was, same(func(o *observation.Observation) { o.PromotedCommit = "c" }), 0, true},
-		"unanswered": {was, same(func(o *observation.Observation) {
+		"first observation":             {nil, was, 0, true},
+		"no change":                     {was, same(func(o *observation.Observation) { o.Head = "other" }), 0, false},
+		"no change, before renew_after": {was, observed(200, instances), 101, false},
+		"no change, after renew_after":  {was, observed(200, instances), 100, true},
+		"new verdict":                   {was, same(func(o *observation.Observation) { o.Verdict = "failure" }), 0, true},
+		"new promoted commit":           {was, same(func(o *observation.Observation) { o.PromotedCommit = "c" }), 0, true},
+		"source without an answer": {was, same(func(o *observation.Observation) {
 			o.Unanswered, o.Groups = []string{"azure"}, nil
 		}), 0, false},
-		"instance": {was, observed(200, map[string]int{"c1 web b current": 0}), 0, true},
+		"new version": {was, observed(200, map[string]int{"c1 web b current": 0}), 0, true},
 	} {
 		if got := history.Due(test.was, test.now, time.Duration(test.after)*time.Minute); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -124,12 +129,12 @@ func TestSamePlace(t *testing.T) {
 		change func(*observation.Observation)
 		want   bool
 	}{
-		"same":        {func(*observation.Observation) {}, true},
-		"URL":         {func(o *observation.Observation) { o.Repo += ".git" }, true},
-		"repo":        {func(o *observation.Observation) { o.Repo += "-2" }, false},
-		"environment": {func(o *observation.Observation) { o.Environment = "other" }, false},
-		"branch":      {func(o *observation.Observation) { o.Branch = "other" }, false},
-		"path":        {func(o *observation.Observation) { o.Path = "other" }, false},
+		"no change":                        {func(*observation.Observation) {}, true},
+		"same repo, other form of the URL": {func(o *observation.Observation) { o.Repo += ".git" }, true},
+		"other repo":                       {func(o *observation.Observation) { o.Repo += "-2" }, false},
+		"other environment":                {func(o *observation.Observation) { o.Environment = "other" }, false},
+		"other branch":                     {func(o *observation.Observation) { o.Branch = "other" }, false},
+		"other path":                       {func(o *observation.Observation) { o.Path = "other" }, false},
 	} {
 		now := observed(200, nil)
 		if test.change(now); history.SamePlace(was, now) != test.want {
@@ -147,11 +152,12 @@ func TestNewRows(t *testing.T) {
 	changed := row("b", nil)
 	changed.Failed = true
 	for name, test := range map[string]struct{ now, want []history.DeliveryRow }{
-		"same":    {[]history.DeliveryRow{row("b", nil), row("a", &same)}, nil},
-		"new":     {[]history.DeliveryRow{row("c", nil), row("a", &one)}, []history.DeliveryRow{row("c", nil)}},
-		"number":  {[]history.DeliveryRow{row("a", &two)}, []history.DeliveryRow{row("a", &two)}},
-		"nothing": {[]history.DeliveryRow{row("a", nil)}, []history.DeliveryRow{row("a", nil)}},
-		"failed":  {[]history.DeliveryRow{changed}, []history.DeliveryRow{changed}},
+		"no change": {[]history.DeliveryRow{row("b", nil), row("a", &same)}, nil},
+		"new delivery": {[]history.DeliveryRow{row("c", nil), row("a", &one)},
+			[]history.DeliveryRow{row("c", nil)}},
+		"other number of commits":   {[]history.DeliveryRow{row("a", &two)}, []history.DeliveryRow{row("a", &two)}},
+		"unknown number of commits": {[]history.DeliveryRow{row("a", nil)}, []history.DeliveryRow{row("a", nil)}},
+		"delivery that failed":      {[]history.DeliveryRow{changed}, []history.DeliveryRow{changed}},
 	} {
 		if diff := cmp.Diff(test.want, history.NewRows(was, test.now)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

@@ -25,22 +25,22 @@ import (
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
-// look is one run of the pipeline that observes the clusters.
-type look struct {
-	sight
+// pipelineRun is one run of the pipeline, in which it observes the clusters.
+type pipelineRun struct {
+	observedVerdict
 	now  *observation.Observation
-	lost bool // the state is lost
-	due  bool // it changes something
+	lost bool // Terraform's state is lost before the run
+	due  bool // the observation must be recorded, since it differs from the last one
 }
 
 // days simulates an environment with a pipeline that delivers and observes the clusters.
 type days struct {
 	*pipeline
-	truth  model
-	looks  []look
-	gitops string // repos
-	source string
-	// real and made translate between the hashes of the simulation and those of Git.
+	truth        model
+	pipelineRuns []pipelineRun
+	gitops       string // the path of the GitOps repo
+	source       string // the path of the control plane's repo
+	// real translates hashes of the simulation to hashes of Git, made the other way round.
 	real, made map[string]string
 }
 
@@ -50,12 +50,12 @@ func simulate(random *rand.Rand, n int) *days {
 	c := &clusters{Rand: random, run: map[string]report{}}
 	verdict, promoted := "", ""
 	for d.now < n*24*60 {
-		seen := len(d.seen)
+		before := len(d.seen)
 		d.step()
-		if len(d.seen) == seen {
+		if len(d.seen) == before {
 			continue
 		}
-		l := look{sight: d.seen[seen], lost: len(d.looks) == 0 || random.IntN(30) == 0}
+		l := pipelineRun{observedVerdict: d.seen[before], lost: len(d.pipelineRuns) == 0 || random.IntN(30) == 0}
 		// Two observations in one minute are one second apart.
 		c.now = max(c.now+1000, observation.Millis(minute(l.at)))
 		c.change()
@@ -70,9 +70,9 @@ func simulate(random *rand.Rand, n int) *days {
 		if l.due {
 			verdict, promoted = l.verdict, l.now.PromotedCommit
 		} else {
-			d.seen = d.seen[:seen] // it is not recorded
+			d.seen = d.seen[:before] // what is not recorded does not count for the deliveries
 		}
-		d.looks = append(d.looks, l)
+		d.pipelineRuns = append(d.pipelineRuns, l)
 	}
 	return d
 }
@@ -149,9 +149,9 @@ func (d *days) read(t *testing.T, s history.Store, since, until int) history.His
 	return h
 }
 
-// told converts a history to the form of the simulation.
-func (d *days) told(h history.History) ([]expectation, string) {
-	deliveries, metrics := got(h)
+// convert converts a history to expectations with the hashes of the simulation.
+func (d *days) convert(h history.History) ([]expectation, string) {
+	deliveries, metrics := describe(h)
 	for i := range deliveries {
 		e := &deliveries[i]
 		for _, hash := range []*string{&e.First, &e.Last, &e.Promoted, &e.Previous} {
@@ -180,19 +180,19 @@ func rows(h history.History) (rows []history.DeliveryRow) {
 	return rows
 }
 
-// play records all observations, each twice. Some records get the deliveries up to their time.
-func (d *days) play(t *testing.T, p place) {
+// recordAll records all observations, each twice. Some records also get the deliveries up to their time.
+func (d *days) recordAll(t *testing.T, p place) {
 	t.Helper()
 	s := p.open(t)
 	var was *observation.Observation
-	for i, l := range d.looks {
+	for i, l := range d.pipelineRuns {
 		now := *l.now
 		now.Head, now.PromotedCommit = d.real[d.branch[l.head].Hash], d.real[now.PromotedCommit]
 		if l.lost {
 			was = nil
 		}
 		if due := history.Due(was, &now, 0); due != l.due {
-			t.Fatalf("look %d is due: %t", i, due)
+			t.Fatalf("run %d of the pipeline: due is %t", i, due)
 		}
 		if !l.due {
 			continue
@@ -212,10 +212,10 @@ func (d *days) play(t *testing.T, p place) {
 			r.Previous = nil
 		}
 		if again, err := s.Record(t.Context(), r); err != nil || again.Changes != 0 || p.size(t) != before {
-			t.Fatalf("look %d, recorded twice: %+v, %v, from %s to %s", i, again, err, before, p.size(t))
+			t.Fatalf("run %d of the pipeline, recorded twice: %+v, %v, from %s to %s", i, again, err, before, p.size(t))
 		}
 	}
-	// The deliveries that the last refresh found are new to the next apply.
+	// One more record contains the deliveries up to the end.
 	gitserver.Git(t, d.gitops, "update-ref", "refs/heads/prod", d.real[d.branch[len(d.branch)-1].Hash])
 	last := *was
 	last.ObservedAt = last.ObservedAt.Add(time.Second)
@@ -226,8 +226,9 @@ func (d *days) play(t *testing.T, p place) {
 	}
 }
 
-// TestSimulatedDays simulates many days of deliveries, rollbacks, abandoned rollouts, and clusters that come, go and
-// sleep. Both stores and SQL return every delivery, metric and run, and the versions at random moments.
+// TestSimulatedDays simulates many days of deliveries, rollbacks and abandoned rollouts, with clusters that are added,
+// removed and offline. Each store, and SQL, must return every delivery, metric and run, and the versions at random
+// times.
 func TestSimulatedDays(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -241,10 +242,10 @@ func TestSimulatedDays(t *testing.T) {
 				d := simulate(rand.New(rand.NewPCG(seed, 200)), n)
 				d.write(t)
 				p := empty(t)
-				d.play(t, p)
+				d.recordAll(t, p)
 				d.check(t, p, moments)
-				t.Logf("%d days: %d commits, %d deliveries, %d looks, %d runs", n, len(d.branch), len(d.pipeline.made),
-					len(d.looks), len(d.truth.texts()))
+				t.Logf("%d days: %d commits, %d deliveries, %d observations, %d runs", n, len(d.branch), len(d.pipeline.made),
+					len(d.pipelineRuns), len(d.truth.texts()))
 			}
 		})
 	}
@@ -268,7 +269,7 @@ func (d *days) check(t *testing.T, p place, moments int) {
 			since, until = 0, d.now+1
 		}
 		want, metrics := d.want(since, until)
-		deliveries, gotMetrics := d.told(d.read(t, s, since, until))
+		deliveries, gotMetrics := d.convert(d.read(t, s, since, until))
 		if diff := cmp.Diff(want, deliveries); diff != "" || metrics != gotMetrics {
 			t.Fatalf("%d to %d (-want +got)\n%s\nmetrics %s, want %s", since, until, diff, gotMetrics, metrics)
 		}
@@ -281,7 +282,7 @@ func (d *days) check(t *testing.T, p place, moments int) {
 	}
 }
 
-// checkViews compares the views with the simulation.
+// checkViews compares the views of the database with the simulation.
 func (d *days) checkViews(t *testing.T, url string) {
 	t.Helper()
 	runs := server.Select(t, url, `SELECT cluster, cluster_type || '/' || deployment_target, coalesce(version, ''), state,

@@ -10,9 +10,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// branchOf returns a branch with a commit each hour. A commit is "" without a record, or a tree, the promoted commit's
-// number and more: "pin" for a pin that rolls back, "again" for the same pin as in the commit before, "bare" for a
-// record without a reason, "wave" for a wave of a rollout, "done" for the last one.
+// branchOf returns a branch with a commit each hour. A commit is "" if it has no record. Otherwise it is a tree, the
+// number of the promoted commit, and optionally a word: "pin" for a pin that rolls back, "again" for the same pin as in
+// the commit before, "bare" for a record without a reason, "wave" for a wave of a rollout, "done" for the last wave,
+// "itself" for an automatic rollback, and "returned" for a rollout that was rolled back.
 func branchOf(commits ...string) []history.Commit {
 	var branch []history.Commit
 	rolledBack, before := "", ""
@@ -48,32 +49,32 @@ func branchOf(commits ...string) []history.Commit {
 	return branch
 }
 
-func TestKinds(t *testing.T) {
+func TestKindsOfDeliveries(t *testing.T) {
 	for name, test := range map[string]struct {
 		commits []string
-		want    string // kinds, oldest first, with "!" after those that failed and "…" after those that are not complete
+		want    string // the kinds of the deliveries, oldest first, with "…" if one is not complete and "!" if it failed
 	}{
 		"promotions and changes": {[]string{"a 1", "b 2", "c 2", "c 3"},
 			"first promotion change promotion"},
-		"a commit that changes nothing of the rendering": {[]string{"a 1", "a 1", "a 1"}, "first"},
+		"commits that do not change the rendering": {[]string{"a 1", "a 1", "a 1"}, "first"},
 		"a revert": {[]string{"a 1", "b 2", "a 1"}, "first promotion! rollback"},
 		"a revert of a revert": {[]string{"a 1", "b 2", "a 1", "b 2", "a 1"},
 			"first promotion! rollback promotion! rollback"},
-		"it goes back by itself": {[]string{"a 1", "b 2", "c 3", "d 2 itself", "e 2 itself"},
+		"an automatic rollback": {[]string{"a 1", "b 2", "c 3", "d 2 itself", "e 2 itself"},
 			"first promotion promotion! rollback(rollback) change"},
-		"it goes back by itself twice": {[]string{"a 1", "b 2", "c 3", "d 2 itself", "e 1 itself"},
+		"two automatic rollbacks": {[]string{"a 1", "b 2", "c 3", "d 2 itself", "e 1 itself"},
 			"first promotion promotion! rollback(rollback)! rollback(rollback)"},
-		"a rollout goes back by itself": {[]string{"a 1", "b 1 wave", "c 1 returned"},
+		"an automatic rollback of a rollout": {[]string{"a 1", "b 1 wave", "c 1 returned"},
 			"first change…! rollback(rollback)"},
-		"a pin":                      {[]string{"a 1", "b 2", "c 3", "d 1 pin"}, "first promotion promotion! rollback"},
-		"a change after a pin":       {[]string{"a 1", "b 2", "c 1 pin", "d 1 again"}, "first promotion! rollback change"},
-		"a commit without tree":      {[]string{"a 1", "b 2", "b 1"}, "first promotion promotion"},
-		"a bare record":              {[]string{"a 1", "b 2", "c 1 bare"}, "first promotion! rollback"},
-		"the environment is removed": {[]string{"a 1", "", "a 1"}, "first change"},
-		"waves":                      {[]string{"a 1", "b 1 wave", "c 1 wave", "c 2 done"}, "first promotion"},
-		"the last wave is empty":     {[]string{"a 1", "b 1 wave", "b 1 done"}, "first change"},
-		"an abandoned rollout":       {[]string{"a 1", "b 1 wave", "a 1"}, "first change…! rollback"},
-		"a rollout under way":        {[]string{"a 1", "b 1 wave"}, "first change…"},
+		"a pin":                {[]string{"a 1", "b 2", "c 3", "d 1 pin"}, "first promotion promotion! rollback"},
+		"a change after a pin": {[]string{"a 1", "b 2", "c 1 pin", "d 1 again"}, "first promotion! rollback change"},
+		"a promotion without a change of the tree": {[]string{"a 1", "b 2", "b 1"}, "first promotion promotion"},
+		"a record without a reason":                {[]string{"a 1", "b 2", "c 1 bare"}, "first promotion! rollback"},
+		"a removed environment":                    {[]string{"a 1", "", "a 1"}, "first change"},
+		"a complete rollout":                       {[]string{"a 1", "b 1 wave", "c 1 wave", "c 2 done"}, "first promotion"},
+		"a rollout whose last wave is empty":       {[]string{"a 1", "b 1 wave", "b 1 done"}, "first change"},
+		"an abandoned rollout":                     {[]string{"a 1", "b 1 wave", "a 1"}, "first change…! rollback"},
+		"a rollout under way":                      {[]string{"a 1", "b 1 wave"}, "first change…"},
 	} {
 		h := history.Of(history.Input{Branch: branchOf(test.commits...), Complete: true, Until: minute(1e6)})
 		var got []string
@@ -96,16 +97,16 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Without the control plane, or if it lost a commit, the commits of a delivery are unknown.
+// The commits of a delivery are unknown if the control plane is not read, or lacks the promoted commit.
 func TestUnknownCommits(t *testing.T) {
 	branch := branchOf("a 1", "b 2")
 	for name, test := range map[string]struct {
 		controlPlane []history.Source
 		known        bool
 	}{
-		"none": {},
-		"lost": {[]history.Source{{Hash: sourceHash(2), Time: minute(0)}}, false},
-		"read": {[]history.Source{{Hash: sourceHash(2)}, {Hash: sourceHash(1)}}, true},
+		"no control plane":                 {},
+		"control plane without the commit": {[]history.Source{{Hash: sourceHash(2), Time: minute(0)}}, false},
+		"control plane with both commits":  {[]history.Source{{Hash: sourceHash(2)}, {Hash: sourceHash(1)}}, true},
 	} {
 		h := history.Of(history.Input{Branch: branch, Complete: true, ControlPlane: test.controlPlane, Until: minute(1e6)})
 		if d := h.Deliveries[0]; d.Known != test.known || (d.LeadTime() != nil) != test.known {
@@ -114,7 +115,8 @@ func TestUnknownCommits(t *testing.T) {
 	}
 }
 
-// A median of an even number is the mean of the middle two, and seconds are rounded down.
+// The lead time is the median of the commits' ages. Of an even number it is the mean of the middle two, rounded down to
+// seconds.
 func TestLeadTime(t *testing.T) {
 	delivered := minute(60)
 	for _, test := range []struct {

@@ -15,14 +15,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
-// killedPlace names the variable with the store to which [TestWriteUntilKilled] writes.
+// killedPlace is the environment variable with the store to which [TestWriteUntilKilled] writes.
 const killedPlace = "KALYPSO_TEST_KILLED_PLACE"
 
-// TestWriteUntilKilled is the process that [TestKilled] kills. It does nothing by itself.
+// TestWriteUntilKilled runs in the process that [TestKilledWriter] kills. In other processes it is skipped.
 func TestWriteUntilKilled(t *testing.T) {
 	kind, at, set := strings.Cut(os.Getenv(killedPlace), "=")
 	if !set {
-		t.Skip("this is a part of TestKilled")
+		t.Skip("this is a part of TestKilledWriter")
 	}
 	var s history.Store
 	if kind == "git" {
@@ -42,8 +42,9 @@ func TestWriteUntilKilled(t *testing.T) {
 	}
 }
 
-// A writer that is killed leaves a whole record or none. The next record corrects the current runs.
-func TestKilled(t *testing.T) {
+// A process that is killed while it writes leaves a complete record or none. The next record brings the current runs up
+// to date.
+func TestKilledWriter(t *testing.T) {
 	slow.Skip(t)
 	eachStore(t, func(t *testing.T, p place) {
 		at := ""
@@ -77,7 +78,7 @@ func TestKilled(t *testing.T) {
 		if err != nil || len(past.Observed) < 2 {
 			t.Fatalf("%d records, %v", len(past.Observed), err)
 		}
-		for i, o := range past.Observed { // each whole record was of the next minute
+		for i, o := range past.Observed { // no record is missing: the process writes one for each minute
 			if !o.At.Equal(minute(i)) {
 				t.Errorf("record %d is of %s", i, o.At)
 			}

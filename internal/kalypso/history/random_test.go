@@ -17,41 +17,41 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// truth is a delivery of the simulated pipeline.
-type truth struct {
-	first, last        int // commits, counted from the branch's first one
-	started, delivered int // minutes; delivered -1: never
-	commit             int // promoted, of the control plane; -1: none
+// simulatedDelivery is a delivery of the simulated pipeline.
+type simulatedDelivery struct {
+	first, last        int // the first and the last commit, as numbers on the branch
+	started, delivered int // minutes; delivered is -1 if the delivery is not complete
+	commit             int // the number of the promoted commit, or -1
 	tree               string
-	folders            map[string]string // before it
+	folders            map[string]string // the folders before the delivery
 	record             history.Rendering
 }
 
-// pipeline simulates an environment: it makes commits, and keeps the purpose of each.
+// pipeline simulates the pipeline of an environment: it makes commits, and knows which delivery each commit belongs to.
 type pipeline struct {
 	*rand.Rand
-	now     int // minutes
-	sources []int
+	now     int              // minutes
+	sources []int            // the minutes of the control plane's commits
 	branch  []history.Commit // oldest first
 	folders map[string]string
 	record  *history.Rendering
-	made    []truth
+	made    []simulatedDelivery
 	open    *plan // the rollout under way
 	content int
-	seen    []sight
+	seen    []observedVerdict
 }
 
-// sight is an observation of what clusters run.
-type sight struct {
-	head    int // commit
+// observedVerdict is an observed verdict on the clusters.
+type observedVerdict struct {
+	head    int // the number of the commit at the head
 	verdict string
 	since   int // minutes
 	at      int
 }
 
-// plan is an incomplete rollout: the folders that it still has to write.
+// plan is an incomplete rollout, with the folders that are still to be written.
 type plan struct {
-	record history.Rendering // when it is complete
+	record history.Rendering // the record once the rollout is complete
 	want   map[string]string
 	left   []string
 }
@@ -80,7 +80,7 @@ func treeOf(folders map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// commit writes the current state to the branch.
+// commit commits the present folders and record to the branch.
 func (p *pipeline) commit() int {
 	p.now += p.IntN(90)
 	c := history.Commit{Hash: fmt.Sprintf("%040x", 0xb0000+len(p.branch)), Time: minute(p.now),
@@ -93,11 +93,11 @@ func (p *pipeline) commit() int {
 	return len(p.branch) - 1
 }
 
-// deliver commits a delivery, or if goesOn the next part of the last one.
-func (p *pipeline) deliver(before map[string]string, goesOn bool) {
+// deliver commits a new delivery, or if continues is set the next part of the last delivery.
+func (p *pipeline) deliver(before map[string]string, continues bool) {
 	at := p.commit()
-	if !goesOn {
-		p.made = append(p.made, truth{first: at, started: p.now, folders: before})
+	if !continues {
+		p.made = append(p.made, simulatedDelivery{first: at, started: p.now, folders: before})
 	}
 	d := &p.made[len(p.made)-1]
 	d.last, d.commit, d.tree, d.record = at, numberOf(p.record.Promotion.Commit), treeOf(p.folders), *p.record
@@ -106,8 +106,8 @@ func (p *pipeline) deliver(before map[string]string, goesOn bool) {
 	}
 }
 
-// fresh returns new content for some folders.
-func (p *pipeline) fresh() map[string]string {
+// newFolders returns the folders of the next tree, some of them with new content.
+func (p *pipeline) newFolders() map[string]string {
 	want := map[string]string{}
 	for _, name := range []string{"edge", "large", "small"} {
 		if was, there := p.folders[name]; there && p.IntN(3) > 0 {
@@ -120,8 +120,8 @@ func (p *pipeline) fresh() map[string]string {
 	return want
 }
 
-// takeAll sets all folders to a tree at once.
-func (p *pipeline) takeAll(want map[string]string, record history.Rendering) {
+// writeAll writes all folders of a tree in one commit.
+func (p *pipeline) writeAll(want map[string]string, record history.Rendering) {
 	before := p.folders
 	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.Promotion.Commit != record.Promotion.Commit
 	p.folders, p.record, p.open = maps.Clone(want), &record, nil
@@ -164,11 +164,11 @@ func (p *pipeline) wave(first bool) {
 	}
 }
 
-// step does something.
+// step simulates some time, in which the clusters may be observed, and one commit to the branch.
 func (p *pipeline) step() {
 	p.now += p.IntN(600)
 	if n := len(p.branch); n > 0 && p.IntN(2) == 0 {
-		p.seen = append(p.seen, sight{max(0, n-1-p.IntN(3)*p.IntN(2)), []string{"success", "failure", "pending",
+		p.seen = append(p.seen, observedVerdict{max(0, n-1-p.IntN(3)*p.IntN(2)), []string{"success", "failure", "pending",
 			"success"}[p.IntN(4)], max(0, p.now-p.IntN(300)), p.now})
 	}
 	if p.IntN(2) == 0 {
@@ -196,38 +196,38 @@ func (p *pipeline) step() {
 	}
 	switch n := p.IntN(16); {
 	case p.record == nil:
-		p.takeAll(p.fresh(), promote())
+		p.writeAll(p.newFolders(), promote())
 	case p.open != nil && n < 11:
 		p.wave(false)
 	case n < 3: // the environment's own change
-		p.takeAll(p.fresh(), record())
+		p.writeAll(p.newFolders(), record())
 	case n < 5:
-		p.takeAll(p.fresh(), promote())
+		p.writeAll(p.newFolders(), promote())
 	case n < 8:
-		p.begin(p.fresh(), promote())
+		p.begin(p.newFolders(), promote())
 	case n < 9: // its own change in waves
-		p.begin(p.fresh(), record())
-	case n < 11: // others commit
+		p.begin(p.newFolders(), record())
+	case n < 11: // people commit something else
 		p.commit()
 	case n < 13: // people revert the last delivery, or their revert of it
 		if len(p.made) > 1 {
 			back := p.branch[p.made[len(p.made)-2].last]
-			p.takeAll(back.Folders, *back.Rendering)
+			p.writeAll(back.Folders, *back.Rendering)
 		}
 	case n < 15: // a pin to an earlier commit
 		if was := numberOf(p.record.Promotion.Commit); was > 0 {
 			r := record()
 			r.Promotion.RolledBack, r.Promotion.Decision = r.Promotion.Commit, promotion.Pinned
 			r.Promotion.Commit = sourceHash(p.IntN(was))
-			p.takeAll(p.fresh(), r)
+			p.writeAll(p.newFolders(), r)
 		}
-	default: // the environment goes
+	default: // the environment is removed
 		p.folders, p.record, p.open = nil, nil, nil
 		p.commit()
 	}
 }
 
-// expectation describes the expected delivery, with a text for each field.
+// expectation describes a delivery, with a text for each field.
 type expectation struct {
 	First, Last, Started, Delivered, Kind, Promoted, Previous, Commits, Folders, Reason, Lead string
 	Running, Failed, Restored                                                                 string
@@ -240,8 +240,8 @@ func stamp(minutes int) string {
 	return minute(minutes).Format(time.RFC3339)
 }
 
-// middle returns the median in seconds of values in minutes.
-func middle(minutes []int) string {
+// median returns the median, in seconds, of values in minutes.
+func median(minutes []int) string {
 	if len(minutes) == 0 {
 		return "none"
 	}
@@ -273,7 +273,7 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 			kinds[i], failed[i-1] = "rollback", true
 		}
 	}
-	running, failing := map[int]int{}, map[int]int{} // since when, by delivery
+	running, failing := map[int]int{}, map[int]int{} // delivery to the minute since which it runs or fails
 	for _, s := range p.seen {
 		of := -1
 		for i, d := range p.made {
@@ -291,7 +291,7 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 	var all []expectation
 	var leads, restores []int
 	complete, broken, counted := 0, 0, 0
-	there := map[int]bool{} // commits of the control plane that it promoted
+	there := map[int]bool{} // the control plane's commits that are promoted already
 	for i, d := range p.made {
 		previous, known := -1, true
 		var brought []int
@@ -330,7 +330,7 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 			e.Reason = p.branch[d.last].Subject
 		}
 		if d.delivered >= 0 {
-			e.Lead = middle(slices.Clone(brought))
+			e.Lead = median(slices.Clone(brought))
 		}
 		if since, met := running[i]; met {
 			e.Running = stamp(since)
@@ -377,11 +377,11 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 		rate = fmt.Sprintf("%.6f", float64(broken)/float64(counted))
 	}
 	return all, fmt.Sprintf("%d, %.6f a day, lead %s, rate %s, restore %s", complete,
-		float64(complete)/(float64(until-since)/1440), middle(leads), rate, middle(restores))
+		float64(complete)/(float64(until-since)/1440), median(leads), rate, median(restores))
 }
 
-// got returns a history in the same form.
-func got(h history.History) ([]expectation, string) {
+// describe describes the deliveries and metrics of a history as [pipeline.want] does.
+func describe(h history.History) ([]expectation, string) {
 	text := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
@@ -411,7 +411,7 @@ func got(h history.History) ([]expectation, string) {
 		seconds(m.LeadTime), rate, seconds(m.TimeToRestore))
 }
 
-// TestRandomHistories simulates pipelines, and compares their deliveries with the history.
+// TestRandomHistories simulates pipelines, and compares the history of each with its deliveries.
 func TestRandomHistories(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range seeds.Of(t, 1000, 20000) {
@@ -438,7 +438,7 @@ func TestRandomHistories(t *testing.T) {
 			Head: "of a branch before a force-push", Verdict: "failure"})
 		wanted, metrics := p.want(since, until)
 		h := history.Of(in)
-		deliveries, gotMetrics := got(h)
+		deliveries, gotMetrics := describe(h)
 		if diff := cmp.Diff(wanted, deliveries); diff != "" || metrics != gotMetrics {
 			t.Fatalf("seed %d: (-want +got)\n%s\nmetrics %s, want %s", seed, diff, gotMetrics, metrics)
 		}
@@ -462,9 +462,9 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-// checkCut compares a history that is not read to its beginning: it has the deliveries that began after the oldest
-// commit, and warns that deliveries may be missing if the window begins earlier. A rollout that was incomplete at that
-// commit may have begun before it.
+// checkCut checks the history of a branch whose older commits were not read. It has only deliveries that began after
+// the oldest commit that was read, and is not complete if the window begins before that commit. A rollout that was
+// incomplete at that commit is left out, since it may have begun earlier.
 func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 	t.Helper()
 	oldest := p.IntN(len(p.branch))
@@ -475,7 +475,7 @@ func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 		underWay = r.Target
 	}
 	var wanted, found []string
-	next := slices.IndexFunc(p.made, func(d truth) bool { return d.first > oldest })
+	next := slices.IndexFunc(p.made, func(d simulatedDelivery) bool { return d.first > oldest })
 	for i, d := range slices.Backward(p.made) {
 		at := minute(d.started)
 		begun := i == next && underWay != "" && p.branch[d.first].Rendering.Target == underWay
@@ -486,7 +486,7 @@ func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 	for _, d := range h.Deliveries {
 		found = append(found, d.FirstCommit+" "+d.Commit)
 		if d.Kind == history.First && p.made[0].first <= oldest && p.branch[oldest].Rendering != nil {
-			t.Errorf("seed %d: %s is the first one of a branch that is cut off", seed, d.FirstCommit)
+			t.Errorf("seed %d: %s is reported as the first delivery of a branch that is cut off", seed, d.FirstCommit)
 		}
 	}
 	if diff := cmp.Diff(wanted, found); diff != "" {

@@ -20,16 +20,17 @@ import (
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
-// ran is a run in the model. Times are in milliseconds.
-type ran struct {
+// modelRun is a run in the model. Times are in milliseconds.
+type modelRun struct {
 	what         string // identifies content, version and state
 	version      string
 	state        string
-	since, until int64 // until 0: it continues
+	since, until int64 // until is 0 if the run has not ended
 }
 
-// model is an independent store: it compares each observation with all of its runs.
-type model map[string][]ran // by instance
+// model is a simple store, to compare other stores with: it contains all runs by instance, and compares each
+// observation with all of them.
+type model map[string][]modelRun
 
 func (m model) clone() model {
 	c := model{}
@@ -42,11 +43,12 @@ func (m model) clone() model {
 // report is the report of a source on an instance.
 type report struct {
 	content, version, state string
-	ofCommit                bool // the version is the beginning of a commit
+	ofCommit                bool // the version is an abbreviated commit
 	since                   int64
 }
 
-// record adds the reports of sources, and reports whether they change anything.
+// record adds the reports of sources at a time, and returns whether they change anything. answered is whether all
+// sources answered.
 func (m model) record(reports map[string]report, answered bool, at int64) (changes bool) {
 	for instance, r := range reports {
 		if !answered && r.state == "missing" {
@@ -71,7 +73,7 @@ func (m model) record(reports map[string]report, answered bool, at int64) (chang
 		if open {
 			runs[len(runs)-1].until = since
 		}
-		m[instance], changes = append(runs, ran{what, r.version, r.state, since, 0}), true
+		m[instance], changes = append(runs, modelRun{what, r.version, r.state, since, 0}), true
 	}
 	for instance, runs := range m {
 		if _, there := reports[instance]; !there && answered && runs[len(runs)-1].until == 0 {
@@ -161,7 +163,7 @@ func (c *clusters) change() {
 	}
 }
 
-// observe returns the reports of the sources, some of which may not answer.
+// observe returns the reports of the sources, and the observation made of them. A source may not answer.
 func (c *clusters) observe() (reports map[string]report, o *observation.Observation) {
 	o = &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 		ObservedAt: time.UnixMilli(c.now).UTC(), Head: "head", Verdict: []string{"success", "failure"}[c.IntN(2)]}
@@ -192,7 +194,8 @@ func (c *clusters) observe() (reports map[string]report, o *observation.Observat
 	return reports, o
 }
 
-// memoryStore consists only of the rules of all stores: it keeps the starts of each record.
+// memoryStore is a store in memory. It has nothing but the rules that all stores share, and keeps the starts of each
+// record.
 type memoryStore struct {
 	last   history.Snapshot
 	starts [][]history.Start
@@ -235,7 +238,7 @@ func (m *memoryStore) Read(_ context.Context, q history.Query) (past history.Sto
 	return past, nil
 }
 
-// The rules by themselves give the model's results.
+// TestRandomChanges checks that the rules that all stores share give the runs of the model.
 func TestRandomChanges(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds.Of(t, 200, 5000) {
@@ -243,8 +246,8 @@ func TestRandomChanges(t *testing.T) {
 	}
 }
 
-// Both stores have the same runs as an independent model that compares everything each time: also if the state is lost
-// or old, if sources do not answer, and if the store is emptied or restored from an older copy.
+// TestRandomRecords checks that each store has the same runs as the model, also if Terraform's state is lost or old, if
+// sources do not answer, and if the store is emptied or restored from an older copy.
 func TestRandomRecords(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -293,10 +296,10 @@ func randomRecords(t *testing.T, p place, random *rand.Rand) {
 		if diff := cmp.Diff(truth.texts(), textsOf(past.Runs)); diff != "" {
 			t.Fatalf("after the record at %d (-want +got)\n%s", c.now, diff)
 		}
-		// The same observation again writes nothing.
+		// To record the same observation again writes nothing.
 		before := p.size(t)
 		if mustRecord(t, s, was, now); p.size(t) != before {
-			t.Fatalf("twice: from %s to %s", before, p.size(t))
+			t.Fatalf("the same record again changes the store from %s to %s", before, p.size(t))
 		}
 	}
 	for range 20 {
@@ -304,7 +307,7 @@ func randomRecords(t *testing.T, p place, random *rand.Rand) {
 	}
 }
 
-// checkMoment compares the versions at a moment, from the store and from SQL.
+// checkMoment compares the versions at a time in the store, and by SQL if it is a database, with the model.
 func checkMoment(t *testing.T, p place, s history.Store, truth model, at int64) {
 	t.Helper()
 	moment := time.UnixMilli(at).UTC()

@@ -24,11 +24,11 @@ type place interface {
 	open(t *testing.T) history.Store
 	// snapshot returns a function that restores the current data.
 	snapshot(t *testing.T) (restore func())
-	// size changes with each row and commit that is written.
+	// size returns a text that changes with each row or commit that is written.
 	size(t *testing.T) string
 }
 
-// stores are the kinds of stores. Each call of new returns an empty place.
+// stores returns the kinds of stores, each with a function that returns an empty place.
 func stores(t *testing.T) map[string]func(*testing.T) place {
 	t.Helper()
 	db := server.Start(t)
@@ -123,7 +123,7 @@ func eachStore(t *testing.T, test func(t *testing.T, p place)) {
 	}
 }
 
-// mustRecord records an observation.
+// mustRecord records an observation, and fails the test if that fails.
 func mustRecord(t *testing.T, s history.Store, was, now *observation.Observation) history.WriteResult {
 	t.Helper()
 	done, err := s.Record(t.Context(), history.Write{Previous: was, Observation: now})
@@ -170,7 +170,7 @@ func TestRecordTwice(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 		before := p.size(t)
-		for name, was := range map[string]*observation.Observation{"again": first, "after lost state": nil, "same": second} {
+		for name, was := range map[string]*observation.Observation{"old state": first, "no state": nil, "new state": second} {
 			if done := mustRecord(t, s, was, second); done.Changes != 0 || !done.StoredAt.IsZero() || p.size(t) != before {
 				t.Errorf("%s: %+v, from %s to %s", name, done, before, p.size(t))
 			}
@@ -191,7 +191,8 @@ func TestRecordTwice(t *testing.T) {
 	})
 }
 
-// An environment has one location. A query finds it by its location, too.
+// An environment in a store has one location, and a record for another location fails. A query finds it by its name or
+// location.
 func TestEnvironmentHasOneLocation(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
@@ -216,7 +217,7 @@ func TestEnvironmentHasOneLocation(t *testing.T) {
 	})
 }
 
-// Simultaneous records of one environment never overlap. Those of several environments never wait for each other.
+// Several processes record one environment at the same time. No record fails, and the runs do not overlap.
 func TestConcurrentRecords(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		const writers, rounds = 4, 12
@@ -244,7 +245,7 @@ func TestConcurrentRecords(t *testing.T) {
 			}
 		}
 		checkRuns(t, p.open(t), "prod")
-		// The newest observation is always recorded, in any order of writers.
+		// The newest observation is recorded, whichever process writes last.
 		past, err := p.open(t).Read(t.Context(), everything("prod"))
 		if err != nil || !past.RecordedUntil.Equal(minute(1000+rounds*writers-1)) {
 			t.Errorf("recorded until %v, %v", past.RecordedUntil, err)
@@ -295,7 +296,7 @@ func TestConcurrentEnvironments(t *testing.T) {
 	})
 }
 
-// A limit leaves out the oldest runs, and filters select.
+// A query can limit the number of runs, which leaves out the oldest, and can select a cluster, a target and a window.
 func TestQuery(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
@@ -313,13 +314,15 @@ func TestQuery(t *testing.T) {
 			truncated        bool
 			versions, states int
 		}{
-			"all":     {history.Query{Until: minute(1000), Limit: 10}, 7, false, 3, 5},
-			"limit":   {history.Query{Until: minute(1000), Limit: 6}, 6, true, 3, 5},
-			"cluster": {history.Query{Until: minute(1000), Limit: 10, Cluster: &c1}, 5, false, 1, 5},
-			"target":  {history.Query{Until: minute(1000), Limit: 10, Target: &web}, 6, false, 2, 5},
-			"window":  {history.Query{Since: minute(200), Until: minute(300), Limit: 10}, 3, false, 3, 4},
-			"then":    {history.Query{Since: minute(150), Until: minute(200), Limit: 10}, 3, false, 3, 4},
-			"before":  {history.Query{Until: minute(100), Limit: 10}, 0, false, 2, 5},
+			"no filter": {history.Query{Until: minute(1000), Limit: 10}, 7, false, 3, 5},
+			"limit":     {history.Query{Until: minute(1000), Limit: 6}, 6, true, 3, 5},
+			"cluster":   {history.Query{Until: minute(1000), Limit: 10, Cluster: &c1}, 5, false, 1, 5},
+			"target":    {history.Query{Until: minute(1000), Limit: 10, Target: &web}, 6, false, 2, 5},
+			"window": {history.Query{Since: minute(200), Until: minute(300), Limit: 10}, 3, false, 3,
+				4},
+			"window that begins between records": {history.Query{Since: minute(150), Until: minute(200), Limit: 10}, 3, false, 3,
+				4},
+			"window until the first record": {history.Query{Until: minute(100), Limit: 10}, 0, false, 2, 5},
 		} {
 			test.q.Environment = "prod"
 			past, err := s.Read(t.Context(), test.q)
@@ -332,7 +335,7 @@ func TestQuery(t *testing.T) {
 	})
 }
 
-// A run and a version name the workload and the workspace of their deployment target, if a descriptor does.
+// A run and a version have the workload and the workspace of their deployment target, if the observation has them.
 func TestWorkloadAndWorkspaceOfRuns(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
@@ -360,8 +363,8 @@ func TestWorkloadAndWorkspaceOfRuns(t *testing.T) {
 	})
 }
 
-// Another environment or cluster may report the same version without its commit. After a lost state, the observation
-// that is stored already adds no run.
+// Another environment may report the same version without its commit. After Terraform's state is lost, an observation
+// of the same content adds no run, whether it has the commit or not.
 func TestVersionWithoutCommit(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
@@ -390,7 +393,8 @@ func TestVersionWithoutCommit(t *testing.T) {
 	})
 }
 
-// After the removal of what a clock recorded that was ahead, the runs before go on, and records continue.
+// A machine whose clock was ahead recorded observations of the future, so that later ones are refused. After the
+// removal steps from the error, the earlier runs continue, and records succeed again.
 func TestRemovalSteps(t *testing.T) {
 	eachStore(t, func(t *testing.T, p place) {
 		s := p.open(t)
@@ -409,7 +413,7 @@ func TestRemovalSteps(t *testing.T) {
 			mustRecord(t, s, was, ahead)
 			mustRecord(t, s, nil, other)
 			if done := mustRecord(t, s, nil, now); done.StoredAt.IsZero() {
-				t.Fatal("nothing was ahead")
+				t.Fatal("the record was not refused")
 			}
 			steps := s.RemovalSteps(environment, now.ObservedAt)
 			switch p := p.(type) {

@@ -18,7 +18,8 @@ func atPlace(path string) history.Query {
 	return history.Query{Repo: "https://acme.io/gitops", Branch: "prod", Path: path, Until: at(12, 1, 0), Limit: 10}
 }
 
-// An entry that people put in the place of records is an error: the environment never looks as if it had no records.
+// It is an error if people put an entry, such as a submodule, where records belong. Otherwise the environment would
+// look as if it had no records.
 func TestForeignEntries(t *testing.T) {
 	t.Parallel()
 	const commit = "0123456789012345678901234567890123456789"
@@ -28,7 +29,7 @@ func TestForeignEntries(t *testing.T) {
 		"fleet/runs/prod/2026/02":                               {Mode: "160000", Content: commit},
 		"fleet/runs/prod/2027":                                  {Mode: "120000", Content: "2026"},
 		"fleet/runs/prod/2026/01/01/old.jsonl":                  {Mode: "100644", Content: "{}"},
-		"fleet/runs/prod/2099/01/01/000000Z-0123456789ab.jsonl": {Mode: "100644"}, // the record, under another name
+		"fleet/runs/prod/2099/01/01/000000Z-0123456789ab.jsonl": {Mode: "100644"}, // a copy of the record with another name
 		"fleet/runs/prod":                                       {Mode: "160000", Content: commit},
 		"fleet/runs":                                            {Mode: "160000", Content: commit},
 		"fleet":                                                 {Mode: "100644", Content: "a file"},
@@ -48,7 +49,7 @@ func TestForeignEntries(t *testing.T) {
 			_, lastErr := s.Snapshot(t.Context(), "prod")
 			_, readErr := s.Read(t.Context(), atPlace("."))
 			_, recordErr := s.Record(t.Context(), history.Write{Previous: now, Observation: observed(at(1, 5, 0), nil)})
-			for call, err := range map[string]error{"Last": lastErr, "Read": readErr, "Record": recordErr} {
+			for call, err := range map[string]error{"Snapshot": lastErr, "Read": readErr, "Record": recordErr} {
 				if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove it") {
 					t.Errorf("%s: %v\ndoes not name %s", call, err, path)
 				}
@@ -60,7 +61,7 @@ func TestForeignEntries(t *testing.T) {
 	}
 }
 
-// Files beside the records, such as a README, are left alone.
+// Foreign files, such as a README, are ignored if their names can't be taken for records.
 func TestForeignFilesAreIgnored(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -76,8 +77,8 @@ func TestForeignFilesAreIgnored(t *testing.T) {
 	}
 }
 
-// A broken file of an environment fails this environment alone. An environment without a readable file may be the
-// wanted one, so it is an error if no other environment is at the place.
+// A broken file of an environment is an error only for this environment. If a query by location finds no environment
+// there, an environment without a readable file is an error too, since it may be the right one.
 func TestBrokenFileOfAnotherEnvironment(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -108,11 +109,12 @@ func TestBrokenFileOfAnotherEnvironment(t *testing.T) {
 	got = []string{read("."), read("dev"), read("nowhere")}
 	unknown := "file " + broken + " is not a record"
 	if diff := cmp.Diff([]string{"prod", unknown, unknown}, got); diff != "" {
-		t.Errorf("without a readable file (-want +got)\n%s", diff)
+		t.Errorf("without a readable file of dev (-want +got)\n%s", diff)
 	}
 }
 
-// A run can't begin after it was observed. If it did, it would hide all later runs of its instance.
+// A file in which a run begins after its observation is an error. Otherwise the run would hide all later runs of its
+// instance.
 func TestRunBeginsAfterObservation(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -129,7 +131,7 @@ func TestRunBeginsAfterObservation(t *testing.T) {
 	for _, err := range []error{err, readErr} {
 		if want := fmt.Sprintf("line 2 of file %s begins a run after", names[0]); err == nil ||
 			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not say %s", err, want)
+			t.Errorf("%v\ndoes not contain %s", err, want)
 		}
 	}
 }

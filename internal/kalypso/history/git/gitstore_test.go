@@ -72,7 +72,8 @@ func files(t *testing.T, repo string) (names []string, contents map[string]strin
 	return slices.Sorted(maps.Keys(contents)), contents
 }
 
-// A record is one commit with one file: the first one without a parent, and signed if the author signs.
+// A record is one commit with one file. The first commit of the branch has no parent. The commits are signed if the
+// author has a signer.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	repo, key := gitserver.InitBare(t), signingkey.NewSSH(t)
@@ -124,7 +125,8 @@ func TestFormat(t *testing.T) {
 	gitserver.Fsck(t, repo)
 }
 
-// The first file of a month contains everything. So does the first file after a state that differs from the store.
+// The first file of a month lists all instances, not only changes. So does a file if Terraform's state does not match
+// the store.
 func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -145,21 +147,21 @@ func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	for _, name := range names {
 		got = append(got, fmt.Sprint(strings.Contains(contents[name], `"after":""`), strings.Count(contents[name], "\n")-1))
 	}
-	// Lines of the complete files: c1, c2, and the end of the cluster that is gone.
+	// A complete file has a line for the version of c1 and c2 each, and one for the removed cluster.
 	want := []string{"true 1", "false 2", "true 3", "false 1", "true 3"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	_ = was
 
-	// The runs of January are read, though they are before the last complete file.
+	// A query for January reads files that are older than the last complete file.
 	january := history.Query{Environment: "prod", Since: at(1, 10, 0), Until: at(1, 20, 0), Limit: 10}
 	past, err := s.Read(t.Context(), january)
 	if err != nil || len(past.Runs) != 2 || past.Runs[0].Version.Version != "2" || !past.Runs[0].Until.Equal(at(2, 1, 0)) {
 		t.Errorf("%+v, %v", past.Runs, err)
 	}
 
-	// January is removed. The current runs stay as they were, and the next record continues.
+	// People remove the files of January. The current runs still have their beginnings, and the next record adds to them.
 	gone := map[string]gitserver.File{}
 	for _, name := range names[:2] {
 		gone[name] = gitserver.File{}
@@ -178,7 +180,7 @@ func TestFirstFileOfMonthIsComplete(t *testing.T) {
 	}
 }
 
-// A file in the middle is removed. The gap is noticed, so the next record contains everything.
+// People remove a file between two others. The provider notices the gap, so the next record lists all instances.
 func TestRemovedFileInTheMiddle(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -199,7 +201,7 @@ func TestRemovedFileInTheMiddle(t *testing.T) {
 	}
 }
 
-// Errors name the file, and what to do.
+// TestErrors checks that errors name the file and say what to do.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -208,7 +210,7 @@ func TestErrors(t *testing.T) {
 	record(t, s, nil, now)
 	names, contents := files(t, repo)
 	header, _, _ := strings.Cut(contents[names[0]], "\n")
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		"<<<<<<< HEAD\n" + contents[names[0]]:        "file " + names[0] + " is not a record, restore it",
 		header + "\n{\"clusters\":":                  "line 2 of file " + names[0] + " can't be parsed",
 		strings.Replace(header, `"v":1`, `"v":2`, 1): "file " + names[0] + " has the format 2",
@@ -217,8 +219,8 @@ func TestErrors(t *testing.T) {
 		_, err := s.Record(t.Context(), history.Write{Previous: now, Observation: observed(at(1, 2, 0), nil)})
 		_, readErr := s.Read(t.Context(), history.Query{Environment: "prod", Limit: 1})
 		for _, err := range []error{err, readErr} {
-			if err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v\ndoes not say %s", err, says)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v\ndoes not contain %s", err, want)
 			}
 		}
 	}
@@ -243,7 +245,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The memory and the requests of a read are limited.
+// A read has a limit for its memory: the files of an environment may have at most 256 MiB.
 func TestReadLimits(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -263,7 +265,7 @@ func TestReadLimits(t *testing.T) {
 	}
 }
 
-// Records of the same second with the same content have different names.
+// Records of one second get different file names, even if their content is the same.
 func TestSameSecond(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)

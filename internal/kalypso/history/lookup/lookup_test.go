@@ -36,10 +36,10 @@ func newRepos(t *testing.T, options ...gitserver.Option) *repos {
 	return r
 }
 
-// file is a file of a commit. Without content it is removed.
+// file is a file that a commit writes, or removes if content is empty.
 type file struct{ path, content string }
 
-// write adds commits to a branch, one minute after the other, and returns their hashes.
+// write adds commits to a branch, one each minute, and returns their hashes.
 func (r *repos) write(t *testing.T, repo, branch string, commits ...[]file) []string {
 	t.Helper()
 	var in bytes.Buffer
@@ -82,8 +82,8 @@ func (r *repos) request(path string) lookup.Request {
 	return req
 }
 
-// The history is read from Git: the record at the path, the folders that it lists, times and authors. A commit whose
-// record can't be parsed belongs to the next one.
+// Read gets the history from Git: it reads the record at the path, the folders that the record lists, times and
+// authors. A commit whose record can't be parsed is a part of the delivery of the next commit.
 func TestRead(t *testing.T) {
 	for _, options := range [][]gitserver.Option{nil, {gitserver.WithFilter()}} {
 		r := newRepos(t, options...)
@@ -121,8 +121,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A newer version of the provider wrote the record at the head: the newest deliveries are unknown, which is an
-// error. An older commit with such a record belongs to the next one, as any other that can't be parsed.
+// If a newer version of the provider wrote the record at the head, the newest deliveries are unknown, which is an
+// error. In an older commit, such a record is treated as any record that can't be parsed.
 func TestNewerRecord(t *testing.T) {
 	r := newRepos(t)
 	promoted := r.write(t, "control-plane", "main", []file{{"a", "1"}})
@@ -138,8 +138,8 @@ func TestNewerRecord(t *testing.T) {
 	}
 }
 
-// A branch that does not exist has no history. A control plane that can't be read is an error of its own.
-func TestMissing(t *testing.T) {
+// A branch that does not exist has an empty history. If the control plane can't be read, that is a ControlPlaneError.
+func TestMissingBranchAndControlPlane(t *testing.T) {
 	r := newRepos(t)
 	if h, err := lookup.Read(t.Context(), r.request(".")); err != nil || len(h.Deliveries) != 0 || !h.Complete {
 		t.Errorf("%+v, %v", h, err)
@@ -153,7 +153,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// 200 days of 2,000 commits take at most 20 requests and 10 seconds.
+// Reading 2,000 deliveries takes at most 20 requests and 10 seconds.
 func TestBounds(t *testing.T) {
 	slow.Skip(t)
 	for name, options := range map[string][]gitserver.Option{"filter": {gitserver.WithFilter()}, "no filter": nil} {

@@ -23,7 +23,8 @@ import (
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 123e6, time.UTC)
 
-// TestRoundTrip encodes random observations in two orders: the texts are equal, and decode to the encoded observation.
+// TestRoundTrip encodes random observations, each in two orders of its groups and members. The two texts must be equal,
+// and decode to the observation.
 func TestRoundTrip(t *testing.T) {
 	for seed := range seeds.Of(t, 200, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -98,14 +99,14 @@ func random(r *rand.Rand) *observation.Observation {
 	return o
 }
 
-// TestHash: each change of the content changes the hash.
+// TestHash: the hash changes if what the clusters run changes, but not if only times, messages or commits do.
 func TestHash(t *testing.T) {
 	commit := strings.Repeat("c", 40)
 	for name, test := range map[string]struct {
 		change func(o *observation.Observation)
-		counts bool
+		want   bool // the hash changes
 	}{
-		"nothing":      {func(*observation.Observation) {}, false},
+		"no change":    {func(*observation.Observation) {}, false},
 		"time":         {func(o *observation.Observation) { o.ObservedAt = now.Add(time.Hour) }, false},
 		"head":         {func(o *observation.Observation) { o.Head = "d" }, false},
 		"verdictSince": {func(o *observation.Observation) { o.VerdictSince = now }, false},
@@ -119,20 +120,20 @@ func TestHash(t *testing.T) {
 			o.Groups[0].Members = o.Groups[0].Members[1:]
 			o.Groups = append(o.Groups, g)
 		}, false},
-		"commit in place of a version": {func(o *observation.Observation) {
+		"commit as the version": {func(o *observation.Observation) {
 			o.Groups[1].Version.Commit, o.Groups[1].Version.Version = "d", "d"
 		}, false},
-		"version":     {func(o *observation.Observation) { o.Groups[0].Version.Version = "2" }, true},
-		"content":     {func(o *observation.Observation) { o.Groups[0].Version.Content = "2" }, true},
-		"state":       {func(o *observation.Observation) { o.Groups[0].State = "failed" }, true},
-		"verdict":     {func(o *observation.Observation) { o.Verdict = "failure" }, true},
-		"promoted":    {func(o *observation.Observation) { o.PromotedCommit = "e" }, true},
-		"unanswered":  {func(o *observation.Observation) { o.Unanswered = []string{"kubernetes"} }, true},
-		"place":       {func(o *observation.Observation) { o.Path = "b" }, true},
-		"cluster":     {func(o *observation.Observation) { o.Groups[0].Members[0].Cluster = "z" }, true},
-		"gone":        {func(o *observation.Observation) { o.Groups[0].Members = o.Groups[0].Members[1:] }, true},
-		"target":      {func(o *observation.Observation) { o.Groups[0].Target = "z" }, true},
-		"clusterType": {func(o *observation.Observation) { o.Groups[0].ClusterType = "z" }, true},
+		"version":         {func(o *observation.Observation) { o.Groups[0].Version.Version = "2" }, true},
+		"content":         {func(o *observation.Observation) { o.Groups[0].Version.Content = "2" }, true},
+		"state":           {func(o *observation.Observation) { o.Groups[0].State = "failed" }, true},
+		"verdict":         {func(o *observation.Observation) { o.Verdict = "failure" }, true},
+		"promoted commit": {func(o *observation.Observation) { o.PromotedCommit = "e" }, true},
+		"unanswered":      {func(o *observation.Observation) { o.Unanswered = []string{"kubernetes"} }, true},
+		"path":            {func(o *observation.Observation) { o.Path = "b" }, true},
+		"cluster":         {func(o *observation.Observation) { o.Groups[0].Members[0].Cluster = "z" }, true},
+		"removed cluster": {func(o *observation.Observation) { o.Groups[0].Members = o.Groups[0].Members[1:] }, true},
+		"target":          {func(o *observation.Observation) { o.Groups[0].Target = "z" }, true},
+		"clusterType":     {func(o *observation.Observation) { o.Groups[0].ClusterType = "z" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := func() *observation.Observation {
@@ -144,14 +145,14 @@ func TestHash(t *testing.T) {
 			}
 			changed := state()
 			test.change(changed)
-			if got := changed.Hash() != state().Hash(); got != test.counts {
-				t.Errorf("the hash changes: %t, want %t", got, test.counts)
+			if got := changed.Hash() != state().Hash(); got != test.want {
+				t.Errorf("the hash changes: %t, want %t", got, test.want)
 			}
 		})
 	}
 }
 
-// TestOneGroup: an instance is in one group.
+// TestOneGroup: if an instance is in two groups, only one of them remains.
 func TestOneGroup(t *testing.T) {
 	member := []observation.Member{{Cluster: "a"}}
 	o := &observation.Observation{Groups: []observation.Group{
@@ -167,20 +168,20 @@ func TestOneGroup(t *testing.T) {
 	}
 }
 
-// TestBounds encodes 10,000 clusters with 100 targets each. With any times and messages, the text stays within its
-// limit and contains each instance.
+// TestBounds encodes 10,000 clusters with 100 targets each. For all kinds of times and messages, the text must contain
+// each instance and not exceed its limit. It leaves out times and messages if necessary.
 func TestBounds(t *testing.T) {
 	slow.Skip(t)
 	for name, test := range map[string]struct {
 		since   func(r *rand.Rand, report int64) int64
 		message bool
-		times   int // the least number of instances whose times stay
+		times   int // the number of instances whose times must be in the text, at least
 	}{
-		"reports": {func(_ *rand.Rand, report int64) int64 { return report }, false, 1_010_000},
-		"all in the last hour, each with a message": {
+		"one time per cluster": {func(_ *rand.Rand, report int64) int64 { return report }, false, 1_010_000},
+		"times in the last hour, a message for each": {
 			func(r *rand.Rand, _ int64) int64 { return 1000 * r.Int64N(3600) }, true, 0,
 		},
-		"a year, some of them in the last hour": {func(r *rand.Rand, _ int64) int64 {
+		"times in the last year, some in the last hour": {func(r *rand.Rand, _ int64) int64 {
 			if r.IntN(100) == 0 {
 				return 1000 * r.Int64N(3600)
 			}
@@ -219,7 +220,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// fleet returns 10,000 clusters, each with 100 targets and the folder. 3% of them deviate.
+// fleet returns an observation of 10,000 clusters, each with 100 targets and the folder of its cluster type. 3% of the
+// instances run another version or have failed.
 func fleet(
 	r *rand.Rand, since func(r *rand.Rand, report int64) int64, messages bool,
 ) *observation.Observation {
@@ -253,7 +255,8 @@ func fleet(
 	return o
 }
 
-// format1 returns texts of format 1: an earlier build encoded the observations of the first seeds.
+// format1 returns texts of format 1, which an earlier build wrote: it encoded the random observations of the first
+// seeds.
 func format1(t *testing.T) []string {
 	t.Helper()
 	texts, err := os.ReadFile("testdata/format1.txt")
@@ -263,7 +266,7 @@ func format1(t *testing.T) []string {
 	return strings.Fields(string(texts))
 }
 
-// TestFormat1 parses texts that an earlier build wrote.
+// TestFormat1 checks that texts which an earlier build wrote are still parsed correctly.
 func TestFormat1(t *testing.T) {
 	for seed, text := range format1(t) {
 		want := random(rand.New(rand.NewPCG(uint64(seed), 1)))
@@ -278,10 +281,10 @@ func TestFormat1(t *testing.T) {
 	}
 }
 
-// TestBadTexts changes each part of a text's JSON: decoding succeeds or fails, but does not panic.
+// TestBadTexts replaces each digit in a text's JSON. Decoding may succeed, or fail with ErrText, but must not panic.
 func TestBadTexts(t *testing.T) {
 	for name, text := range map[string]string{
-		"today": random(rand.New(rand.NewPCG(3, 1))).Encode(), "format 1": format1(t)[3],
+		"present format": random(rand.New(rand.NewPCG(3, 1))).Encode(), "format 1": format1(t)[3],
 	} {
 		t.Run(name, func(t *testing.T) { testBadTexts(t, text) })
 	}
@@ -333,7 +336,7 @@ func testBadTexts(t *testing.T, text string) {
 	}
 }
 
-// TestTimesOutOfRange leaves out times that JSON can't express.
+// TestTimesOutOfRange checks that times which JSON can't express are left out.
 func TestTimesOutOfRange(t *testing.T) {
 	o := &observation.Observation{Groups: []observation.Group{{
 		Version: observation.Version{CommittedAt: time.Unix(1<<40, 0)},

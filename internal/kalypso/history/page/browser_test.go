@@ -18,11 +18,11 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write the picture of the docs anew")
+	update = flag.Bool("update", false, "write the picture of the docs")
 	shots  = flag.String("shots", "", "a folder for screenshots in light and dark, on paper and on a phone")
 )
 
-// picture is the file of the picture in the docs.
+// picture is the path of the picture of the page that the docs show.
 const picture = "../../../../examples/functions/fleet_page/fleet.png"
 
 var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
@@ -45,8 +45,8 @@ func serve(t *testing.T, histories []page.History, states []page.DeploymentState
 	return server.URL + "/page"
 }
 
-// quiet fails the test if the page has logged anything, or requested anything but itself.
-func quiet(t *testing.T, p *chromium.Page) {
+// checkQuiet fails the test if the page has logged anything, or requested anything but itself.
+func checkQuiet(t *testing.T, p *chromium.Page) {
 	t.Helper()
 	if logged := p.Console(); len(logged) > 0 {
 		t.Errorf("the console: %s", strings.Join(logged, "\n"))
@@ -56,7 +56,7 @@ func quiet(t *testing.T, p *chromium.Page) {
 	}
 }
 
-// visible evaluates to the texts of the visible elements that a selector names.
+// visible returns the texts of the visible elements that a CSS selector matches.
 func visible(t *testing.T, p *chromium.Page, selector string) (texts []string) {
 	t.Helper()
 	p.Eval(t, `[...document.querySelectorAll('`+selector+`')].filter((e) => e.checkVisibility()).map((e) => `+
@@ -64,20 +64,20 @@ func visible(t *testing.T, p *chromium.Page, selector string) (texts []string) {
 	return texts
 }
 
-// TestBrowser looks at pages with a real browser.
+// TestBrowser opens pages in a real browser.
 func TestBrowser(t *testing.T) {
 	slow.Skip(t)
 	b := chromium.Start(t)
 	t.Run("filters, cells, keys", func(t *testing.T) { testUse(t, b) })
 	t.Run("without script", func(t *testing.T) { testWithoutScript(t, b) })
 	t.Run("hostile names", func(t *testing.T) { testHostile(t, b) })
-	t.Run("accessible", func(t *testing.T) { testAccessible(t, b) })
+	t.Run("accessibility", func(t *testing.T) { testAccessible(t, b) })
 	t.Run("phone", func(t *testing.T) { testPhone(t, b) })
-	t.Run("zones", func(t *testing.T) { testZones(t, b) })
+	t.Run("time zones", func(t *testing.T) { testZones(t, b) })
 	t.Run("picture", func(t *testing.T) { testPicture(t, b) })
 }
 
-// A real browser shows the page: filters, cells, keys and times work, nothing is logged or requested.
+// Filters, cells that open, keys and local times work. The page logs and requests nothing.
 func testUse(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()
@@ -169,7 +169,7 @@ func testUse(t *testing.T, b *chromium.Browser) {
 	p.Eval(t, `document.querySelector(".fleet summary").click()`, nil)
 	p.Eval(t, `document.querySelector("h1").click()`, nil)
 	if got := visible(t, p, card); len(got) != 0 {
-		t.Errorf("after a click elsewhere: %s", got)
+		t.Errorf("after a click outside of the cell: %s", got)
 	}
 
 	// The table of deliveries opens.
@@ -180,10 +180,11 @@ func testUse(t *testing.T, b *chromium.Browser) {
 	if got := visible(t, p, "[aria-labelledby=e1] tbody tr"); len(got) != 29 {
 		t.Errorf("%d deliveries after opening", len(got))
 	}
-	quiet(t, p)
+	checkQuiet(t, p)
 }
 
-// Without JavaScript the page shows everything, in UTC, and cells open. Filters, which need it, are hidden.
+// Without JavaScript the page shows all data, with times in UTC, and cells open. The filters are hidden, since they
+// need JavaScript.
 func testWithoutScript(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()
@@ -191,7 +192,7 @@ func testWithoutScript(t *testing.T, b *chromium.Browser) {
 	view.NoScript = true
 	p := b.Open(t, serve(t, histories, states), view)
 	if got := visible(t, p, "form"); len(got) != 0 {
-		t.Errorf("there are filters: %s", got)
+		t.Errorf("the page shows filters: %s", got)
 	}
 	if got := visible(t, p, "header p"); len(got) != 1 || got[0] != "As of 2026-11-20 16:30Z. Times are in UTC." {
 		t.Errorf("the headline: %s", got)
@@ -201,10 +202,10 @@ func testWithoutScript(t *testing.T, b *chromium.Browser) {
 	if got := visible(t, p, ".fleet details[open] > div"); len(got) != 1 || !strings.Contains(got[0], "edge-14") {
 		t.Errorf("the opened cell: %s", got)
 	}
-	quiet(t, p)
+	checkQuiet(t, p)
 }
 
-// Names that attack the page are text on it.
+// Names that contain HTML or scripts are shown as text.
 func testHostile(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	for _, hostile := range []page.Text{
@@ -252,11 +253,11 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 		if got := visible(t, p, "h3"); !strings.Contains(strings.Join(got, "\n"), strings.TrimSpace(string(hostile[:1]))) {
 			t.Errorf("%q is no text: %s", hostile, got)
 		}
-		quiet(t, p)
+		checkQuiet(t, p)
 	}
 }
 
-// contrasts evaluates to the texts on the page whose contrast with their background is below that of WCAG AA.
+// contrasts finds the texts on the page whose contrast with their background is lower than WCAG AA asks for.
 const contrasts = `(() => {
   const parse = (colour) => colour.match(/[\d.]+/g).map(Number);
   const luminance = (rgb) => {
@@ -280,8 +281,8 @@ const contrasts = `(() => {
   return { seen, bad };
 })()`
 
-// Every text has the contrast of WCAG AA on its background, in light, dark and print. Screen readers get headers, names
-// and roles. Except for its tables, the page fits a phone.
+// Every text has at least the contrast that WCAG AA asks for, in light and dark, in print and on a phone. Screen
+// readers get headers, names and roles.
 func testAccessible(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()
@@ -305,7 +306,7 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 			Bad  []string
 		}
 		if p.Eval(t, contrasts, &got); got.Seen < 1000 || len(got.Bad) > 0 {
-			t.Errorf("%s: %d texts, without contrast:\n%s", name, got.Seen, strings.Join(got.Bad, "\n"))
+			t.Errorf("%s: %d texts, these have too little contrast:\n%s", name, got.Seen, strings.Join(got.Bad, "\n"))
 		}
 		var background string
 		p.Eval(t, `getComputedStyle(document.body).backgroundColor`, &background)
@@ -315,7 +316,7 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 		if got := visible(t, p, "form, nav"); (len(got) == 0) != (name == "print") {
 			t.Errorf("%s: controls: %s", name, got)
 		}
-		quiet(t, p)
+		checkQuiet(t, p)
 	}
 	p := b.Open(t, url, desktop)
 	var tree struct {
@@ -354,11 +355,11 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 	has("image", "46 current, 2 failed, 1 missing, 1 offline")
 	has("image", "prod: 8 deliveries, 1 failed")
 	has("DisclosureTriangleGrouped", "1.7.4 ×15 20 Nov failed 2 behind")
-	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // for screen readers only
+	has("DisclosureTriangleGrouped", "1.5.8 ×3 20 Nov current") // only screen readers get the word current
 }
 
-// On a phone nothing is wider than the screen but tables, also with long names: they scroll by themselves, with a
-// shadow where there is more. The messages of what is wrong are on the screen, and so is an opened cell.
+// On a phone only tables are wider than the screen, even with long names. A table scrolls on its own, and a shadow
+// shows that it continues. The messages under "Wrong now" and an opened cell fit on the screen.
 func testPhone(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	long := page.Text(strings.Repeat("an-environment-of-a-long-name-", 3))
@@ -424,11 +425,11 @@ func testPhone(t *testing.T, b *chromium.Browser) {
 		if len(scrolls) < 4 {
 			t.Errorf("%q: %d tables scroll", name, len(scrolls))
 		}
-		quiet(t, p)
+		checkQuiet(t, p)
 	}
 }
 
-// Where the reader's zone is UTC at the times of the data, the page does not name two zones.
+// If the reader's time zone equals UTC, the page names only UTC.
 func testZones(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()
@@ -450,7 +451,7 @@ func testZones(t *testing.T, b *chromium.Browser) {
 	}
 }
 
-// The picture of the docs shows the upper part of the shop's page in Chromium, with an open cell. -update takes it
+// The picture in the docs shows the upper part of the shop's page in Chromium, with an open cell. -update writes it
 // again.
 func testPicture(t *testing.T, b *chromium.Browser) {
 	t.Helper()
@@ -469,5 +470,5 @@ func testPicture(t *testing.T, b *chromium.Browser) {
 	if err != nil || !strings.HasPrefix(string(kept), "\x89PNG\r\n") || len(kept) > 200<<10 {
 		t.Errorf("the picture has %d bytes: %v", len(kept), err)
 	}
-	quiet(t, p)
+	checkQuiet(t, p)
 }

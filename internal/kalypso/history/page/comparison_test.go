@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
-// TestComparison: a comparison is a table of what differs, the differences of most folders first. Text of teams is
-// escaped, and a long table is cut.
+// TestComparison: the page shows a comparison as a table of differences. Those in the most folders come first. Texts of
+// teams are escaped, and a long table is cut.
 func TestComparison(t *testing.T) {
 	var c page.Comparison
 	if err := json.Unmarshal([]byte(`{
@@ -54,6 +54,6 @@ func TestComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(html), "<p>106 more differences are not shown.</p>") {
-		t.Error("the table does not say how much it leaves out")
+		t.Error("the page does not say how many differences it leaves out")
 	}
 }

@@ -2,7 +2,8 @@ package page_test
 
 import "math"
 
-// relativeLuminance returns the relative luminance of a colour in sRGB, 0 to 255 each, as WCAG 2 defines it.
+// relativeLuminance returns the relative luminance of a color in sRGB, as WCAG 2 defines it. r, g and b are from 0 to
+// 255.
 func relativeLuminance(r, g, b float64) float64 {
 	linear := func(c float64) float64 {
 		if c /= 255; c <= 0.04045 {

@@ -24,7 +24,7 @@ func commit(n int) page.Text {
 	return page.Text(fmt.Sprintf("%07x%033x", 0x9e3779b*uint64(n+1)%0xfffffff, n)) //nolint:gosec // small numbers
 }
 
-// shop returns a shop's fleet: three environments, of which prod has a failed target and a lost cluster.
+// shop returns the fleet of a shop. It has three environments; prod has a failed target and a lost cluster.
 func shop() ([]page.History, []page.DeploymentState) {
 	gitops := func(branch page.Text) page.Destination {
 		return page.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
@@ -75,7 +75,8 @@ func shop() ([]page.History, []page.DeploymentState) {
 	return histories, states
 }
 
-// shopDeployments returns 30 days of an environment: dev has a delivery every day, prod every fifth.
+// shopDeployments returns 29 days of deliveries to an environment: dev gets one each day, stage every second day, prod
+// every fourth.
 func shopDeployments(environment int) []page.Deployment {
 	every := []int{1, 2, 4}[environment]
 	reasons := []page.Text{
@@ -132,7 +133,8 @@ func shopMetrics(all []page.Deployment) page.Metrics {
 	return m
 }
 
-// shopTargets adds the versions on the clusters: dev is ahead of stage, stage of prod.
+// shopTargets adds the versions on the clusters. Some targets have a newer version in dev than in stage, and a newer
+// version in stage than in prod.
 func shopTargets(h *page.History, environment int) {
 	for k, target := range []page.Text{
 		"cart-web", "catalog-api", "catalog-sync", "checkout-api", "checkout-web", "identity-login", "kiosk-till",

@@ -9,9 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
-// Version numbers decide which version is ahead, or else the order in an environment that ran both. Without either, no
-// cell is marked.
-func TestVersionsAhead(t *testing.T) {
+// Version numbers decide which version is ahead. If they are not comparable, the order in an environment that ran both
+// versions decides. If no environment ran both, no cell is marked.
+func TestOrderOfVersions(t *testing.T) {
 	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
 	ran := func(version page.Text, since, until int) page.Run {
 		r := page.Run{Cluster: "a", DeploymentTarget: "web", Version: version, State: "current", Since: at(since)}
@@ -30,28 +30,29 @@ func TestVersionsAhead(t *testing.T) {
 		of   []environment
 		want []string
 	}{
-		{"the same", []environment{{version: "1.2"}, {version: "1.2"}}, []string{"", ""}},
-		{"numbers", []environment{{version: "1.10.0"}, {version: "v1.9.3"}, {version: "1.2.9"}},
+		{"equal versions", []environment{{version: "1.2"}, {version: "1.2"}}, []string{"", ""}},
+		{"three version numbers", []environment{{version: "1.10.0"}, {version: "v1.9.3"}, {version: "1.2.9"}},
 			[]string{"ahead", "1 behind", "2 behind"}},
 		{"prod is ahead after a rollback in dev", []environment{{version: "1.2"}, {version: "1.3"}},
 			[]string{"1 behind", "ahead"}},
-		{"more numbers", []environment{{version: "1.2.1"}, {version: "1.2"}}, []string{"ahead", "1 behind"}},
-		{"equal but for their form", []environment{{version: "v1.2"}, {version: "1.2.0"}}, []string{"", ""}},
+		{"version numbers of different lengths", []environment{{version: "1.2.1"}, {version: "1.2"}},
+			[]string{"ahead", "1 behind"}},
+		{"two forms of one version", []environment{{version: "v1.2"}, {version: "1.2.0"}}, []string{"", ""}},
 		{"a pre-release", []environment{{version: "1.2.0-rc.1"}, {version: "1.2.0"}}, []string{"1 behind", "ahead"}},
 		{"two pre-releases", []environment{{version: "1.2.0-rc.1"}, {version: "1.2.0-rc.2"}}, []string{"", ""}},
-		{"digits of commits", []environment{{version: "12345678"}, {version: "23456789"}}, []string{"", ""}},
-		{"an environment ran both", []environment{
+		{"commits that consist of digits", []environment{{version: "12345678"}, {version: "23456789"}}, []string{"", ""}},
+		{"an environment that ran both versions", []environment{
 			{version: "f00", runs: []page.Run{ran("bad", 9, 5), ran("f00", 5, 0)}}, {version: "bad"}},
 			[]string{"ahead", "1 behind"}},
-		{"it returned to the older one", []environment{
+		{"an environment that ran both and returned to the older version", []environment{
 			{version: "bad", runs: []page.Run{ran("bad", 9, 5), ran("f00", 5, 2), ran("bad", 2, 0)}}, {version: "f00"}},
 			[]string{"1 behind", "ahead"}},
-		{"its first runs are missing", []environment{
+		{"an environment that ran both, with its first runs cut off", []environment{
 			{version: "bad", runs: []page.Run{ran("f00", 5, 2), ran("bad", 2, 0)}, truncated: true}, {version: "f00"}},
 			[]string{"", ""}},
-		{"no environment ran both", []environment{{version: "f00", runs: []page.Run{ran("f00", 5, 0)}},
+		{"two environments that ran one version each", []environment{{version: "f00", runs: []page.Run{ran("f00", 5, 0)}},
 			{version: "bad", runs: []page.Run{ran("bad", 9, 0)}}}, []string{"", ""}},
-		{"one has none", []environment{{version: "1.2"}, {}}, []string{"", ""}},
+		{"an environment without a version", []environment{{version: "1.2"}, {}}, []string{"", ""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var histories []page.History

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
-// Without runs, the cells come from states and deliveries.
+// Without a store there are no runs, so the cells of the fleet show deployment states and deliveries.
 func TestCellsWithoutStore(t *testing.T) {
 	histories, states := shop()
 	for i := range histories {
@@ -48,7 +48,7 @@ func TestCellsWithoutStore(t *testing.T) {
 	promoted := func(i int) string { return string(histories[i].Deployments[0].PromotedCommit[:7]) }
 	want = []string{
 		promoted(0) + " 4 2026-11-20 02:30Z current ahead",
-		// The rollout that is under way has not reached it.
+		// Stage shows the delivery before: the rollout under way has not reached the cluster type.
 		string(histories[1].Deployments[1].PromotedCommit[:7]) + " 10 of 12 2026-11-20 16:10Z progressing 1 behind",
 		promoted(2) + " 17 of 20 2026-11-20 14:55Z failed ahead",
 	}
@@ -64,15 +64,15 @@ func TestCellsWithoutStore(t *testing.T) {
 			t.Errorf("no %q in: %s", want, card)
 		}
 	}
-	// Without states, they come from deliveries.
+	// Without deployment states, the cells show deliveries.
 	if got := read(t, histories[:1], nil).cells("store")[0].all("summary")[0].text(); got !=
 		promoted(0)+" 2026-11-19 10:30Z" {
-		t.Errorf("deliveries alone: %s", got)
+		t.Errorf("a cell without a state: %s", got)
 	}
 }
 
-// A failure that clusters report is failed on the page, before the deadline too: in the row of the deployment target,
-// in the cluster type's, in the bar, and above all of it. The store may not have it yet.
+// The page shows a failure that clusters report as failed, even before the deadline and even if the store does not have
+// it yet. It shows it in the rows of the deployment target and the cluster type, in the bar, and under "Wrong now".
 func TestReportedFailures(t *testing.T) {
 	state := page.DeploymentState{
 		Name: "prod", Verdict: "pending", Complete: true, ObservedAt: now,
@@ -94,10 +94,10 @@ func TestReportedFailures(t *testing.T) {
 		{DeploymentTarget: "shop-web", Version: "1.0", State: "current", Clusters: 5, Since: ago(hour)}}}
 	for name, tt := range map[string]struct {
 		histories []page.History
-		rows      map[string]string // of the fleet
+		rows      map[string]string // the texts of rows of the fleet
 	}{
-		"without store": {nil, map[string]string{"shop-web": "2 of 5 failed"}},
-		"with a store":  {[]page.History{store}, map[string]string{"shop-web": "1.0 5 failed"}},
+		"without a store": {nil, map[string]string{"shop-web": "2 of 5 failed"}},
+		"with a store":    {[]page.History{store}, map[string]string{"shop-web": "1.0 5 failed"}},
 	} {
 		got := read(t, tt.histories, []page.DeploymentState{state})
 		tt.rows["store"], tt.rows["shop-db"] = "3 of 5 failed", "3 of 5 progressing"
@@ -136,8 +136,8 @@ func TestReportedFailures(t *testing.T) {
 	}
 }
 
-// With runs, a cell shows the version of most clusters, the worst state and since when. It opens to its clusters and
-// their earlier versions.
+// With a store, a cell shows the version of most clusters, the worst state and its beginning. Opened, it shows the
+// clusters and their earlier versions.
 func TestCellsWithStore(t *testing.T) {
 	got := read(t, first(shop()), nil)
 	for row, want := range map[string]string{
@@ -168,7 +168,7 @@ func TestCellsWithStore(t *testing.T) {
 		attributes = append(attributes, a.Key+"="+a.Val)
 	}
 	if diff := cmp.Diff(want, strings.Join(attributes, " ")); diff != "" {
-		t.Errorf("what the filters read (-want +got)\n%s", diff)
+		t.Errorf("attributes for the filters (-want +got)\n%s", diff)
 	}
 	var filters []string
 	for _, f := range got.all("select") {
@@ -184,7 +184,8 @@ func TestCellsWithStore(t *testing.T) {
 
 func first[A, B any](a A, _ B) A { return a }
 
-// Failures come first, the worst at the top: clusters, targets and deliveries. Work in progress has its own section.
+// Failures of clusters, targets and deliveries are at the top of the page, the worst first. Changes in progress have
+// their own table.
 func TestIssuesInOrder(t *testing.T) {
 	histories, states := shop()
 	got := read(t, histories, states).section("wrong")
@@ -216,7 +217,8 @@ func TestIssuesInOrder(t *testing.T) {
 	}
 }
 
-// Each verdict but success counts as wrong, also without problems. An unknown state comes after failed.
+// "Wrong now" lists each environment whose verdict is not success, even if its state has no problems. An unknown state
+// comes after failed.
 func TestIssueOfEachVerdict(t *testing.T) {
 	states := []page.DeploymentState{
 		{Name: "a", Verdict: "pending", Summary: "no answer"},
@@ -236,8 +238,8 @@ func TestIssueOfEachVerdict(t *testing.T) {
 	}
 }
 
-// Cluster types have the promoted commit of the state if there is no history, and commits of their own branches are
-// not compared.
+// Without a history, a cluster type has the promoted commit of the deployment state. Commits of GitOps branches are not
+// compared, since each environment has its own branch.
 func TestVersionsOfClusterTypes(t *testing.T) {
 	folders := map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1, Verdict: "success"}}
 	state := func(name page.Text, complete bool) page.DeploymentState {
@@ -272,7 +274,7 @@ func TestVersionsOfClusterTypes(t *testing.T) {
 	}
 }
 
-// Many problems are shown in part: some at once, more after a click, and the rest is counted.
+// Of many problems, the page shows 12 at once and 188 after a click, and gives the number of the rest.
 func TestManyProblems(t *testing.T) {
 	state := page.DeploymentState{Name: "a", Verdict: "failure"}
 	for i := range 250 {
@@ -290,9 +292,9 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// The order of promoted commits is that of the promotions in an environment. A rollback delivers an older one.
-// Deliveries that limit cut off give no order.
-func TestAheadOfPromotions(t *testing.T) {
+// The order of two promoted commits follows from the promotions in an environment that had both. A rollback delivers an
+// older commit. If limit cut off deliveries, the order is unknown.
+func TestOrderOfPromotedCommits(t *testing.T) {
 	at := func(hours, n int, kind page.Text) page.Deployment {
 		return page.Deployment{StartedAt: ago(time.Duration(hours) * hour), DeliveredAt: ago(time.Duration(hours) * hour),
 			PromotedCommit: commit(n), Kind: kind, Folders: []page.Text{"large"}}
@@ -305,10 +307,12 @@ func TestAheadOfPromotions(t *testing.T) {
 		cut         int
 		want        string
 	}{
-		{"promoted", promoted, 0, "ahead/1 behind"},
-		{"cut", promoted, 3, "/"},
-		{"rolled back to a commit from before", []page.Deployment{at(1, 2, "rollback"), at(2, 1, "promotion")}, 0, "/"},
-		{"rolled back", []page.Deployment{at(1, 0, "rollback"), at(2, 1, "promotion"), at(3, 0, "promotion")}, 0,
+		{"a promotion", promoted, 0, "ahead/1 behind"},
+		{"a promotion, with deliveries cut off", promoted, 3, "/"},
+		{"a rollback to a commit that was not promoted", []page.Deployment{at(1, 2, "rollback"), at(2, 1, "promotion")}, 0,
+			"/"},
+		{"a rollback to a promoted commit",
+			[]page.Deployment{at(1, 0, "rollback"), at(2, 1, "promotion"), at(3, 0, "promotion")}, 0,
 			"1 behind/ahead"},
 	} {
 		cells := read(t, []page.History{
@@ -320,7 +324,7 @@ func TestAheadOfPromotions(t *testing.T) {
 	}
 }
 
-// A delivery that failed is wrong until another one restores the environment.
+// "Wrong now" lists a failed delivery until a later delivery restores the environment.
 func TestFailedDelivery(t *testing.T) {
 	at := func(h int, failed bool, delivered, restored bool) page.Deployment {
 		d := page.Deployment{StartedAt: ago(time.Duration(h) * hour), PromotedCommit: commit(h), Failed: failed}
@@ -341,14 +345,14 @@ func TestFailedDelivery(t *testing.T) {
 		deployments []page.Deployment
 		want        []string
 	}{
-		{"none", nil, nil},
-		{"good", []page.Deployment{at(1, false, true, false), at(2, true, true, true)}, nil},
-		{"restored", []page.Deployment{at(1, true, true, true)}, nil},
-		{"failed", []page.Deployment{at(1, true, true, false), at(2, true, true, false)},
+		{"no deliveries", nil, nil},
+		{"a good delivery after a failed one", []page.Deployment{at(1, false, true, false), at(2, true, true, true)}, nil},
+		{"a failed delivery, restored", []page.Deployment{at(1, true, true, true)}, nil},
+		{"two failed deliveries", []page.Deployment{at(1, true, true, false), at(2, true, true, false)},
 			[]string{"failed " + name(1) + " failed"}},
-		{"the rollback is under way", []page.Deployment{at(1, false, false, false), at(2, true, true, false)},
+		{"a failed delivery, rollback under way", []page.Deployment{at(1, false, false, false), at(2, true, true, false)},
 			[]string{"failed " + name(2) + " failed", "progressing " + name(1) + " is not complete"}},
-		{"never completed, and another one did",
+		{"an incomplete delivery, replaced by a complete one",
 			[]page.Deployment{at(1, false, true, false), at(2, false, false, false)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -368,12 +372,12 @@ func TestFailedDelivery(t *testing.T) {
 	}
 }
 
-// A delivery that went back by itself says so.
-func TestRolledBackByItself(t *testing.T) {
+// The page distinguishes a rollback that the provider decided from a rollback by people.
+func TestAutomaticRollback(t *testing.T) {
 	for name, tt := range map[string]struct{ kind, by, want page.Text }{
-		"by itself": {"rollback", "rollback", "automatic rollback"},
-		"by people": {"rollback", "", "rollback"},
-		"otherwise": {"change", "", "change"},
+		"automatic rollback": {"rollback", "rollback", "automatic rollback"},
+		"rollback by people": {"rollback", "", "rollback"},
+		"another delivery":   {"change", "", "change"},
 	} {
 		histories, states := shop()
 		d := histories[0].Deployments[0]
@@ -386,8 +390,8 @@ func TestRolledBackByItself(t *testing.T) {
 	}
 }
 
-// The timeline shows the changes of each delivery, its author and reason, without mail addresses, and with links only
-// to HTTPS repos.
+// The table of an environment shows the changes, the author and the reason of each delivery. It has no mail addresses,
+// and links only to repos with HTTPS.
 func TestDeliveries(t *testing.T) {
 	histories, states := shop()
 	histories[0].GitOpsRepo.Repo = "git@github.com:acme/gitops.git"
@@ -443,7 +447,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// The four metrics come from the data. Their trends come from the listed deliveries.
+// The four metrics are those in the data. Their trends are computed from the listed deliveries.
 func TestMetrics(t *testing.T) {
 	number := func(n int64) *int64 { return &n }
 	perDay, rate := 0.5, 1.0/3
@@ -483,19 +487,20 @@ func TestMetrics(t *testing.T) {
 	if diff := cmp.Diff(want, metrics(h)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	// limit cut off the oldest: the trend begins with the oldest listed delivery.
+	// If limit cut off the oldest deliveries, the trend begins with the oldest delivery in the list.
 	h.Deployments = h.Deployments[:3]
 	cut := "Deployments 3 · 0.5 a day 1 → 1 " + bars(18, 0, 0, 0, 0, 0, 0, 0, 18, 0, 0, 0)
 	if diff := cmp.Diff(cut, metrics(h)[0]); diff != "" {
-		t.Errorf("cut (-want +got)\n%s", diff)
+		t.Errorf("with deliveries cut off (-want +got)\n%s", diff)
 	}
 	h = page.History{Name: "prod", Complete: true}
 	if diff := cmp.Diff("Lead time – "+bars(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), metrics(h)[1]); diff != "" {
-		t.Errorf("none (-want +got)\n%s", diff)
+		t.Errorf("without deliveries (-want +got)\n%s", diff)
 	}
 }
 
-// A state belongs to the history of its location; the keys of maps are used first. Notes name missing data.
+// A state and a history belong to one environment if they have the same key in their maps, and otherwise if they have
+// the same location. Notes list missing data.
 func TestEnvironments(t *testing.T) {
 	location := func(branch page.Text) page.Destination {
 		return page.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
@@ -514,13 +519,14 @@ func TestEnvironments(t *testing.T) {
 		states    []page.DeploymentState
 		want      string
 	}{
-		{"by location", []page.History{history("", "prod", "b"), history("", "", "c")},
+		{"equal locations", []page.History{history("", "prod", "b"), history("", "", "c")},
 			[]page.DeploymentState{state("", "c"), state("", "b")}, "prod: state of b; c: state of c"},
-		{"by name", []page.History{history("x", "prod", "b"), history("y", "prod", "b2")},
+		{"equal keys", []page.History{history("x", "prod", "b"), history("y", "prod", "b2")},
 			[]page.DeploymentState{state("y", "b"), state("x", "b2")}, "x: state of b2; y: state of b"},
-		{"a state alone", []page.History{history("", "prod", "b")}, []page.DeploymentState{state("", "c")},
+		{"a state and a history without a counterpart", []page.History{history("", "prod", "b")},
+			[]page.DeploymentState{state("", "c")},
 			"prod: ; c: state of c"},
-		{"an escaped name", []page.History{history("a\u202eb", "", "b")}, nil, `a\u202eb: `},
+		{"a name that must be escaped", []page.History{history("a\u202eb", "", "b")}, nil, `a\u202eb: `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -559,7 +565,7 @@ func TestEnvironments(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// The order of versions, runs and problems does not matter, and the same data gives the same bytes.
+// The same data gives the same bytes, in any order of versions, runs and problems.
 func TestHTMLDeterministic(t *testing.T) {
 	histories, states := shop()
 	want, err := htmlOf(histories, states)
@@ -575,12 +581,12 @@ func TestHTMLDeterministic(t *testing.T) {
 			r.Shuffle(len(s.Problems), func(a, b int) { s.Problems[a], s.Problems[b] = s.Problems[b], s.Problems[a] })
 		}
 		if got, err := htmlOf(histories, states); err != nil || !bytes.Equal(want, got) {
-			t.Fatalf("other bytes: %v\n%s", err, cmp.Diff(string(want), string(got)))
+			t.Fatalf("different bytes: %v\n%s", err, cmp.Diff(string(want), string(got)))
 		}
 	}
 }
 
-// The policy allows this style and this script, by their hashes, and no request.
+// The Content-Security-Policy allows only the page's own style and script, by their hashes, and no request.
 func TestPolicy(t *testing.T) {
 	html, err := htmlOf(shop())
 	if err != nil {
@@ -602,8 +608,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Each colour of text has the contrast of WCAG AA, 4.5, on each background that it may be on, in both schemes. The
-// borders of controls have 3.
+// Each text color has at least the contrast that WCAG AA asks for, 4.5, on each background where it may occur, in both
+// schemes. The borders of controls have at least 3.
 func TestContrast(t *testing.T) {
 	style, err := os.ReadFile("page.css")
 	if err != nil {
@@ -638,7 +644,7 @@ func TestContrast(t *testing.T) {
 		}
 	}
 	if other := regexp.MustCompile(`(?m)^ +(color|fill|stroke|background): *#`).FindString(string(style)); other != "" {
-		t.Errorf("a colour that is no variable: %s", other)
+		t.Errorf("a color that is not a variable: %s", other)
 	}
 	if pairs != 2*(7*6+3) {
 		t.Errorf("%d pairs", pairs)
@@ -655,8 +661,8 @@ func luminance(t *testing.T, hex string) float64 {
 	return relativeLuminance(float64(n>>16&255), float64(n>>8&255), float64(n&255))
 }
 
-// Attributes are read by their names in Terraform. Unknown ones are ignored, null ones are like missing ones, and
-// texts are escaped.
+// Attributes have their names in Terraform. An unknown attribute is ignored, null is the same as a missing attribute,
+// and texts are escaped.
 func TestDecode(t *testing.T) {
 	var h page.History
 	if err := json.Unmarshal([]byte(`{"environment": "a\u202eb", "since": null, "deployments": [{"kind": "first",
@@ -704,7 +710,7 @@ func TestLanesShareOneAxis(t *testing.T) {
 	}
 }
 
-// Runs of a cluster type's own folder belong to its row.
+// Runs of the folder of a cluster type, without a deployment target, are in the row of the cluster type.
 func TestRunsOfClusterTypes(t *testing.T) {
 	run := page.Run{Cluster: "edge-1", ClusterType: "large", State: "stale", Version: "abc", Since: ago(day),
 		Message: "lost"}
@@ -726,7 +732,7 @@ func TestRunsOfClusterTypes(t *testing.T) {
 	if rows := got.all("table", "class=fleet")[0].rows(); len(rows) != 3 {
 		t.Errorf("rows: %s", rows)
 	}
-	// A state has the present clusters.
+	// If there is a deployment state, its clusters are shown: they are newer than the runs of the store.
 	got = read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run}}}, []page.DeploymentState{{Name: "a",
 		Folders:  map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1}},
 		Clusters: map[page.Text][]page.Followed{"edge-2": {{Folder: "large", State: "current"}}}}})
@@ -735,9 +741,10 @@ func TestRunsOfClusterTypes(t *testing.T) {
 	}
 }
 
-// A promotion adds the commits that wait to the card of its environment, the oldest first: such as the time at which a
-// window opens. One of an environment that nothing else describes is left out.
-func TestWaiting(t *testing.T) {
+// The card of an environment lists the commits that wait for a promotion, the oldest first, with the gate and its
+// reason, such as the time at which a window opens. A promotion to an environment without history and state is left
+// out.
+func TestWaitingCommits(t *testing.T) {
 	histories, states := shop()
 	prod := page.Promotion{Environment: "production", GitOpsRepo: histories[2].GitOpsRepo}
 	for _, name := range []string{"five", "four", "three", "two"} {

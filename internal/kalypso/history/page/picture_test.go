@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// withPalette returns a PNG with the 256 most frequent colors of another one, which makes it much smaller.
+// withPalette returns a screenshot with only its 256 most frequent colors, which makes the file much smaller.
 func withPalette(t *testing.T, screenshot []byte) []byte {
 	t.Helper()
 	from, err := png.Decode(bytes.NewReader(screenshot))

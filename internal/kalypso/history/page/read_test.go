@@ -27,7 +27,8 @@ func read(t *testing.T, histories []page.History, states []page.DeploymentState)
 	return node{root}
 }
 
-// all returns the elements with a name below n. With an attribute, as name=value, only those that have it.
+// all returns the elements with a name below n. If it gets an attribute as name=value, it returns only elements that
+// have the attribute.
 func (n node) all(name string, attribute ...string) []node {
 	var found []node
 	for d := range n.Descendants() {
@@ -45,7 +46,8 @@ func (n node) all(name string, attribute ...string) []node {
 	return found
 }
 
-// text returns the text in n, or in the elements of a name below it, with single spaces.
+// text returns the text in n with single spaces. If it gets a name, it returns the texts of the elements with this name
+// below n.
 func (n node) text(name ...string) string {
 	if len(name) > 0 {
 		var texts []string
@@ -91,7 +93,7 @@ func (n node) cells(row string) []node {
 	return nil
 }
 
-// htmlOf returns the page of the data.
+// htmlOf returns the HTML of the page of the data.
 func htmlOf(
 	histories []page.History, states []page.DeploymentState, promotions ...page.Promotion,
 ) ([]byte, error) {

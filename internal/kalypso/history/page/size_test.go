@@ -8,9 +8,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
-// big returns a fleet of 2,000 deployment targets in 5 environments. Each has 500 clusters of 20 cluster types, and as
-// much history as the default limit keeps. The versions of every third target differ.
-func big() ([]page.History, []page.DeploymentState) {
+// largeFleet returns a fleet of 2,000 deployment targets in 5 environments. Each environment has 500 clusters of 20
+// cluster types, and as much history as the default limit allows. The versions of every third target differ between
+// environments.
+func largeFleet() ([]page.History, []page.DeploymentState) {
 	var histories []page.History
 	var states []page.DeploymentState
 	for i, env := range []page.Text{"dev", "test", "stage", "prod-eu", "prod-us"} {
@@ -52,7 +53,7 @@ func big() ([]page.History, []page.DeploymentState) {
 
 // The page of 2,000 targets in 5 environments has at most 2 MiB.
 func TestHTMLSize(t *testing.T) {
-	html, err := htmlOf(big())
+	html, err := htmlOf(largeFleet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +63,9 @@ func TestHTMLSize(t *testing.T) {
 	}
 }
 
-// The page of 2,000 targets in 5 environments takes less than a second.
+// BenchmarkHTML measures the page of 2,000 targets in 5 environments, which should take less than a second.
 func BenchmarkHTML(b *testing.B) {
-	histories, states := big()
+	histories, states := largeFleet()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := htmlOf(histories, states); err != nil {

@@ -22,8 +22,8 @@ import (
 // day returns a time of January 2026.
 func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 
-// recordFleet records some days of three environments: dev, prod, where a promotion fails on the second day and is
-// rolled back on the fourth, and live, which is recorded now.
+// recordFleet records some days of three environments. In prod, a promotion fails on the second day and is rolled back
+// on the fourth. live is recorded at the present time.
 func recordFleet(t *testing.T, s history.Store) {
 	t.Helper()
 	last := map[string]*observation.Observation{}
@@ -66,7 +66,7 @@ func recordFleet(t *testing.T, s history.Store) {
 	observe("live", time.Now().Truncate(time.Second), nil, "l1 shop-web 2.0 current")
 }
 
-// grid runs a query. It returns the names of the columns, and the rows.
+// grid runs a query. It returns a line with the names of the columns, and a line for each row.
 func grid(t *testing.T, url, query string) []string {
 	t.Helper()
 	rows, err := server.Connect(t, url).Query(t.Context(), query)
@@ -130,7 +130,7 @@ func readDashboard(t testing.TB) (d dashboard) {
 	return d
 }
 
-// grafana replaces macros and variables as Grafana's data source for PostgreSQL does.
+// grafana replaces macros and variables in queries, as Grafana's data source for PostgreSQL does.
 type grafana struct {
 	from, to  time.Time
 	variables map[string][]string
@@ -159,7 +159,7 @@ func (g grafana) expand(t testing.TB, query string) string {
 	return query
 }
 
-// Each query of the dashboard returns the versions on the clusters at the end of the time range.
+// Each query of the dashboard returns the versions that the clusters ran at the end of the time range.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	url := server.Start(t).Database(t)
@@ -246,7 +246,7 @@ func TestDashboard(t *testing.T) {
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {
 			got := grid(t, url, g.expand(t, target.RawSQL))
-			if p.Title == "Silent recorders" { // which depends on the clock
+			if p.Title == "Silent recorders" { // its result depends on the clock
 				if len(got) != 3 || !strings.HasPrefix(got[1], "dev | 01-03T00:00 | ") ||
 					!strings.HasPrefix(got[2], "prod | 01-04T00:00 | ") {
 					t.Errorf("%s\n%s", p.Title, strings.Join(got, "\n"))
@@ -266,7 +266,7 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("the dashboard has no panels %v", slices.Sorted(maps.Keys(want)))
 	}
 
-	// The rest of the past has another time range.
+	// Another time range shows another past.
 	g.to = day(5)
 	for _, p := range d.Panels {
 		if p.Title != "Failing" && p.Title != "Versions compared" {

@@ -37,7 +37,7 @@ func exampleSQL(t *testing.T) map[string]string {
 	return blocks
 }
 
-// The SQL of examples/observability runs, and returns what its README describes.
+// TestExampleSQL runs each block of SQL in the README of examples/observability, and checks its result.
 func TestExampleSQL(t *testing.T) {
 	t.Parallel()
 	url := server.Start(t).Database(t)
@@ -110,13 +110,13 @@ func TestExampleSQL(t *testing.T) {
 		t.Errorf("the reader sees %v", rows)
 	}
 
-	// A run that continues is not too old, and neither is the last observation of an environment.
+	// Retention keeps a run that has not ended and the last observation of an environment, however old they are.
 	server.Exec(t, url, "UPDATE kalypso.run SET since = since - interval '3 years', until = until - interval '3 years'",
 		"UPDATE kalypso.observation SET observed_at = observed_at - interval '3 years'",
 		"UPDATE kalypso.environment SET observed_at = observed_at - interval '3 years'", take("Retention of two years"))
 	left := server.Select(t, url, "SELECT environment, count(*), count(until) FROM kalypso.runs GROUP BY 1 ORDER BY 1")
 	if diff := cmp.Diff([]string{"dev 2 0", "live 1 0", "prod 3 0", "test 1 0"}, left); diff != "" {
-		t.Errorf("what retention leaves (-want +got)\n%s", diff)
+		t.Errorf("runs after the retention (-want +got)\n%s", diff)
 	}
 	if n := server.Select(t, url, "SELECT count(*) FROM kalypso.observation"); n[0] != "4" {
 		t.Errorf("retention leaves %s observations", n[0])
@@ -126,14 +126,14 @@ func TestExampleSQL(t *testing.T) {
 	}
 }
 
-// today returns the time at which live was recorded.
+// today returns the time at which the environment live was recorded, as [grid] writes it.
 func today(t *testing.T, url string) string {
 	t.Helper()
 	return strings.TrimPrefix(grid(t, url, "SELECT since FROM kalypso.runs WHERE environment = 'live'")[1], " ")
 }
 
-// checkExampleOnGit runs the query over the files of a Git branch, and compares it with the view. DuckDB reads the
-// files with its own function. This test replaces that by a table with the columns that it names.
+// checkExampleOnGit runs the README's query over the files of a Git branch, and compares the result with the view. The
+// README uses DuckDB, which reads the files with a function. Here a table with the same columns contains their lines.
 func checkExampleOnGit(t *testing.T, url, view, query string) {
 	t.Helper()
 	repo := gitserver.InitBare(t)

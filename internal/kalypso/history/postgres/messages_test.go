@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
 
-// A server may send messages without end that pgx keeps, or that no query asked for.
+// A server may send endless messages, which pgx would keep in memory, or which no query asked for. The connection is
+// closed after a limit.
 func TestEndlessMessages(t *testing.T) {
 	t.Parallel()
 	parameter := func(i uint32) []byte {
@@ -24,8 +25,8 @@ func TestEndlessMessages(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind  byte
 		body  func(i uint32) []byte
-		ready bool   // the server sends the messages only once it has answered that it is ready
-		limit uint64 // of the bytes that it may send
+		ready bool   // the server sends the messages after a query, not at startup
+		limit uint64 // of the bytes that the server may send before the connection is closed
 	}{
 		"parameters at startup": {'S', parameter, false, 8 << 20},
 		"parameters of a query": {'S', parameter, true, 8 << 20},
@@ -81,7 +82,7 @@ func message(kind byte, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(body)+4)), body...)
 }
 
-// readMessage reads a message of a client. The first one has no kind.
+// readMessage reads a message of a client. The first message of a connection has no kind.
 func readMessage(from *bufio.Reader, hasKind bool) error {
 	if hasKind {
 		if _, err := from.ReadByte(); err != nil {

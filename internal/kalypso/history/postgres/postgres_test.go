@@ -49,16 +49,16 @@ func mustRecord(t *testing.T, s *postgres.Store, was, now *observation.Observati
 	}
 }
 
-// expectError checks the text of an error, and that it contains no password.
-func expectError(t *testing.T, err error, says ...string) {
+// expectError checks that an error contains texts, and no password.
+func expectError(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	if err == nil {
-		t.Errorf("no error that says %q", says)
+		t.Errorf("no error, want one that contains %q", texts)
 		return
 	}
-	for _, text := range says {
+	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
-			t.Errorf("%v\ndoes not say %q", err, text)
+			t.Errorf("%v\ndoes not contain %q", err, text)
 		}
 	}
 	if strings.Contains(err.Error(), server.Password) || strings.Contains(err.Error(), "canary") {
@@ -73,7 +73,7 @@ func TestSettings(t *testing.T) {
 	}
 	const user = "postgres://me:canary-password@"
 	for _, test := range []struct {
-		url, sslmode string // of PGSSLMODE
+		url, sslmode string // sslmode is the value of PGSSLMODE
 		want         error
 	}{
 		{user + "db.acme.io/kalypso", "", nil},
@@ -123,7 +123,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// The schema file for users contains the same SQL as the first record.
+// The schema file for users has the same SQL as schema.sql, with which the first record creates the schema.
 func TestSchemaFile(t *testing.T) {
 	own, err := os.ReadFile("schema.sql")
 	if err != nil {
@@ -136,8 +136,8 @@ func TestSchemaFile(t *testing.T) {
 	}
 }
 
-// Each kind of connection works: verified TLS, a socket, and a pool that keeps nothing between transactions. None uses
-// the proxies of the environment.
+// A store works over each kind of connection: loopback, verified TLS, a socket, and a pool that gives each transaction
+// another connection. None of them uses the proxies of the environment.
 func TestConnections(t *testing.T) {
 	for _, name := range []string{"ALL_PROXY", "HTTPS_PROXY"} {
 		t.Setenv(name, "socks5://127.0.0.1:1")
@@ -175,7 +175,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// The error for each refusal of a server says what to do.
+// TestRefusals checks that the error for each refusal of a server says what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -211,7 +211,8 @@ func TestRefusals(t *testing.T) {
 	_, err = record(t, open(t, as("guest", "canary-guest")), nil, observed(3, "a"))
 	expectError(t, err, "permission denied", postgres.SchemaFile)
 
-	// A newer provider may raise the version. Older ones then do not write, since their rows might be wrong.
+	// A newer provider may raise the schema's version and min_writer. Then an older provider does not write, since its
+	// rows might be wrong.
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET version = 2; ALTER TABLE kalypso.run ADD COLUMN more text")
 	mustRecord(t, s, observed(2, "b"), observed(3, "c"))
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 2")
@@ -233,7 +234,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A delivery is a row, which is updated with new facts. Deliveries that are no longer passed stay.
+// A delivery is one row, which later records update. A delivery that a later record does not contain is kept.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -276,8 +277,9 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// A request to a server that restarts is repeated. A server that is down or slow is an error within the timeout.
-func TestUnavailable(t *testing.T) {
+// If the server restarts, the request is repeated. If the server is down or does not answer, the request fails within
+// the timeout.
+func TestUnavailableServer(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
 	loopback := db.Database(t)
@@ -338,7 +340,8 @@ func TestUnavailable(t *testing.T) {
 	expectError(t, err, "connection refused")
 }
 
-// The answer of a commit is lost: another attempt finds out that the record is there.
+// If the connection is cut during the commit, another attempt checks whether the record was written, and does not write
+// it twice.
 func TestCommitWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)

@@ -13,11 +13,11 @@ import (
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
-// runsVariable names the variable with the number of runs of [BenchmarkQueries].
+// runsVariable is the environment variable with the number of runs for [BenchmarkQueries].
 const runsVariable = "KALYPSO_RUNS"
 
-// fill fills the tables with runs, in SQL: 100 deployment targets on each cluster, with 10 runs each, the last of which
-// continues. One in 1,000 fails.
+// fill fills the tables with runs by SQL. Each cluster has 100 deployment targets, and each of them 10 runs, the last
+// of which has not ended. One in 1,000 targets fails.
 func fill(b *testing.B, url string, runs int) {
 	b.Helper()
 	schema, err := os.ReadFile("schema.sql")
@@ -48,9 +48,9 @@ func fill(b *testing.B, url string, runs int) {
 		ANALYZE;`)
 }
 
-// BenchmarkQueries runs the queries of the dashboard and those of the provider over many runs: 1,000,000, or as many as
-// KALYPSO_RUNS says. The bounds are for 10,000,000 on two idle cores: 0.1 s for a cluster, 2 s for a deployment target,
-// and 5 s for an environment. It also reports the server's processor time, which is more reliable on a busy machine.
+// BenchmarkQueries measures the queries of the dashboard and of the provider over 1,000,000 runs, or the number in
+// KALYPSO_RUNS. The bounds are for 10,000,000 on two idle cores: 0.1 s for a cluster, 2 s for a deployment target, and
+// 5 s for an environment. It also reports the server's processor time, which is more reliable on a busy machine.
 func BenchmarkQueries(b *testing.B) {
 	runs := 1_000_000
 	if text := os.Getenv(runsVariable); text != "" {
@@ -67,7 +67,7 @@ func BenchmarkQueries(b *testing.B) {
 			"silent_after": {"25 hours"}}}
 	measure := func(name string, bound time.Duration, query func() int) {
 		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
-			query() // warm
+			query() // fills the caches of the server
 			least, cpu, rows := time.Hour, time.Hour, 0
 			for range 3 {
 				spent, start := db.Processor(b), time.Now()

@@ -15,7 +15,8 @@ import (
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
-// A trigger or a policy of the database may drop rows without an error. Then the record fails and nothing is stored.
+// A trigger or a policy of the database may drop a row without an error. Then the record fails, and none of its rows is
+// stored.
 func TestDroppedRows(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -61,7 +62,7 @@ func TestDroppedRows(t *testing.T) {
 	}
 }
 
-// A restored dump may have added a row to schema_version. The strictest row counts.
+// A restored dump may add rows to schema_version. Then the row with the highest min_writer is used.
 func TestSeveralSchemaVersions(t *testing.T) {
 	t.Parallel()
 	db := server.Start(t)
@@ -82,9 +83,9 @@ func TestSeveralSchemaVersions(t *testing.T) {
 	}
 }
 
-// The URL leads to two servers in turn, one of which has the schema: each record finds none, and each attempt to create
-// the schema finds one.
-func TestSchemaStaysMissing(t *testing.T) {
+// The URL leads in turn to two servers, of which only one has the schema. So each record finds that the schema is
+// missing, and each attempt to create it finds that it exists. This must end with an error.
+func TestSchemaOnOneOfTwoServers(t *testing.T) {
 	t.Parallel()
 	empty, filled := server.Start(t), server.Start(t)
 	mustRecord(t, open(t, filled.URL("postgres")), nil, observed(1, "a"))
@@ -110,7 +111,7 @@ func TestSchemaStaysMissing(t *testing.T) {
 	}
 }
 
-// listen serves each connection to an address of loopback until the test ends.
+// listen returns an address on loopback, and calls serve for each connection to it until the test ends.
 func listen(t *testing.T, serve func(client net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
