@@ -9,8 +9,8 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// TestMarker: a marker is one line of a comment for any names, survives a rewrite by a web site, and differs between
-// renderings.
+// TestMarker: a marker is an HTML comment of one line for any names. It is found in a text whose line ends the host
+// changed, and differs between renderings.
 func TestMarker(t *testing.T) {
 	renderings := [][3]string{
 		{"dev", "dev", "."},
@@ -26,7 +26,7 @@ func TestMarker(t *testing.T) {
 		marker := githost.Marker(r[0], r[1], r[2])
 		inside := strings.TrimSuffix(strings.TrimPrefix(marker, "<!--"), "-->")
 		if strings.ContainsAny(inside, "<>\r\n") || strings.Contains(inside, "--") || len(marker)-len(inside) != 7 {
-			t.Errorf("%q is no comment of one line: %s", r, marker)
+			t.Errorf("the marker of %q is not a comment of one line: %s", r, marker)
 		}
 		for j, o := range renderings {
 			body := "Text\r\n" + githost.Marker(o[0], o[1], o[2]) + " \r\nmore"
@@ -35,7 +35,7 @@ func TestMarker(t *testing.T) {
 			}
 		}
 		if githost.HasMarker("> "+marker, marker) || githost.HasMarker("see "+marker, marker) {
-			t.Errorf("a quotation passes as the marker %s", marker)
+			t.Errorf("a quotation is taken for the marker %s", marker)
 		}
 	}
 }
@@ -57,11 +57,11 @@ func TestError(t *testing.T) {
 		}
 	}
 	if errors.Is(err, githost.ErrRateLimited) {
-		t.Error("it is of another kind too")
+		t.Error("the error is also ErrRateLimited")
 	}
 }
 
-// TestCheckCommit: only a full hash in lower case passes.
+// TestCheckCommit: only a full hash in lower case is accepted.
 func TestCheckCommit(t *testing.T) {
 	for hash, ok := range map[string]bool{
 		strings.Repeat("0a", 20): true, strings.Repeat("0A", 20): false, strings.Repeat("a", 39): false,
@@ -74,7 +74,7 @@ func TestCheckCommit(t *testing.T) {
 	}
 }
 
-// TestErrorIsPrintable: nothing that a host or the network says reaches a terminal as it is.
+// TestErrorIsPrintable: texts of a host or the network are escaped, so that they can't control a terminal.
 func TestErrorIsPrintable(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
 	err := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil + " said", Cause: errors.New(evil)}

@@ -10,7 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// TestHosts: the server of a repo's URL chooses the host. A repo on no server gets the servers and the reasons.
+// TestHosts: the server in a repo's URL decides which host is used. If no host has this server, the error lists the
+// servers, and why the repo is not on them.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	var hosts githost.Hosts

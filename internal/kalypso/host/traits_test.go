@@ -7,7 +7,8 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// TestTraitsCheck: the error is about all reviewers, or else about all labels, or else about the merge method.
+// TestTraitsCheck: the error lists all invalid reviewers. If there are none, it lists the invalid labels, and if there
+// are none of these, it is about the merge method.
 func TestTraitsCheck(t *testing.T) {
 	t.Parallel()
 	traits := githost.Traits{
@@ -20,15 +21,16 @@ func TestTraitsCheck(t *testing.T) {
 		want     string
 		field    githost.Field
 	}{
-		"supported": {settings: githost.Settings{Reviewers: []string{"ann", "ACME/team"}, AutoMerge: githost.Squash}},
-		"no merge":  {},
-		"reviewers": {githost.Settings{Reviewers: []string{"a/b", "ann", "c/d"}, Labels: []string{"x"}, AutoMerge: "x"},
+		"valid settings": {settings: githost.Settings{Reviewers: []string{"ann", "ACME/team"}, AutoMerge: githost.Squash}},
+		"no settings":    {},
+		"invalid reviewers": {githost.Settings{Reviewers: []string{"a/b", "ann", "c/d"}, Labels: []string{"x"},
+			AutoMerge: "x"},
 			"ask for reviews in acme/gitops: the host rejected the request: team a/b does not belong to acme, the owner " +
 				"of the repo\nask for reviews in acme/gitops: the host rejected the request: team c/d does not belong to " +
 				"acme, the owner of the repo", githost.FieldReviewers},
-		"labels": {githost.Settings{Labels: []string{"x"}, AutoMerge: "x"},
+		"invalid label": {githost.Settings{Labels: []string{"x"}, AutoMerge: "x"},
 			"label proposals of acme/gitops: the host rejected the request: no x", githost.FieldLabels},
-		"merge method": {githost.Settings{AutoMerge: githost.Rebase},
+		"unsupported merge method": {githost.Settings{AutoMerge: githost.Rebase},
 			`enable auto-merge in acme/gitops: the host rejected the request: Forge can't merge by "rebase" here`,
 			githost.FieldAutoMerge},
 	} {
@@ -42,7 +44,8 @@ func TestTraitsCheck(t *testing.T) {
 	}
 }
 
-// TestTraitsPages: a repo's pages have the usual paths, unless the host has its own for comparisons.
+// TestTraitsPages: the pages of commits and comparisons have the usual paths. A host may have a path of its own for
+// comparisons.
 func TestTraitsPages(t *testing.T) {
 	t.Parallel()
 	traits := githost.Traits{Pages: "https://forge.io/acme/gitops/"}

@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// place is a repo of a fake with a commit on main and one more on change.
+// place is a repo of the fake with a commit on main, and a branch change with one more commit.
 type place struct {
 	hostingtest.Test
 	*hosts.AzureDevOpsWorld
@@ -53,7 +53,7 @@ func (p *place) branch(name string) string {
 	return gitserver.Seed(p, p.on.Dir, name, map[string]string{name: name})
 }
 
-// TestErrors: each answer of Azure gives the kind of error whose advice fits.
+// TestErrors: each answer of Azure gives the kind of error whose advice helps.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestRepoURLs: a repo has current and former addresses. A server whose name only resembles Azure's is a different one.
+// TestRepoURLs: a repo has current and former URLs. A server whose name only resembles Azure's is another server.
 func TestRepoURLs(t *testing.T) {
 	t.Parallel()
 	const none, page = "", "https://dev.azure.com/acme/shop/_git/gitops/commit/abc"
@@ -143,7 +143,8 @@ func TestRepoURLs(t *testing.T) {
 	}
 }
 
-// services serves the servers of Azure DevOps Services from the fake, and notes which got a credential.
+// services sends requests for the servers of Azure DevOps Services to the fake, and notes which servers got a
+// credential.
 type services struct {
 	to *url.URL
 
@@ -160,9 +161,9 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(to)
 }
 
-// TestServices: two servers of Azure DevOps Services get the token, only for the named organisations. No redirect leads
-// it elsewhere.
-func TestServices(t *testing.T) {
+// TestServersWithCredential: two servers of Azure DevOps Services get the token, and only for the configured
+// organizations. The token is not sent to the target of a redirect.
+func TestServersWithCredential(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	to, err := url.Parse(p.Fake.URL)
@@ -173,9 +174,9 @@ func TestServices(t *testing.T) {
 		name, organization, redirect string
 		want                         map[string]bool
 	}{
-		{"named", "Acme", "", map[string]bool{"dev.azure.com": true, "vssps.dev.azure.com": true}},
-		{"another", "other", "", map[string]bool{"dev.azure.com": false}},
-		{"redirected", "acme", "https://app.vssps.visualstudio.com/acme/_apis/identities",
+		{"configured organization", "Acme", "", map[string]bool{"dev.azure.com": true, "vssps.dev.azure.com": true}},
+		{"another organization", "other", "", map[string]bool{"dev.azure.com": false}},
+		{"redirect", "acme", "https://app.vssps.visualstudio.com/acme/_apis/identities",
 			map[string]bool{"dev.azure.com": true, "vssps.dev.azure.com": true}},
 	} {
 		s := &services{to: to, seen: map[string]bool{}}
@@ -198,7 +199,7 @@ func TestServices(t *testing.T) {
 		wanted.Reviewers = []string{"ann"}
 		opened, err := repo.Open(t.Context(), wanted)
 		switch {
-		case tt.name == "another":
+		case tt.name == "another organization":
 			p.Refused(err, githost.ErrUnauthenticated, "", "TF400813")
 		case tt.redirect != "":
 			p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "outside its API")
@@ -214,14 +215,15 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestRetries: a request whose connection broke is sent again completely. If the first one took effect, nothing is
-// opened twice.
+// TestRetries: after a temporary failure or a broken connection, the whole request is sent again. If the first request
+// took effect, no second pull request is opened.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]azuredevopsfake.Failure{
-		"busy": azuredevopsfake.Error(503, "", "TF400898: The service is not available."), "dropped": {Drop: true},
-		"limit":       {Status: 429, Header: map[string]string{"Retry-After": "1"}},
-		"answer lost": {Drop: true, After: true},
+		"busy server":     azuredevopsfake.Error(503, "", "TF400898: The service is not available."),
+		"dropped request": {Drop: true},
+		"rate limit":      {Status: 429, Header: map[string]string{"Retry-After": "1"}},
+		"lost answer":     {Drop: true, After: true},
 	} {
 		p := newPlace(t)
 		p.Fake.Fail("POST", "/pullRequests", 2, failure)
@@ -235,7 +237,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestDelayRequestedByAnswer: if an answer asks to slow down, the next request waits for the time that it names.
+// TestDelayRequestedByAnswer: if an answer asks the client to slow down, the next request waits as long as the answer
+// says.
 func TestDelayRequestedByAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -245,7 +248,7 @@ func TestDelayRequestedByAnswer(t *testing.T) {
 		Header: map[string]string{"Retry-After": "7"}})
 	p.Must(p.repo.Read(t.Context(), 1))
 	if waits := p.Clock.Waited(); len(waits) > 0 {
-		t.Errorf("the answer came after %v", waits)
+		t.Errorf("the request itself waited %v", waits)
 	}
 	p.Must(p.repo.Read(t.Context(), 1))
 	if diff := cmp.Diff([]time.Duration{7 * time.Second}, p.Clock.Waited()); diff != "" {
@@ -253,8 +256,8 @@ func TestDelayRequestedByAnswer(t *testing.T) {
 	}
 }
 
-// TestLongDescriptions: lists cut descriptions, so at most ten are read completely to find ours. Its marker is at the
-// start, so that it is found among any number of people's long descriptions.
+// TestLongDescriptions: Azure cuts the descriptions in a list, so Find reads some pull requests on their own, but at
+// most ten. It finds ours among any number of other pull requests, since our marker is at the start of the description.
 func TestLongDescriptions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -291,13 +294,14 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMergeRefused: a merge that fails in the background is an error with the reason, and so is a failed auto-complete.
+// TestMergeRefused: if Azure's merge in the background fails, or auto-complete can't be set, the error gives the
+// reason.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"rejectedByPolicy", "failure", "conflicts"} {
 		p := newPlace(t, azuredevopsfake.WithLag(2))
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-		// The last thing that is read before auto-complete is set.
+		// The merge fails after the policies are read, which is the last request before auto-complete is set.
 		p.Fake.Before("GET", "/_apis/git/policy", func() {
 			p.Fake.Before("GET", "/pullRequests/1", func() { p.on.FailMerge(t, 1, status) })
 		})
@@ -320,7 +324,7 @@ func TestOptionalPolicies(t *testing.T) {
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash))
 	if merged.State != githost.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
-		t.Errorf("it is %+v", merged)
+		t.Errorf("the pull request is %+v", merged)
 	}
 	p.on.Require("main", "ci")
 	p.branch("more")
@@ -328,16 +332,16 @@ func TestOptionalPolicies(t *testing.T) {
 	wanted.Branch = "more"
 	now := p.Must(p.repo.MergeWhenReady(t.Context(), p.Must(p.repo.Open(t.Context(), wanted)), githost.Merge))
 	if now.State != githost.Open || now.AutoMerge != githost.Merge {
-		t.Errorf("it is %+v", now)
+		t.Errorf("the pull request is %+v", now)
 	}
 	p.on.SetStatus(hostingtest.Ann, gitserver.Rev(t, p.on.Dir, "more"), "ci", "succeeded")
 	if now := p.Must(p.repo.Read(t.Context(), now.Number)); now.State != githost.Merged {
-		t.Errorf("it is %+v", now)
+		t.Errorf("the pull request is %+v", now)
 	}
 }
 
-// TestForbiddenStrategy: a required policy may allow only some merge strategies, by the settings of Azure DevOps
-// Services or of an old server. Auto-complete is not set by another strategy, since it would wait for ever.
+// TestForbiddenStrategy: a required policy may allow only some merge strategies. Azure DevOps Services and old servers
+// have different settings for that. Auto-complete is not set with another strategy, since it would wait for ever.
 func TestForbiddenStrategy(t *testing.T) {
 	t.Parallel()
 	squash := map[string]any{
@@ -347,7 +351,7 @@ func TestForbiddenStrategy(t *testing.T) {
 		settings map[string]any
 		optional bool
 		method   githost.MergeMethod
-		said     string // "": it is allowed
+		said     string // a part of the error; empty if the method is allowed
 	}{
 		{squash, false, githost.Squash, ""},
 		{squash, false, githost.Merge, `a policy of branch main does not allow the merge method "merge"; it ` +
@@ -379,14 +383,15 @@ func TestForbiddenStrategy(t *testing.T) {
 	}
 }
 
-// check returns what a plan finds.
+// check returns the errors that a plan reports.
 func (p *place) check(method githost.MergeMethod, reviewers ...string) []error {
 	p.Helper()
 	checker, _ := p.repo.PullRequests.(githost.SettingsChecker)
 	return checker.CheckSettings(p.Context(), "main", method, reviewers)
 }
 
-// TestCheckSettings: a plan finds reviewers with none or several identities, and reports nothing that it can't read.
+// TestCheckSettings: a plan reports a reviewer who has no identity or several. If the settings can't be read, it
+// reports nothing.
 func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -409,7 +414,8 @@ func TestCheckSettings(t *testing.T) {
 	}
 }
 
-// TestScopes: Azure answers a token that lacks a scope like one that is not valid, so the error names the scopes.
+// TestScopes: Azure gives the same answer for a token that lacks a scope as for an invalid token, so the error lists
+// the scopes.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -463,8 +469,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestLabels: labels are read on their own, since only lists contain them. A label is added once, whether Azure keeps
-// the labels of a create or not.
+// TestLabels: labels are read with a request of their own, since only lists of pull requests contain them. A label is
+// added once, whether Azure keeps the labels in the request that opens a pull request or not.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]azuredevopsfake.Option{
@@ -491,8 +497,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestAutoCompleteWaitsForPushedHead: Azure shows a push late. Auto-complete is set once it shows the pushed commit,
-// within the time limit.
+// TestAutoCompleteWaitsForPushedHead: Azure shows a push with a delay. Auto-complete is set once Azure shows the pushed
+// commit. If that takes longer than the time limit, it is an error.
 func TestAutoCompleteWaitsForPushedHead(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -502,7 +508,7 @@ func TestAutoCompleteWaitsForPushedHead(t *testing.T) {
 		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
 		p.on.Require("main", "ci")
 		now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-		p.branch("change-of-others") // begins like ours
+		p.branch("change-of-others") // its name begins with the name of our branch
 		now.HeadCommit = gitserver.Seed(t, p.on.Dir, "change", map[string]string{"change": "2"})
 		started := p.Clock.Now()
 		merging, err := p.repo.MergeWhenReady(p.Within(10*time.Minute), now, githost.Squash)
@@ -514,13 +520,14 @@ func TestAutoCompleteWaitsForPushedHead(t *testing.T) {
 			continue
 		}
 		if now := p.Must(merging, err); now.AutoMerge != githost.Squash {
-			t.Errorf("it is %+v", now)
+			t.Errorf("the pull request is %+v", now)
 		}
 	}
 }
 
-// TestNotEditable: a pull request that people complete or abandon while we change it is read again.
-func TestNotEditable(t *testing.T) {
+// TestChangeOfClosedPullRequest: if people complete or abandon a pull request while we change it, the result is the
+// closed pull request.
+func TestChangeOfClosedPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		state  githost.PullRequestState
@@ -548,7 +555,7 @@ func TestNotEditable(t *testing.T) {
 			now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
 			p.Fake.Before("PATCH", "/pullRequests/1", func() { tt.people(p) })
 			if after := p.Must(change(p.repo, now)); after.State != tt.state {
-				t.Errorf("%s: it is %+v", name, after)
+				t.Errorf("%s: the pull request is %+v", name, after)
 			}
 		}
 	}
@@ -556,11 +563,11 @@ func TestNotEditable(t *testing.T) {
 	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Fake.Before("PATCH", "/pullRequests/1", func() { p.on.Complete(p, 1, "squash") })
 	if after := p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash)); after.State != githost.Merged {
-		t.Errorf("it is %+v", after)
+		t.Errorf("the pull request is %+v", after)
 	}
 }
 
-// TestManyStatuses: 500 commits take a request each. The latest of each context counts.
+// TestManyStatuses: 500 commits take one request each. The result has the latest status of each context.
 func TestManyStatuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -594,7 +601,8 @@ func TestManyStatuses(t *testing.T) {
 	}
 }
 
-// TestDescriptionLimit: Azure refuses long texts. Our limit keeps title and description below Azure's.
+// TestDescriptionLimit: Azure refuses a title and description that are too long together. Our limits keep them below
+// Azure's.
 func TestDescriptionLimit(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -632,7 +640,7 @@ func TestBackgroundMerge(t *testing.T) {
 	}
 }
 
-// TestRedirects: the token follows no redirect to a server that only looks like Azure's.
+// TestRedirects: the token is not sent to the target of a redirect whose name only resembles Azure's.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -668,7 +676,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestReviewerNames: a reviewer is a mail or project/team.
+// TestReviewerNames: the name of a reviewer is a mail address or project/team.
 func TestReviewerNames(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -688,11 +696,12 @@ func TestReviewerNames(t *testing.T) {
 	opened, err := p.repo.Open(t.Context(), wanted)
 	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, `0 identities "nobody"`)
 	if opened == nil || strings.Join(opened.Reviewers, " ") != "ann" {
-		t.Errorf("asked: %+v", opened)
+		t.Errorf("reviewers of the pull request: %+v", opened)
 	}
 }
 
-// TestNullLocations: the library uses each part of the list of the API's resources, which it reads first.
+// TestNullLocations: the library first reads the list of the API's resources. If a part of the list is missing, that is
+// an error, not a panic.
 func TestNullLocations(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -703,7 +712,7 @@ func TestNullLocations(t *testing.T) {
 			`"routeTemplate":null,"minVersion":"1.0","maxVersion":"7.2","releasedVersion":"7.1"}]}`,
 		"no JSON": `<html>`,
 	} {
-		p := newPlace(t) // with a URL of its own, since the library keeps the list by URL
+		p := newPlace(t) // a new server for each case, since the library caches the list by URL
 		p.Fake.Fail(http.MethodOptions, "", -1, azuredevopsfake.Failure{Status: http.StatusOK, Body: body})
 		var e *githost.Error
 		if _, err := p.repo.Read(p.Within(time.Minute), 1); !errors.As(err, &e) || e.Host == "" {

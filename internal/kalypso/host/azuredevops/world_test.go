@@ -8,11 +8,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// TestHost runs the tests of all hosts on Azure DevOps, also while its answers lag behind.
+// TestHost runs the tests of all hosts on Azure DevOps, also while it shows changes with a delay.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]azuredevopsfake.Option{
-		"prompt": nil, "lags": {azuredevopsfake.WithLag(2)},
+		"no delay": nil, "delay": {azuredevopsfake.WithLag(2)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// place is a repo with a commit on main, and one more on change.
+// place is a repo with a commit on main, and a branch change with one more commit.
 type place struct {
 	hostingtest.Test
 	on    *server.Repo
@@ -30,7 +30,7 @@ type place struct {
 	local string // a bare repo, from which branches are pushed
 }
 
-// waited returns the waits since the last call, in seconds.
+// waited returns the waits on the test's clock since the last call, in seconds.
 func (p *place) waited() (seconds []float64) {
 	for _, wait := range p.clock.Waited() {
 		seconds = append(seconds, wait.Seconds())
@@ -83,7 +83,7 @@ func (p *place) open() githost.PullRequest {
 	return p.Must(p.openBy(p.repo, hostingtest.Proposal()))
 }
 
-// openBy opens a pull request once Gitea knows the branch, which can take a moment after a push.
+// openBy opens a pull request. It waits until Gitea knows the branch, which can take a moment after a push.
 func (p *place) openBy(repo githost.Repo, content githost.PullRequestContent) (pr *githost.PullRequest, err error) {
 	p.Helper()
 	p.until(func() bool {
@@ -99,12 +99,12 @@ func (p *place) refused(err, kind error, said string) githost.Error {
 	var e *githost.Error
 	if !errors.Is(err, kind) || !errors.As(err, &e) || !strings.Contains(err.Error(), said) ||
 		strings.Contains(err.Error(), p.on.Token) {
-		p.Fatalf("got %v, want %v that says %q", err, kind, said)
+		p.Fatalf("got %v, want %v that contains %q", err, kind, said)
 	}
 	return *e
 }
 
-// calls returns the requests since an earlier number of them: method and path below the repo.
+// calls returns the requests after the first ones, whose number is since, as method and path below the repo.
 func (p *place) calls(since int) (all []string) {
 	for _, r := range p.on.Requests()[since:] {
 		path := strings.TrimPrefix(r.Path, "/repos/"+p.on.Owner+"/"+p.on.Name)
@@ -113,7 +113,7 @@ func (p *place) calls(since int) (all []string) {
 	return all
 }
 
-// labelID matches the ID of a label in a path. IDs count for the whole server.
+// labelID matches the ID of a label in a path. The server, not the repo, numbers labels, so that IDs vary.
 var labelID = regexp.MustCompile(`/labels/\d+$`)
 
 func (p *place) expectCalls(since int, want ...string) {
@@ -123,7 +123,8 @@ func (p *place) expectCalls(since int, want ...string) {
 	}
 }
 
-// TestURLs: the server and the folder of base_url decide whether a repo is the host's. SSH has no folder.
+// TestURLs: a repo belongs to the host if its URL has the server and the folder of base_url. A URL for SSH has no
+// folder.
 func TestURLs(t *testing.T) {
 	t.Parallel()
 	const commit = "https://git.acme.io/forge/acme/gitops/commit/a"
@@ -161,18 +162,18 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestServerBelowPath: a server below a path of its address works.
+// TestServerBelowPath: base_url may have a path.
 func TestServerBelowPath(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: server.Shared(t).URL + server.Folder})
 	opened := p.Must(repo.Open(t.Context(), hostingtest.Proposal()))
 	if read := p.Must(repo.Read(t.Context(), opened.Number)); read.HeadCommit != p.on.Head(t, "change") {
-		t.Errorf("it is %+v", read)
+		t.Errorf("the pull request is %+v", read)
 	}
 }
 
-// TestRequests pins the requests of each operation.
+// TestRequests checks which requests each operation sends.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -209,7 +210,7 @@ func TestRequests(t *testing.T) {
 	p.expectCalls(at, "GET /pulls", "GET /pulls")
 }
 
-// TestLabels: many pull requests at the same time create a label once.
+// TestLabels: if several pull requests are opened at the same time with a new label, the label is created once.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -246,11 +247,12 @@ func TestForks(t *testing.T) {
 		}
 	}
 	if ours := p.open(); ours.Number == number {
-		t.Error("the fork's was adopted")
+		t.Error("the pull request of the fork was adopted")
 	}
 }
 
-// TestEmptyRepo: a repo without a commit has no pull request. It may get its first commit during the request.
+// TestEmptyRepo: in a repo without a commit, Find returns no pull request. Gitea answers 404 then; since the repo may
+// get its first commit during the request, the request is repeated.
 func TestEmptyRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -267,8 +269,8 @@ func TestEmptyRepo(t *testing.T) {
 	}
 }
 
-// TestRenamed: the old name of a repo still works.
-func TestRenamed(t *testing.T) {
+// TestRenamedRepo: the old name of a repo still works.
+func TestRenamedRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Set(t, map[string]any{"name": "renamed"})
@@ -276,7 +278,7 @@ func TestRenamed(t *testing.T) {
 	wanted := hostingtest.Proposal()
 	wanted.Title = "Other"
 	if edited := p.Must(p.repo.Edit(t.Context(), opened, wanted)); edited.Title != "Other" {
-		t.Errorf("it is %+v", edited)
+		t.Errorf("the pull request is %+v", edited)
 	}
 	status := githost.Status{Context: "dev", State: githost.Success}
 	if _, err := p.repo.SetStatus(t.Context(), opened.HeadCommit, status); err != nil {
@@ -284,14 +286,15 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestReviewers: a team of another organisation, a team of a user, an unknown user and the author cannot be requested.
+// TestReviewers: a review can't be requested from a team of another organization, an unknown user or team, the author,
+// or a team if the owner of the repo is a user.
 func TestReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	e := p.refused(p.repo.Check(githost.Settings{Reviewers: []string{"ann", "other/platform"}}), githost.ErrRejected,
 		"team other/platform does not belong to "+p.on.Owner)
 	if e.Field != githost.FieldReviewers || len(p.on.Requests()) > 0 {
-		t.Errorf("it is at %q, after %v", e.Field, p.calls(0))
+		t.Errorf("the error is at %q, after %v", e.Field, p.calls(0))
 	}
 	opened := p.open()
 	for reviewer, said := range map[string]string{
@@ -302,7 +305,7 @@ func TestReviewers(t *testing.T) {
 		wanted.Reviewers = []string{reviewer}
 		_, err := p.repo.Edit(t.Context(), opened, wanted)
 		if e := p.refused(err, githost.ErrRejected, said); e.Field != githost.FieldReviewers {
-			t.Errorf("%s: it is at %q", reviewer, e.Field)
+			t.Errorf("%s: the error is at %q", reviewer, e.Field)
 		}
 	}
 	p.on = p.on.AddOwn(t, "own")
@@ -314,7 +317,8 @@ func TestReviewers(t *testing.T) {
 	p.refused(err, githost.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 
-// TestMissingReviewers: only the timeline contains a team whose member has reviewed.
+// TestMissingReviewers: after a member of a team has reviewed, Gitea no longer lists the team as a reviewer. So the
+// timeline is read, to not request it again.
 func TestMissingReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -331,11 +335,12 @@ func TestMissingReviewers(t *testing.T) {
 		[]string{strings.ToUpper(team), "Ann", p.on.Owner + "/others"},
 	)
 	if err != nil || !slices.Equal(missing, []string{p.on.Owner + "/others"}) {
-		t.Errorf("to be asked: %v (%v)", missing, err)
+		t.Errorf("missing reviewers: %v (%v)", missing, err)
 	}
 }
 
-// TestDrafts: the prefixes of people's drafts are removed, and our titles round-trip.
+// TestDrafts: the prefix that marks a draft is removed from people's titles. Any title of ours is the same when it is
+// read again.
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -365,8 +370,8 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestOtherDrafts: a server with other prefixes in its settings does not treat our pull request as a draft.
-func TestOtherDrafts(t *testing.T) {
+// TestOtherDraftPrefixes: if the settings of a server have other prefixes for drafts, our draft is an error.
+func TestOtherDraftPrefixes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Fail(http.MethodPost, "/pulls", 1, server.Failure{Status: http.StatusCreated, Body: `{"number": 1}`})
@@ -375,12 +380,12 @@ func TestOtherDrafts(t *testing.T) {
 	opened, err := p.repo.Open(t.Context(), wanted)
 	const says = `drafts by the prefix "WIP: "`
 	if e := p.refused(err, githost.ErrRejected, says); e.Field != githost.FieldDraft || opened == nil {
-		t.Errorf("it is at %q, and opened %v", e.Field, opened)
+		t.Errorf("the error is at %q, and the pull request is %v", e.Field, opened)
 	}
 }
 
-// TestAutoMerge: auto-merge that people schedule and cancel is seen, without its method. Another method replaces the
-// previous one.
+// TestAutoMerge: if people schedule or cancel auto-merge, a read shows it, but not the method. Our auto-merge replaces
+// theirs, whatever its method was.
 func TestAutoMerge(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -400,36 +405,37 @@ func TestAutoMerge(t *testing.T) {
 	if now := p.Must(p.repo.Read(t.Context(), opened.Number)); now.AutoMerge != "" {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
-	// If it is already off, disabling it changes nothing, and another method can be enabled.
+	// Auto-merge that is already off can be disabled once more, and enabled with another method.
 	p.Must(p.repo.MergeWhenReady(t.Context(), now, ""))
 	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
 	p.on.SetStatus(t, "ann", now.HeadCommit, "ci", "success")
 	p.until(func() bool { return p.Must(p.repo.Read(t.Context(), 1)).State == githost.Merged })
 	if parents := gitserver.Git(t, p.fetched(), "rev-list", "--parents", "-1", "main"); len(strings.Fields(parents)) != 2 {
-		t.Errorf("it was not squashed: %s", parents)
+		t.Errorf("the pull request was not squashed: %s", parents)
 	}
 }
 
-// fetched returns the local repo after its main follows the server's.
+// fetched returns the local repo, with the server's main.
 func (p *place) fetched() string {
 	p.Helper()
 	gitserver.Git(p, p.local, "fetch", "--quiet", p.on.Remote(), "+refs/heads/main:refs/heads/main")
 	return p.local
 }
 
-func (p *place) until(seen func() bool) {
+func (p *place) until(condition func() bool) {
 	p.Helper()
 	for range 300 {
-		if seen() {
+		if condition() {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	p.Fatal("it never happens")
+	p.Fatal("the condition is still false after 30 s")
 }
 
-// TestScheduledTwice: people enable auto-merge at the same time.
-func TestScheduledTwice(t *testing.T) {
+// TestAutoMergeScheduledByPeople: people schedule auto-merge after we have read the pull request. Scheduling it with
+// the same method is no error.
+func TestAutoMergeScheduledByPeople(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Require(t, "main", "ci")
@@ -440,8 +446,8 @@ func TestScheduledTwice(t *testing.T) {
 	}
 }
 
-// TestOutOfDate: if a branch moves while Gitea reads it, the request is repeated.
-func TestOutOfDate(t *testing.T) {
+// TestBranchThatMoves: if a branch moves while Gitea reads it, the request for a merge is repeated.
+func TestBranchThatMoves(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.Require(t, "main", "ci")
@@ -455,7 +461,7 @@ func TestOutOfDate(t *testing.T) {
 	}
 }
 
-// TestForbiddenMethod: Gitea would schedule a method that the repo forbids, and never merge.
+// TestForbiddenMethod: Gitea would schedule a merge method that the repo forbids, and never merge. So we refuse it.
 func TestForbiddenMethod(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -465,13 +471,13 @@ func TestForbiddenMethod(t *testing.T) {
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase)
 	e := p.refused(err, githost.ErrRejected, `the settings of the repo do not allow the merge method "rebase"`)
 	if e.Field != githost.FieldAutoMerge {
-		t.Errorf("it is at %q", e.Field)
+		t.Errorf("the error is at %q", e.Field)
 	}
 	p.expectCalls(at, "GET ")
 }
 
-// TestConflict: Gitea gives the same answer for conflicts and during its check. We ask five times, and the error names
-// both causes.
+// TestConflict: Gitea gives the same answer if there is a conflict and while it still checks for conflicts. We try five
+// times, and the error names both causes.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -481,11 +487,11 @@ func TestConflict(t *testing.T) {
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
 	e := p.refused(err, githost.ErrRejected, "it conflicts with main, or Gitea's check for conflicts takes too long")
 	if diff := cmp.Diff([]float64{1, 2, 4, 8}, p.waited()); diff != "" || e.Field != githost.FieldAutoMerge {
-		t.Errorf("it is at %q; waits (-want +got):\n%s", e.Field, diff)
+		t.Errorf("the error is at %q; waits (-want +got):\n%s", e.Field, diff)
 	}
 }
 
-// TestMergeRefused: merges without the right, and merges of drafts.
+// TestMergeRefused: Gitea does not merge a draft, or for a user who may not merge. The error contains its message.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -504,21 +510,22 @@ func TestMergeRefused(t *testing.T) {
 	}
 }
 
-// TestRetries: a request to a busy server is repeated after the time that it names. After a lost answer, nothing is
-// done twice.
+// TestRetries: after a temporary failure, a request is repeated, after the time that the server asks for. After a lost
+// answer, no operation is done twice.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		failure server.Failure
 		want    []float64
 	}{
-		"429 says": {server.Failure{Status: 429, Header: http.Header{"Retry-After": {"42"}}}, []float64{42, 42}},
-		"429":      {server.Failure{Status: 429}, []float64{60, 120}},
-		"500":      {server.Failure{Status: 500, Body: `{"message": ""}`}, []float64{1, 2}},
-		"502":      {server.Failure{Status: 502, Body: "<html>"}, []float64{1, 2}},
-		"dropped":  {server.Failure{}, []float64{1, 2}},
-		"lost":     {server.Failure{After: true}, []float64{1, 2}},
-		"late":     {server.Failure{Status: 504, After: true}, []float64{1, 2}},
+		"429 with Retry-After": {server.Failure{Status: 429, Header: http.Header{"Retry-After": {"42"}}},
+			[]float64{42, 42}},
+		"429":                               {server.Failure{Status: 429}, []float64{60, 120}},
+		"500":                               {server.Failure{Status: 500, Body: `{"message": ""}`}, []float64{1, 2}},
+		"502":                               {server.Failure{Status: 502, Body: "<html>"}, []float64{1, 2}},
+		"dropped request":                   {server.Failure{}, []float64{1, 2}},
+		"lost answer":                       {server.Failure{After: true}, []float64{1, 2}},
+		"504 of a request that took effect": {server.Failure{Status: 504, After: true}, []float64{1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -534,16 +541,16 @@ func TestRetries(t *testing.T) {
 			}
 			p.on.Fail(http.MethodPost, "/merge", 2, tt.failure)
 			if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.AutoMerge != githost.Squash {
-				t.Errorf("it is %+v", now)
+				t.Errorf("the pull request is %+v", now)
 			}
 			p.on.Fail(http.MethodDelete, "/merge", 2, tt.failure)
 			now := p.Must(p.repo.Read(t.Context(), 1))
 			if now := p.Must(p.repo.MergeWhenReady(t.Context(), now, "")); now.AutoMerge != "" {
-				t.Errorf("it is %+v", now)
+				t.Errorf("the pull request is %+v", now)
 			}
 			p.on.Fail(http.MethodPatch, "/pulls/1", 2, tt.failure)
 			if closed := p.Must(p.repo.Close(t.Context(), 1)); closed.State != githost.Closed {
-				t.Errorf("it is %+v", closed)
+				t.Errorf("the pull request is %+v", closed)
 			}
 		})
 	}
@@ -556,8 +563,8 @@ func (p *place) expectWaits(want []float64) {
 	}
 }
 
-// TestUnavailable: if the server does not answer before the deadline, the error is of that kind.
-func TestUnavailable(t *testing.T) {
+// TestUnavailableUntilDeadline: if all attempts fail until the deadline, the error is of the kind of the last failure.
+func TestUnavailableUntilDeadline(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for status, kind := range map[int]error{429: githost.ErrRateLimited, 503: githost.ErrUnavailable} {
@@ -570,7 +577,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestInvalidAnswers: answers of another program, and errors without a message.
+// TestInvalidAnswers: the error is clear if another program answers, or Gitea answers with an error without a message.
 func TestInvalidAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -593,8 +600,9 @@ func TestInvalidAnswers(t *testing.T) {
 	p.refused(err, githost.ErrRejected, "outside its API")
 }
 
-// TestStates: states that other hosts lack are errors. Upper and lower case of a context are the same.
-func TestStates(t *testing.T) {
+// TestStatusStates: states that other hosts do not have, such as a warning, are read as errored. The case of a context
+// does not matter.
+func TestStatusStates(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := p.on.Head(t, "change")
@@ -606,7 +614,7 @@ func TestStates(t *testing.T) {
 			want = githost.Success
 		}
 		if err != nil || got == nil || got.State != want || got.Creator != "ann" {
-			t.Errorf("%s is %+v, %v", state, got, err)
+			t.Errorf("the status %s is read as %+v, %v", state, got, err)
 		}
 	}
 	p.on.SetStatus(t, "ann", commit, "ci", "failure")
@@ -616,7 +624,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestManyCommits: the statuses of 500 commits are read within a minute, with one request a commit.
+// TestManyCommits: the statuses of 500 commits are read within a minute, with one request for each commit.
 func TestManyCommits(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -19,7 +19,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// The client recognizes a repo by every form of its URL, only on its own server, with any server name.
+// The client recognizes every form of a repo's URL on its server, and rejects repos on other servers, whatever their
+// names.
 func TestRepoURL(t *testing.T) {
 	for _, tc := range []struct{ base, url, compare string }{
 		{"", "https://github.com/acme/gitops", "https://github.com/acme/gitops/compare/a...b"},
@@ -66,7 +67,7 @@ func TestRepoURL(t *testing.T) {
 	}
 }
 
-// New rejects unusable settings without showing their values.
+// New rejects invalid settings, with errors that do not contain their values.
 func TestNewRefuses(t *testing.T) {
 	for said, c := range map[string]github.Config{
 		"not an absolute URL": {Access: httpapi.Access{BaseURL: "git.acme.io"}},
@@ -82,7 +83,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// The app's token is requested once, renewed before it ends or after it was rejected, and also authenticates Git.
+// An app's token is requested once, and renewed before it expires or after GitHub rejected it. It authenticates Git
+// too.
 func TestApp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -189,7 +191,7 @@ func TestAppScope(t *testing.T) {
 	p.clock.Pass(time.Hour)
 	app.Permissions = map[string]string{"contents": "read"}
 	if git(repo) == "" {
-		t.Error("Git is not opened for reading")
+		t.Error("Git gets no credential for reading")
 	}
 	expectAsked(contents...)
 	_, err = repo.Open(t.Context(), p.proposal())
@@ -203,7 +205,7 @@ func TestAppScope(t *testing.T) {
 	expectError(t, err, githost.ErrNotVisible, "not accessible to the parent installation")
 }
 
-// Keys in PKCS #8, as other tools write them, work too.
+// An app's key may be in PKCS #8, since other tools than GitHub write this format.
 func TestAppKeyPKCS8(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -222,8 +224,9 @@ func TestAppKeyPKCS8(t *testing.T) {
 		t.Context(), p.proposal()))
 }
 
-// If no token can be obtained, that is the error, for each use of the token. Temporary failures are retried there too.
-func TestAppRefused(t *testing.T) {
+// If an app gets no token, each request fails with the reason. A temporary failure of the request for the token is
+// retried.
+func TestAppWithoutToken(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	app, other := p.fake.AddApp(t), p.fake.AddApp(t)
@@ -250,7 +253,7 @@ func TestAppRefused(t *testing.T) {
 }
 
 // If a token or an app may only read, the error names the missing permission.
-func TestRights(t *testing.T) {
+func TestMissingPermission(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
@@ -258,10 +261,10 @@ func TestRights(t *testing.T) {
 	expectError(t, err, githost.ErrForbidden, "Resource not accessible by personal access token")
 	var e *githost.Error
 	if errors.As(err, &e); e.Permission != "contents: write, pull_requests: write" {
-		t.Errorf("it needs %q", e.Permission)
+		t.Errorf("the missing permission is %q", e.Permission)
 	}
 	if want := "Grant the token or app the permission contents: write, pull_requests: write in the repo. " +
 		"A classic token needs the scope repo."; e.Grant != want {
-		t.Errorf("it asks: %q", e.Grant)
+		t.Errorf("the error advises %q", e.Grant)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// place is a repo of a fake with a commit on main and one more on change.
+// place is a repo of the fake with a commit on main, and a branch change with one more commit.
 type place struct {
 	t     *testing.T
 	fake  *githubfake.Server
@@ -64,7 +64,7 @@ func (p *place) as(c github.Config) githost.Repo {
 	return repo
 }
 
-// within returns a context with a deadline after this time on the clock.
+// within returns a context with a deadline by the test's clock.
 func (p *place) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithDeadline(p.t.Context(), p.clock.Now().Add(d))
 	p.t.Cleanup(cancel)
@@ -80,7 +80,7 @@ var (
 	query  = githost.Query{Branch: "change", Target: "main", Marker: marker}
 )
 
-// calls returns the requests to the API so far: method and path.
+// calls returns the requests to the API since the last call, as method and path.
 func (p *place) calls() []string {
 	var all []string
 	for _, r := range p.fake.Requests() {
@@ -105,7 +105,7 @@ func expectError(t *testing.T, err, kind error, said string) {
 	}
 }
 
-// must returns the pull request, and fails the test with an error.
+// must returns the pull request, or fails the test if there is an error.
 func must(t *testing.T) func(*githost.PullRequest, error) githost.PullRequest {
 	return func(p *githost.PullRequest, err error) githost.PullRequest {
 		t.Helper()

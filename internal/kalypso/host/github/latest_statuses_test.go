@@ -14,7 +14,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// One request returns the statuses and check runs of many commits, set by any account, with GitHub's own time.
+// One request returns the statuses and check runs of many commits, set by any account, with the times of GitHub's
+// clock.
 func TestLatestStatuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -102,8 +103,8 @@ func TestLatestStatusesOfMany(t *testing.T) {
 	}
 }
 
-// A commit with more check runs of a name than are read is reported, and the other commits are read.
-func TestLatestStatusesUnread(t *testing.T) {
+// If a commit has more check runs with one name than are read, it is reported as unread. The other commits are read.
+func TestUnreadCommit(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	main, change := gitserver.Rev(t, p.on.Path, "main"), gitserver.Rev(t, p.on.Path, "change")
@@ -123,7 +124,7 @@ func TestLatestStatusesUnread(t *testing.T) {
 }
 
 // A credential that may not see the repo, or lacks a permission, gets an error and no statuses.
-func TestLatestStatusesRights(t *testing.T) {
+func TestLatestStatusesWithoutPermission(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.fake.AddToken("canaryForeign", "eve", nil)

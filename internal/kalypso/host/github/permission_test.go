@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPermissionOf reads the permission that a request needs from GitHub's header, or else from the permissions of an
-// app's token.
+// TestPermissionOf checks that the permission that a request needs is taken from GitHub's header. Without the header,
+// it is the permission that an app would request for its token.
 func TestPermissionOf(t *testing.T) {
 	r := &repo{name: "gitops"}
 	asked, err := http.NewRequestWithContext(r.pulls(t.Context()), http.MethodPost, "https://api.github.com", nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// A pull request is opened with the whole proposal, and edited with only the requests that its changes need.
+// A pull request is opened with all values of the proposal. An edit sends only the requests that its changes need.
 func TestOpenAndEditPullRequest(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -52,7 +52,7 @@ func TestOpenAndEditPullRequest(t *testing.T) {
 	wanted.Draft = true
 	if again := must(t)(p.repo.Edit(t.Context(), edited, wanted)); !again.Draft ||
 		!must(t)(p.repo.Read(t.Context(), 1)).Draft {
-		t.Error("it is no draft")
+		t.Error("the pull request is not a draft")
 	}
 
 	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != githost.Closed || closed.MergeCommit != "" ||
@@ -60,7 +60,7 @@ func TestOpenAndEditPullRequest(t *testing.T) {
 		t.Errorf("closed: %+v", closed)
 	}
 	if closed := must(t)(p.repo.Close(t.Context(), 1)); closed.State != githost.Closed {
-		t.Errorf("closed again: %+v", closed)
+		t.Errorf("closed a second time: %+v", closed)
 	}
 }
 
@@ -78,8 +78,8 @@ func expectCalls(t *testing.T, p *place, want ...string) {
 	}
 }
 
-// GitHub's rejections are distinguished.
-func TestRefused(t *testing.T) {
+// Each rejection of GitHub gives its own kind of error.
+func TestRefusedProposals(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	gitserver.Git(t, p.on.Path, "branch", "same", "main")
@@ -111,8 +111,8 @@ func TestRefused(t *testing.T) {
 	expectError(t, err, githost.ErrRejected, "team other/platform does not belong to acme, the owner of the repo")
 }
 
-// In a repo without drafts, an edit makes all changes except the draft, and its error names the draft.
-func TestNoDrafts(t *testing.T) {
+// In a repo without drafts, an edit makes all changes but the draft, and its error is at the draft.
+func TestRepoWithoutDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.NoDrafts()
@@ -136,8 +136,7 @@ func TestNoDrafts(t *testing.T) {
 	expectError(t, err, githost.ErrRejected, "Draft pull requests are not supported in this repository.")
 }
 
-// TestMissingReviewers: a reviewer who was requested before, or has reviewed, is not requested again, at any later
-// time.
+// TestMissingReviewers: a reviewer who was requested once, or has reviewed, is never requested again.
 func TestMissingReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -159,17 +158,17 @@ func TestMissingReviewers(t *testing.T) {
 	} {
 		got, err := p.repo.MissingReviewers(t.Context(), now, reviewers)
 		if err != nil || strings.Join(got, " ") != want {
-			t.Errorf("of %v, %v are to be asked (%v)", reviewers, got, err)
+			t.Errorf("of %v, %v are missing (%v)", reviewers, got, err)
 		}
 	}
 	p.calls()
 	if got, err := p.repo.MissingReviewers(t.Context(), now, []string{"bob"}); err != nil || got != nil {
-		t.Errorf("to be asked: %v (%v)", got, err)
+		t.Errorf("missing reviewers: %v (%v)", got, err)
 	}
 	expectCalls(t, p)
 }
 
-// Auto-merge waits for checks if there are any. Otherwise it merges the commit that was read.
+// Auto-merge waits for required checks. If there are none, the commit that was read is merged at once.
 func TestMergeWhenReady(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -177,7 +176,7 @@ func TestMergeWhenReady(t *testing.T) {
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
 	waiting := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase))
 	if waiting.State != githost.Open || waiting.AutoMerge != githost.Rebase {
-		t.Errorf("it is %+v", waiting)
+		t.Errorf("the pull request is %+v", waiting)
 	}
 	expectSame(t, waiting, must(t)(p.repo.Read(t.Context(), 1)))
 	p.calls()
@@ -198,7 +197,7 @@ func TestMergeWhenReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := must(t)(p.repo.Read(t.Context(), 1)); got.State != githost.Merged {
-		t.Errorf("it is %+v", got)
+		t.Errorf("the pull request is %+v", got)
 	}
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase)
 	expectError(t, err, githost.ErrRejected, "Pull request is closed")
@@ -215,11 +214,11 @@ func TestMergeWhenReady(t *testing.T) {
 	expectError(t, err, githost.ErrRejected, "Head branch was modified")
 	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
-	// A check that is not required does not delay it. GitHub notices a push a little later.
+	// A check that is not required does not delay the merge. GitHub refuses it until it has noticed our push.
 	p.on.SetStatus(opened.HeadCommit, "other", "pending")
 	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
-		t.Errorf("it is %+v", got)
+		t.Errorf("the pull request is %+v", got)
 	}
 	expectWaits(t, p, seconds(1, 2))
 	p.branch("another")
@@ -228,7 +227,7 @@ func TestMergeWhenReady(t *testing.T) {
 	opened = must(t)(p.repo.Open(t.Context(), wanted))
 	p.fake.Fail("PUT", "/merge", 2, githubfake.BaseMoved())
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
-		t.Errorf("with a base that moved, it is %+v", got)
+		t.Errorf("after the base moved, the pull request is %+v", got)
 	}
 	expectWaits(t, p, seconds(1, 2))
 	p.fake.Fail("", "/graphql", 1, githubfake.ServerError(403, 0))
@@ -236,7 +235,7 @@ func TestMergeWhenReady(t *testing.T) {
 	expectError(t, err, githost.ErrForbidden, "enable auto-merge of pull request 3 of acme/gitops")
 }
 
-// A status is found by its context in upper or lower case, and among any number of statuses.
+// A status is found by its context, whose case does not matter, among any number of statuses.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -250,7 +249,7 @@ func TestStatus(t *testing.T) {
 	}
 	if got, err := p.repo.Status(t.Context(), commit, "Kalypso/Dev"); err != nil || got == nil ||
 		!p.repo.SameStatus(want, *got) {
-		t.Errorf("it is %+v, %v", got, err)
+		t.Errorf("the status is %+v, %v", got, err)
 	}
 	none := strings.Repeat("0", 40)
 	_, err := p.repo.Status(t.Context(), none, "x")

@@ -20,8 +20,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// TestMessagesAreRedactedAndEscaped: messages of the API are shown without secrets (its own and Git's) and escaped, in
-// errors and in texts about waits.
+// TestMessagesAreRedactedAndEscaped: errors, and the reasons for waits, contain messages of the API. Secrets of the API
+// and of Git are removed from them, and control characters are escaped.
 func TestMessagesAreRedactedAndEscaped(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -30,11 +30,11 @@ func TestMessagesAreRedactedAndEscaped(t *testing.T) {
 	var secrets redact.Secrets
 	secrets.Add("canary-of-git")
 	var mu sync.Mutex
-	var told []string
+	var reasons []string
 	waiting := func(_ context.Context, reason error, _ time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
-		told = append(told, reason.Error())
+		reasons = append(reasons, reason.Error())
 	}
 	for who, c := range map[string]github.Config{
 		"token": {Access: httpapi.Access{Token: p.fake.Token}},
@@ -61,10 +61,10 @@ func TestMessagesAreRedactedAndEscaped(t *testing.T) {
 			body   string
 			ask    func(context.Context) error
 		}{
-			"REST":    {422, string(body), read},
-			"escaped": {403, escaped(string(body)), read},
-			"later":   {503, string(body), read},
-			"GraphQL": {200, string(body), merge},
+			"REST":               {422, string(body), read},
+			"REST, escaped JSON": {403, escaped(string(body)), read},
+			"REST, retried":      {503, string(body), read},
+			"GraphQL":            {200, string(body), merge},
 		} {
 			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: tc.body})
 			err := tc.ask(p.within(time.Minute))
@@ -72,15 +72,15 @@ func TestMessagesAreRedactedAndEscaped(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s, %s: no error", who, name)
 			}
-			for _, text := range append(told, err.Error()) {
+			for _, text := range append(reasons, err.Error()) {
 				if !strings.Contains(text, want) || strings.ContainsAny(text, "\x1b\u202e") {
 					t.Errorf("%s, %s: got %q", who, name, text)
 				}
 			}
-			if (len(told) > 0) != (name == "later") {
-				t.Errorf("%s, %s: told %q", who, name, told)
+			if (len(reasons) > 0) != (name == "REST, retried") {
+				t.Errorf("%s, %s: the reasons for waits are %q", who, name, reasons)
 			}
-			told = nil
+			reasons = nil
 		}
 		if _, err := repo.Close(t.Context(), pr.Number); err != nil {
 			t.Fatal(err)
@@ -99,7 +99,8 @@ func escaped(text string) string {
 	return strings.NewReplacer("_", `\u005f`, "/", `\/`).Replace(text)
 }
 
-// TestTokenRequestsAreRedacted: the answer to an app that requests its token is shown without the request.
+// TestTokenRequestsAreRedacted: if the answer to an app's request for a token repeats the credential of the request,
+// the error does not contain it.
 func TestTokenRequestsAreRedacted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +126,7 @@ func TestTokenRequestsAreRedacted(t *testing.T) {
 	expectError(t, err, githost.ErrUnauthenticated, "refused: Bearer (secret)")
 }
 
-// TestNetworkErrorsAreRedacted: errors without an answer are shown without secrets.
+// TestNetworkErrorsAreRedacted: an error of the network, without an answer of the API, contains no secrets.
 func TestNetworkErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,9 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 )
 
-// TestRedirectsElsewhere: neither a request nor a credential leaves the API, with a token or as an app. The body of a
-// redirect is not shown.
-func TestRedirectsElsewhere(t *testing.T) {
+// TestRedirectsOutOfAPI: a redirect that leads outside the API is not followed, neither with a token nor as an app, so
+// that no other server gets a credential. The error does not contain the body of the redirect.
+func TestRedirectsOutOfAPI(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var got []string
@@ -29,7 +29,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 	app := p.fake.AddApp(t)
 	installation := &github.App{ID: app.ID, InstallationID: app.InstallationID, PrivateKey: app.PrivateKey}
 	installed := p.as(github.Config{App: installation})
-	if _, err := installed.Find(t.Context(), query); err != nil { // it has its token
+	if _, err := installed.Find(t.Context(), query); err != nil { // gets the token of the installation
 		t.Fatal(err)
 	}
 	for who, repo := range map[string]githost.Repo{
@@ -41,13 +41,14 @@ func TestRedirectsElsewhere(t *testing.T) {
 			to, said string
 			status   int
 		}{
-			"another port":       {other.URL + "/api/v3/repos/acme/gitops/pulls", "outside its API", 307},
-			"another scheme":     {strings.Replace(p.fake.URL, "http:", "https:", 1) + "/api/v3/x", "outside its API", 302},
-			"outside of the API": {p.fake.URL + "/acme/gitops/info/refs", "outside its API", 301},
-			"a path that climbs": {p.fake.URL + "/api/v3/..%5C..%5Cacme", "outside its API", 308},
-			"decoded again":      {p.fake.URL + "/api/v3/%252e%252e/acme", "outside its API", 301},
-			"another method":     {other.URL, "outside its API", 303},
-			"without an end":     {p.fake.URL + "/api/v3/", "more than 3 times", 301},
+			"another port": {other.URL + "/api/v3/repos/acme/gitops/pulls", "outside its API", 307},
+			"another scheme": {strings.Replace(p.fake.URL, "http:", "https:", 1) + "/api/v3/x", "outside its API",
+				302},
+			"outside of the API":          {p.fake.URL + "/acme/gitops/info/refs", "outside its API", 301},
+			"a path that climbs":          {p.fake.URL + "/api/v3/..%5C..%5Cacme", "outside its API", 308},
+			"an escaped path that climbs": {p.fake.URL + "/api/v3/%252e%252e/acme", "outside its API", 301},
+			"another method":              {other.URL, "outside its API", 303},
+			"a redirect to itself":        {p.fake.URL + "/api/v3/", "more than 3 times", 301},
 		} {
 			p.fake.ClearFailures()
 			p.fake.ResetLog()

@@ -26,36 +26,38 @@ func seconds(all ...int) (d []time.Duration) {
 	return d
 }
 
-// After a temporary failure, the client waits as long as GitHub says, or else longer each time. Reads, writes and
-// GraphQL are all retried.
+// After a temporary failure, the client waits as long as GitHub says. If GitHub does not say it, each wait is longer
+// than the one before. Reads, writes and GraphQL are all retried.
 func TestRetries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		failure func(now time.Time) githubfake.Failure
 		want    []time.Duration
 	}{
-		"primary 403": {func(now time.Time) githubfake.Failure {
+		"primary rate limit, 403": {func(now time.Time) githubfake.Failure {
 			return githubfake.PrimaryRateLimit(403, now.Add(90*time.Second))
 		}, seconds(91, 1, 1)},
-		"primary 429": {func(now time.Time) githubfake.Failure {
+		"primary rate limit, 429": {func(now time.Time) githubfake.Failure {
 			return githubfake.PrimaryRateLimit(429, now.Add(90*time.Second))
 		}, seconds(91, 1, 1)},
-		"secondary 403 says": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 42) },
-			seconds(42, 42, 42)},
-		"secondary 429 says": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 42) },
-			seconds(42, 42, 42)},
-		"secondary 403 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 0) },
+		"secondary rate limit, 403, with Retry-After": {func(time.Time) githubfake.Failure {
+			return githubfake.SecondaryRateLimit(403, 42)
+		}, seconds(42, 42, 42)},
+		"secondary rate limit, 429, with Retry-After": {func(time.Time) githubfake.Failure {
+			return githubfake.SecondaryRateLimit(429, 42)
+		}, seconds(42, 42, 42)},
+		"secondary rate limit, 403": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 0) },
 			seconds(60, 120, 240)},
-		"secondary 429 silent": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 0) },
+		"secondary rate limit, 429": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 0) },
 			seconds(60, 120, 240)},
 		"500": {func(time.Time) githubfake.Failure { return githubfake.ServerError(500, 0) },
 			seconds(1, 2, 4)},
 		"502": {func(time.Time) githubfake.Failure { return githubfake.ServerError(502, 0) },
 			seconds(1, 2, 4)},
-		"503 says": {func(time.Time) githubfake.Failure { return githubfake.ServerError(503, 17) },
+		"503, with Retry-After": {func(time.Time) githubfake.Failure { return githubfake.ServerError(503, 17) },
 			seconds(17, 17, 17)},
 		"504": {func(time.Time) githubfake.Failure { return githubfake.ServerError(504, 0) },
 			seconds(1, 2, 4)},
-		"GraphQL limit": {func(time.Time) githubfake.Failure {
+		"rate limit of GraphQL": {func(time.Time) githubfake.Failure {
 			return githubfake.Failure{Status: 200,
 				Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}
 		}, seconds(60, 120, 240)},
@@ -64,11 +66,11 @@ func TestRetries(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			ctx := p.within(time.Hour)
-			if name != "GraphQL limit" {
+			if name != "rate limit of GraphQL" {
 				p.fake.Fail("POST", "/pulls", 3, tc.failure(p.clock.Now()))
 			}
 			opened := must(t)(p.repo.Open(ctx, p.proposal()))
-			if name != "GraphQL limit" {
+			if name != "rate limit of GraphQL" {
 				expectWaits(t, p, tc.want)
 				p.fake.Fail("GET", "/pulls/1", 3, tc.failure(p.clock.Now()))
 				must(t)(p.repo.Read(ctx, opened.Number))
@@ -91,8 +93,8 @@ func expectWaits(t *testing.T, p *place, want []time.Duration) {
 	}
 }
 
-// After a broken connection, the request is repeated. A write finds what the first attempt did, and opens no second
-// pull request.
+// After a broken connection, the request is repeated. If the first attempt has opened the pull request, the second
+// finds it and opens no other.
 func TestDroppedConnections(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -112,7 +114,7 @@ func TestDroppedConnections(t *testing.T) {
 	expectError(t, err, githost.ErrExists, "A pull request already exists for acme:change.")
 }
 
-// After an incomplete answer, the request is repeated as well.
+// After an incomplete answer, the request is repeated.
 func TestIncompleteAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	broken := 2
@@ -175,8 +177,8 @@ func TestRetriesEndAtDeadline(t *testing.T) {
 	}
 }
 
-// A request to a server that accepts it and does not answer is repeated, as for a server that is not available.
-func TestSilentServer(t *testing.T) {
+// If the server accepts a request but does not answer, the request is repeated.
+func TestServerWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
@@ -189,9 +191,9 @@ func TestSilentServer(t *testing.T) {
 	expectError(t, err, githost.ErrUnavailable, "timeout awaiting response headers")
 }
 
-// After the last request that a limit allows, the client sends the next one, whatever the machine's clock shows: GitHub
-// decides.
-func TestLimitUsedUp(t *testing.T) {
+// After the last request that the rate limit allows, the client still sends the next request at once: it does not
+// compute a wait from the machine's clock, which may be wrong, but lets GitHub refuse.
+func TestLastRequestOfRateLimit(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	last := githubfake.PrimaryRateLimit(200, time.Now().Add(time.Hour))
@@ -239,8 +241,8 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	}
 }
 
-// A renamed repo's redirect is followed with method and body.
-func TestRenamed(t *testing.T) {
+// GitHub redirects requests for the old name of a repo. The client sends them again, with method and body.
+func TestRenamedRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	moved := githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL +
@@ -255,8 +257,9 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is tried a few times. A server with an invalid certificate is tried once.
-func TestUnreachable(t *testing.T) {
+// A request to a server that can't be reached is tried five times. If the server's certificate is invalid, it is tried
+// once.
+func TestUnreachableServer(t *testing.T) {
 	t.Parallel()
 	tls := httptest.NewTLSServer(http.NotFoundHandler())
 	defer tls.Close()
@@ -274,14 +277,14 @@ func TestUnreachable(t *testing.T) {
 		waits      int
 	}{{closed, "connection refused", 4}, {tls.URL, "certificate", 0}} {
 		c := hostingtest.NewClockNow()
-		var told []error
+		var reasons []error
 		client, err := github.New(github.Config{
 			Access: httpapi.Access{
 				BaseURL: tc.base,
 				Clock:   c,
 				Token:   "canary",
 				OnRetry: func(_ context.Context, reason error, _ time.Duration) {
-					told = append(told, reason)
+					reasons = append(reasons, reason)
 				},
 			},
 		})
@@ -294,8 +297,8 @@ func TestUnreachable(t *testing.T) {
 		}
 		_, err = repo.Read(t.Context(), 1)
 		expectError(t, err, githost.ErrUnavailable, tc.said)
-		if n := len(c.Waited()); n != tc.waits || len(told) != n {
-			t.Errorf("%s: waited %d times, told %v", tc.base, n, told)
+		if n := len(c.Waited()); n != tc.waits || len(reasons) != n {
+			t.Errorf("%s: waited %d times, with the reasons %v", tc.base, n, reasons)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// place is a project of a fake with a commit on main and one more on change.
+// place is a project of the fake with a commit on main, and a branch change with one more commit.
 type place struct {
 	hostingtest.Test
 	*hosts.GitLabWorld
@@ -28,7 +28,7 @@ type place struct {
 	repo githost.Repo
 }
 
-// projectPath is the path of the project of a place.
+// projectPath is the path of the project.
 const projectPath = "acme/platform/gitops"
 
 func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
@@ -61,7 +61,7 @@ func (p *place) as(c hostingtest.Credential) githost.Repo {
 	return repo
 }
 
-// calls returns the requests to the API so far: method and path below the project.
+// calls returns the requests to the API since the last call, as method and path below the project.
 func (p *place) calls() []string {
 	var all []string
 	for _, r := range p.Fake.Requests() {
@@ -80,7 +80,7 @@ func (p *place) expectCalls(want ...string) {
 
 const lookup = "GET /projects/acme%2Fplatform%2Fgitops"
 
-// TestRequests: the project and each user are looked up once. An edit is one request, and none if it changes nothing.
+// TestRequests: the project and each user are looked up once. An edit takes one request, or none if it changes nothing.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -106,7 +106,8 @@ func TestRequests(t *testing.T) {
 	p.expectCalls("GET /merge_requests", "GET /merge_requests")
 }
 
-// TestParallelLookup: repos of one project that are used at the same time look it up once, and again after an error.
+// TestParallelLookup: if several repos of one project are used at the same time, the project is looked up once. After
+// an error it is looked up again.
 func TestParallelLookup(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -140,7 +141,7 @@ func TestParallelLookup(t *testing.T) {
 	}
 }
 
-// TestMovedProject: a project that moved is used by its number.
+// TestMovedProject: requests use the number of a project, so that they work after it has moved.
 func TestMovedProject(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -149,7 +150,8 @@ func TestMovedProject(t *testing.T) {
 	p.expectCalls(lookup, "GET ", "POST /merge_requests")
 }
 
-// TestRepoURLs: a project has any depth of groups, over HTTPS below the folder of the server, over SSH without it.
+// TestRepoURLs: a project is in groups of any depth. Its HTTPS URL contains the folder of the server, its SSH URL does
+// not.
 func TestRepoURLs(t *testing.T) {
 	t.Parallel()
 	const none = ""
@@ -188,7 +190,7 @@ func TestRepoURLs(t *testing.T) {
 	}
 }
 
-// TestErrors: each answer of GitLab gives the kind of error whose advice fits.
+// TestErrors: each answer of GitLab gives the kind of error whose advice helps.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -238,7 +240,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestReadScope: the error about a token that may only read names the missing scope.
+// TestReadScope: if a token may only read, the error names the missing scope.
 func TestReadScope(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -247,17 +249,18 @@ func TestReadScope(t *testing.T) {
 	p.Refused(err, githost.ErrForbidden, "", "insufficient_scope")
 	var e *githost.Error
 	if errors.As(err, &e) && !strings.Contains(e.Grant, "the scope api") {
-		t.Errorf("it advises %q", e.Grant)
+		t.Errorf("the error advises %q", e.Grant)
 	}
 }
 
-// TestRetries: a request whose connection broke is sent again completely. If the first one took effect, nothing is
-// opened twice.
+// TestRetries: after a temporary failure or a broken connection, the whole request is sent again. If the first request
+// took effect, no second merge request is opened.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]gitlabfake.Failure{
-		"busy": gitlabfake.Error(502, "Bad Gateway"), "dropped": gitlabfake.Dropped(), "limit": gitlabfake.RateLimit(1),
-		"answer lost": gitlabfake.AnswerLost(),
+		"busy server": gitlabfake.Error(502, "Bad Gateway"), "dropped request": gitlabfake.Dropped(),
+		"rate limit":  gitlabfake.RateLimit(1),
+		"lost answer": gitlabfake.AnswerLost(),
 	} {
 		p := newPlace(t)
 		p.Fake.Fail("POST", "/merge_requests", 2, failure)
@@ -268,7 +271,8 @@ func TestRetries(t *testing.T) {
 			opened.Number != 1 || opened.Title != "Title" {
 			t.Errorf("%s: %+v", name, all)
 		}
-		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, p.Clock.Waited()); diff != "" && name == "busy" {
+		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second},
+			p.Clock.Waited()); diff != "" && name == "busy server" {
 			t.Errorf("waits (-want +got):\n%s", diff)
 		}
 	}
@@ -287,15 +291,15 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestMergeInProgressIsReadAgain: a merge request that GitLab is merging is read again, up to a minute, before it
-// counts as open.
+// TestMergeInProgressIsReadAgain: while GitLab merges a merge request, it is read again. After a minute it is reported
+// as open.
 func TestMergeInProgressIsReadAgain(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.on.Lock(t, 1, 4)
 	if now := p.Must(p.repo.Close(t.Context(), 1)); now.State != githost.Merged || now.MergeCommit == "" {
-		t.Errorf("it is %+v", now)
+		t.Errorf("the merge request is %+v", now)
 	}
 	p.branch("other")
 	wanted := hostingtest.Proposal()
@@ -304,7 +308,7 @@ func TestMergeInProgressIsReadAgain(t *testing.T) {
 	p.on.Lock(t, 2, 1000)
 	p.Clock.Waited()
 	if now := p.Must(p.repo.Read(t.Context(), 2)); now.State != githost.Open {
-		t.Errorf("it is %+v", now)
+		t.Errorf("the merge request is %+v", now)
 	}
 	var waited time.Duration
 	for _, d := range p.Clock.Waited() {
@@ -319,8 +323,8 @@ func TestMergeInProgressIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestReviewersDropped: GitLab drops reviewers without an error. Our error names them.
-func TestReviewersDropped(t *testing.T) {
+// TestDroppedReviewers: GitLab may drop reviewers without an error. Then we return an error that names them.
+func TestDroppedReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.on.OneReviewer()
@@ -335,7 +339,7 @@ func TestReviewersDropped(t *testing.T) {
 	now, err := p.repo.Edit(t.Context(), *opened, wanted)
 	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "GitLab has no user nobody")
 	if strings.Join(now.Reviewers, " ") != "ann" {
-		t.Errorf("asked: %v", now.Reviewers)
+		t.Errorf("reviewers of the merge request: %v", now.Reviewers)
 	}
 	p = newPlace(t)
 	wanted.Reviewers = []string{"outsider"}
@@ -343,7 +347,7 @@ func TestReviewersDropped(t *testing.T) {
 	p.Refused(err, githost.ErrRejected, githost.FieldReviewers, "GitLab did not ask outsider: the user may not see")
 }
 
-// TestMergeCommit: with each merge method, the merge commit is the one on the target branch.
+// TestMergeCommit: with each merge method, the merge commit is the head of the target branch after the merge.
 func TestMergeCommit(t *testing.T) {
 	t.Parallel()
 	for _, squash := range []bool{true, false} {
@@ -361,7 +365,8 @@ func TestMergeCommit(t *testing.T) {
 	}
 }
 
-// TestMergeRefused: a merge is tried five times while GitLab works in the background. A missing right is final.
+// TestMergeRefused: a refused merge is tried five times, since GitLab may still check the merge request in the
+// background. If the user may not merge, it is tried once.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, failure := range []gitlabfake.Failure{
@@ -379,7 +384,7 @@ func TestMergeRefused(t *testing.T) {
 		}
 		p.Fake.Fail("PUT", "/merge_requests/1/merge", 4, failure)
 		if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.State != githost.Merged {
-			t.Errorf("it is %+v", now)
+			t.Errorf("the merge request is %+v", now)
 		}
 	}
 	p := newPlace(t)
@@ -395,8 +400,8 @@ func TestMergeRefused(t *testing.T) {
 	}
 }
 
-// TestMergeWithoutPipeline: many versions of GitLab refuse auto-merge if there is no pipeline, so that the commit is
-// merged by its hash alone. They accept it while a pipeline runs.
+// TestMergeWithoutPipeline: many versions of GitLab refuse auto-merge if there is no pipeline. Then the commit is
+// merged at once, by its hash. They accept auto-merge while a pipeline runs.
 func TestMergeWithoutPipeline(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []int{0, 2} {
@@ -404,7 +409,7 @@ func TestMergeWithoutPipeline(t *testing.T) {
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
 		if merged.State != githost.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
-			t.Errorf("it is %+v", merged)
+			t.Errorf("the merge request is %+v", merged)
 		}
 		p.branch("running")
 		wanted := hostingtest.Proposal()
@@ -413,7 +418,7 @@ func TestMergeWithoutPipeline(t *testing.T) {
 		p.on.SetStatus("ann", now.HeadCommit, "ci", "running")
 		p.Fake.Fail("PUT", "/merge_requests/2/merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
 		if now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash)); now.AutoMerge != githost.Squash {
-			t.Errorf("it is %+v", now)
+			t.Errorf("the merge request is %+v", now)
 		}
 	}
 	p := newPlace(t, gitlabfake.WithOldMerge())
@@ -423,7 +428,8 @@ func TestMergeWithoutPipeline(t *testing.T) {
 	p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, `its state is "ci_must_pass"`)
 }
 
-// TestMergeMethods: a merge request that was squashed by auto-merge, or by its project's default, can still be merged.
+// TestMergeMethods: auto-merge can be changed from squash to merge, although GitLab stores squash as a setting of the
+// merge request.
 func TestMergeMethods(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -438,7 +444,8 @@ func TestMergeMethods(t *testing.T) {
 	}
 }
 
-// TestCancelTwice: canceling auto-merge that is already off is no error, with the answer of each version.
+// TestCancelTwice: it is no error if auto-merge is already off when it is canceled, whichever answer this version of
+// GitLab gives.
 func TestCancelTwice(t *testing.T) {
 	t.Parallel()
 	for _, failure := range []gitlabfake.Failure{{After: true}, gitlabfake.Error(406, "406 Not Acceptable"),
@@ -448,7 +455,7 @@ func TestCancelTwice(t *testing.T) {
 		now.AutoMerge = githost.Merge
 		p.Fake.Fail("POST", "/cancel_merge", 1, failure)
 		if off := p.Must(p.repo.MergeWhenReady(t.Context(), now, "")); off.AutoMerge != "" || off.State != githost.Open {
-			t.Errorf("it is %+v", off)
+			t.Errorf("the merge request is %+v", off)
 		}
 	}
 	p := newPlace(t)
@@ -460,8 +467,8 @@ func TestCancelTwice(t *testing.T) {
 	p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, "disable auto-merge of merge request 1")
 }
 
-// TestPendingStatusIsNotRepeated: a pending status is not set to pending again, and the next status has none of its
-// values.
+// TestPendingStatusIsNotRepeated: a pending status is not set to pending again. The status that follows has no
+// description and URL of the pending one.
 func TestPendingStatusIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -478,7 +485,7 @@ func TestPendingStatusIsNotRepeated(t *testing.T) {
 	first := githost.Status{State: githost.Pending, Description: "on its way", TargetURL: "https://acme.io/1"}
 	set(first)
 	if got := set(githost.Status{State: githost.Pending, Description: "still"}); !githost.EqualStatus(first, got) {
-		t.Errorf("pending again: %+v", got)
+		t.Errorf("a second pending status: %+v", got)
 	}
 	p.calls()
 	if got := set(githost.Status{State: githost.Success}); got.Description != "" || got.TargetURL != "" ||
@@ -490,7 +497,7 @@ func TestPendingStatusIsNotRepeated(t *testing.T) {
 	p.expectCalls("POST /statuses/" + commit)
 }
 
-// TestRunningStatusIsNotSetToPending: a running status, of our own token in a job, is not set to pending either.
+// TestRunningStatusIsNotSetToPending: a running status, which a job with our token may have set, is not set to pending.
 func TestRunningStatusIsNotSetToPending(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -499,11 +506,12 @@ func TestRunningStatusIsNotSetToPending(t *testing.T) {
 	got, err := p.repo.SetStatus(t.Context(), commit, githost.Status{Context: "dev", State: githost.Pending})
 	if state, posted := p.on.Status(commit, "dev"); err != nil || got.State != githost.Pending || state != "running" ||
 		posted != 1 {
-		t.Errorf("it is %+v (%s, %d), %v", got, state, posted, err)
+		t.Errorf("the status is %+v (%s, %d), %v", got, state, posted, err)
 	}
 }
 
-// TestBusyStatus: a status is set again while GitLab sets another one of the commit, up to five times.
+// TestBusyStatus: while GitLab sets another status of the commit, it refuses ours. Then setting it is tried up to five
+// times.
 func TestBusyStatus(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -522,7 +530,7 @@ func TestBusyStatus(t *testing.T) {
 		if tt.kind != nil {
 			p.Refused(err, tt.kind, "", "Another update")
 		} else if err != nil || got.State != githost.Success {
-			t.Errorf("it is %+v, %v", got, err)
+			t.Errorf("the status is %+v, %v", got, err)
 		}
 		if diff := cmp.Diff(tt.waits, p.Clock.Waited()); diff != "" {
 			t.Errorf("waits (-want +got):\n%s", diff)
@@ -530,8 +538,8 @@ func TestBusyStatus(t *testing.T) {
 	}
 }
 
-// TestNoBranch: GitLab sets statuses only on commits of branches.
-func TestNoBranch(t *testing.T) {
+// TestStatusOnNoBranch: GitLab refuses a status on a commit that is on no branch.
+func TestStatusOnNoBranch(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	commit := p.branch("gone")
@@ -543,7 +551,7 @@ func TestNoBranch(t *testing.T) {
 	}
 }
 
-// TestJobStates: the jobs of CI are statuses, in more states than ours.
+// TestJobStates: GitLab shows the jobs of CI as statuses, which have more states than ours.
 func TestJobStates(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -571,8 +579,8 @@ func TestJobStates(t *testing.T) {
 	}
 }
 
-// TestManyStatuses: 500 commits take a request each, and no more than 8 at the same time. If a commit has more contexts
-// than a page, only the given ones are read.
+// TestManyStatuses: 500 commits take one request each, at most 8 at the same time. If a commit has more statuses than a
+// page, only the given contexts are read.
 func TestManyStatuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 )
 
-// FuzzTitle: GitLab returns any title as it was sent, and it makes a draft only if one is wanted.
+// FuzzTitle: any title is the same after it was sent to GitLab and read again, and marks a draft only if draft is set.
 func FuzzTitle(f *testing.F) {
 	for _, title := range []string{"Render prod", "Draft: x", "draft:x", "- Draft: x", "- - [draft] x", "(DRAFT)", "- x",
 		"Draft", "draft - x", "Drafty", ""} {
@@ -27,7 +27,8 @@ func FuzzTitle(f *testing.F) {
 	})
 }
 
-// FuzzMessage: the subject of no commit makes a merge request a draft, and the rest of a message stays.
+// FuzzMessage: the subject of a commit never makes the merge request a draft, and the rest of the message is not
+// changed.
 func FuzzMessage(f *testing.F) {
 	for _, message := range []string{
 		"Render prod\n\nDraft: x", "Draft: x", "\n draft:x\ny", "- Draft: x", "[draft] x", "fixup! x", "squash!\tx",
@@ -47,7 +48,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzEscape: GitLab runs no quick action of any description, and escaping an escaped text changes nothing.
+// FuzzEscape: GitLab runs no quick action in an escaped description, and escaping a text a second time changes nothing.
 func FuzzEscape(f *testing.F) {
 	for _, body := range []string{
 		"/merge", "a\n/close\nb", "\r/merge", "a\n\r\r/merge", "  /merge", "```\n/x\n```\n/y", "\t/z",

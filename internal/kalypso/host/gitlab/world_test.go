@@ -8,11 +8,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// TestHost runs the tests of all hosts on GitLab, also while its answers lag behind, and below a folder.
+// TestHost runs the tests of all hosts on GitLab, also while it shows changes with a delay and is served below a
+// folder.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]gitlabfake.Option{
-		"prompt": nil, "lags below a folder": {gitlabfake.WithLag(2), gitlabfake.WithFolder("/git")},
+		"no delay": nil, "delay, below a folder": {gitlabfake.WithLag(2), gitlabfake.WithFolder("/git")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

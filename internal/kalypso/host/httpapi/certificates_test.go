@@ -20,14 +20,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
-// certificatesOf returns the certificates for a server, with those of its client.
+// certificatesOf returns the configuration with the authority of a server, and a client's certificate and key.
 func certificatesOf(t *testing.T, server *tlsserver.Server, client tlsserver.Pair) *servertls.Config {
 	t.Helper()
 	return servertls.Certificates{Authorities: server.CA, Client: client.Certificate, ClientKey: client.Key}.Parse(
 		func(field servertls.Field, reason string) { t.Fatalf("%s %s", field, reason) })
 }
 
-// ask sends a request to an API, and returns its error and how long it waited between attempts.
+// ask sends a request to an API. It returns the error, and how long the client waited between attempts.
 func ask(t *testing.T, api string, certificates *servertls.Config) (waited time.Duration, err error) {
 	t.Helper()
 	root, err := url.Parse(api + "/")
@@ -56,19 +56,19 @@ func ask(t *testing.T, api string, certificates *servertls.Config) (waited time.
 	return clock.Now().Sub(start), err
 }
 
-// TestCertificates: the server of an API gets the client certificate, and the target of a redirect does not. A refused
-// certificate is an error soon.
+// TestCertificates: the server of an API gets the client certificate, but the target of a redirect does not. If the
+// server refuses the certificate, the request fails soon.
 func TestCertificates(t *testing.T) {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
 	server := tlsserver.New(t, ok, tls.RequireAndVerifyClientCert)
 	if _, err := ask(t, server.URL, certificatesOf(t, server, server.Client)); err != nil ||
 		!slices.Equal(server.Presented(), []string{"client"}) {
-		t.Errorf("with both: %v", err)
+		t.Errorf("with authority and client certificate: %v", err)
 	}
 	for name, certificates := range map[string]*servertls.Config{
-		"no client certificate": certificatesOf(t, server, tlsserver.Pair{}),
-		"a stranger's":          certificatesOf(t, server, tlsserver.NewPair(t)),
-		"no authority":          nil,
+		"no client certificate":            certificatesOf(t, server, tlsserver.Pair{}),
+		"certificate of another authority": certificatesOf(t, server, tlsserver.NewPair(t)),
+		"no authority":                     nil,
 	} {
 		waited, err := ask(t, server.URL, certificates)
 		if err == nil || servertls.Advice(err) == "" || waited > 30*time.Second {
@@ -85,7 +85,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestProxyOverTLS: a proxy over TLS is not trusted because the server's authority signed its certificate.
+// TestProxyOverTLS: the authority that is configured for a server is not trusted for a proxy over TLS.
 func TestProxyOverTLS(t *testing.T) {
 	server := tlsserver.New(t, http.NotFoundHandler(), tls.RequestClientCert)
 	certificates := certificatesOf(t, server, server.Client)
@@ -95,13 +95,13 @@ func TestProxyOverTLS(t *testing.T) {
 		strings.Contains(err.Error(), "canary") || len(server.Presented()) > 0 || waited > time.Minute {
 		t.Errorf("%v after %s", err, waited)
 	}
-	direct := tlsserver.New(t, http.NotFoundHandler(), tls.RequireAndVerifyClientCert)
-	if _, err = ask(t, direct.URL, certificatesOf(t, direct, direct.Client)); err != nil { // on loopback
+	direct := tlsserver.New(t, http.NotFoundHandler(), tls.RequireAndVerifyClientCert) // on loopback: not over the proxy
+	if _, err = ask(t, direct.URL, certificatesOf(t, direct, direct.Client)); err != nil {
 		t.Errorf("without the proxy: %v", err)
 	}
 }
 
-// TestProxyDown: a proxy that does not answer, or refuses a SOCKS5 password, is an error after a few attempts.
+// TestProxyDown: if the proxy does not answer, or refuses the SOCKS5 password, the request fails after a few attempts.
 func TestProxyDown(t *testing.T) {
 	down := httptest.NewServer(nil)
 	down.Close()
@@ -116,10 +116,10 @@ func TestProxyDown(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = conn.Read(make([]byte, 100)) // the offered methods
-			_, _ = conn.Write([]byte{5, 2})     // a password
+			_, _ = conn.Read(make([]byte, 100)) // the methods that the client offers
+			_, _ = conn.Write([]byte{5, 2})     // the proxy asks for a password
 			_, _ = conn.Read(make([]byte, 100))
-			_, _ = conn.Write([]byte{1, 1}) // the wrong one
+			_, _ = conn.Write([]byte{1, 1}) // the password is wrong
 			_ = conn.Close()
 		}
 	}()
@@ -137,7 +137,7 @@ func TestProxyDown(t *testing.T) {
 	}
 }
 
-// TestRealProxies: requests go over each kind of proxy, with the client certificate of the server.
+// TestRealProxies: requests are sent over each kind of proxy, with the client certificate for the server.
 func TestRealProxies(t *testing.T) {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
 	server := tlsserver.New(t, ok, tls.RequireAndVerifyClientCert)
@@ -146,7 +146,7 @@ func TestRealProxies(t *testing.T) {
 	socks := proxies.Microsocks(t, "me", "canary")
 	for value, tc := range map[string]struct {
 		by   *proxies.Proxy
-		says string // "": it works
+		says string // a part of the error; empty if the request must succeed
 	}{
 		"http://" + free.Address:                {free, ""},
 		"http://me:canary@" + locked.Address:    {locked, ""},

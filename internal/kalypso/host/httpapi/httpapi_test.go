@@ -37,15 +37,15 @@ func status(code int, body string, headers ...string) answer {
 
 func ok(w http.ResponseWriter, r *http.Request) { status(200, "fine")(w, r) }
 
-// drops closes the connection without an answer.
-func drops(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+// dropped closes the connection without an answer.
+func dropped(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// breaksOff closes the connection in the middle of an answer.
-func breaksOff(w http.ResponseWriter, r *http.Request) {
+// incomplete closes the connection in the middle of an answer.
+func incomplete(w http.ResponseWriter, r *http.Request) {
 	status(200, "fi", "Content-Length", "4")(w, r)
 }
 
-func echoes(w http.ResponseWriter, r *http.Request) {
+func echo(w http.ResponseWriter, r *http.Request) {
 	status(400, "no use for "+r.Header.Get("X-Key"))(w, r)
 }
 
@@ -101,7 +101,7 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	next(w, r)
 }
 
-// keys issues the credential "canary1", then "canary2".
+// keys is a source of credentials. It issues "canary1", and a new one after each rejection: "canary2" and so on.
 type keys struct{ rejected []string }
 
 func (k *keys) auth() httpapi.Authorization {
@@ -112,14 +112,14 @@ func (k *keys) auth() httpapi.Authorization {
 	}
 }
 
-// received is the client's result of a request.
+// received is the response that the client returns.
 type received struct {
 	status int
 	header http.Header
 	text   string
 }
 
-// ask sends a POST to an API, with a deadline in an hour of the host's clock.
+// ask sends a POST to the API, with a deadline after an hour by the host's clock.
 func (h *host) ask(t *testing.T, auth httpapi.Authorization) (received, error) {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), h.clock.Now().Add(time.Hour))
@@ -140,7 +140,7 @@ func (h *host) ask(t *testing.T, auth httpapi.Authorization) (received, error) {
 	return received{resp.StatusCode, resp.Header, string(body)}, nil
 }
 
-// TestFaults: after a temporary failure, the whole request is sent again with the credential, after the wait that the
+// TestFaults: after a temporary failure, the whole request is sent again with the credential, after the time that the
 // host asks for. Any other response is returned at once, as an answer or an error.
 func TestFaults(t *testing.T) {
 	t.Parallel()
@@ -156,40 +156,48 @@ func TestFaults(t *testing.T) {
 		answers []answer
 		waits   []time.Duration
 		got     []string
-		status  int    // of the answer
-		kind    error  // of the failure
-		text    string // of the answer or the failure
+		status  int    // the status of the answer
+		kind    error  // the kind of the error
+		text    string // a part of the answer or the error
 	}{
-		"fine":       {[]answer{ok}, nil, again(1), 200, nil, "fine"},
-		"dropped":    {[]answer{drops, drops, ok}, []time.Duration{s, 2 * s}, again(3), 200, nil, "fine"},
-		"broken off": {[]answer{breaksOff, ok}, []time.Duration{s}, again(2), 200, nil, "fine"},
-		"502":        {[]answer{status(502, ""), ok}, []time.Duration{s}, again(2), 200, nil, "fine"},
-		"503 asks": {[]answer{status(503, "", "Retry-After", "17"), ok}, []time.Duration{17 * s}, again(2), 200, nil,
+		"success":             {[]answer{ok}, nil, again(1), 200, nil, "fine"},
+		"dropped connections": {[]answer{dropped, dropped, ok}, []time.Duration{s, 2 * s}, again(3), 200, nil, "fine"},
+		"incomplete answer":   {[]answer{incomplete, ok}, []time.Duration{s}, again(2), 200, nil, "fine"},
+		"502":                 {[]answer{status(502, ""), ok}, []time.Duration{s}, again(2), 200, nil, "fine"},
+		"503 with Retry-After": {[]answer{status(503, "", "Retry-After", "17"), ok}, []time.Duration{17 * s}, again(2), 200,
+			nil,
 			"fine"},
-		"limit":      {[]answer{status(429, "slow"), ok}, []time.Duration{60 * s}, again(2), 200, nil, "fine"},
-		"limit asks": {[]answer{status(429, "", "Retry-After", "5"), ok}, []time.Duration{5 * s}, again(2), 200, nil, "fine"},
-		"limit ends": {[]answer{status(429, "", "RateLimit-Ends", "2100-01-01T00:00:09Z"), ok},
+		"rate limit": {[]answer{status(429, "slow"), ok}, []time.Duration{60 * s}, again(2), 200, nil,
+			"fine"},
+		"rate limit with Retry-After": {[]answer{status(429, "", "Retry-After", "5"), ok}, []time.Duration{5 * s}, again(2),
+			200, nil, "fine"},
+		"rate limit with its end": {[]answer{status(429, "", "RateLimit-Ends", "2100-01-01T00:00:09Z"), ok},
 			[]time.Duration{10 * s}, again(2), 200, nil, "fine"},
-		"long limit": {[]answer{status(429, "slow down", "Retry-After", "4000")}, nil, again(1), 0, githost.ErrRateLimited,
+		"rate limit beyond the deadline": {[]answer{status(429, "slow down", "Retry-After", "4000")}, nil, again(1), 0,
+			githost.ErrRateLimited,
 			`ask Forge: the host's rate limit lasts beyond the timeout: "slow down" (HTTP 429)`},
-		"refused": {[]answer{status(422, "no")}, nil, again(1), 422, nil, "no"},
-		"secret":  {[]answer{echoes}, nil, again(1), 400, nil, "no use for (secret)"},
-		"too large": {[]answer{status(200, strings.Repeat("x", 64<<20+1))}, nil, again(1), 0, githost.ErrRejected,
+		"rejected request":           {[]answer{status(422, "no")}, nil, again(1), 422, nil, "no"},
+		"answer with the credential": {[]answer{echo}, nil, again(1), 400, nil, "no use for (secret)"},
+		"answer that is too large": {[]answer{status(200, strings.Repeat("x", 64<<20+1))}, nil, again(1), 0,
+			githost.ErrRejected,
 			"the answer is larger than 64 MiB"},
-		"renewed": {[]answer{status(401, "who?"), ok}, nil, again(1, "POST /api/x canary2 text"), 200, nil, "fine"},
-		"401":     {[]answer{status(401, "who?")}, nil, again(1, "POST /api/x canary2 text"), 401, nil, "who?"},
-		"sign-in page": {[]answer{status(203, "<html>")}, nil, again(1, "POST /api/x canary2 text"), 0,
+		"expired credential": {[]answer{status(401, "who?"), ok}, nil, again(1, "POST /api/x canary2 text"), 200, nil,
+			"fine"},
+		"invalid credential": {[]answer{status(401, "who?")}, nil, again(1, "POST /api/x canary2 text"), 401, nil, "who?"},
+		"sign-in page, invalid credential": {[]answer{status(203, "<html>")}, nil, again(1, "POST /api/x canary2 text"), 0,
 			githost.ErrUnauthenticated,
 			"ask Forge: the host does not accept the credential (HTTP 203): the server answers with a sign-in page"},
-		"renewed after a sign-in page": {[]answer{status(203, "<html>"), ok}, nil, again(1, "POST /api/x canary2 text"), 200,
+		"sign-in page, expired credential": {[]answer{status(203, "<html>"), ok}, nil, again(1, "POST /api/x canary2 text"),
+			200,
 			nil, "fine"},
-		"redirect to sign in": {[]answer{status(302, "", "Location", "https://login.acme.io/_signin")}, nil,
+		"redirect to a sign-in page": {[]answer{status(302, "", "Location", "https://login.acme.io/_signin")}, nil,
 			again(1, "POST /api/x canary2 text"), 0, githost.ErrUnauthenticated, "(HTTP 302)"},
-		"moved": {[]answer{status(301, "", "Location", "/api/y"), ok}, nil, again(1, "POST /api/y canary1 text"), 200, nil,
+		"redirect in the API": {[]answer{status(301, "", "Location", "/api/y"), ok}, nil,
+			again(1, "POST /api/y canary1 text"), 200, nil,
 			"fine"},
-		"moved out": {[]answer{status(301, "", "Location", "/apis")}, nil, again(1), 0, githost.ErrRejected,
+		"redirect outside the API": {[]answer{status(301, "", "Location", "/apis")}, nil, again(1), 0, githost.ErrRejected,
 			"outside its API"},
-		"moved for ever": {[]answer{status(307, "", "Location", "/api/x")}, nil, again(4), 0, githost.ErrRejected,
+		"redirect to itself": {[]answer{status(307, "", "Location", "/api/x")}, nil, again(4), 0, githost.ErrRejected,
 			"more than 3 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,8 +222,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDelayAfterSuccess: two clients of an API share the server's delays: after a successful answer with Retry-After,
-// no request is sent earlier, and a request that would wait beyond its deadline fails at once.
+// TestDelayAfterSuccess: a successful answer may have Retry-After. Then no client of the API sends a request before
+// that time, and a request that would wait beyond its deadline fails at once.
 func TestDelayAfterSuccess(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, status(200, "slower", "Retry-After", "30"), ok, status(200, "much slower", "Retry-After", "3601"), ok)
@@ -233,14 +241,15 @@ func TestDelayAfterSuccess(t *testing.T) {
 		t.Errorf("waited %v", h.clock.Waits())
 	}
 	if _, err := h.ask(t, second.auth()); !errors.Is(err, githost.ErrRateLimited) {
-		t.Errorf("beyond the deadline: %v", err)
+		t.Errorf("a delay beyond the deadline: %v", err)
 	}
 	if len(h.got) != 3 {
 		t.Errorf("the server got %q", h.got)
 	}
 }
 
-// TestDelayByServer: if a host has several servers, each is delayed only by its own answers, also after a redirect.
+// TestDelayByServer: if a host has several servers, the answer of one delays only requests to this server, also after a
+// redirect.
 func TestDelayByServer(t *testing.T) {
 	t.Parallel()
 	second := newHost(t, status(200, "slower", "Retry-After", "30"), ok)
@@ -257,7 +266,7 @@ func TestDelayByServer(t *testing.T) {
 	}
 }
 
-// TestHiddenHeaders: libraries do not see headers that they would misuse.
+// TestHiddenHeaders: headers that libraries would act on, such as a rate limit, are removed from answers.
 func TestHiddenHeaders(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{200, 404} {
@@ -273,7 +282,7 @@ func TestHiddenHeaders(t *testing.T) {
 	}
 }
 
-// TestHeader: a host chooses the header; without a credential there is none.
+// TestHeader: a host chooses the header for the credential. Without a credential, the request has no such header.
 func TestHeader(t *testing.T) {
 	t.Parallel()
 	for credential, want := range map[string]string{"canary": "Basic OmNhbmFyeQ==", "": ""} {

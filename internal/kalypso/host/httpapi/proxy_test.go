@@ -15,7 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
-// TestProxyRefuses: a proxy that refuses ends a request soon, with an error that names the proxy without its password.
+// TestProxyRefuses: if the proxy refuses the connection, the request fails soon, and the error names the proxy without
+// its password.
 func TestProxyRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		scheme           string
