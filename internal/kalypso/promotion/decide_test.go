@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// hash returns the commit of a number: the higher, the newer.
+// hash returns the commit with a number. Newer commits have higher numbers.
 func hash(n int) string { return fmt.Sprintf("%040x", 0xc000+n) }
 
 // hashes returns the commits from one number down to another.
@@ -30,7 +30,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // at returns the time this number of minutes after noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
-// status is one status of a world, in the order in which it was set.
+// status is a status of a commit. Statuses are listed in the order in which they were set.
 type status struct {
 	commit  int
 	context string
@@ -41,7 +41,7 @@ type status struct {
 	run     bool
 }
 
-// ledger returns the statuses of a host.
+// ledger returns the statuses as read from a host, a number of minutes after noon.
 func ledger(now int, all ...status) promotion.Ledger {
 	l := promotion.Ledger{Histories: map[string]promotion.StatusHistory{}}
 	l.ByCommit, l.SeenAt = map[string][]githost.Status{}, at(now)
@@ -98,12 +98,12 @@ func renewed(within time.Duration) func(*promotion.World) {
 	return func(w *promotion.World) { w.Gates[0].Soak, w.Gates[0].RenewedWithin = 4*time.Hour, within }
 }
 
-// byCI has the status ci alone for a gate, which an app must have set.
+// byCI makes the status ci, which the app ci[bot] must have set, the only gate.
 func byCI(w *promotion.World) {
 	w.Gates, w.Statuses = nil, []promotion.StatusGate{{Name: "ci", By: "ci[bot]"}}
 }
 
-// TestDecide has a row for each bullet of the rules.
+// TestDecide has rows for each rule in the guide Promotion.
 func TestDecide(t *testing.T) {
 	ok := func(commit, at int) status {
 		return status{commit: commit, context: stage, state: githost.Success, at: at, by: "ci[bot]"}
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 	for name, tc := range map[string]struct {
 		world   promotion.World
 		kind    promotion.Kind
-		commit  int // -1: none
+		commit  int // -1 if there is none, -2 for the current commit
 		waiting string
 		summary string
 		warning string
@@ -128,24 +128,26 @@ func TestDecide(t *testing.T) {
 		"no gate is open": {prod(nil), "hold", 1, "no status", "no newer commit may be promoted yet",
 			""},
 		"no gates at all": {prod(func(w *promotion.World) { w.Gates = nil }), "promote", 5, "", "", ""},
-		"nothing promoted yet": {prod(func(w *promotion.World) { w.Current.Commit = "" }, ok(2, 1)),
+		"no promoted commit": {prod(func(w *promotion.World) { w.Current.Commit = "" }, ok(2, 1)),
 			"promote", 2, "", "as its first promoted commit", ""},
-		"nothing promoted and no gate is open": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
+		"no promoted commit, and no gate is open": {prod(func(w *promotion.World) { w.Current.Commit = "" }), "hold", -1,
 			"no status", "has no promoted commit", ""},
-		"Kalypso's pending Deployed is good": {prod(nil, status{commit: 2, context: stage, state: githost.Pending,
-			text: "Deployed"}), "promote", 2, "", "", ""},
-		"Kalypso's pending Deploying is not good": {prod(nil, status{commit: 2, context: stage, state: githost.Pending,
-			text: "Deploying"}), "hold", 1, "Deploying", "", ""},
-		"an unknown context, and the reason lists the existing ones": {prod(nil, status{commit: 2, context: "stag",
+		"a pending status with Kalypso's description Deployed": {prod(nil,
+			status{commit: 2, context: stage, state: githost.Pending,
+				text: "Deployed"}), "promote", 2, "", "", ""},
+		"a pending status with Kalypso's description Deploying": {prod(nil,
+			status{commit: 2, context: stage, state: githost.Pending,
+				text: "Deploying"}), "hold", 1, "Deploying", "", ""},
+		"a misspelled context": {prod(nil, status{commit: 2, context: "stag",
 			state: githost.Success}),
 			"hold", 1, `check the name: the names in use are ["stag"]`, "", ""},
-		"contexts ignore case": {prod(nil, status{commit: 2, context: "Stage Environment",
+		"a context in another case": {prod(nil, status{commit: 2, context: "Stage Environment",
 			state: githost.Success}), "promote", 2, "", "", ""},
-		"a status by another account keeps the gate closed": {
+		"a gate's status by another account": {
 			prod(func(w *promotion.World) { w.Gates[0].By = "acme-ci[bot]" }, ok(2, 1)), "hold", 1,
 			`"acme-ci[bot]" set none of the latest statuses`, "", "",
 		},
-		"a status by the right account opens the gate": {prod(func(w *promotion.World) { w.Gates[0].By = "CI[bot]" },
+		"a gate's status by the right account": {prod(func(w *promotion.World) { w.Gates[0].By = "CI[bot]" },
 			ok(2, 1)), "promote", 2, "",
 			"by ci[bot] at 2026-03-01T12:01:00Z", ""},
 		"a status in the future":            {prod(nil, ok(2, 606)), "hold", 1, "in the future", "", ""},
@@ -159,16 +161,16 @@ func TestDecide(t *testing.T) {
 				status{commit: 3, context: "qa", state: githost.Failure, by: "eve"}),
 			"promote", 2, `c003: qa: status "qa" is failure by eve`, "", "",
 		},
-		"a status by another account is ignored": {
+		"a required status by another account": {
 			prod(byCI, status{2, "ci", githost.Success, 1, "eve", "", false}), "hold", 1,
 			`status "ci" is success by eve at 2026-03-01T12:01:00Z, but only a status by "ci[bot]" counts; ` +
 				`"ci[bot]" set none of the latest statuses`, "", "",
 		},
-		"a status by the right account counts beside one by another": {
+		"a required status by the right account, and a failure by another": {
 			prod(byCI, status{2, "ci", githost.Success, 1, "CI[bot]", "", true},
 				status{2, "ci", githost.Failure, 1, "eve", "", true}), "promote", 2, "", "by CI[bot]", "",
 		},
-		"all check runs of a name": {
+		"two check runs with one name, one of them skipped": {
 			prod(func(w *promotion.World) { w.Gates, w.Statuses = nil, []promotion.StatusGate{{Name: "ci"}} },
 				status{commit: 2, context: "ci", state: githost.Success, run: true},
 				status{commit: 2, context: "ci", state: githost.Errored, text: "skipped", run: true}),
@@ -179,22 +181,23 @@ func TestDecide(t *testing.T) {
 			"soaked for 4h since 2026-03-01T12:00:00Z", ""},
 		"the soak is not over": {prod(soak(4*time.Hour), ok(2, 0), ok(2, 239)), "hold", 1,
 			"needs a good status at 2026-03-01T16:00:00Z or later", "", ""},
-		"statuses of a dead pipeline do not count": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1,
+		"a soak during which the pipeline stopped": {prod(soak(4*time.Hour), ok(2, 0)), "hold", 1,
 			"needs a good status", "", ""},
-		"a failure restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Failure), ok(2, 120),
+		"a failure during a soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Failure), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on", "", ""},
-		"a pending status restarts the soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Pending), ok(2, 120),
+		"a pending status during a soak": {prod(soak(4*time.Hour), ok(2, 0), no(2, 60, githost.Pending), ok(2, 120),
 			ok(2, 300)), "hold", 1, "from 2026-03-01T14:00:00Z on, and needs a good status at 2026-03-01T18:00:00Z or later; " +
 			"its soak began again, because it was pending at 2026-03-01T13:00:00Z", "", ""},
-		"a gap restarts the soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180), ok(2, 240)),
+		"a gap between the statuses of a soak": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 121), ok(2, 180),
+			ok(2, 240)),
 			"hold", 1, "no good status came from 2026-03-01T13:00:00Z to 2026-03-01T14:01:00Z, and a status counts for 1h",
 			"", ""},
-		"statuses renewed in time leave no gap": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2,
+		"a soak with statuses renewed in time": {prod(renewed(time.Hour), ok(2, 0), ok(2, 60), ok(2, 120), ok(2,
 			180), ok(2, 240)),
 			"promote", 2, "", "soaked for 4h since 2026-03-01T12:00:00Z", ""},
 		"a gap after the soak": {prod(renewed(2*time.Hour), ok(2, 0), ok(2, 120), ok(2, 240), ok(2, 500)), "promote", 2, "",
 			"soaked for 4h since 2026-03-01T12:00:00Z", ""},
-		"a status by another account renews nothing": {prod(func(w *promotion.World) {
+		"a status by another account in a gap": {prod(func(w *promotion.World) {
 			renewed(2 * time.Hour)(w)
 			w.Gates[0].By = "ci[bot]"
 		}, ok(2, 0), status{2, stage, githost.Success, 120, "eve", "", false}, ok(2, 240)), "hold", 1,
@@ -202,12 +205,12 @@ func TestDecide(t *testing.T) {
 		"the statuses of a commit can't be read": {prod(func(w *promotion.World) {
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
 		}, ok(2, 1)), "promote", 2, "c003: stage: it has too many statuses", "", ""},
-		"a soak beside a commit that can't be read": {prod(func(w *promotion.World) {
+		"a soak while another commit can't be read": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Partial: true}
 		}, ok(2, 0), ok(2, 240)), "hold", 1, "unclear whether it ran all the time", "", ""},
-		"a soak beside a commit whose history can be read": {prod(func(w *promotion.World) {
+		"a soak while another commit's history can be read": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Unread = map[string]string{hash(3): "it has too many statuses"}
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{Statuses: []githost.Status{{Context: stage, SetAt: at(60)}}}
@@ -215,39 +218,39 @@ func TestDecide(t *testing.T) {
 		"the host removed the first statuses of a soak": {prod(soak(4*time.Hour), ok(2, 240), ok(2, 300)), "hold", 1,
 			"it soaks for 4h from 2026-03-01T16:00:00Z on, and needs a good status at 2026-03-01T20:00:00Z or later", "", ""},
 		"the host removed all statuses": {prod(soak(4 * time.Hour)), "hold", 1, `no status "stage environment"`, "", ""},
-		"the host lists no status of the commit, but shows the latest": {prod(func(w *promotion.World) {
+		"the host shows the latest status of the commit, but not its history": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(2)] = promotion.StatusHistory{}
 		}, ok(2, 0), ok(2, 240)), "hold", 1, "it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
-		"the host lists no status of a commit between, but shows the latest": {prod(func(w *promotion.World) {
+		"the host shows the latest status of a newer commit, but not its history": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{}
-		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1,
-			"it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
-		"the host removed the statuses of the current commit, which dwells": {prod(func(w *promotion.World) {
+		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1, "it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
+		"a dwell, after the host removed the statuses of the current commit": {prod(func(w *promotion.World) {
 			w.Dwell = time.Hour
 		}, ok(2, 0)), "hold", 1, "", `has no status "prod environment"`, ""},
 		"the newest status is not good": {prod(soak(time.Hour), ok(2, 0), ok(2, 120), no(2, 130, githost.Pending)),
 			"hold", 1, "is pending", "", ""},
-		"a fix that replaced the commit": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, githost.Pending), ok(2, 300)),
+		"a commit replaced during its soak": {prod(soak(4*time.Hour), ok(2, 0), no(3, 60, githost.Pending), ok(2, 300)),
 			"hold", 1, "", "", ""},
 		"a commit replaced after its soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 60), no(3, 90, githost.Pending)),
 			"promote", 2, "c003", "", ""},
 		"a commit that returned after it was replaced": {prod(soak(time.Hour), ok(2, 0), no(3, 10, githost.Pending),
 			ok(2, 20),
 			ok(2, 80)), "promote", 2, "c003", "soaked for 1h since 2026-03-01T12:20:00Z", ""},
-		"a commit replaced by an older one": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)), "hold", 1, "", "",
+		"a commit replaced by an older commit during its soak": {prod(soak(time.Hour), ok(2, 0), ok(0, 30), ok(2, 70)),
+			"hold", 1, "", "",
 			""},
-		"a failure discards earlier runs of the commit": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80,
+		"a failure after a soak": {prod(soak(time.Hour), ok(2, 0), ok(2, 70), no(2, 80,
 			githost.Failure),
 			ok(2, 90)), "hold", 1, "", "", ""},
-		"a soak proven by another account": {
+		"a soak whose first status is by another account": {
 			prod(func(w *promotion.World) { w.Gates[0].Soak, w.Gates[0].By = time.Hour, "ci[bot]" },
 				status{commit: 2, context: stage, state: githost.Success, at: 0, by: "eve"},
 				ok(2, 60)), "hold", 1, "from 2026-03-01T13:00:00Z on", "", "",
 		},
 
-		"deployed counts only for its own commit": {
+		"deployed of another commit": {
 			prod(func(w *promotion.World) {
 				w.Gates[0].Deployed = &promotion.Deployed{Verdict: "success", Commit: hash(3)}
 			}), "promote", 3, "environment \"stage\" is at", "", "",
@@ -255,57 +258,58 @@ func TestDecide(t *testing.T) {
 		"deployed pending": {prod(func(w *promotion.World) {
 			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
 		}), "hold", 1, `the verdict on environment "stage" is pending`, "", ""},
-		"deployed without a state": {prod(func(w *promotion.World) {
+		"deployed without a promoted commit": {prod(func(w *promotion.World) {
 			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending"}
 		}), "hold", 1, "no promoted commit", "", ""},
 
-		"no status ends the dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1,
+		"a dwell without a status": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1)), "hold", 1,
 			"has no status", "", ""},
-		"dwell from the first good status": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 550),
+		"a dwell that began with the first good status": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1),
+			own(1, 550),
 			own(1, 590)), "hold", 1, "until 2026-03-01T22:10:00Z", "", ""},
-		"dwell over": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 540)),
+		"a dwell that is over": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1), own(1, 540)),
 			"promote", 2, "", "", ""},
-		"a failed commit does not dwell": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1),
+		"a dwell of a commit that failed": {prod(func(w *promotion.World) { w.Dwell = time.Hour }, ok(2, 1),
 			status{commit: 1, context: "prod environment", state: githost.Failure, at: 590}), "promote", 2, "", "", ""},
-		"approved does not wait for a dwell": {prod(func(w *promotion.World) {
+		"an approved commit during a dwell": {prod(func(w *promotion.World) {
 			w.Dwell, w.Approved = time.Hour,
 				[]string{hash(3)}
 		}, ok(2, 1)), "promote", 3, "", "approved", ""},
 
-		"hold": {prod(func(w *promotion.World) { w.Hold = "freeze" }, ok(2, 1)), "frozen", 1, "freeze",
+		"a hold": {prod(func(w *promotion.World) { w.Hold = "freeze" }, ok(2, 1)), "frozen", 1, "freeze",
 			"Hold: freeze.", ""},
-		"hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }),
+		"a hold without newer commits": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", hash(5) }),
 			"frozen", 5, "", "Hold: freeze.", ""},
-		"hold takes precedence over approved": {prod(func(w *promotion.World) {
+		"a hold and an approved commit": {prod(func(w *promotion.World) {
 			w.Hold, w.Approved = "freeze",
 				[]string{hash(3)}
 		}),
 			"frozen", 1, "freeze", "", ""},
-		"hold during a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
+		"a hold during a rollout": {prod(func(w *promotion.World) { w.Hold, w.Current.Rollout = "freeze", true }),
 			"frozen", 1, "freeze", "4 newer commits wait", ""},
-		"hold without a current commit": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", "" }),
+		"a hold without a current commit": {prod(func(w *promotion.World) { w.Hold, w.Current.Commit = "freeze", "" }),
 			"frozen", -1, "freeze", "has no promoted commit", ""},
-		"hold takes precedence over rejected": {prod(func(w *promotion.World) {
+		"a hold and a rejected commit": {prod(func(w *promotion.World) {
 			w.Hold, w.Rejected, w.Current.Delivered = "freeze", map[string]string{hash(1): ""}, delivered(hashes(1, 0)...)
 		}), "frozen", 1, "", "Hold: freeze.", ""},
 		"the current commit is rejected": {prod(func(w *promotion.World) {
 			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, delivered(hashes(1, 0)...)
 		}, ok(2, 1)), "rollback", 0, "", "is rejected, and this is the newest earlier delivery", ""},
-		"the current commit is rejected, and a good one follows": {prod(func(w *promotion.World) {
+		"the current commit is rejected, and a newer commit is good": {prod(func(w *promotion.World) {
 			w.Rejected, w.Current.Delivered = map[string]string{hash(1): hash(2)}, delivered(hashes(1, 0)...)
 		}, ok(2, 1)), "rollback", 0, "", "Roll back", ""},
 		"the current commit is in a rejected range": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Rejected = hash(4), map[string]string{hash(2): hash(5)}
 			w.Current.Delivered = delivered(hash(4), hash(3), hash(1), hash(0))
 		}), "rollback", 1, "", "is rejected", ""},
-		"a rejected commit goes back past foreign and newer deliveries": {prod(func(w *promotion.World) {
+		"a rejected commit after foreign and newer deliveries": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Rejected = hash(2), map[string]string{hash(2): ""}
 			w.Current.Delivered = delivered(hash(2), hash(4), "f00", hash(1))
 		}), "rollback", 1, "", "", ""},
 		"a rejected commit without an earlier delivery": {prod(func(w *promotion.World) {
 			w.Rejected, w.Current.Delivered = map[string]string{hash(1): ""}, delivered(hash(1))
 		}, ok(2, 1)), "frozen", 1, "", "no earlier delivery on branch \"main\" is good. Set pinned_commit", ""},
-		"a rollout is rejected": {prod(func(w *promotion.World) {
+		"the commit of a rollout is rejected": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Promotion: promoted(hash(3)), Rollout: true, OtherCommits: []string{hash(1)},
 				Delivered: delivered(hash(1), hash(0))}
 			w.Rejected = map[string]string{hash(3): ""}
@@ -319,15 +323,15 @@ func TestDecide(t *testing.T) {
 			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: delivered("f00", hash(1))}
 			w.Rejected = map[string]string{"f00": ""}
 		}), "rollback", 1, "", "", ""},
-		"a pin takes precedence over rejected": {prod(func(w *promotion.World) {
+		"a pin to a rejected commit": {prod(func(w *promotion.World) {
 			w.Pinned, w.Rejected = hash(2), map[string]string{hash(2): ""}
 		}), "pinned", 2, "", "which is rejected. The pin has precedence", ""},
-		"approved needs no gate": {prod(func(w *promotion.World) { w.Approved = []string{hash(3)} }), "promote", 3,
+		"an approved commit": {prod(func(w *promotion.World) { w.Approved = []string{hash(3)} }), "promote", 3,
 			"c005", "approved: no gate is needed", ""},
-		"an approval without effect is a note": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }),
+		"an approved commit that is older": {prod(func(w *promotion.World) { w.Approved = []string{hash(0)} }),
 			"hold", 1, "",
 			"Note: approved names", ""},
-		"a pin takes precedence over approved and rejected": {
+		"a pin, a hold and an approved commit": {
 			prod(func(w *promotion.World) { w.Hold, w.Approved, w.Pinned = "freeze", []string{hash(3)}, hash(0) }), "pinned", 0,
 			"", "pinned_commit", "",
 		},
@@ -335,56 +339,57 @@ func TestDecide(t *testing.T) {
 			""},
 		"a pin to the current commit": {prod(func(w *promotion.World) { w.Pinned = hash(1) }, ok(3, 1)), "pinned", 1,
 			"", "keeps it there", ""},
-		"rollout under way": {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(2, 1)), "hold",
+		"a rollout under way": {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(2, 1)), "hold",
 			1, "rollout", "rollout is under way", ""},
-		"rollout under way without newer commits": {prod(func(w *promotion.World) {
+		"a rollout under way without newer commits": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Current.Commit = true, hash(5)
 		}), "hold", 5, "", "while its rollout is under way", ""},
-		"approved during a rollout": {prod(func(w *promotion.World) {
+		"an approved commit during a rollout": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Approved = true,
 				[]string{hash(2)}
 		}), "promote", 2, "", "", ""},
-		"pinned during a rollout": {prod(func(w *promotion.World) {
+		"a pin during a rollout": {prod(func(w *promotion.World) {
 			w.Current.Rollout, w.Pinned = true,
 				hash(2)
 		}), "pinned", 2, "", "", ""},
-		"rejected up to the good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
+		"a rejected range": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
 			ok(2, 1), ok(3, 1)), "hold", 1, "c005", "2 commits skipped", ""},
-		"the first good commit is promoted": {
+		"a rejected range, and the gates of the first good commit are open": {
 			prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): hash(4)} },
 				ok(3, 1), ok(4, 1)), "promote", 4, "c005", "", ""},
-		"rejected without a good one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(2): ""} },
-			ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
+		"a rejected commit without a good one": {prod(func(w *promotion.World) {
+			w.Rejected = map[string]string{hash(2): ""}
+		}, ok(2, 1), ok(5, 1)), "up_to_date", 1, "", "4 commits skipped", ""},
 		"a rejected range that begins before the current commit": {prod(func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(0): hash(5)}
 		}, ok(4, 1)), "frozen", 1, "", "no earlier delivery", ""},
-		"a rejection without effect is a note": {
+		"a rejected range that is older": {
 			prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): hash(1)} },
 				ok(2, 1)), "promote", 2, "", "Note: rejected names", ""},
-		"a rejection of nothing is a note": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
+		"a rejected commit that is unknown": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(77): ""} },
 			ok(2, 1)), "promote", 2, "", "not on branch", ""},
 		"a good commit that is older": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(3): hash(2)} },
 			ok(2, 1), ok(5, 1)), "promote", 2, "", "", "First good commit does not follow the rejected one"},
-		"rejected and approved": {prod(func(w *promotion.World) {
+		"a commit that is rejected and approved": {prod(func(w *promotion.World) {
 			w.Rejected,
 				w.Approved = map[string]string{hash(3): ""}, []string{hash(3)}
 		}), "hold", 1, "c002", "", ""},
-		"after a rollback": {prod(func(w *promotion.World) { w.Current.RolledBack = hash(4) }, ok(4, 1),
+		"the commits up to a rolled-back one": {prod(func(w *promotion.World) { w.Current.RolledBack = hash(4) }, ok(4, 1),
 			ok(3, 1)), "hold", 1, "c005", "rolled back", ""},
 		"a newer commit after a rollback": {prod(func(w *promotion.World) { w.Current.RolledBack = hash(4) }, ok(5, 1)),
 			"promote", 5, "", "", ""},
-		"approved after a rollback": {prod(func(w *promotion.World) {
+		"a rolled-back commit that is approved": {prod(func(w *promotion.World) {
 			w.Current.RolledBack, w.Approved = hash(4),
 				[]string{hash(4)}
 		}), "promote", 4, "c005", "", ""},
 		"the host does not answer": {prod(func(w *promotion.World) {
 			w.Ledger = promotion.Ledger{FailureReason: "GitHub is down."}
 		}), "hold", 1, "can't be read", "", "The statuses can't be read"},
-		"approved while the host does not answer": {prod(func(w *promotion.World) {
+		"an approved commit while the host does not answer": {prod(func(w *promotion.World) {
 			w.Ledger,
 				w.Approved = promotion.Ledger{FailureReason: "x"}, []string{hash(2)}
 		}), "promote", 2, "", "", "The statuses can't be read"},
-		"a force-push, and a commit is approved": {prod(func(w *promotion.World) {
+		"a force-push, and an approved commit": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Promotion: promoted("f00"), Delivered: delivered("f00", hash(1))}
 			w.Approved = []string{hash(1), hash(2)}
 		}), "promote", 2, "", "approved: no gate is needed", ""},
@@ -396,7 +401,7 @@ func TestDecide(t *testing.T) {
 			w.Current = promotion.Current{Promotion: promoted("f00")}
 			w.History.Trees = map[string]string{"f00": "t", hash(1): "t", hash(3): "t", hash(5): "u"}
 		}, ok(2, 1)), "promote", 3, "c004", "rewritten: it has the tree of f00", ""},
-		"a force-push that kept the tree, and a newer commit": {prod(func(w *promotion.World) {
+		"a force-push that kept the tree, and a newer commit whose gates are open": {prod(func(w *promotion.World) {
 			w.Current = promotion.Current{Promotion: promoted("f00")}
 			w.History.Trees = map[string]string{"f00": "t", hash(3): "t"}
 		}, ok(4, 1)), "promote", 4, "c005", "stage environment", ""},
@@ -421,9 +426,9 @@ func TestDecide(t *testing.T) {
 		"Kalypso's descriptions in our own context": {prod(func(w *promotion.World) { w.Ledger.Viewer = "ci[bot]" }, ok(2, 1),
 			status{commit: 5, context: "prod environment", state: githost.Pending, text: "Deploying",
 				by: "ci[bot]"}), "promote", 2, "", "", "Unexpected reporter"},
-		"more than 500 commits are reported": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
+		"more than 500 commits": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
 			ok(600, 1)), "promote", 600, "", "", "More commits than candidates"},
-		"the 501st commit is no candidate": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
+		"more than 500 commits, no candidate": {prod(func(w *promotion.World) { w.History.Commits = hashes(600, 0) },
 			ok(100, 1)), "hold", 1, "", "500 newer commits wait", "More commits"},
 		"exactly 500 commits": {prod(func(w *promotion.World) { w.History.Commits = hashes(501, 0) },
 			ok(2, 1)), "promote", 2, "", "", ""},
@@ -450,7 +455,7 @@ func TestDecide(t *testing.T) {
 				t.Errorf("%s %q, want %s %q; unread %v", d.Decision, d.Commit, tc.kind, want, d.Unread)
 			}
 			if text := strings.Join(waiting, "\n"); tc.waiting != "" && !strings.Contains(text, tc.waiting) {
-				t.Errorf("no reason has %q:\n%s", tc.waiting, text)
+				t.Errorf("no commit waits with %q:\n%s", tc.waiting, text)
 			}
 			if !strings.Contains(d.Summary, tc.summary) {
 				t.Errorf("the summary lacks %q:\n%s", tc.summary, d.Summary)
@@ -463,17 +468,16 @@ func TestDecide(t *testing.T) {
 				second, err := promotion.Decide(again)
 				moves := err == nil && (second.Commit != d.Commit || second.Decision == promotion.Promote)
 				if err != nil || moves && d.Decision != promotion.Rollback { // after a rollback, a good commit may be promoted
-
-					t.Errorf("a second run changes it: %+v, %v", second, err)
+					t.Errorf("a second run changes the decision: %+v, %v", second, err)
 				}
 			}
 		})
 	}
 }
 
-// TestPinOfLostCommit: main was force-pushed, and the branch lost the environment's commit, which left it at commit 2.
-// A person pins a commit, and takes the pin out again. The pin of a newer commit than 2 rolls nothing back, so the next
-// commit is promoted; otherwise it is unclear what it rolled back.
+// TestPinOfLostCommit: main was force-pushed and lost the environment's commit, which branched off at commit 2. People
+// pin a commit, and later remove the pin. A pin to a commit that is newer than commit 2 is no rollback, so the next
+// commit is promoted afterwards. With any other pin, it is unclear what was rolled back, so nothing is promoted.
 func TestPinOfLostCommit(t *testing.T) {
 	const lost = "f00"
 	left := map[string]string{lost: hash(2)}
@@ -482,13 +486,13 @@ func TestPinOfLostCommit(t *testing.T) {
 		left   map[string]string
 		want   string // the rolled-back commit
 	}{
-		"the newest": {5, left, ""},
-		"the newest, and the server lost the commit": {5, nil, ""},
-		"a newer one": {3, left, ""},
-		"a newer one, and the server lost the commit":  {3, nil, lost},
-		"the commit at which the lost one left":        {2, left, lost},
-		"an older one":                                 {1, left, lost},
-		"an older one, and the server lost the commit": {1, nil, lost},
+		"the newest commit": {5, left, ""},
+		"the newest commit, lost one deleted on the server": {5, nil, ""},
+		"a newer commit": {3, left, ""},
+		"a newer commit, lost one deleted on the server": {3, nil, lost},
+		"the commit at which the lost one branched off":  {2, left, lost},
+		"an older commit": {1, left, lost},
+		"an older commit, lost one deleted on the server": {1, nil, lost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := prod(func(w *promotion.World) {
@@ -513,16 +517,16 @@ func TestPinOfLostCommit(t *testing.T) {
 				want = promotion.Hold
 			}
 			if d := decide(); d.Decision != want {
-				t.Errorf("without the pin, it is %s, want %s: %s", d.Decision, want, d.Summary)
+				t.Errorf("without the pin, the decision is %s, want %s: %s", d.Decision, want, d.Summary)
 			}
 			if w.Current.RolledBack = lost; tc.want == "" && tc.left != nil && decide().Decision != promotion.Promote {
-				t.Error("a record that an earlier version wrote still blocks it")
+				t.Error("with a record that an earlier version wrote, the next commit is not promoted")
 			}
 		})
 	}
 }
 
-// TestUnproven has a row for each reason why the gates of the current commit hold now, or do not.
+// TestUnproven has rows for the reasons why the current commit would or would not be promoted now.
 func TestUnproven(t *testing.T) {
 	ok := func(commit, at int) status {
 		return status{commit: commit, context: stage, state: githost.Success, at: at, by: "ci[bot]"}
@@ -536,35 +540,35 @@ func TestUnproven(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		world promotion.World
-		want  string // "": it is proven
+		want  string // a part of the reason; empty if it would be promoted
 	}{
-		"its gates hold":       {prod(nil, ok(1, 1)), ""},
+		"its gates are open":   {prod(nil, ok(1, 1)), ""},
 		"its gates are closed": {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
 		"its environment failed": {
 			prod(nil, status{commit: 1, context: stage, state: githost.Failure, at: 1}), "is failure",
 		},
-		"nothing is promoted":     {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
-		"it is pinned":            {prod(func(w *promotion.World) { w.Pinned = hash(1) }), ""},
-		"another one is pinned":   {prod(func(w *promotion.World) { w.Pinned = hash(2) }), "no status"},
-		"it is approved":          {prod(func(w *promotion.World) { w.Approved = []string{hash(1)} }), ""},
-		"another one is approved": {prod(func(w *promotion.World) { w.Approved = []string{hash(2)} }), "no status"},
-		"it is rejected": {prod(func(w *promotion.World) {
+		"nothing is promoted":        {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
+		"the commit is pinned":       {prod(func(w *promotion.World) { w.Pinned = hash(1) }), ""},
+		"another commit is pinned":   {prod(func(w *promotion.World) { w.Pinned = hash(2) }), "no status"},
+		"the commit is approved":     {prod(func(w *promotion.World) { w.Approved = []string{hash(1)} }), ""},
+		"another commit is approved": {prod(func(w *promotion.World) { w.Approved = []string{hash(2)} }), "no status"},
+		"the commit is rejected": {prod(func(w *promotion.World) {
 			w.Rejected, w.Approved = map[string]string{hash(1): ""}, []string{hash(1)}
 		}, ok(1, 1)), "it is rejected"},
-		"it contains a rejected one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): ""} },
+		"the commit contains a rejected one": {prod(func(w *promotion.World) { w.Rejected = map[string]string{hash(0): ""} },
 			ok(1, 1)), "it is rejected: it contains"},
-		"it is the target of a rollback": {prod(rolledBack(1)), ""},
-		"a newer one claims to be the target of a rollback": {prod(func(w *promotion.World) {
+		"the commit is the target of a rollback": {prod(rolledBack(1)), ""},
+		"the record claims a rollback to a newer commit": {prod(func(w *promotion.World) {
 			rolledBack(4)(w)
 			w.Rejected = map[string]string{hash(3): hash(4)}
 		}), "no status"},
-		"the rollback of a commit that is not rejected": {prod(func(w *promotion.World) {
+		"a rollback of a commit that is not rejected": {prod(func(w *promotion.World) {
 			rolledBack(1)(w)
 			w.Rejected = nil
 		}), "no status"},
-		"it is not on the branch": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(99, 1)),
+		"the commit is not on the branch": {prod(func(w *promotion.World) { w.Current.Commit = hash(99) }, ok(99, 1)),
 			`not on the first-parent history of branch "main"`},
-		"it is not on the branch, and there are no gates": {prod(func(w *promotion.World) {
+		"the commit is not on the branch, and there are no gates": {prod(func(w *promotion.World) {
 			w.Current.Commit, w.Gates = hash(99), nil
 		}), "not on the first-parent history"},
 		"there are no gates":        {prod(func(w *promotion.World) { w.Gates = nil }), ""},
@@ -572,11 +576,11 @@ func TestUnproven(t *testing.T) {
 		"a rollout is under way":    {prod(func(w *promotion.World) { w.Current.Rollout = true }, ok(1, 1)), ""},
 		"the host does not answer": {prod(func(w *promotion.World) { w.Ledger.FailureReason = "GitHub is down." }, ok(1, 1)),
 			"the statuses can't be read"},
-		"the environment before it runs another": {prod(func(w *promotion.World) {
+		"the environment before runs another commit": {prod(func(w *promotion.World) {
 			w.Gates = []promotion.Gate{{Name: "stage", Deployed: &promotion.Deployed{Verdict: "success", Commit: hash(2)}}}
 		}), `environment "stage" is at`},
-		"it soaked":       {prod(soak(4*time.Hour), ok(1, 1), ok(1, 300)), ""},
-		"it did not soak": {prod(soak(4*time.Hour), ok(1, 1), ok(1, 100)), "it soaks for 4h"},
+		"the commit soaked":       {prod(soak(4*time.Hour), ok(1, 1), ok(1, 300)), ""},
+		"the commit did not soak": {prod(soak(4*time.Hour), ok(1, 1), ok(1, 100)), "it soaks for 4h"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := promotion.Decide(tc.world)
@@ -584,14 +588,14 @@ func TestUnproven(t *testing.T) {
 				t.Fatalf("%v, unread %v", err, d.Unread)
 			}
 			if !strings.Contains(d.Unproven, tc.want) || tc.want == "" && d.Unproven != "" {
-				t.Errorf("it is unproven since %q, want %q", d.Unproven, tc.want)
+				t.Errorf("the reason is %q, want %q", d.Unproven, tc.want)
 			}
 		})
 	}
 	unread := prod(soak(time.Hour), ok(1, 1), ok(1, 100))
 	unread.Ledger.Histories = nil
 	if d, err := promotion.Decide(unread); err != nil || !slices.Equal(d.Unread, []string{hash(1)}) {
-		t.Errorf("it asks for %+v (%v)", d.Unread, err)
+		t.Errorf("the decision requests the histories of %+v (%v)", d.Unread, err)
 	}
 }
 
@@ -599,7 +603,7 @@ func own(commit, at int) status {
 	return status{commit: commit, context: "prod environment", state: githost.Success, at: at, by: "ci[bot]"}
 }
 
-// A pin that is not on the branch, such as a commit of a fork, is an error.
+// A pin to a commit that is not on the branch, such as a commit of a fork, is an error.
 func TestPinNotOnBranch(t *testing.T) {
 	_, err := promotion.Decide(prod(func(w *promotion.World) { w.Pinned = hash(77) }))
 	if !errors.Is(err, promotion.ErrNotOnBranch) || !strings.Contains(err.Error(), `"main"`) {
@@ -607,21 +611,27 @@ func TestPinNotOnBranch(t *testing.T) {
 	}
 }
 
-// A rollback is kept: after several pins, the newest removed commit, until a newer one is chosen.
+// The rolled-back commit is kept after further pins, until it or a newer commit is promoted: no commit up to it is
+// promoted by its gates.
 func TestRolledBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		current, before, pinned, approved int
 		want                              string
 	}{
-		"a pin to an older commit":                         {current: 4, before: -1, pinned: 2, approved: -1, want: hash(4)},
-		"a pin to a newer commit":                          {current: 2, before: -1, pinned: 4, approved: -1},
-		"a second pin, to an older commit than the first":  {current: 2, before: 4, pinned: 1, approved: -1, want: hash(4)},
-		"a second pin, to a newer commit than the first":   {current: 1, before: 4, pinned: 3, approved: -1, want: hash(4)},
-		"a pin to the delivered commit":                    {current: 1, before: 4, pinned: 4, approved: -1},
-		"released":                                         {current: 1, before: 4, pinned: -1, approved: -1, want: hash(4)},
-		"a release to a commit before the rolled back one": {current: 1, before: 4, pinned: -1, approved: 3, want: hash(4)},
-		"a release to the rolled back commit":              {current: 1, before: 4, pinned: -1, approved: 4},
-		"a release to a newer commit":                      {current: 1, before: 4, pinned: -1, approved: 5},
+		"a pin to an older commit": {current: 4, before: -1, pinned: 2, approved: -1,
+			want: hash(4)},
+		"a pin to a newer commit": {current: 2, before: -1, pinned: 4, approved: -1},
+		"a second pin, to an older commit than the first": {current: 2, before: 4, pinned: 1, approved: -1,
+			want: hash(4)},
+		"a second pin, to a newer commit than the first": {current: 1, before: 4, pinned: 3, approved: -1,
+			want: hash(4)},
+		"a pin to the delivered commit": {current: 1, before: 4, pinned: 4, approved: -1},
+		"no pin any more": {current: 1, before: 4, pinned: -1, approved: -1,
+			want: hash(4)},
+		"no pin, an approved commit before the rolled-back one": {current: 1, before: 4, pinned: -1, approved: 3,
+			want: hash(4)},
+		"no pin, the rolled-back commit is approved": {current: 1, before: 4, pinned: -1, approved: 4},
+		"no pin, a newer commit is approved":         {current: 1, before: 4, pinned: -1, approved: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := promotion.Decide(prod(func(w *promotion.World) {
@@ -637,7 +647,7 @@ func TestRolledBack(t *testing.T) {
 				}
 			}))
 			if err != nil || d.RolledBack != tc.want {
-				t.Errorf("it is %q, want %q: %v", d.RolledBack, tc.want, err)
+				t.Errorf("the rolled-back commit is %q, want %q: %v", d.RolledBack, tc.want, err)
 			}
 		})
 	}
@@ -660,7 +670,7 @@ func TestUnread(t *testing.T) {
 		}
 		if len(d.Unread) == 0 {
 			if d.Commit != hash(2) {
-				t.Errorf("it takes %s", d.Commit)
+				t.Errorf("it promotes %s", d.Commit)
 			}
 			break
 		}
@@ -668,12 +678,12 @@ func TestUnread(t *testing.T) {
 		w.Ledger.Histories[d.Unread[0]] = all[d.Unread[0]]
 	}
 	if want := []string{hash(4), hash(3), hash(2)}; !slices.Equal(asked, want) {
-		t.Errorf("it asked for %v, want %v", asked, want)
+		t.Errorf("the decisions requested %v, want %v", asked, want)
 	}
 }
 
-// A commit's reason is the same before and after its promotion, and while its pull request waits, with any number of
-// renewed statuses.
+// The reason of a promotion stays the same after the promotion and while its pull request is open, even if statuses are
+// set again.
 func TestReasonIsStable(t *testing.T) {
 	decide := func(change func(*promotion.World), at int) *promotion.Choice {
 		t.Helper()
@@ -698,7 +708,7 @@ func TestReasonIsStable(t *testing.T) {
 	pinned := decide(func(w *promotion.World) {
 		w.Current.Commit, w.Current.Explanation, w.Pinned = first.Commit, first.Explanation, first.Commit
 	}, 30)
-	for name, d := range map[string]*promotion.Choice{"after": after, "proposed": proposed,
+	for name, d := range map[string]*promotion.Choice{"after the promotion": after, "open pull request": proposed,
 		"a pin to this commit": pinned} {
 		if d.Explanation != first.Explanation {
 			t.Errorf("%s: the reason is %q", name, d.Explanation)
@@ -719,8 +729,8 @@ func TestReasonIsStable(t *testing.T) {
 	}
 }
 
-// Hosts remove old statuses. Without any number of the oldest ones, no commit is promoted that is not eligible with all
-// of them.
+// Hosts remove old statuses. If the oldest statuses are missing, no commit may be promoted that would not be promoted
+// with all of them.
 func TestRemovedStatuses(t *testing.T) {
 	promoted, heldBack := 0, 0
 	for seed := range seeds.Of(t, 3000, 100_000) {
@@ -742,7 +752,7 @@ func TestRemovedStatuses(t *testing.T) {
 				w.Gates[0].RenewedWithin = []time.Duration{0, time.Hour, 3 * time.Hour}[pick.IntN(3)]
 			}
 			w.Dwell = time.Duration(pick.IntN(3)) * time.Hour
-			for n := range 6 { // the host was asked for all statuses
+			for n := range 6 { // the histories of all commits were read
 				if _, has := w.Ledger.Histories[hash(n)]; !has {
 					w.Ledger.Histories[hash(n)] = promotion.StatusHistory{}
 				}
@@ -768,6 +778,6 @@ func TestRemovedStatuses(t *testing.T) {
 		}
 	}
 	if !seeds.Single() && (promoted == 0 || heldBack == 0) {
-		t.Errorf("%d promotions, %d held back: the test shows nothing", promoted, heldBack)
+		t.Errorf("%d promotions, %d prevented: the test does not cover both", promoted, heldBack)
 	}
 }

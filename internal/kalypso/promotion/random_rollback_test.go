@@ -9,26 +9,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// folderNames are the folders of each environment. A rollout begins with the first one.
+// folderNames are the folders of each environment. The first wave of a rollout writes the first folder.
 var folderNames = []string{"canary", "large", "small"}
 
-// fleet is the part of an environment that goes back by itself.
+// fleet is the part of an environment that automatic rollbacks depend on.
 type fleet struct {
-	trees     map[string]string   // of the folders on the GitOps branch
-	was       []map[string]string // the trees of the deliveries, newest first
-	head      int                 // of the GitOps branch
-	failsFrom map[string]int      // the minute from which a folder fails, with its tree or without
-	outages   map[string]bool     // of clusters, with any tree
-	// partials are the rollouts back that did not complete, by the number of deliveries before them, newest first.
+	trees     map[string]string   // folder to its tree on the GitOps branch
+	was       []map[string]string // the trees of each delivery, newest first
+	head      int                 // the number of commits on the GitOps branch
+	failsFrom map[string]int      // folder and tree to the minute from which it fails
+	outages   map[string]bool     // the folders whose clusters fail with any tree
+	// partials are the rollbacks whose rollout did not complete, newest first, by the number of deliveries before them.
 	partials map[int][]promotion.Delivery
-	bad      []string // the commits that were rolled back, and not brought back by people
-	// awaits says that the environment went back by itself, and that no run has observed a success since.
+	bad      []string // the commits that were rolled back, and that people did not promote again
+	// awaits is true after an automatic rollback, until a run observes a success.
 	awaits    bool
-	observed  *promotion.Observation // of this run
-	rollbacks int
+	observed  *promotion.Observation // the observation of this run
+	rollbacks int                    // the number of automatic rollbacks
 }
 
-// render sets the trees of the folders that a new commit has: it changes some of them, and may break these.
+// render sets the trees of a new commit's folders. Some differ from the parent's, and some of these are broken.
 func (c *chain) render(commit, parent string) {
 	trees := maps.Clone(c.folders[parent])
 	if trees == nil {
@@ -43,7 +43,8 @@ func (c *chain) render(commit, parent string) {
 	c.folders[commit] = trees
 }
 
-// observe observes the clusters of an environment, or not, or another head.
+// observe observes the clusters of an environment. At random, the run has no observation, or the observation of an
+// older head, or a source did not answer.
 func (c *chain) observe(e *environment) {
 	if e.rules.Rollback == nil {
 		return
@@ -76,7 +77,8 @@ func (c *chain) observe(e *environment) {
 	e.observed, e.rules.Rollback.Observed = o, o
 }
 
-// rollsBack reports whether the environment may go back by itself to a delivery: the plain rule.
+// rollsBack reports whether the environment may roll back automatically to a delivery with these trees, by a simple
+// form of the rule.
 func (c *chain) rollsBack(e *environment, to map[string]string) bool {
 	o, r := e.observed, e.rules.Rollback
 	if r == nil || o == nil || o.Head != fmt.Sprint(e.head) || e.awaits || e.rules.Hold != "" || e.rules.Pinned != "" ||
@@ -91,20 +93,20 @@ func (c *chain) rollsBack(e *environment, to map[string]string) bool {
 	return false
 }
 
-// checkRollback checks a automatic rollback: it has a reason, and goes to an earlier delivery that is good.
+// checkRollback checks an automatic rollback: it must have a reason, and return to an earlier delivery that is good.
 func (c *chain) checkRollback(e *environment, d *promotion.Choice, fail func(string, ...any)) {
 	was, is := slices.Index(c.main, e.current.Commit), slices.Index(c.main, d.Commit)
 	to := slices.Index(e.deliveries, d.Commit)
 	switch {
 	case to < 0 || is < 0 || was >= 0 && is <= was || c.rejects(e, d.Commit):
-		fail("it goes back by itself to %s, of %v", d.Commit, e.deliveries)
+		fail("it rolls back automatically to %s, of %v", d.Commit, e.deliveries)
 	case slices.Contains(e.bad, d.Commit):
-		fail("it goes back to %s, which was rolled back", d.Commit)
+		fail("it rolls back to %s, which was rolled back", d.Commit)
 	case !c.rollsBack(e, e.was[to]):
-		fail("it goes back by itself without a reason: awaits %t, %+v, from %v to %v", e.awaits, e.observed, e.trees,
+		fail("it rolls back automatically without a reason: awaits %t, %+v, from %v to %v", e.awaits, e.observed, e.trees,
 			e.was[to])
 	case d.RolledBack != e.current.Commit && was >= 0 && slices.Index(c.main, d.RolledBack) > was:
-		fail("it says that it rolls back %s", d.RolledBack)
+		fail("the rolled-back commit is %s", d.RolledBack)
 	}
 	if was >= 0 {
 		e.banned = append(e.banned, c.main[was:is]...)
@@ -114,14 +116,14 @@ func (c *chain) checkRollback(e *environment, d *promotion.Choice, fail func(str
 	e.rollbacks++
 }
 
-// checkFrozen checks that an environment without an earlier good delivery failed.
+// checkFrozen checks a promotion that is frozen without a hold: the clusters must have failed.
 func (c *chain) checkFrozen(e *environment, fail func(string, ...any)) {
 	if !c.rollsBack(e, nil) {
-		fail("it is frozen without a hold")
+		fail("the promotion is frozen without a hold or a failure")
 	}
 }
 
-// writeFolders changes the folders: all of them, or the first one.
+// writeFolders writes all folders of a commit, or if partly is set only the first folder.
 func (e *environment) writeFolders(c *chain, commit string, partly bool) {
 	e.head++
 	if e.trees = maps.Clone(e.trees); e.trees == nil {
@@ -137,7 +139,7 @@ func (e *environment) writeFolders(c *chain, commit string, partly bool) {
 	}
 }
 
-// newRollback returns the argument of a random environment.
+// newRollback returns the argument rollback of a random environment, or nil.
 func (c *chain) newRollback() *promotion.AutomaticRollback {
 	if c.rand.IntN(2) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// environment is an environment of a simulated chain, with the facts about it.
+// environment is an environment of a simulated chain.
 type environment struct {
 	name    string
 	rules   promotion.Rules
@@ -23,23 +23,23 @@ type environment struct {
 	since   int    // minute at which it began to run the current commit
 	fails   bool   // its current commit is broken
 	dead    bool   // its pipeline does nothing
-	ran     []span // of all commits
+	ran     []span // the times in which it ran its earlier commits
 	banned  []string
-	takes   int // promotions
-	// deliveries are the commits that reached all folders, newest first. In waves, a promotion reaches them later.
-	// backs are the rollbacks in their records.
+	takes   int // the number of promotions
+	// deliveries are the commits that reached all folders, newest first. If waves is set, a promotion may reach only some
+	// folders at first. backs are the rolled-back commits in the records of the deliveries.
 	deliveries, backs []string
 	waves             bool
-	record            *record.Record // on the GitOps branch; nil: none yet
+	record            *record.Record // the record on the GitOps branch, or nil
 	fleet
 }
 
-// folders are the commits that some folder contains.
+// folders returns the commits that some folder contains.
 func (e *environment) folders() []string {
 	return append([]string{e.current.Commit}, e.current.OtherCommits...)
 }
 
-// rejects is the plain rule of rejected commits.
+// rejects reports whether a commit is rejected, by a simple form of the rule.
 func (c *chain) rejects(e *environment, commit string) bool {
 	is := slices.Index(c.main, commit)
 	for bad, good := range e.rules.Rejected {
@@ -51,11 +51,11 @@ func (c *chain) rejects(e *environment, commit string) bool {
 	return false
 }
 
-// span is a time in which an environment ran a commit. A reported failure begins another span.
+// span is a time in which an environment ran a commit. It ends with a reported failure or another commit.
 type span struct {
 	commit   string
 	from, to int
-	failed   bool // a failure ended it
+	failed   bool // whether it ended with a failure
 }
 
 // chain is a simulated control plane with its environments.
@@ -64,21 +64,22 @@ type chain struct {
 	rand *rand.Rand
 	now  int
 	seed uint64
-	// seconds counts the reports of minute.
+	// seconds is the number of reports in minute.
 	minute, seconds int
-	skew            int // of the host's clock, in minutes
+	skew            int // how many minutes the host's clock is ahead
 	next            int
 	main            []string // newest first
-	// trees has the tree of each commit. After a force-push, another commit may have the tree of a removed one, and the
-	// server may have deleted the removed one.
+	// trees has the tree of each commit. After a force-push, another commit may have the tree of a removed commit. A
+	// commit that the server has deleted has none.
 	trees map[string]string
-	// left has, for each removed commit that the server still has, the newest commit of main that it contains.
+	// left has the fork point of each removed commit that the server still has: the newest commit of main that it
+	// contains.
 	left map[string]string
-	// folders has the trees of each commit's folders, and broken says which trees fail on every cluster.
+	// folders has the trees of each commit's folders, and broken the trees that fail on every cluster.
 	folders map[string]map[string]string
 	broken  map[string]bool
 	ci      map[string]githost.StatusState
-	log     map[string][]githost.Status // newest first
+	log     map[string][]githost.Status // commit to its statuses, newest first
 	all     []*environment
 }
 
@@ -123,7 +124,7 @@ func (c *chain) commit() {
 	c.ci[hash(c.next)], c.trees[hash(c.next)] = githost.Pending, fmt.Sprint("tree ", c.next)
 }
 
-// second returns the next second of this minute: pipelines take their time.
+// second returns the next time in this minute, so that no two statuses have the same time.
 func (c *chain) second() time.Time {
 	if c.minute != c.now {
 		c.minute, c.seconds = c.now, 0
@@ -132,7 +133,7 @@ func (c *chain) second() time.Time {
 	return at(c.now).Add(time.Duration(c.seconds) * time.Second / 4)
 }
 
-// report sets, as the environment's pipeline, a status on the commit that it runs.
+// report lets the environment's pipeline set a status on the commit that the environment runs.
 func (c *chain) report(e *environment) {
 	if e.current.Commit == "" {
 		return
@@ -148,12 +149,12 @@ func (c *chain) report(e *environment) {
 	case c.rand.IntN(4) == 0: // Kalypso's form
 		s.State, s.Description = githost.Pending, "Deployed"
 	}
-	for range 1 + c.rand.IntN(2) { // after a lost answer, it is set again
+	for range 1 + c.rand.IntN(2) { // a status is set again after a lost answer
 		c.log[e.current.Commit] = append([]githost.Status{s}, c.log[e.current.Commit]...)
 	}
 }
 
-// world returns the world as the environment's pipeline sees it, with the requested histories.
+// world returns what the environment's pipeline reads, with the statuses of the commits in read.
 func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
@@ -187,7 +188,7 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 	return w
 }
 
-// decide decides as the provider does: it reads the histories that a decision requests, and decides again.
+// decide makes a decision as the provider does: it reads the histories that a decision requests, and decides again.
 func (c *chain) decide(e *environment) *promotion.Choice {
 	var read []string
 	for {
@@ -200,7 +201,7 @@ func (c *chain) decide(e *environment) *promotion.Choice {
 		}
 		for _, commit := range d.Unread {
 			if slices.Contains(read, commit) {
-				c.t.Fatalf("it asks for %s again", commit)
+				c.t.Fatalf("the decision requests %s a second time", commit)
 			}
 		}
 		read = append(read, d.Unread...)
@@ -231,11 +232,11 @@ func (c *chain) run(e *environment) {
 		}
 	}
 	wave, lost := e.current.Rollout, !slices.Contains(c.main, e.current.Commit)
-	unclear := e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) // what was rolled back
+	unclear := e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) // lost by a force-push
 	forward := c.pinsForward(e, d)
 	e.deliver(c, d, e.waves && c.rand.IntN(3) > 0)
 	if forward && e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) {
-		c.t.Fatalf("seed %d: %s is pinned forward to %s, and %s counts as rolled back", c.seed, e.name, d.Commit,
+		c.t.Fatalf("seed %d: %s is pinned forward to %s, but %s is recorded as rolled back", c.seed, e.name, d.Commit,
 			e.current.RolledBack)
 	}
 	freed := d.Decision == promotion.Rollback || lost || unclear || wave && !e.current.Rollout // another commit may follow
@@ -250,20 +251,20 @@ func (c *chain) run(e *environment) {
 	}
 	for _, commit := range e.folders() {
 		if d.Decision != promotion.Pinned && commit != "" && c.rejects(e, commit) {
-			c.t.Fatalf("seed %d: %s still holds the rejected %s after a run: %s", c.seed, e.name, commit, d.Summary)
+			c.t.Fatalf("seed %d: %s still contains the rejected %s after a run: %s", c.seed, e.name, commit, d.Summary)
 		}
 	}
 }
 
-// pinsForward reports whether a pin replaces a commit that main lost, without a rollback before it, by one that is
-// newer than the point where the lost one left main.
+// pinsForward reports whether a pin replaces a commit that main lost by a commit that is newer than the lost one's fork
+// point, and no commit was rolled back before.
 func (c *chain) pinsForward(e *environment, d *promotion.Choice) bool {
 	left := slices.Index(c.main, c.left[e.current.Commit])
 	return d.Decision == promotion.Pinned && e.current.RolledBack == "" && !slices.Contains(c.main, e.current.Commit) &&
 		slices.Index(c.main, d.Commit) < left
 }
 
-// deliver updates the folders by the decision: all of them, or only the first ones. It writes the record.
+// deliver writes the record and all folders of the chosen commit, or if partly is set only the first folders.
 func (e *environment) deliver(c *chain, d *promotion.Choice, partly bool) {
 	was := e.current
 	if d.Decision == promotion.Frozen || d.Commit == "" {
@@ -273,7 +274,7 @@ func (e *environment) deliver(c *chain, d *promotion.Choice, partly bool) {
 		if d.Settled {
 			e.write(d)
 		}
-		return // nothing else is written
+		return // the folders are up to date
 	}
 	defer e.write(d)
 	partly = partly && d.Decision != promotion.Rollback && was.Commit != ""
@@ -291,7 +292,7 @@ func (e *environment) deliver(c *chain, d *promotion.Choice, partly bool) {
 	e.backs = append([]string{d.RolledBack}, e.backs...)
 }
 
-// write writes the record of a delivery, and reads the reason of the promotion from it.
+// write writes the record of a delivery, and sets the current reason to the reason in the record.
 func (e *environment) write(d *promotion.Choice) {
 	promoted := e.current.Commit
 	if e.current.Rollout && len(e.deliveries) > 0 {
@@ -314,8 +315,8 @@ func (e *environment) write(d *promotion.Choice) {
 	}
 }
 
-// revert reverts, as people do, the last delivery on the GitOps branch, and rejects it: the branch contains the
-// previous one.
+// revert lets people reject the last delivery and revert it on the GitOps branch, so that the branch contains the
+// previous delivery.
 func (c *chain) revert(e *environment) {
 	if e.current.Rollout || len(e.deliveries) < 2 || e.deliveries[0] != e.current.Commit ||
 		e.deliveries[1] == e.current.Commit {
@@ -341,7 +342,7 @@ func (c *chain) revert(e *environment) {
 	e.record = &reverted
 }
 
-// check compares a decision with the plain model.
+// check checks a decision by a simple form of the rules.
 func (c *chain) check(e *environment, d *promotion.Choice) {
 	fail := func(format string, args ...any) {
 		c.t.Helper()
@@ -352,7 +353,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	switch {
 	case d.Decision == promotion.Pinned:
 		if d.Commit != e.rules.Pinned {
-			fail("it pins %s", d.Commit)
+			fail("the pinned commit is %s", d.Commit)
 		}
 		e.outdate(c.main[is:])
 		e.bad = slices.DeleteFunc(e.bad, func(b string) bool { return b == d.Commit })
@@ -365,7 +366,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 		fail("a pin has no effect")
 	case e.rules.Hold != "":
 		if d.Decision != promotion.Frozen || d.Commit != e.current.Commit {
-			fail("a hold has no effect: it is %s %s", d.Decision, d.Commit)
+			fail("a hold has no effect: the decision is %s %s", d.Decision, d.Commit)
 		}
 		return
 	case d.Decision == promotion.Rollback && d.By == promotion.ByRollback:
@@ -373,10 +374,10 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 		return
 	case d.Decision == promotion.Rollback:
 		if !slices.ContainsFunc(e.folders(), func(commit string) bool { return c.rejects(e, commit) }) {
-			fail("it goes back from %v, which is not rejected", e.folders())
+			fail("it rolls back %v, which is not rejected", e.folders())
 		}
 		if !slices.Contains(e.deliveries, d.Commit) || is < 0 || is < was || c.rejects(e, d.Commit) {
-			fail("it goes back to %s, of %v", d.Commit, e.deliveries)
+			fail("it rolls back to %s, of %v", d.Commit, e.deliveries)
 		}
 		for _, commit := range e.folders() {
 			if at := slices.Index(c.main, commit); at >= 0 && at < is && c.rejects(e, commit) {
@@ -389,7 +390,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 			c.checkFrozen(e, fail)
 		}
 		if d.Commit != e.current.Commit {
-			fail("it is frozen, and takes %s", d.Commit)
+			fail("the promotion is frozen, but chooses %s", d.Commit)
 		}
 		return
 	case d.Decision != promotion.Promote:
@@ -400,7 +401,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	case e.current.Commit != "" && was < 0:
 		c.checkLost(e, d, fail)
 	case e.current.Commit != "" && is >= was:
-		fail("%s is no newer commit of the branch", d.Commit)
+		fail("%s is not a newer commit of the branch", d.Commit)
 	}
 	if c.rejects(e, d.Commit) {
 		fail("%s is rejected", d.Commit)
@@ -415,7 +416,7 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	}
 	e.outdate(c.main[is:])
 	if tree, there := c.trees[e.current.Commit]; was < 0 && there && c.trees[d.Commit] == tree {
-		return // known good
+		return // the tree is known to be good
 	}
 	if len(e.rules.Statuses) > 0 && c.ci[d.Commit] != githost.Success {
 		fail("ci is %s", c.ci[d.Commit])
@@ -423,24 +424,25 @@ func (c *chain) check(e *environment, d *promotion.Choice) {
 	for i, g := range e.rules.Gates {
 		before := c.all[slices.Index(c.all, e)-1-i]
 		if !c.hasRun(e, before, d.Commit, int(g.Soak.Minutes())) {
-			fail("%s ran it %v, and not for %s", before.name, before.ran, g.Soak)
+			fail("%s ran commits at %v, and not this one for %s", before.name, before.ran, g.Soak)
 		}
 	}
 	if e.rules.Dwell > 0 && e.current.Commit != "" && !e.fails && !c.rollsBack(e, nil) &&
 		c.now+c.skew-c.since(e) < int(e.rules.Dwell.Minutes()) {
-		fail("it was there since %d", e.since)
+		fail("the current commit has dwelt only since %d", e.since)
 	}
 }
 
-// checkLost checks a promotion of an environment whose current commit is not on the branch any more: to a commit with
-// the same tree or a newer one, or to one that people approved and that is newer than all deliveries.
+// checkLost checks a promotion of an environment whose current commit is not on the branch any more. If a commit of the
+// branch has the same tree, this commit or a newer one may be promoted. Otherwise people must have approved the commit,
+// and it must be newer than all deliveries.
 func (c *chain) checkLost(e *environment, d *promotion.Choice, fail func(string, ...any)) {
 	is := slices.Index(c.main, d.Commit)
 	tree, there := c.trees[e.current.Commit]
 	same := slices.IndexFunc(c.main, func(commit string) bool { return c.trees[commit] == tree })
 	if there && same >= 0 {
 		if is > same {
-			fail("%s is older than what has the tree of the current commit", d.Commit)
+			fail("%s is older than the commit with the tree of the current commit", d.Commit)
 		}
 		return
 	}
@@ -449,18 +451,19 @@ func (c *chain) checkLost(e *environment, d *promotion.Choice, fail func(string,
 	}
 	for _, delivered := range e.deliveries {
 		if at := slices.Index(c.main, delivered); at >= 0 && at <= is {
-			fail("%s is no newer than the delivered %s", d.Commit, delivered)
+			fail("%s is not newer than the delivered %s", d.Commit, delivered)
 		}
 	}
 }
 
-// outdate ends rollbacks: after a newer commit, their commits cannot return.
+// outdate removes commits from those that a rollback excludes, since a newer commit is promoted and they can't be
+// promoted any more.
 func (e *environment) outdate(older []string) {
 	e.banned = slices.DeleteFunc(e.banned, func(b string) bool { return slices.Contains(older, b) })
 }
 
-// spans returns the times in which an environment ran a commit without a break, as far as the pipeline of reader sees
-// it. Runs of commits that it does not read are invisible, because the host lists statuses by commit.
+// spans returns the times in which an environment ran a commit without a break, as the pipeline of reader sees them.
+// The pipeline does not see a break by a commit that it does not read, because the host lists statuses by commit.
 func (c *chain) spans(reader, e *environment, commit string) []span {
 	var all []span
 	open := false
@@ -484,7 +487,7 @@ func (c *chain) reads(e *environment, commit string) bool {
 	return at >= 0 && (current < 0 || at <= current+promotion.LookBehind)
 }
 
-// reported reports whether a status says that an environment ran a commit. Runs during a dead pipeline are invisible.
+// reported reports whether the environment set a status while it ran a commit. It does not while its pipeline is dead.
 func (c *chain) reported(e *environment, s span) bool {
 	return slices.ContainsFunc(c.log[s.commit], func(status githost.Status) bool {
 		minute := int(status.SetAt.Sub(at(0)).Minutes())
@@ -495,8 +498,8 @@ func (c *chain) reported(e *environment, s span) bool {
 // renewedWithin is the longest time between two good statuses of a soak, in minutes.
 const renewedWithin = 90
 
-// hasRun reports whether reader sees that an environment ran a commit for this number of minutes without a break, with
-// enough statuses.
+// hasRun reports whether the pipeline of reader sees that an environment ran a commit for this number of minutes
+// without a break and without a gap between its statuses.
 func (c *chain) hasRun(reader, e *environment, commit string, minutes int) bool {
 	return slices.ContainsFunc(c.spans(reader, e, commit), func(s span) bool {
 		from, last := -1, -1
@@ -516,13 +519,14 @@ func (c *chain) hasRun(reader, e *environment, commit string, minutes int) bool 
 	})
 }
 
-// since returns the minute from which on an environment ran its commit without a break that it sees.
+// since returns the minute since which an environment has run its current commit without a break that its pipeline
+// sees.
 func (c *chain) since(e *environment) int {
 	all := c.spans(e, e, e.current.Commit)
 	return all[len(all)-1].from
 }
 
-// step makes a random event.
+// step makes a random event, and runs two pipelines.
 func (c *chain) step() {
 	c.now += 1 + c.rand.IntN(40)
 	c.skew = c.rand.IntN(5) - 2
@@ -530,7 +534,7 @@ func (c *chain) step() {
 	pick := func() string { return c.main[c.rand.IntN(min(len(c.main), 6))] }
 	switch c.rand.IntN(40) {
 	case 0, 1, 2, 3, 4, 5:
-		c.commit() // a revert is a delivery, too
+		c.commit() // the new commit may be a revert
 	case 6:
 		if len(c.main) > 4 { // a force-push
 			gone := c.main[:1+c.rand.IntN(3)]
@@ -602,7 +606,7 @@ func (c *chain) step() {
 }
 
 // calm ends all overrides, failures and dead pipelines. An environment whose current commit is no longer on the branch
-// is pinned to one of the branch first.
+// is first pinned to a commit that is.
 func (c *chain) calm() {
 	for _, e := range c.all {
 		e.fails, e.dead = false, false
@@ -621,7 +625,7 @@ func (c *chain) calm() {
 	for commit := range c.ci {
 		c.ci[commit] = githost.Success
 	}
-	for _, e := range c.all { // the rolled-back commits are gone from the branch: people name a good one
+	for _, e := range c.all { // if the rolled-back commit is no longer on the branch, people approve a good one
 		for e.current.RolledBack != "" && !slices.Contains(c.main, e.current.RolledBack) {
 			e.rules.Approved = []string{c.main[0]}
 			c.run(e)
@@ -630,7 +634,7 @@ func (c *chain) calm() {
 	}
 }
 
-// turns runs all pipelines every hour, until all environments are at the newest commit.
+// turns runs all pipelines every hour, until all environments are at the newest commit, but at most a number of times.
 func (c *chain) turns(most int) {
 	for range most {
 		c.now += 60
@@ -643,14 +647,14 @@ func (c *chain) turns(most int) {
 	}
 }
 
-// TestRandomChains drives simulated chains through random events, and compares every decision with a plain model.
-// Without further events, each chain then reaches the newest commit. With a dwell, no environment starves, even if
-// people commit every hour.
+// TestRandomChains simulates chains of environments with random events, and checks every decision by a simple form of
+// the rules. After the events, each chain must reach the newest commit. With a dwell, the last environment must get new
+// commits even if people commit every hour.
 func TestRandomChains(t *testing.T) {
 	var rollbacks atomic.Int64
 	t.Cleanup(func() {
 		if !seeds.Single() && rollbacks.Load() == 0 {
-			t.Error("no environment went back by itself: the test shows nothing of that")
+			t.Error("no environment rolled back automatically: the test does not cover it")
 		}
 	})
 	for seed := range seeds.Of(t, 60, 2000) {
@@ -689,10 +693,10 @@ func randomChain(t *testing.T, seed uint64) *chain {
 	return c
 }
 
-// starve commits every hour, as people do.
+// starve commits every hour, and fails the test if the last environment gets no new commit.
 func (c *chain) starve(seed uint64) {
 	last := c.all[len(c.all)-1]
-	slow := false // a soak may never end, unless the environment before dwells longer
+	slow := false // whether a soak may never end, since the environment before it does not dwell long enough
 	for i, e := range c.all[1:] {
 		soak := e.rules.Gates[0].Soak
 		slow = slow || soak > 0 && c.all[i].rules.Dwell <= soak

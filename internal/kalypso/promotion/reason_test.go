@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// TestFacts: a commit message contains a reason as facts. The facts trigger no action of a host. The summary is left
-// out.
+// TestFacts: a commit message lists the facts of a reason, without its summary. They are changed so that they trigger
+// no action of a host, such as closing an issue.
 func TestFacts(t *testing.T) {
 	for reason, want := range map[string]string{
 		"": "",
@@ -26,7 +26,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFrozen: a frozen promotion gives the reason in one sentence, since our text follows it.
+// TestFrozen: the reason of a frozen promotion is one complete sentence, since our texts continue after it.
 func TestFrozen(t *testing.T) {
 	for r, want := range map[promotion.Reason]string{
 		{Decision: promotion.Hold, Summary: "x"}:          "",

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
-// brokenProd is environment prod at commit 3 of 5. It had commits 0, 1 and 2 before. Commit 3 changed the folder
-// canary, which has failed for an hour, and not the folder large.
+// brokenProd is a world in which environment prod is at commit 3 of 5, after commits 0, 1 and 2. Commit 3 changed the
+// folder canary, which has failed for an hour. It did not change the folder large.
 func brokenProd(change func(*promotion.World)) promotion.World {
 	return prod(func(w *promotion.World) {
 		w.Current = promotion.Current{Promotion: promoted(hash(3)), Head: "head", Delivered: delivered(hashes(3, 0)...)}
@@ -31,15 +31,16 @@ func brokenProd(change func(*promotion.World)) promotion.World {
 	}, status{commit: 4, context: stage, state: githost.Pending, at: 1, by: "ci[bot]"})
 }
 
-// observed changes what was observed of a folder.
+// observed changes the observation of a folder.
 func observed(folder, tree string, failed bool) func(*promotion.World) {
 	return func(w *promotion.World) {
 		w.Rollback.Observed.Folders[folder] = promotion.ObservedFolder{Tree: tree, Failed: failed, Since: at(540)}
 	}
 }
 
-// wentBack makes commit 1 the target of a rollback by itself from commit 3, and canary fails with it too.
-func wentBack(w *promotion.World) {
+// rolledBackTo1 changes [brokenProd]: commit 3 was rolled back automatically to commit 1, and canary fails with commit
+// 1 too.
+func rolledBackTo1(w *promotion.World) {
 	w.Current.Commit, w.Current.Decision, w.Current.By = hash(1), promotion.Rollback, promotion.ByRollback
 	w.Current.RolledBack, w.Current.Unsettled = hash(3), true
 	w.Current.Delivered[0].Folders["canary"] = hash(3)
@@ -48,9 +49,9 @@ func wentBack(w *promotion.World) {
 	observed("canary", hash(1), true)(w)
 }
 
-// TestRollbackByItself has a row for each bullet of the rules. The reason, unlike the summary, never has words of a
-// cluster.
-func TestRollbackByItself(t *testing.T) {
+// TestAutomaticRollback has rows for each rule in the guide. The reason must not contain texts of clusters, since it
+// gets into commit messages; the summary may.
+func TestAutomaticRollback(t *testing.T) {
 	const back = `automatic rollback: 000000000000 is rolled back, and this is the newest earlier delivery
 folder "canary" has been failing since 2026-03-01T21:00:00Z`
 	both := func(changes ...func(*promotion.World)) func(*promotion.World) {
@@ -68,20 +69,20 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 		warning string
 	}{
 		"the commit broke a folder": {nil, "rollback", 2, `folder "canary", cluster "edge-1": ` + "`close #1` @team", ""},
-		"without the argument":      {func(w *promotion.World) { w.Rollback = nil }, "hold", 3, "", ""},
-		"nothing was observed":      {func(w *promotion.World) { w.Rollback.Observed = nil }, "hold", 3, "", ""},
+		"no argument rollback":      {func(w *promotion.World) { w.Rollback = nil }, "hold", 3, "", ""},
+		"no observation":            {func(w *promotion.World) { w.Rollback.Observed = nil }, "hold", 3, "", ""},
 		"an older head was observed": {func(w *promotion.World) { w.Rollback.Observed.Head = "older" }, "hold", 3,
 			"Note: rollback.observed describes commit older, but the branch is at head, so it is ignored.", ""},
 		"the branch does not exist": {func(w *promotion.World) {
 			w.Current.Head, w.Rollback.Observed.Head = "", ""
 		}, "hold", 3, "", ""},
 		"a source did not answer": {observed("canary", hash(3), false), "hold", 3, "", ""},
-		"it failed for long enough": {func(w *promotion.World) { w.Rollback.FailureDuration = time.Hour },
+		"a failure that is long enough": {func(w *promotion.World) { w.Rollback.FailureDuration = time.Hour },
 			"rollback", 2, "", ""},
-		"it did not fail for long enough": {func(w *promotion.World) {
+		"a failure that is too short": {func(w *promotion.World) {
 			w.Rollback.FailureDuration = time.Hour + time.Second
 		}, "hold", 3, "", ""},
-		"it is unknown since when it fails": {both(func(w *promotion.World) {
+		"a failure whose beginning is unknown": {both(func(w *promotion.World) {
 			w.Rollback.FailureDuration = time.Second
 			w.Rollback.Observed.Folders["canary"] = promotion.ObservedFolder{Tree: hash(3), Failed: true}
 		}), "hold", 3, "", ""},
@@ -97,7 +98,7 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 		"the earlier delivery is rejected": {func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(2): hash(3)}
 		}, "rollback", 1, "", ""},
-		"the delivery before it is newer": {func(w *promotion.World) {
+		"the earlier delivery is of a newer commit": {func(w *promotion.World) {
 			w.Current.Delivered[1].Commit = hash(5)
 		}, "rollback", 1, "", ""},
 		"the earlier delivery was rolled back": {func(w *promotion.World) {
@@ -105,7 +106,7 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 			w.Current.Delivered[1].RolledBack, w.Rejected = hash(2), map[string]string{hash(1): hash(2)}
 			w.Current.Delivered[3].Folders = map[string]string{"canary": "x"}
 		}, "rollback", 0, "", ""},
-		"what was rolled back was approved later": {func(w *promotion.World) {
+		"the earlier delivery was rolled back, and approved later": {func(w *promotion.World) {
 			w.Current.Delivered = delivered(hash(3), hash(2), hash(1), hash(2), hash(0))
 			w.Current.Delivered[2].RolledBack = hash(2)
 			w.Current.Delivered[1].Folders = map[string]string{"canary": "x"}
@@ -114,47 +115,47 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 			w.Current.Rollout, w.Current.OtherCommits = true, []string{hash(2)}
 			w.Current.Delivered = w.Current.Delivered[1:]
 		}, "rollback", 2, "", ""},
-		"hold":                         {func(w *promotion.World) { w.Hold = "x" }, "frozen", 3, "Hold: x", ""},
+		"a hold":                       {func(w *promotion.World) { w.Hold = "x" }, "frozen", 3, "Hold: x", ""},
 		"a pin":                        {func(w *promotion.World) { w.Pinned = hash(3) }, "pinned", 3, "", ""},
 		"the commit is approved":       {func(w *promotion.World) { w.Approved = []string{hash(3)} }, "hold", 3, "", ""},
 		"a newer commit is approved":   {func(w *promotion.World) { w.Approved = []string{hash(4)} }, "promote", 4, "", ""},
 		"an older commit was approved": {func(w *promotion.World) { w.Approved = []string{hash(1)} }, "rollback", 2, "", ""},
-		"the commit is rejected, too": {func(w *promotion.World) {
+		"the commit is rejected": {func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(3): ""}
 		}, "rollback", 2, "", ""},
 		"the branch lost the commit": {func(w *promotion.World) {
 			w.Current.Commit, w.Current.Delivered[0].Commit = "f00", "f00"
 		}, "rollback", 2, "", ""},
-		"it fails again after a rollback": {wentBack, "hold", 1, "", "has not succeeded since"},
-		"it succeeded after a rollback, and fails": {both(wentBack, func(w *promotion.World) {
+		"the target of a rollback fails": {rolledBackTo1, "hold", 1, "", "has not succeeded since"},
+		"the target of a rollback fails after a success": {both(rolledBackTo1, func(w *promotion.World) {
 			w.Current.Unsettled = false
 		}), "rollback", 0, "", ""},
 		"a newer commit fails, without a success after the rollback": {func(w *promotion.World) {
 			w.Current.Unsettled = true
 		}, "hold", 3, "", "has not succeeded since"},
-		"no delivery is earlier": {func(w *promotion.World) { w.Current.Delivered = delivered(hash(3)) }, "frozen", 3,
+		"no earlier delivery": {func(w *promotion.World) { w.Current.Delivered = delivered(hash(3)) }, "frozen", 3,
 			`folder "canary" has been failing since 2026-03-01T21:00:00Z, and no earlier delivery on branch "main" is good`, ""},
-		"no delivery is earlier, in a rollout": {func(w *promotion.World) {
+		"no earlier delivery, during a rollout": {func(w *promotion.World) {
 			w.Current.Delivered, w.Current.Rollout = nil, true
 		}, "frozen", 3, "no earlier delivery", ""},
-		"no delivery is earlier, and the gates of a newer commit are open": {func(w *promotion.World) {
+		"no earlier delivery, and the gates of a newer commit are open": {func(w *promotion.World) {
 			w.Current.Delivered, w.Current.Rollout, w.Gates, w.Dwell = nil, true, nil, time.Hour
 		}, "promote", 5, "", ""},
-		"no delivery is earlier, and a newer commit is approved": {func(w *promotion.World) {
+		"no earlier delivery, and a newer commit is approved": {func(w *promotion.World) {
 			w.Current.Delivered, w.Current.Rollout, w.Approved = nil, true, []string{hash(4)}
 		}, "promote", 4, "", ""},
-		"the pull request of the rollback, without an observation": {func(w *promotion.World) {
+		"an open pull request of the rollback, no observation": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
 				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Explanation: back}}}
 			w.Rollback = nil
 		}, "rollback", 2, "Pull request 7", ""},
-		"the pull request of the rollback, and a success": {func(w *promotion.World) {
+		"an open pull request of the rollback, a success was observed": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
 				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Explanation: back}}}
 			observed("canary", hash(3), false)(w)
 			w.Rollback.Observed.Success = true
 		}, "hold", 3, "", ""},
-		"a pull request that claims to go back to what was never delivered": {func(w *promotion.World) {
+		"an open pull request that claims a rollback to a commit that was never delivered": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(4),
 				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3)}}}
 			w.Rollback = nil
@@ -177,22 +178,22 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 				warnings += w.Summary + ": " + w.Detail
 			}
 			if !strings.Contains(warnings, tc.warning) || tc.warning == "" && warnings != "" {
-				t.Errorf("it warns %q, want %q", warnings, tc.warning)
+				t.Errorf("the warnings are %q, want %q", warnings, tc.warning)
 			}
 			if strings.Contains(d.Explanation, "edge-1") {
-				t.Errorf("the reason has words of a cluster: %s", d.Explanation)
+				t.Errorf("the reason contains a text of a cluster: %s", d.Explanation)
 			}
 			byItself := d.Decision == promotion.Rollback && !strings.Contains(d.Explanation, "is rejected")
 			if got := d.Decision == promotion.Rollback && d.By == promotion.ByRollback; got != byItself ||
 				byItself && !d.Unsettled {
-				t.Errorf("it goes back by itself: %t, unsettled %t", got, d.Unsettled)
+				t.Errorf("automatic rollback: %t, unsettled %t", got, d.Unsettled)
 			}
 			if back := w.Current.RolledBack; back == "" && byItself && w.History.Has(w.Current.Commit) &&
 				d.RolledBack != w.Current.Commit || byItself && d.RolledBack < back {
-				t.Errorf("it rolls back %q", d.RolledBack)
+				t.Errorf("the rolled-back commit is %q", d.RolledBack)
 			}
 			if byItself && !w.NeedsDeliveries() {
-				t.Error("it goes back without the deliveries")
+				t.Error("NeedsDeliveries is false, but the decision is a rollback")
 			}
 		})
 	}
@@ -201,9 +202,9 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 	}
 }
 
-// TestAfterRollbackByItself: the record names what was rolled back, and by whom. A run without an observation keeps
-// that, and the first one that observes a success says so.
-func TestAfterRollbackByItself(t *testing.T) {
+// TestAfterAutomaticRollback: the record has the rolled-back commit, and that the rollback was automatic. It is
+// unsettled until a run observes a success.
+func TestAfterAutomaticRollback(t *testing.T) {
 	w := brokenProd(nil)
 	d, err := promotion.Decide(w)
 	if err != nil {
@@ -216,7 +217,7 @@ func TestAfterRollbackByItself(t *testing.T) {
 		observe            func()
 		unsettled, settled bool
 	}{
-		"nothing was observed":   {func() { w.Rollback.Observed = nil }, true, false},
+		"no observation":         {func() { w.Rollback.Observed = nil }, true, false},
 		"a failure was observed": {func() { w.Rollback.Observed = seen; seen.Success = false }, true, false},
 		"a success was observed": {func() { w.Rollback.Observed = seen; seen.Success = true }, false, true},
 		"a success of an older head": {func() {
@@ -235,7 +236,7 @@ func TestAfterRollbackByItself(t *testing.T) {
 			t.Errorf("%s: the target is unproven: %s", name, again.Unproven)
 		}
 	}
-	w.Current.Delivered = w.Current.Delivered[:2] // the record alone says that it was delivered before
+	w.Current.Delivered = w.Current.Delivered[:2] // only the record claims that commit 2 was delivered before
 	if d, err := promotion.Decide(w); err != nil || d.Unproven == "" {
 		t.Errorf("a target that was never delivered is proven (%v)", err)
 	}

@@ -2,7 +2,7 @@ package promotion
 
 import "testing"
 
-// TestSameLogin: only the case of ASCII letters is ignored.
+// TestSameLogin: two logins are the same if they differ only in the case of ASCII letters.
 func TestSameLogin(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -17,8 +17,8 @@ var (
 	open = windows.State{OpenUntil: at(4 * 60)}
 )
 
-// In a closed window, no commit is promoted by its gates. People act at night too: approved, pinned_commit and
-// rejected pass.
+// While the window is closed, no commit is promoted by its gates. Decisions of people are still carried out: approved,
+// pinned_commit and rejected. In a strict freeze, an approved commit waits too.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	ok := func(commit int) status {
@@ -38,39 +38,42 @@ func TestWindows(t *testing.T) {
 	for name, tc := range map[string]struct {
 		world   promotion.World
 		kind    promotion.Kind
-		commit  int    // 0: none
-		waiting string // all of it
+		commit  int    // 0 if there is none, -1 for commit 0, 0xf00 for the commit f00
+		waiting string // all waiting commits, without the reason of the gate stage
 		summary string
 	}{
-		"open": {prod(in(open, nil), ok(3)), "promote", 3, "c005: stage: , c004: stage: ",
+		"an open window": {prod(in(open, nil), ok(3)), "promote", 3, "c005: stage: , c004: stage: ",
 			"- the window is open until 2026-03-01T16:00:00Z"},
-		"open, with no end": {prod(in(windows.State{}, nil), ok(3)), "promote", 3, "c005: stage: , c004: stage: ",
+		"an open window without an end": {prod(in(windows.State{}, nil), ok(3)), "promote", 3, "c005: stage: , c004: stage: ",
 			"Promote"},
-		"closed: the commit that would go waits": {prod(in(closed, nil), ok(2), ok(3)), "hold", 1,
+		"a closed window": {prod(in(closed, nil), ok(2), ok(3)), "hold", 1,
 			"c005: stage: , c004: stage: , c003" + waits + "the night", ", window: waits until"},
-		"closed, and no gate is open": {prod(in(closed, nil)), "hold", 1,
+		"a closed window, and no gate is open": {prod(in(closed, nil)), "hold", 1,
 			"c005: stage: , c004: stage: , c003: stage: , c002: stage: ", "no newer commit may be promoted yet"},
-		"closed, and nothing waits": {prod(in(closed, func(w *promotion.World) { w.Current.Commit = hash(5) })),
+		"a closed window, and no newer commit": {prod(in(closed, func(w *promotion.World) { w.Current.Commit = hash(5) })),
 			"up_to_date", 5, "", "no newer commit waits"},
-		"closed before the first promotion": {prod(in(closed, func(w *promotion.World) { w.Current.Commit = "" }), ok(5)),
+		"a closed window before the first promotion": {prod(in(closed, func(w *promotion.World) { w.Current.Commit = "" }),
+			ok(5)),
 			"hold", 0, "c005" + waits + "the night", "has no promoted commit"},
-		"closed: the newest one is approved": {prod(in(closed, approve(5)), ok(3)), "promote", 5, "", "approved"},
-		"closed: an older one is approved": {prod(in(closed, approve(2)), ok(4)), "promote", 2,
+		"a closed window, and the newest commit is approved": {prod(in(closed, approve(5)), ok(3)), "promote", 5, "",
+			"approved"},
+		"a closed window, and an older commit is approved": {prod(in(closed, approve(2)), ok(4)), "promote", 2,
 			"c005: stage: , c004" + waits + "the night", "approved"},
-		"strict: approved waits too": {prod(in(frozen, approve(4))), "hold", 1,
+		"a strict freeze, and an approved commit": {prod(in(frozen, approve(4))), "hold", 1,
 			"c005: stage: , c004" + waits + "a freeze", "window: waits until"},
-		"strict: both wait": {prod(in(frozen, approve(2)), ok(4)), "hold", 1,
+		"a strict freeze, an approved commit, and one with open gates": {prod(in(frozen, approve(2)), ok(4)), "hold", 1,
 			"c005: stage: , c004" + waits + "a freeze, c002" + waits + "a freeze", "window: waits until"},
-		"strict: a pin passes": {prod(in(frozen, func(w *promotion.World) { w.Pinned = hash(3) })), "pinned", 3, "",
+		"a strict freeze, and a pin": {prod(in(frozen, func(w *promotion.World) { w.Pinned = hash(3) })), "pinned", 3, "",
 			"Pin environment"},
-		"strict: a rollback passes": {prod(in(frozen, func(w *promotion.World) {
+		"a strict freeze, and a rollback": {prod(in(frozen, func(w *promotion.World) {
 			w.Rejected = map[string]string{hash(1): ""}
 			w.Current.Delivered = []promotion.Delivery{{Commit: hash(1)}, {Commit: hash(0)}}
 		})), "rollback", -1, "", "Roll back"},
-		"closed and frozen": {prod(in(closed, func(w *promotion.World) { w.Hold = "an incident" }), ok(5)), "frozen", 1,
+		"a closed window, and a hold": {prod(in(closed, func(w *promotion.World) { w.Hold = "an incident" }), ok(5)),
+			"frozen", 1,
 			"c005: hold: an incident, c004: hold: an incident, c003: hold: an incident, c002: hold: an incident",
 			"Hold: an incident"},
-		"closed after a force-push that kept the tree": {prod(in(closed, func(w *promotion.World) {
+		"a closed window, after a force-push that kept the tree": {prod(in(closed, func(w *promotion.World) {
 			w.Current, w.Gates = promotion.Current{Promotion: promoted("f00")}, nil
 			w.History.Trees = map[string]string{"f00": "t", hash(5): "t"}
 		})), "hold", 0xf00, "c005" + waits + "the night", "window: waits until"},
@@ -101,13 +104,13 @@ func TestWindows(t *testing.T) {
 			}
 			if window := tc.world.Window; d.Closed != window.Closed || d.OpensAt != window.OpensAt ||
 				d.OpenUntil != window.OpenUntil {
-				t.Errorf("it is %+v", d)
+				t.Errorf("the window of the decision is %+v", d)
 			}
 		})
 	}
 }
 
-// A promotion that chose another commit may not begin after its window closed. Nothing else is bound to a window.
+// An apply may not promote another commit after the window closed. Other decisions do not depend on the window.
 func TestCheckWindow(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

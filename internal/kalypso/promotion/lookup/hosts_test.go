@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 const (
 	stageContext = "stage environment"
-	maxPauses    = 600 // for one thing
+	maxPauses    = 600 // in one call of [chain.pass]
 )
 
 // chain is a repo on a host. Its branch main is the control plane, and prod is the GitOps branch of environment prod,
@@ -59,7 +59,7 @@ func newChain(t *testing.T, on hosts.Host) *chain {
 	return c
 }
 
-// use sets the credential for the host's API. Git keeps its own.
+// use sets the credential for the host's API. The credential for Git does not change.
 func (c *chain) use(credential hostingtest.Credential) {
 	c.Helper()
 	c.host = c.world.Host(c, credential)
@@ -83,14 +83,14 @@ func (c *chain) commit(version string) string {
 	return commit
 }
 
-// deliver commits a record to a GitOps branch: this commit is promoted.
+// deliver commits to a GitOps branch the file that names the promoted commit.
 func (c *chain) deliver(branch, commit string) {
 	c.Helper()
 	gitserver.Seed(c, c.local, branch, map[string]string{record.PromotedCommitFile: commit})
 	c.send(branch)
 }
 
-// set sets a status as the provider does.
+// set sets a status without a description, as the provider does.
 func (c *chain) set(commit, context string, state githost.StatusState) {
 	c.Helper()
 	c.describe(commit, githost.Status{Context: context, State: state})
@@ -104,7 +104,7 @@ func (c *chain) describe(commit string, status githost.Status) {
 	}
 }
 
-// pass passes time on the host.
+// pass waits until a time has passed by the host's clock.
 func (c *chain) pass(d time.Duration) {
 	c.Helper()
 	now := func() time.Time {
@@ -137,7 +137,7 @@ func (c *chain) decideIn(ctx context.Context) *promotion.Choice {
 	return found
 }
 
-// expect decides, and compares the kind, the commit and the texts of the decision.
+// expect makes a decision, and checks its kind, its commit and texts in it.
 func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *promotion.Choice {
 	c.Helper()
 	found := c.decide()
@@ -148,28 +148,28 @@ func (c *chain) expect(kind promotion.Kind, commit string, says ...string) *prom
 func (c *chain) check(found *promotion.Choice, kind promotion.Kind, commit string, says ...string) {
 	c.Helper()
 	if found.Decision != kind || found.Commit != commit {
-		c.Errorf("it is %s %s, want %s %s", found.Decision, found.Commit, kind, commit)
+		c.Errorf("the decision is %s %s, want %s %s", found.Decision, found.Commit, kind, commit)
 	}
 	text := found.Summary + "\n" + found.Explanation
 	for _, want := range says {
 		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits().Login); !strings.Contains(text, want) {
-			c.Errorf("it does not say %q", want)
+			c.Errorf("the decision does not contain %q", want)
 		}
 	}
 	if strings.Contains(text, "canary") {
-		c.Error("it says a secret")
+		c.Error("the decision contains a secret")
 	}
 	if c.Failed() {
 		c.Fatalf("the decision:\n%s", text)
 	}
 }
 
-// afterStage is the gate of an environment that must run a commit first.
+// afterStage returns the gate that opens if the environment stage runs the commit.
 func afterStage(soak, renewedWithin time.Duration, by string) []promotion.Gate {
 	return []promotion.Gate{{Name: "stage", Context: stageContext, Soak: soak, RenewedWithin: renewedWithin, By: by}}
 }
 
-// gates lists reports of people and pipelines about commits, each with the decision of the promotion to prod.
+// gates lists situations in which people and pipelines set statuses, and checks the decision of the promotion to prod.
 var gates = []struct {
 	rule string
 	test func(*chain)
@@ -187,7 +187,7 @@ var gates = []struct {
 		c.deliver("prod", commit)
 		c.expect(promotion.UpToDate, commit)
 	}},
-	{"the status of the previous environment, by Kalypso's workflows", func(c *chain) {
+	{"the status of the previous environment, set by Kalypso's workflows", func(c *chain) {
 		c.rules.Gates = afterStage(0, 0, "")
 		first, second := c.commit("1"), ""
 		deployed := githost.Status{Context: stageContext, State: githost.Pending, Description: "Deployed"}
@@ -197,7 +197,7 @@ var gates = []struct {
 		c.set(second, stageContext, githost.Pending)
 		c.describe(second, deployed)
 		want := second
-		if c.world.Traits().UpdatesPending { // which says that the second pending status changes nothing
+		if c.world.Traits().UpdatesPending { // the host ignores a pending status after a pending one
 			want = first
 		}
 		c.expect(promotion.Promote, want)
@@ -213,7 +213,7 @@ var gates = []struct {
 		c.set(bad, "ci", githost.Failure)
 		found := c.expect(promotion.Promote, good, "2 newer commits wait", `status "ci" is failure by LOGIN`)
 		if len(found.Waiting) != 2 || found.Waiting[0].Commit != none || found.Waiting[1].By != c.world.Traits().Login {
-			c.Errorf("it waits for %+v", found.Waiting)
+			c.Errorf("the waiting commits are %+v", found.Waiting)
 		}
 	}},
 	{"a context in another case", func(c *chain) {
@@ -241,7 +241,7 @@ var gates = []struct {
 		c.set(commit, "ci", githost.Success)
 		c.expect(promotion.Hold, c.initial, `only a status by "ann" counts`)
 	}},
-	{"the status of the previous environment, by another account", func(c *chain) {
+	{"the status of the previous environment, set by another account", func(c *chain) {
 		c.rules.Gates = afterStage(0, 0, c.world.Traits().Login)
 		commit := c.commit("1")
 		c.people.SetStatus(c, commit, stageContext, githost.Success)
@@ -256,14 +256,14 @@ var gates = []struct {
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ")
 		c.pass(soak + time.Second)
-		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ") // until the environment reports again
+		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ") // the environment must report again at the end of the soak
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked for 2s since ")
 		c.set(commit, stageContext, githost.Failure)
 		c.set(commit, stageContext, githost.Success) // in the same second
 		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ")
 	}},
-	{"a soak that another commit ends", func(c *chain) {
+	{"a soak during which another commit is delivered", func(c *chain) {
 		const soak = 2 * time.Second
 		c.rules.Gates = afterStage(soak, 0, "")
 		first := c.commit("1")
@@ -289,7 +289,7 @@ var gates = []struct {
 		c.people.Open(c, "ours", "prod", "Promote", "Text\n\n"+githost.Marker("prod", "prod", "."))
 		found := c.expect(promotion.Promote, commit)
 		if found.Proposed != commit {
-			c.Errorf("it is proposed: %q", found.Proposed)
+			c.Errorf("the proposed commit is %q", found.Proposed)
 		}
 	}},
 	{"a host that does not answer", func(c *chain) {
@@ -298,20 +298,20 @@ var gates = []struct {
 		c.set(commit, stageContext, githost.Success)
 		for _, fault := range []hostingtest.Fault{hostingtest.Down, hostingtest.Dropped} {
 			c.people.Fail(c, hostingtest.Statuses, -1, fault)
-			ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second) // the next attempt would come too late
+			ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second) // another attempt would be after the deadline
 			found := c.decideIn(ctx)
 			cancel()
 			c.check(found, promotion.Hold, c.initial)
 			if len(found.Warnings) == 0 || !strings.Contains(fmt.Sprint(found.Warnings), "the host is not available") {
-				c.Errorf("after %s, it warns %+v", fault, found.Warnings)
+				c.Errorf("after %s, the warnings are %+v", fault, found.Warnings)
 			}
 		}
 	}},
 	{"a host that does not accept the credential", func(c *chain) {
-		c.silent(hostingtest.Wrong, "does not accept the credential")
+		c.withoutStatuses(hostingtest.Wrong, "does not accept the credential")
 	}},
 	{"a host that does not show the repo", func(c *chain) {
-		c.silent(hostingtest.Foreign, "not found, or not visible to the credential")
+		c.withoutStatuses(hostingtest.Foreign, "not found, or not visible to the credential")
 	}},
 	{"a commit that the host no longer has", func(c *chain) {
 		c.rules.Gates = afterStage(0, 0, "")
@@ -321,14 +321,14 @@ var gates = []struct {
 		commit := c.commit("2")
 		c.set(commit, stageContext, githost.Success)
 		if found := c.decide(); found.Decision != promotion.Hold || found.Commit != lost {
-			c.Errorf("it is %s %s: %s", found.Decision, found.Commit, found.Summary)
+			c.Errorf("the decision is %s %s: %s", found.Decision, found.Commit, found.Summary)
 		}
 	}},
 }
 
-// silent makes the host return no statuses: the promotion waits, with the reason. The next run that can read them
-// continues.
-func (c *chain) silent(credential hostingtest.Credential, why string) {
+// withoutStatuses checks that the promotion waits and gives the reason while the statuses can't be read with a
+// credential. The next run that can read them promotes.
+func (c *chain) withoutStatuses(credential hostingtest.Credential, why string) {
 	c.Helper()
 	c.rules.Gates = afterStage(0, 0, "")
 	commit := c.commit("1")
@@ -336,14 +336,14 @@ func (c *chain) silent(credential hostingtest.Credential, why string) {
 	c.use(credential)
 	found := c.expect(promotion.Hold, c.initial)
 	if len(found.Warnings) == 0 || !strings.Contains(fmt.Sprint(found.Warnings), why) {
-		c.Errorf("it warns %+v, want %q", found.Warnings, why)
+		c.Errorf("the warnings are %+v, want %q", found.Warnings, why)
 	}
 	c.use(hostingtest.Writer)
 	c.expect(promotion.Promote, commit)
 }
 
-// TestManyCommits: 500 commits behind, a promotion with a soak reads the statuses of each host within a minute. Only
-// GitHub answers for many commits in one request.
+// TestManyCommits: an environment is 500 commits behind. A promotion with a soak needs about one request for each
+// commit, and on GitHub, which answers for many commits in one request, at most four.
 func TestManyCommits(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -394,7 +394,7 @@ func (c *chain) history(n int) (commits []string) {
 	return strings.Fields(gitserver.Git(c, c.local, "rev-list", "--reverse", c.initial+"..main"))
 }
 
-// TestGates specifies which gates the statuses of each host open.
+// TestGates runs the situations in [gates] over all hosts.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	for _, row := range gates {

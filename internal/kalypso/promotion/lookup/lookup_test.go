@@ -16,8 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// With 100 environments, and 500 commits behind, a promotion with soak and dwell makes at most four requests to the
-// API.
+// A promotion with soak and dwell makes at most four requests to GitHub's API, even if there are 100 environments and
+// the environment is 500 commits behind.
 func TestRequests(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
@@ -72,7 +72,7 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found.Decision != promotion.Promote || found.Commit != commits[400] {
-		t.Errorf("it is %s %s, want %s\n%s", found.Decision, found.Commit, commits[400], found.Summary)
+		t.Errorf("the decision is %s %s, want %s\n%s", found.Decision, found.Commit, commits[400], found.Summary)
 	}
 	requests := fake.Requests()
 	t.Logf("a promotion with 100 environments and 500 commits behind: %d requests to the API, at most 4; %d ms with Git",
@@ -82,9 +82,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestPinOfLostCommit: main is force-pushed, and loses the environment's commit. The pin of a commit that came after
-// the point where the lost one left main rolls nothing back; that of the commit at that point may. So the lost commit
-// is read from the server, over each transport.
+// TestPinOfLostCommit: main is force-pushed, and loses the environment's commit. A pin to a commit after the point
+// where the lost one branched off is no rollback, but a pin to the commit at that point may be. To find this point, the
+// lost commit is read from the server, over each transport.
 func TestPinOfLostCommit(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestPinOfLostCommit(t *testing.T) {
 					Rules:  promotion.Rules{Environment: "prod", Pinned: pinned},
 				})
 				if err != nil || found.Commit != pinned || found.RolledBack != want {
-					t.Errorf("pinned to %s, it is %+v (%v), want %q rolled back", pinned, found, err, want)
+					t.Errorf("pinned to %s, the decision is %+v (%v), want %q rolled back", pinned, found, err, want)
 				}
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestCheck: the commit and the state come either from their arguments or from a deployment. An unknown value counts as
-// set. Only a deployment may lack the commit; that is a warning.
+// TestCheck: the commit and the state are set either by their arguments or by a deployment. An unknown value is treated
+// as set. If a deployment has no promoted commit, that is only a warning.
 func TestCheck(t *testing.T) {
 	at := func(severity problem.Severity, argument, summary, detail string) problem.Problem {
 		return problem.Problem{
@@ -39,39 +39,39 @@ func TestCheck(t *testing.T) {
 		given status.Arguments
 		want  problem.Problems
 	}{
-		"given":             {given(), nil},
+		"commit and state":  {given(), nil},
 		"no description":    {with(given(), func(a *status.Arguments) { a.Description = "" }), nil},
 		"unknown arguments": {status.Arguments{Commit: unknown.Text, State: unknown.Text}, nil},
 		"no commit": {
 			with(given(), func(a *status.Arguments) { a.Commit = "" }), problem.Problems{missing("commit")},
 		},
 		"no state": {with(given(), func(a *status.Arguments) { a.State = "" }), problem.Problems{missing("state")}},
-		"nothing": {
+		"no commit and no state": {
 			status.Arguments{Description: "x"}, problem.Problems{missing("commit"), missing("state")},
 		},
-		"deployed":           {deployed(), nil},
+		"deployment":         {deployed(), nil},
 		"unknown deployment": {status.Arguments{Deployment: later}, nil},
-		"both": {
+		"commit, state and deployment": {
 			with(given(), func(a *status.Arguments) { a.Deployment = deployed().Deployment }),
 			problem.Problems{twice("commit"), twice("state"), twice("description")},
 		},
-		"both, unknown": {
+		"unknown commit and deployment": {
 			status.Arguments{Commit: unknown.Text, Description: unknown.Text, Deployment: later},
 			problem.Problems{twice("commit"), twice("description")},
 		},
-		"no promoted commit": {
+		"deployment without a promoted commit": {
 			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = "" }), problem.Problems{none},
 		},
-		"no promoted commit, and no verdict yet": {
+		"deployment without a promoted commit, with an unknown verdict": {
 			with(deployed(), func(a *status.Arguments) {
 				a.Deployment.PromotedCommit, a.Deployment.Verdict = "", unknown.Text
 			}), nil,
 		},
-		"promoted tag": {
+		"deployment with a tag as promoted commit": {
 			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = "v1.2" }),
 			problem.Problems{invalid(`"v1.2"`)},
 		},
-		"promoted hash with a line break": {
+		"deployment with a promoted commit that ends with a line break": {
 			with(deployed(), func(a *status.Arguments) { a.Deployment.PromotedCommit = first + "\n" }),
 			problem.Problems{invalid(`"` + first + `\n"`)},
 		},
@@ -98,8 +98,8 @@ func TestCheckTargetURL(t *testing.T) {
 	}
 }
 
-// TestImportID: an import ID is read back as the repo, commit and context that it was made for. A repo may contain an
-// @, and a context a #.
+// TestImportID: the import ID of a repo, a commit and a context is parsed to the same values. A repo may contain an @,
+// and a context a #.
 func TestImportID(t *testing.T) {
 	for _, want := range [][3]string{
 		{"https://github.com/acme/gitops", first, "kalypso/dev"},

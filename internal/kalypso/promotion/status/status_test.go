@@ -17,7 +17,7 @@ var (
 	second = strings.Repeat("0b", 20)
 )
 
-// given returns arguments that set everything themselves.
+// given returns arguments with a commit and a state, and without a deployment.
 func given() status.Arguments {
 	return status.Arguments{
 		Repo: "https://github.com/acme/gitops", Commit: first, Context: "kalypso/dev", State: "pending",
@@ -25,7 +25,7 @@ func given() status.Arguments {
 	}
 }
 
-// deployed returns arguments with a deployment.
+// deployed returns arguments with a deployment, which gives the commit, the state and the description.
 func deployed() status.Arguments {
 	return status.Arguments{
 		Repo: "https://github.com/acme/gitops", Context: "kalypso/dev", TargetURL: "https://ci.acme.io/runs/1",
@@ -38,15 +38,15 @@ func with(a status.Arguments, change func(*status.Arguments)) status.Arguments {
 	return a
 }
 
-// TestDueAfterChange: a change of a status's identity or content sets a new one, and so does an unknown value. Values
-// that change with every check of a deployment do not.
+// TestDueAfterChange: a new status is due if its repo, commit, context or content changes or is unknown. The summary of
+// a deployment, which changes with every observation, makes no status due.
 func TestDueAfterChange(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prior  func() status.Arguments
 		change func(*status.Arguments)
 		due    bool
 	}{
-		"nothing":             {given, func(*status.Arguments) {}, false},
+		"no change":           {given, func(*status.Arguments) {}, false},
 		"repo":                {given, func(a *status.Arguments) { a.Repo += ".git" }, true},
 		"commit":              {given, func(a *status.Arguments) { a.Commit = second }, true},
 		"context":             {given, func(a *status.Arguments) { a.Context = "kalypso/prod" }, true},
@@ -81,7 +81,7 @@ func TestDueAfterChange(t *testing.T) {
 			func() status.Arguments { return with(given(), func(a *status.Arguments) { a.Description = "" }) },
 			func(a *status.Arguments) { a.Commit, a.State, a.Deployment = "", "", deployed().Deployment }, false,
 		},
-		"a deployment in place of a description": {
+		"a deployment instead of a description": {
 			given,
 			func(a *status.Arguments) {
 				a.Commit, a.State, a.Description, a.Deployment = "", "", "", deployed().Deployment
@@ -98,7 +98,8 @@ func TestDueAfterChange(t *testing.T) {
 	}
 }
 
-// TestDueByAge: a status is set again if it was older than the age to renew at when it was read, and not at that age.
+// TestDueByAge: a status is due again if it was older than renew_after when it was read. At exactly this age it is not
+// due yet.
 func TestDueByAge(t *testing.T) {
 	set := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
@@ -106,16 +107,16 @@ func TestDueByAge(t *testing.T) {
 		times status.Times
 		due   bool
 	}{
-		"younger":                  {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(59 * time.Minute)}, false},
+		"younger than renew_after": {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(59 * time.Minute)}, false},
 		"exactly renew_after old":  {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour)}, false},
-		"older":                    {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour + time.Second)}, true},
-		"never renewed":            {0, status.Times{SetAt: set, SeenAt: set.Add(1000 * time.Hour)}, false},
+		"older than renew_after":   {time.Hour, status.Times{SetAt: set, SeenAt: set.Add(time.Hour + time.Second)}, true},
+		"no renew_after":           {0, status.Times{SetAt: set, SeenAt: set.Add(1000 * time.Hour)}, false},
 		"no status":                {time.Hour, status.Times{}, false},
 		"a status without a time":  {time.Hour, status.Times{SeenAt: set}, false},
 		"an answer without a time": {time.Hour, status.Times{SetAt: set}, false},
-		"set in the future":        {time.Hour, status.Times{SetAt: set.Add(2 * time.Hour), SeenAt: set}, false},
+		"a status of the future":   {time.Hour, status.Times{SetAt: set.Add(2 * time.Hour), SeenAt: set}, false},
 	} {
-		for kind, a := range map[string]status.Arguments{"given": given(), "deployed": deployed()} {
+		for kind, a := range map[string]status.Arguments{"no deployment": given(), "deployment": deployed()} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				a.RenewAfter = tc.after
 				if got := a.Due(a, tc.times, githost.EqualStatus); got != tc.due {
@@ -126,25 +127,25 @@ func TestDueByAge(t *testing.T) {
 	}
 }
 
-// TestNotRenewable: a status is not renewed on a host that accepts no new text for it.
+// TestNotRenewable: a status is not renewed on a host that ignores a status with the same state.
 func TestNotRenewable(t *testing.T) {
 	a := given()
 	a.RenewAfter = time.Hour
 	old := status.Times{SetAt: time.Unix(0, 0), SeenAt: time.Unix(0, 0).Add(2 * time.Hour)}
 	fixed := func(want, have githost.Status) bool { return want.State == have.State }
 	if a.Due(a, old, fixed) || !a.Due(a, old, githost.EqualStatus) {
-		t.Error("it is renewed where it can't be, or not where it can")
+		t.Error("the status is due on a host that can't renew it, or not due on a host that can")
 	}
 }
 
-// TestDueAfterDrift: a state, description or URL that another account changed is drift. Differences in the case of the
-// context, and in the description of a deployment, are not. The account does not matter.
+// TestDueAfterDrift: it is drift if another account changed the state, the description or the URL. It is no drift if
+// only the case of the context, the description of a deployment, or the account is different.
 func TestDueAfterDrift(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change          func(*githost.Status)
-		given, deployed bool // due
+		given, deployed bool // whether the status of these arguments is due
 	}{
-		"nothing":         {func(*githost.Status) {}, false, false},
+		"no change":       {func(*githost.Status) {}, false, false},
 		"case of context": {func(s *githost.Status) { s.Context = "Kalypso/DEV" }, false, false},
 		"state":           {func(s *githost.Status) { s.State = githost.Errored }, true, true},
 		"description":     {func(s *githost.Status) { s.Description = "Overruled" }, true, false},
@@ -165,8 +166,9 @@ func TestDueAfterDrift(t *testing.T) {
 	}
 }
 
-// TestSameStatus: a status that the host considers the same is neither drift nor due. A host that cannot change a
-// pending status considers any two pending ones the same. Another commit, context or state is due there too.
+// TestSameStatus: a status is neither drift nor due if the host considers it the same as ours. A host that can't change
+// a pending status considers any two pending statuses the same. There, too, a status for another commit, context or
+// state is due.
 func TestSameStatus(t *testing.T) {
 	bothPending := func(want, have githost.Status) bool {
 		return want.State == have.State && want.State == githost.Pending || githost.EqualStatus(want, have)
@@ -196,7 +198,8 @@ func TestSameStatus(t *testing.T) {
 	}
 }
 
-// TestObserve: the observed arguments contain the host's values, and do not change the given ones.
+// TestObserve: Observe returns arguments with the host's values, and does not change the arguments on which it is
+// called.
 func TestObserve(t *testing.T) {
 	found := githost.Status{Context: "KALYPSO/dev", State: githost.Failure, Description: "Overruled", Creator: "eve"}
 	want := with(given(), func(a *status.Arguments) {
@@ -215,18 +218,18 @@ func TestObserve(t *testing.T) {
 	}
 	imported := status.Arguments{Repo: given().Repo, Commit: first, Context: "kalypso/dev"}
 	if diff := cmp.Diff(given(), imported.Observe(given().Status(), githost.EqualStatus)); diff != "" {
-		t.Errorf("the import of what was set (-want +got):\n%s", diff)
+		t.Errorf("the imported arguments (-want +got):\n%s", diff)
 	}
 }
 
-// TestStatus: the status is made from the arguments or the deployment. Only the summary of a deployment is cut, by
-// characters and with a mark.
+// TestStatus: the status has the values of the arguments or of the deployment. A long summary of a deployment is cut
+// after a number of characters, not bytes, and ends with "…".
 func TestStatus(t *testing.T) {
 	full := strings.Repeat("ü", status.MaxDescription)
 	summed := func(summary string) status.Arguments {
 		return with(deployed(), func(a *status.Arguments) { a.Deployment.Summary = summary })
 	}
-	told := func(description string) githost.Status {
+	pending := func(description string) githost.Status {
 		return githost.Status{
 			Context: "kalypso/dev", State: githost.Pending, Description: description, TargetURL: "https://ci.acme.io/runs/1",
 		}
@@ -236,14 +239,14 @@ func TestStatus(t *testing.T) {
 		target string
 		want   githost.Status
 	}{
-		"given": {given(), first, told("Rolling out")},
-		"a description without a summary": {status.Arguments{Commit: first, State: "error"}, first,
+		"no deployment": {given(), first, pending("Rolling out")},
+		"no description": {status.Arguments{Commit: first, State: "error"}, first,
 			githost.Status{State: githost.Errored}},
-		"deployed":     {deployed(), first, told("1 of 2 clusters current.")},
-		"full summary": {summed(full), first, told(full)},
-		"long summary": {summed(full + "ü"), first, told(strings.Repeat("ü",
+		"deployment":   {deployed(), first, pending("1 of 2 clusters current.")},
+		"full summary": {summed(full), first, pending(full)},
+		"long summary": {summed(full + "ü"), first, pending(strings.Repeat("ü",
 			status.MaxDescription-1) + "…")},
-		"nothing promoted": {
+		"deployment without a promoted commit": {
 			status.Arguments{Commit: second, Deployment: &status.Deployment{Verdict: "pending"}}, "",
 			githost.Status{State: githost.Pending},
 		},
@@ -259,7 +262,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestTimes: stored times are read back. A text without a time gives none.
+// TestTimes: times are encoded and parsed to the same times. A text that can't be parsed gives no times.
 func TestTimes(t *testing.T) {
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	times := status.TimesOf(githost.Status{SetAt: at, SeenAt: at.Add(time.Minute)})
@@ -267,7 +270,7 @@ func TestTimes(t *testing.T) {
 		t.Errorf("encoded: %s", text)
 	}
 	if got := status.ParseTimes(times.Encode()); got != times {
-		t.Errorf("read back: %v", got)
+		t.Errorf("parsed: %v", got)
 	}
 	for _, text := range []string{"", "{", `{"set_at":"2025-03-01T12:00:00Z","seen_at":"soon"}`} {
 		if got := status.ParseTimes([]byte(text)); got != (status.Times{}) {
