@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestDataThatTheOperatorLacks reads the labels of the cluster type and the references to secrets. A template that
-// prints all data sees only the operator's fields.
+// TestDataThatTheOperatorLacks renders the labels of the cluster type and the references to secrets, which the operator
+// does not have. They are not among the fields that a template gets if it prints all data.
 func TestDataThatTheOperatorLacks(t *testing.T) {
 	data := testData().With(More{
 		ClusterTypeLabels: map[string]string{"region": "eu"},
@@ -23,7 +23,7 @@ func TestDataThatTheOperatorLacks(t *testing.T) {
 		`{{ contains "dev-large" (print .) }}`:                                                          "true",
 	} {
 		got, err := Text(t.Context(), &fleet.Template{Manifests: []string{text}}, data)
-		if want == "" { // set takes a map of any values
+		if want == "" { // set and keys need a map with values of any type
 			if err == nil || !strings.Contains(err.Error(), "wrong type for value") {
 				t.Errorf("%s: %q, %v", text, got, err)
 			}
@@ -38,7 +38,7 @@ func TestDataThatTheOperatorLacks(t *testing.T) {
 	}
 }
 
-// TestValueText returns values as the built-in config template writes them.
+// TestValueText checks the texts of values, as the built-in config template writes them.
 func TestValueText(t *testing.T) {
 	for _, tt := range []struct {
 		value any
@@ -54,7 +54,7 @@ func TestValueText(t *testing.T) {
 	}
 }
 
-// TestCheck reports the manifests of a template that do not parse, each with its place.
+// TestCheck checks that each manifest of a template that does not parse is reported, with its number and line.
 func TestCheck(t *testing.T) {
 	problems := Check(&fleet.Template{
 		Meta:      fleet.Meta{Name: "t"},
@@ -65,15 +65,15 @@ func TestCheck(t *testing.T) {
 	}
 	unclosed, undefined := "Manifest 2, line 1: unclosed action", `Manifest 3, line 1: function "none" not defined`
 	if d := problems[0].Detail; !strings.Contains(d, unclosed) {
-		t.Errorf("%q does not say %q", d, unclosed)
+		t.Errorf("%q does not contain %q", d, unclosed)
 	}
 	if d := problems[1].Detail; !strings.Contains(d, undefined) {
-		t.Errorf("%q does not say %q", d, undefined)
+		t.Errorf("%q does not contain %q", d, undefined)
 	}
 }
 
-// TestGrowingResults refuses calls whose result would be far too large before they are made, and those whose result is
-// too large. Calls with large arguments and a small result pass.
+// TestGrowingResults checks the limit of a function's result. If the result would be far too large, the function is not
+// called. Calls with large arguments and a small result are allowed.
 func TestGrowingResults(t *testing.T) {
 	const (
 		long = `{{ $t := repeat 100000 "ab\n" }}`

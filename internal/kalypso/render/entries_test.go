@@ -14,14 +14,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestEntriesRenderLikeTheWhole renders random templates for assignments with many common values, and compares the
-// results with those of text/template for all values.
-func TestEntriesRenderLikeTheWhole(t *testing.T) {
+// TestRenderingByEntries renders random templates for assignments with many common values. The common values are
+// rendered once, entry by entry. The result must be the same as text/template renders for all values.
+func TestRenderingByEntries(t *testing.T) {
 	joined, whole := 0, 0
 	for seed := range seeds.Of(t, 200, 2000) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		text := templateOfEntries(r)
-		f := fleetWithMuchInCommon(r, text)
+		f := fleetWithCommonConfigs(r, text)
 		s, _ := schedule.New(t.Context(), f)
 		config, problems := configure.New(t.Context(), f, s)
 		if err := problems.Err(); err != nil {
@@ -36,7 +36,7 @@ func TestEntriesRenderLikeTheWhole(t *testing.T) {
 			values := config.Of(0, n).Values
 			merged := values.Merge()
 			n++
-			want, wantErr := plainly(text, Data{
+			want, wantErr := renderWhole(text, Data{
 				Namespace: a.Namespace, ConfigData: merged.Data, ClusterType: a.ClusterType.Name,
 			})
 			if failed := len(result.Failures) > 0; failed != (wantErr != nil) {
@@ -66,7 +66,7 @@ func TestEntriesRenderLikeTheWhole(t *testing.T) {
 		}
 	}
 	if !seeds.Single() && (joined < 300 || whole < 10) {
-		t.Errorf("%d results were joined from entries and %d were not: too few of a sort to say much", joined, whole)
+		t.Errorf("%d results were joined from entries and %d were not: too few of one of them to test it", joined, whole)
 	}
 }
 
@@ -96,9 +96,9 @@ func templateOfEntries(r *rand.Rand) string {
 	return b.String()
 }
 
-// fleetWithMuchInCommon returns a fleet with the template as config template. The configs of its assignments begin with
-// the same ones.
-func fleetWithMuchInCommon(r *rand.Rand, text string) *fleet.Fleet {
+// fleetWithCommonConfigs returns a fleet with the template as config template. The same configs come first for all
+// assignments.
+func fleetWithCommonConfigs(r *rand.Rand, text string) *fleet.Fleet {
 	keys := []string{"a", "A", "a1", "a10", "a2", "0", "-", "a.b", "true", "z_", "b", strings.Repeat("k", 130)}
 	if r.IntN(4) == 0 {
 		keys = append(keys, "ümlaut", "line\nbreak", "\ufeff")

@@ -9,7 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// TestExternalSecretSpec names the store of most references once, and the stores of the other references beside them.
+// TestExternalSecretSpec checks that the store with the most references is named once, and that other references name
+// their own stores.
 func TestExternalSecretSpec(t *testing.T) {
 	reference := func(store, key, property string) map[string]any {
 		r := map[string]any{"store": store, "key": key}
@@ -65,7 +66,7 @@ data:
       key: c`,
 		},
 		{
-			name:       "two stores of as many references: the first by name",
+			name:       "two stores with equal numbers of references",
 			references: map[string]any{"A": reference("vault", "a", ""), "B": reference("azure", "b", "")},
 			want: `secretStoreRef:
   name: azure

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the results of the functions")
 
-// oddValues are values that different versions of libraries for YAML, numbers and texts have read differently.
+// oddValues are values that versions of the libraries for YAML, numbers and texts have treated differently.
 var oddValues = []any{
 	nil, true, false, 0, -1, int64(9007199254740993), uint64(18446744073709551615), 1.5, 1e21,
 	"", " ", "text", "<<", "=", "~", "null", "NULL", "yes", "On", "n", "0x1F", "0b101", "0o17", "017", "1_000", "1.0",
@@ -66,8 +66,9 @@ func calls(name string) []string {
 	return all
 }
 
-// TestFunctions pins the results of each function for odd values: if a new version of Go, Sprig or a YAML library
-// changes them, the trees of all fleets change. The results are in testdata/functions.txt.gz; -update writes them.
+// TestFunctions compares the results of each function for odd values with recorded results. If a new version of Go,
+// Sprig or a YAML library changes them, the trees of all fleets may change. The results are in
+// testdata/functions.txt.gz; -update writes them.
 func TestFunctions(t *testing.T) {
 	const golden = "testdata/functions.txt.gz"
 	var got strings.Builder
@@ -130,24 +131,27 @@ func readGolden(t *testing.T, file string) string {
 	return string(text)
 }
 
-// TestNewerLibraries pins where our libraries differ from those of Kalypso's operator; the guide Rules and
-// templates lists it.
+// TestNewerLibraries checks in which results our libraries differ from the older ones of Kalypso's operator. The guide
+// Rules and templates lists these differences.
 func TestNewerLibraries(t *testing.T) {
 	for text, want := range map[string]string{
-		`{{ toYaml "<<" }}`: `"<<"`, // there <<
-		// 0 in the operator's library, like all rows below
-		`{{ int "0x1F" }}`:                               "31",
-		`{{ int64 "0b101" }}`:                            "5",                   //
-		`{{ add "0o17" 1 }}`:                             "16",                  //
-		`{{ add1 "1_000" }}`:                             "1001",                //
-		`{{ sub "0x1F" 1 }}`:                             "30",                  //
-		`{{ mul "0x10" 2 }}`:                             "32",                  //
-		`{{ div "1.0" 1 }}`:                              "1",                   //
-		`{{ mod "0b101" 3 }}`:                            "2",                   //
-		`{{ max "0x1F" 7 }} {{ biggest "0x1F" 7 }}`:      "31 31",               //
-		`{{ min "0x1F" 70 }}`:                            "31",                  //
-		`{{ camelcase "NULL" }}`:                         "Null",                // there NULL
-		`{{ (semver "9999999999999999999.0.0").Major }}`: "9999999999999999999", // there an error
+		// The operator renders << without quotes.
+		`{{ toYaml "<<" }}`: `"<<"`,
+		// The operator takes these numbers for 0.
+		`{{ int "0x1F" }}`:                          "31",
+		`{{ int64 "0b101" }}`:                       "5",
+		`{{ add "0o17" 1 }}`:                        "16",
+		`{{ add1 "1_000" }}`:                        "1001",
+		`{{ sub "0x1F" 1 }}`:                        "30",
+		`{{ mul "0x10" 2 }}`:                        "32",
+		`{{ div "1.0" 1 }}`:                         "1",
+		`{{ mod "0b101" 3 }}`:                       "2",
+		`{{ max "0x1F" 7 }} {{ biggest "0x1F" 7 }}`: "31 31",
+		`{{ min "0x1F" 70 }}`:                       "31",
+		// The operator renders NULL.
+		`{{ camelcase "NULL" }}`: "Null",
+		// The operator gives an error.
+		`{{ (semver "9999999999999999999.0.0").Major }}`: "9999999999999999999",
 	} {
 		if _, err := template.New("").Funcs(functions).Parse(text); err != nil {
 			t.Fatal(err)

@@ -15,9 +15,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestPiecesRenderLikeTheWhole renders random templates for several assignments, cut into pieces and with shared
-// results, and compares with text/template for the whole text and a fresh copy of the data.
-func TestPiecesRenderLikeTheWhole(t *testing.T) {
+// TestRenderingByPieces renders random templates for several assignments: each template is cut into pieces, whose
+// results the assignments share. The result must be the same as text/template renders for the whole template and a new
+// copy of the data.
+func TestRenderingByPieces(t *testing.T) {
 	templates, failed, missing, rendered := 0, 0, 0, 0
 	for seed := range seeds.Of(t, 500, 1500) {
 		templates++
@@ -39,7 +40,7 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 				s.ofType = ofType
 				s.data.ClusterType = clusterType
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
-				want, wantErr := plainly(text, s.data.clone())
+				want, wantErr := renderWhole(text, s.data.clone())
 				w.buffer.Reset()
 				w.executor.spent = 0
 				err := w.manifest(m, s)
@@ -72,7 +73,7 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 	}
 	if rendered < templates || missing < templates/20 {
 		t.Errorf(
-			"%d rendered, %d failed, %d of them for a missing value: too few of a sort to say much",
+			"%d rendered, %d failed, %d of them for a missing value: too few to test each",
 			rendered,
 			failed,
 			missing,
@@ -80,8 +81,8 @@ func TestPiecesRenderLikeTheWhole(t *testing.T) {
 	}
 }
 
-// plainly returns the text as text/template renders it, repeatedly until it contains no template.
-func plainly(text string, data Data) (string, error) {
+// renderWhole returns the text as text/template renders it. It renders again until the result contains no template.
+func renderWhole(text string, data Data) (string, error) {
 	for range maxPasses + 1 {
 		if !strings.Contains(text, "{{") {
 			return text, nil

@@ -36,7 +36,8 @@ func testData() Data {
 	}
 }
 
-// TestText pins the rules of rendering: what is printed, joined, left out and rendered again.
+// TestText checks the rules of rendering: how values are printed, manifests are joined or left out, and results are
+// rendered again.
 func TestText(t *testing.T) {
 	tests := []struct {
 		name, contentType string
@@ -47,13 +48,14 @@ func TestText(t *testing.T) {
 			".Workload }} {{ .ClusterType }}"},
 			"app-test dev-large-app-test dev team-a app large"},
 		{
-			"storage by its older names",
+			"manifests by their older names",
 			"",
 			[]string{"{{ .Repo }} {{ .Branch }} {{ .Manifests.storage }}"},
 			"https://example.com/r main git",
 		},
-		{"missing older name is empty in a condition", "", []string{"{{ if .Path }}path{{ else }}none{{ end }}"}, "none"},
-		{"missing label is empty in a condition", "", []string{"{{ if .Labels.edge }}edge{{ else }}core{{ end }}"}, "core"},
+		{"missing manifest with an older name in a condition", "", []string{"{{ if .Path }}path{{ else }}none{{ end }}"},
+			"none"},
+		{"missing label in a condition", "", []string{"{{ if .Labels.edge }}edge{{ else }}core{{ end }}"}, "core"},
 		{
 			"missing value with a default",
 			"",
@@ -61,26 +63,26 @@ func TestText(t *testing.T) {
 				`"n" }}`},
 			"dn",
 		},
-		{"empty value prints nothing", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
-		{"null quoted is empty", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
-		{"manifests are joined", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
+		{"empty values", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
+		{"null in quotes", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
+		{"three manifests", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
 		{
-			"manifests of a shell file are joined without separators",
+			"three manifests of a shell file",
 			"sh",
 			[]string{"export A=1", "export B=2\n", "export C=3"},
 			"export A=1\nexport B=2\nexport C=3",
 		},
-		{"unknown content type is YAML", "toml", []string{"a", "b"}, "a\n---\nb"},
+		{"unknown content type", "toml", []string{"a", "b"}, "a\n---\nb"},
 		{
-			"empty manifests are left out",
+			"empty manifests",
 			"",
 			[]string{"{{ if false }}x{{ end }}", "a", "", "b", "{{/* nothing */}}"},
 			"a\n---\nb",
 		},
-		{"blanks are kept", "", []string{" ", "\n", "a"}, " \n---\n\n---\na"},
-		{"nothing but definitions", "", []string{`{{ define "x" }}x{{ end }}`, "a"}, "a"},
+		{"manifests of blanks", "", []string{" ", "\n", "a"}, " \n---\n\n---\na"},
+		{"a manifest with only a definition", "", []string{`{{ define "x" }}x{{ end }}`, "a"}, "a"},
 		{"values that contain templates", "", []string{"v: {{ .ConfigData.T }}"}, "v: large-text"},
-		{"braces that are printed render again", "", []string{"{{ `{{ .ClusterType }}` }}"}, "large"},
+		{"a printed template", "", []string{"{{ `{{ .ClusterType }}` }}"}, "large"},
 		{
 			"defined templates",
 			"",
@@ -91,7 +93,7 @@ func TestText(t *testing.T) {
 		{"loops", "", []string{"{{ range $k, $v := .Labels }}{{ $k }}={{ $v }};{{ end }}{{ range until 3 }}{{ if eq . 1 " +
 			"}}{{ continue }}{{ end }}{{ . }}{{ end }}"},
 			"empty=;purpose=test;02"},
-		{"toYaml indents by 4 and has no last newline", "", []string{"{{ toYaml .ConfigData.M }}"},
+		{"toYaml of a map", "", []string{"{{ toYaml .ConfigData.M }}"},
 			"a:\n    c:\n        - 1.5\n        - true\n        - null\nb: 1\n\"null\": null"},
 		{
 			"toYaml of text",
@@ -102,7 +104,7 @@ func TestText(t *testing.T) {
 		},
 		{"toYaml of a missing value", "", []string{"{{ toYaml .ConfigData.none }}"}, "null"},
 		{
-			"toYaml of the data is that of the operator's",
+			"toYaml of all data",
 			"",
 			[]string{`{{ toYaml . | splitList "\n" | first }}`},
 			"deploymenttargetname: app-test",
@@ -133,7 +135,7 @@ s: x
 t: |
     - a
     - b`},
-		{"stringify of anything else", "",
+		{"stringify of values that are not maps of any values", "",
 			[]string{"{{ stringify .ConfigData.L }}|{{ stringify .ConfigData.S }}|{{ stringify .Labels }}"},
 			"- x\n- big: 12345678901234567890\n  name: \"y\"|text|empty: \"\"\npurpose: test"},
 		{"unquote", "", []string{"{{ unquote .ConfigData.Q }}|{{ unquote `'\"x\"'` }}|{{ unquote `\"'x'\"` }}|{{ unquote " +
@@ -144,14 +146,14 @@ t: |
 			`"x"))) }}`},
 			// The result of github.com/mitchellh/hashstructure v1.1.0 for the same values.
 			"0 12638153115695167422 16390143479181108970 3344758751922209537 12161962213042174405 15992462139616234727"},
-		{"keys and values are sorted", "", []string{`{{ keys .ConfigData.M | join "," }} {{ values (dict "z" .Workspace ` +
+		{"keys and values", "", []string{`{{ keys .ConfigData.M | join "," }} {{ values (dict "z" .Workspace ` +
 			`"a" .ClusterType) | join "," }}`},
 			"a,b,null large,team-a"},
-		{"bounded functions are Sprig's within their bounds", "", []string{`{{ repeat 3 "ab" }}|{{ until -3 }}|{{ ` +
+		{"bounded functions within their bounds", "", []string{`{{ repeat 3 "ab" }}|{{ until -3 }}|{{ ` +
 			`untilStep 0 7 3 }}|{{ seq 5 }}|{{ seq 2 -1 }}|{{ seq 0 2 5 }}|{{ indent 2 "a\nb" }}|{{ nindent 1 "c" }}`},
 			"ababab|[0 -1 -2]|[0 3 6]|1 2 3 4 5|2 1 0 -1|0 2 4|  a\n  b|\n c"},
 		{
-			"data that a template changes stay unchanged for other templates",
+			"data that one of two manifests changes",
 			"",
 			[]string{
 				`{{ define "f" }}{{ $_ := set . "S" "changed" }}{{ end }}{{ template "f" .ConfigData }}{{ .ConfigData.S }}`,
@@ -160,7 +162,7 @@ t: |
 			"changed\n---\ntext",
 		},
 		{
-			"printf of the data prints no address",
+			"printf of all data",
 			"",
 			[]string{`{{ printf "%v" (list .) | contains "0x" }}{{ printf "100%% ` +
 				`%d" 3 }}`},
@@ -185,10 +187,10 @@ t: |
 	}
 }
 
-// TestTextFails pins the errors of templates, with their positions.
+// TestTextFails checks the errors of templates, with their positions.
 func TestTextFails(t *testing.T) {
 	tests := []struct{ name, manifest, want string }{
-		{"does not parse", "a\nb: {{ .X", "Manifest 1, line 2: unclosed action.\n  b: {{ .X"},
+		{"a template that does not parse", "a\nb: {{ .X", "Manifest 1, line 2: unclosed action.\n  b: {{ .X"},
 		{"a long line", "a\n  {{ x }}" + strings.Repeat("é", 300), "\n  {{ x }}" + strings.Repeat("é", 193)},
 		{"unclosed if", "a\n{{ if .X }}\n\nb", "line 4: unexpected EOF"},
 		{"unclosed action over lines", "a\n{{ if\n", "line 3: unclosed action started at line 2"},
@@ -196,7 +198,7 @@ func TestTextFails(t *testing.T) {
 		{"unknown field", "a\n{{ .Name }}", `line 2: <.Name>: can't evaluate field Name`},
 		{"missing value", "a\n\n{{ .Labels.edge }}", "line 3: {{ .Labels.edge }} prints a missing or null value"},
 		{
-			"missing value far on",
+			"missing value in a later line",
 			"a: {{ .ClusterType }}\nb: {{ .Labels.purpose }}\nc: {{ .ConfigData.none }}\n",
 			"line 3: {{ .ConfigData.none }} prints",
 		},
@@ -248,7 +250,7 @@ func TestTextFails(t *testing.T) {
 				"}}{{ end }}{{ end }}{{ template \"x\" 0 }}",
 			"Check its loops",
 		},
-		{"values in a circle", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
+		{"a value that refers to itself", "{{ .ConfigData.LOOP }}", "still contains a template ({{) after 8 more passes"},
 		{"value with a broken template", "{{ `{{ if }}` }}",
 			"in pass 2, in a template that came from a value: line 1: missing value for if"},
 		{"address in memory", `{{ printf "%5p" .Labels }}`, "%p prints a memory address"},
@@ -265,17 +267,17 @@ func TestTextFails(t *testing.T) {
 				t.Fatalf("no error, but %.200q", got)
 			}
 			if !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%q\ndoes not say %q", err, tt.want)
+				t.Errorf("%q\ndoes not contain %q", err, tt.want)
 			}
 			if strings.Contains(err.Error(), "kalypso_") || strings.Contains(err.Error(), manifestName) {
-				t.Errorf("%q shows what is ours alone", err)
+				t.Errorf("%q contains internal names", err)
 			}
 		})
 	}
 }
 
-// TestPassesAreCounted renders chains of values that contain templates, up to the last rendering that is allowed.
-func TestPassesAreCounted(t *testing.T) {
+// TestLimitOfPasses renders chains of values, each of which refers to the next, up to the allowed length and one more.
+func TestLimitOfPasses(t *testing.T) {
 	chain := func(n int) (string, error) {
 		data := testData()
 		data.ConfigData = map[string]any{"V0": "end"}
@@ -289,15 +291,15 @@ func TestPassesAreCounted(t *testing.T) {
 		)
 	}
 	if got, err := chain(maxPasses); got != "end" || err != nil {
-		t.Errorf("%d values that contain each other give %q, %v", maxPasses, got, err)
+		t.Errorf("%d values that refer to each other give %q, %v", maxPasses, got, err)
 	}
 	if _, err := chain(maxPasses + 1); !errors.Is(err, ErrTooManyPasses) {
-		t.Errorf("%d values that contain each other give the error %v", maxPasses+1, err)
+		t.Errorf("%d values that refer to each other give the error %v", maxPasses+1, err)
 	}
 }
 
-// TestFunctionsAreHermetic refuses functions whose results depend on the clock, the machine or chance. A new version of
-// Sprig may add some.
+// TestFunctionsAreHermetic checks that templates can't call functions whose results depend on the clock, the machine or
+// chance. A new version of Sprig may add such functions.
 func TestFunctionsAreHermetic(t *testing.T) {
 	for _, name := range []string{
 		"now", "date", "dateInZone", "ago", "toDate", "mustToDate", "htmlDate", "env", "expandenv", "getHostByName", "uuidv4",
@@ -311,7 +313,7 @@ func TestFunctionsAreHermetic(t *testing.T) {
 	}
 	if want, got := 190, len(functions); got != want {
 		t.Errorf(
-			"there are %d functions, not %d: look at the new ones, whether they are the same everywhere and always",
+			"there are %d functions, not %d: check that the results of new ones depend only on their arguments",
 			got,
 			want,
 		)

@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlKeys are keys that the library orders by their numbers, and by other characters than letters and digits.
+// yamlKeys are keys that are difficult to order: the YAML library orders them by the numbers in them, and puts letters
+// after other characters.
 var yamlKeys = []string{
 	"", " ", "a", "a b", "a:b", "a#b", "'", `\`, ",a", "[a", "{}", "&a", "*a", "!a", "|", "?", ":", "-", "--", "-a", "+",
 	".", "..", ".a", "/a", "_a", "<", "<<", "=", "~", "$a", "(a)", ";", "^", "0", "00", "7", "08", "017", "1.", "1.5",

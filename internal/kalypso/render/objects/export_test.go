@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse returns the objects in a text without the scanner, one a line, and whether a document is broken.
+// Parse returns the objects in a text, as the YAML parser finds them without the scanner, and whether a document is
+// broken.
 func Parse(text string) (lines []string, broken bool) {
 	n := 1
 	for _, o := range parse(nil, []byte(text), &n) {
@@ -24,5 +25,5 @@ func Parse(text string) (lines []string, broken bool) {
 // Shape returns the shape of a text.
 func Shape(text []byte) uint64 { return new(shaper).shape(text) }
 
-// Refusal returns why kustomize refuses a text, without regard to its shape.
+// Refusal returns why kustomize refuses a text. It checks the text itself, not only its shape.
 func Refusal(text []byte) *Invalid { return check(text) }

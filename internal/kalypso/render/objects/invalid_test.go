@@ -109,14 +109,14 @@ var invalid = []struct {
 		"missing metadata.name"},
 }
 
-// ours lists texts that kustomize reads, but that no cluster can apply.
-var ours = []string{
+// withoutAPIVersion lists texts that kustomize reads, but that no cluster can apply.
+var withoutAPIVersion = []string{
 	"kind: A\nmetadata: {name: b}\n",
 	"apiVersion: [a]\nkind: A\nmetadata: {name: x}\n",
 	list + "- kind: A\n  metadata: {name: x}\n",
 }
 
-// valid lists texts of files that kustomize reads, each with a name of its own.
+// valid lists texts of files that kustomize reads. No two contain objects with the same name.
 var valid = []string{
 	"", "\n", "# nothing\n", "---\n", "---\n---\n", "null\n", "~\n", "{}\n", "[]\n", "--- # nothing\n# else\n",
 	"---\n" + head + "---\n", "kind: K\r\napiVersion: v1\r\nmetadata:\r\n  name: b\r\n",
@@ -135,14 +135,14 @@ var valid = []string{
 func TestValidator(t *testing.T) {
 	var v objects.Validator
 	for _, tt := range invalid {
-		for range 2 { // the second time it knows the shape
+		for range 2 { // the second time, the validator knows the shape
 			found := v.Check("a.yaml", []byte(tt.text))
 			if found == nil || found.Line != tt.line || !strings.HasPrefix(found.Message, tt.why) {
 				t.Errorf("%s: %+v, want line %d: %s", tt.name, found, tt.line, tt.why)
 			}
 		}
 	}
-	for _, text := range ours {
+	for _, text := range withoutAPIVersion {
 		if found := v.Check("a.yaml", []byte(text)); found == nil || found.Message != "it has no apiVersion" {
 			t.Errorf("%q: %v", text, found)
 		}
@@ -154,7 +154,7 @@ func TestValidator(t *testing.T) {
 	}
 }
 
-// TestValidatorOfHostileTexts: kustomize never ends with these, or needs gigabytes.
+// TestValidatorOfHostileTexts checks texts for which kustomize would never end, or would need gigabytes.
 func TestValidatorOfHostileTexts(t *testing.T) {
 	bomb := head + "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c < 'k'; c++ {
@@ -167,7 +167,8 @@ func TestValidatorOfHostileTexts(t *testing.T) {
 	}{
 		{"a text that contains itself", head + "data:\n  a: &x [*x]\n", 6, "anchor 'x' value contains itself"},
 		{"many aliases", bomb, 13, "document contains excessive aliasing"},
-		{"the same after another fault", "a\n---\n" + head + "data:\n  a: &x [*x]\n", 1, "missing Resource metadata"},
+		{"a text that contains itself, after another fault", "a\n---\n" + head + "data:\n  a: &x [*x]\n", 1,
+			"missing Resource metadata"},
 		{"deep lists", head + "a: " + strings.Repeat("[", 20_000), 5, "exceeded max depth"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestValidatorOfHostileTexts(t *testing.T) {
 	}
 }
 
-// A kustomization is no object, but must be YAML.
+// A kustomization is not an object with a name, but must be valid YAML.
 func TestValidatorOfKustomization(t *testing.T) {
 	var v objects.Validator
 	if found := v.Check("kustomization.yaml", []byte("resources: [a.yaml]\n")); found != nil {
@@ -190,8 +191,8 @@ func TestValidatorOfKustomization(t *testing.T) {
 	}
 }
 
-// TestValidatorIsKustomize: kustomize refuses the same files.
-func TestValidatorIsKustomize(t *testing.T) {
+// TestValidatorEqualsKustomize checks that kustomize refuses the invalid files and reads the valid ones.
+func TestValidatorEqualsKustomize(t *testing.T) {
 	t.Parallel()
 	for i, tt := range invalid {
 		if i%8 != 0 && testing.Short() {
@@ -201,11 +202,12 @@ func TestValidatorIsKustomize(t *testing.T) {
 			t.Errorf("kustomize reads a file with %s", tt.name)
 		}
 	}
-	mustRead(t, append(append([]string{}, valid...), ours...))
+	mustRead(t, append(append([]string{}, valid...), withoutAPIVersion...))
 }
 
-// TestValidatorIsKustomizeOfRandomFiles: the same of random files, and of these after a small change.
-func TestValidatorIsKustomizeOfRandomFiles(t *testing.T) {
+// TestValidatorEqualsKustomizeForRandomFiles checks that kustomize reads and refuses the same random files as the
+// validator, before and after a small change.
+func TestValidatorEqualsKustomizeForRandomFiles(t *testing.T) {
 	t.Parallel()
 	const batch = 250
 	texts, changed := make([]string, 4*batch), make([]string, 4*batch)
@@ -245,7 +247,8 @@ func TestValidatorIsKustomizeOfRandomFiles(t *testing.T) {
 	mustRead(t, read)
 }
 
-// mustRead builds the files in one folder, and if that fails each alone: two may have the same objects.
+// mustRead fails the test if kustomize refuses a file. It builds all files in one folder first, which is faster. If
+// that fails, it builds each half on its own, since two files may have the same objects.
 func mustRead(t *testing.T, texts []string) {
 	t.Helper()
 	files := map[string]string{}

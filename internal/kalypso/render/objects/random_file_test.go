@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// randomFile returns a valid file of objects with names that contain i, in any form that YAML has.
+// randomFile returns a valid file of objects, written in any form that YAML allows. Their names contain i.
 func randomFile(r *rand.Rand, i int) string {
 	var b strings.Builder
 	if r.IntN(4) == 0 {
@@ -48,7 +48,7 @@ func randomFile(r *rand.Rand, i int) string {
 	return b.String()
 }
 
-// block writes a map or a list in lines with that indentation.
+// block writes a map or a list, each element on its own line with this indentation.
 func block(b *strings.Builder, r *rand.Rand, indent string, depth int) {
 	list := r.IntN(3) == 0
 	for n := range 1 + r.IntN(4) {
@@ -100,7 +100,7 @@ func word(r *rand.Rand) string {
 	return []string{"a", "bc", "d-e", "f.g", "h_i", "image", "replicas", "x9"}[r.IntN(8)]
 }
 
-// change deletes, inserts or doubles a part of a text.
+// change deletes, inserts or doubles a character or a line of a text.
 func change(r *rand.Rand, s string) string {
 	at := r.IntN(len(s))
 	switch r.IntN(4) {

@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 )
 
-// lines returns the objects as text, one a line.
+// lines returns a line of text for each object.
 func lines(found []objects.Object) (all []string) {
 	for _, o := range found {
 		all = append(all, fmt.Sprintf("%d: %s %s %s/%s", o.Document, o.APIVersion, o.Kind, o.Namespace, o.Name))
@@ -24,14 +24,14 @@ func TestScan(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"nothing", "", nil},
+		{"an empty text", "", nil},
 		{"comments", "# one\n---\n# two\n", nil},
 		{"an object", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\ndata: {}\n",
 			[]string{"1: v1 ConfigMap b/a"}},
 		{"quotes, comments and Windows' line ends",
 			"---\r\napiVersion: \"apps/v1\" # yes\r\nkind: 'Deployment'\r\n\r\nmetadata: # of it\r\n    name: a # b\r\n",
 			[]string{"1: apps/v1 Deployment /a"}},
-		{"metadata first, and labels with such names",
+		{"metadata first, and labels with the names of fields",
 			"metadata:\n  labels:\n    name: x\n    namespace: y\n  finalizers:\n  - name: z\n  name: a\nkind: " +
 				"K\napiVersion: g/v1\n",
 			[]string{"1: g/v1 K /a"}},
@@ -39,16 +39,17 @@ func TestScan(t *testing.T) {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  f: |\n    ---\n    kind: Secret\n    metadata:\n" +
 				"      name: b\n",
 			[]string{"1: v1 ConfigMap /a"}},
-		{"several", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: " +
+		{"several documents", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n---\n---\n# nothing\n--- # next\napiVersion: " +
 			"v1\nkind: B\n" +
 			"metadata:\n  name: b", []string{"1: v1 A /a", "2: v1 B /b"}},
-		{"dashes", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace: b\nspec:\n- -----\n-----: c\n- - - d\n" +
-			"----\n---\n\n---\tx\n", []string{"1: v1 A b/a", "2:   /"}},
-		{"separators that are none", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\n" +
+		{"lines of dashes",
+			"apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace: b\nspec:\n- -----\n-----: c\n- - - d\n" +
+				"----\n---\n\n---\tx\n", []string{"1: v1 A b/a", "2:   /"}},
+		{"lines that look like separators", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n---b: 1\n" +
 			"c: |\n  ---\n  d\n---\n" +
 			"apiVersion: v1\nkind: B\nmetadata:\n  name: b\nspec: {}\n---\n", []string{"1: v1 A /a", "2: v1 B /b"}},
 		{"JSON", `{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "n"}}`, []string{"1: v1 A n/a"}},
-		{"flow and block",
+		{"a document in flow style and one in block style",
 			"apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: B\nmetadata:\n  name: b\n",
 			[]string{"1: v1 A /a", "2: v1 B /b"}},
 		{"content on the separator", "--- {apiVersion: v1, kind: A, metadata: {name: a}}\n--- {apiVersion: v1, kind: B}\n",
@@ -57,27 +58,27 @@ func TestScan(t *testing.T) {
 			[]string{"1: v1 A v1/a"}},
 		{"a merge key", "x: &x\n  namespace: n\napiVersion: v1\nkind: A\nmetadata:\n  <<: *x\n  name: a\n",
 			[]string{"1: v1 A n/a"}},
-		{"a text in quotes that goes on",
+		{"a text in quotes over two lines",
 			"apiVersion: v1\nkind: A\nmetadata:\n  annotations:\n    a: \"x\n  namespace: y\"\n  name: a\n",
 			[]string{"1: v1 A /a"}},
 		{"a list", "apiVersion: v1\nkind: ConfigMapList\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n" +
 			"    name: a\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: b\n",
 			[]string{"1: v1 ConfigMap /a", "1: v1 ConfigMap /b"}},
-		{"nothing that identifies", "name: a\nnamespace: b\n", []string{"1:   /"}},
+		{"an object without apiVersion, kind and metadata", "name: a\nnamespace: b\n", []string{"1:   /"}},
 		{"no YAML", "a: b\n- c\n", []string{"1:   /"}},
 		{"a scalar", "no object\n---\napiVersion: v1\nkind: A\nmetadata:\n  name: a\n",
 			[]string{"1:   /", "2: v1 A /a"}},
 		{"a list at the top", "- a\n- b\n", []string{"1:   /"}},
 		{"a key twice", "apiVersion: v1\nkind: A\nkind: B\nmetadata:\n  name: a\n",
 			[]string{"1:   /"}},
-		{"no end of a quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
+		{"an open quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
 			[]string{"1:   /"}},
-		{"a Namespace is in no namespace, in any order of keys",
+		{"a Namespace with a namespace, in any order of keys",
 			"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  namespace: b\n---\n" +
 				"metadata:\n  namespace: b\n  name: a\nkind: Namespace\napiVersion: v1\n---\n" +
 				"{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: b}}\n",
 			[]string{"1: v1 Namespace /a", "2: v1 Namespace /a", "3: v1 Namespace /a"}},
-		{"null", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace:\n", []string{"1: v1 A /a"}},
+		{"a namespace that is null", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace:\n", []string{"1: v1 A /a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, lines(objects.Scan(nil, []byte(tt.text)))); diff != "" {
@@ -87,8 +88,9 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestScanIsParse builds documents of lines in any order, and compares what one scanner reads with the parser's result.
-func TestScanIsParse(t *testing.T) {
+// TestScanEqualsParse builds documents of random lines. The scanner must find the same objects in them as the YAML
+// parser.
+func TestScanEqualsParse(t *testing.T) {
 	top := []string{
 		"apiVersion: v1\n", "apiVersion: \"g.io/v1\"\n", "kind: A\n", "kind: 'B' # b\n", "kind: Namespace\n",
 		"kind: |\n  C\n", "# comment\n",
@@ -126,7 +128,7 @@ func TestScanIsParse(t *testing.T) {
 		}
 	}
 	if regular < 4_000 {
-		t.Errorf("only %d texts are YAML", regular)
+		t.Errorf("only %d texts are valid YAML", regular)
 	}
 }
 
@@ -138,15 +140,19 @@ func TestCheck(t *testing.T) {
 		defect     objects.Defect
 		why        string
 	}{
-		{"right", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: " + own, false, objects.None, ""},
-		{"of the cluster", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a", false, objects.None, ""},
-		{"no object", "a: b: c", false, objects.None, ""},
+		{"an object in its namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: " + own, false,
+			objects.None, ""},
+		{"an object without a namespace, as for the cluster", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a", false,
+			objects.None, ""},
+		{"no YAML", "a: b: c", false, objects.None, ""},
 		{"no name", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: b", false, objects.None, ""},
 		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", false,
 			objects.OtherNamespace, "ConfigMap b/a is not in dev-large-shop"},
-		{"another namespace of a reconciler", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", true,
+		{"an object of a reconciler in another namespace",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", true,
 			objects.None, ""},
-		{"no namespace", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: a", true,
+		{"an object of a reconciler without a namespace",
+			"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: a", true,
 			objects.OtherNamespace, "GitRepository.source.toolkit.fluxcd.io a has no namespace"},
 		{"kustomize's own file", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization", false, objects.None, ""},
 	} {
@@ -181,7 +187,7 @@ func TestServedVersion(t *testing.T) {
 	}
 }
 
-// BenchmarkScan reads what the built-in templates and Flux's usually render.
+// BenchmarkScan scans a file as templates for Flux usually render it.
 func BenchmarkScan(b *testing.B) {
 	text := []byte("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: shop\n  " +
 		"namespace: flux-system\n" +

@@ -56,7 +56,7 @@ func TestShape(t *testing.T) {
 		{"a schedule and a question elsewhere", "a: '*/5 * * * *' # why?\nb: c", "a: '*/5 * * * *' # why?\nb: d", true},
 		{"text that may be a key", "a: b\n? c", "a: d\n? c", false},
 		{"text that is a key elsewhere", "a: b\n*x : c", "a: d\n*x : c", false},
-		{"characters that are no letters", "a: b", "a: b\u2028c", false},
+		{"a character that is not a letter", "a: b", "a: b\u2028c", false},
 		{"the order of lines", "a: b\nc: d\n", "c: d\na: b\n", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestShapeDecides builds texts of lines in any order, and puts any values into them. If two have the same shape, both
-// are read, or both are refused in the same line for the same reason.
+// TestShapeDecides builds texts of random lines and values. The validator checks only one text of each shape, so two
+// texts with the same shape must both be valid, or both be invalid in the same line for the same reason.
 func TestShapeDecides(t *testing.T) {
 	lines := []string{
 		"%s: %s\n", "  %s: %s\n", "    %s: %s\n", "- %s\n", "  - %s\n", "  - %s: %s\n", "- - %s\n", "%s:\n", "  %s:\n",
