@@ -12,7 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// TestPlacementsWithOneUnknownInput makes one input of a fleet unknown at a time.
+// TestPlacementsWithOneUnknownInput makes one input of a fleet unknown, and checks whether all placements are still
+// decided.
 func TestPlacementsWithOneUnknownInput(t *testing.T) {
 	one := map[string]string{"a": unknown.Text}
 	all := map[string]string{unknown.Text: unknown.Text}
@@ -21,7 +22,7 @@ func TestPlacementsWithOneUnknownInput(t *testing.T) {
 		set  func(f *fleet.Fleet)
 		want bool
 	}{
-		{"nothing", func(*fleet.Fleet) {}, true},
+		{"no unknown input", func(*fleet.Fleet) {}, true},
 		{"YAML", func(f *fleet.Fleet) { f.Incomplete = true }, false},
 		{"environment", func(f *fleet.Fleet) { f.Environment = unknown.Text }, false},
 		{"cluster type's name", func(f *fleet.Fleet) { f.ClusterTypes[0].Name = unknown.Text }, false},
@@ -30,7 +31,7 @@ func TestPlacementsWithOneUnknownInput(t *testing.T) {
 		{"cluster type's label that a policy reads", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = one, map[string]string{"a": "b"}
 		}, false},
-		{"cluster type's label beside the one that a policy reads", func(f *fleet.Fleet) {
+		{"cluster type's label, while a policy reads another label", func(f *fleet.Fleet) {
 			f.ClusterTypes[0].Labels, f.Policies[0].ClusterTypes.MatchLabels = one, map[string]string{"b": "b"}
 		}, true},
 		{"cluster type's labels, one of which a policy reads", func(f *fleet.Fleet) {
@@ -99,7 +100,7 @@ func TestPlacementsWithOneUnknownInput(t *testing.T) {
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"a": "b"}
 			f.Policies[0].ClusterTypes.MatchLabels = map[string]string{"tier": "gold"}
 		}, true},
-		{"target's storage", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests = all }, true},
+		{"target's manifests", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Manifests = all }, true},
 		{"target's environment", func(f *fleet.Fleet) { f.Workloads[0].Targets[0].Environment = unknown.Text }, false},
 		{"target of another environment", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[1] = fleet.Target{Name: unknown.Text, Environment: "stage", Labels: all}
@@ -110,7 +111,7 @@ func TestPlacementsWithOneUnknownInput(t *testing.T) {
 				Targets: []fleet.Target{{Environment: "stage"}},
 			}
 		}, true},
-		{"targets as a whole", func(f *fleet.Fleet) {
+		{"all of a workload's targets", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets = []fleet.Target{{Name: unknown.Text, Environment: unknown.Text}}
 		}, false},
 		{"workspace of the workload's registration that nothing reads", func(f *fleet.Fleet) {
@@ -155,16 +156,16 @@ func TestPlacementsWithOneUnknownInput(t *testing.T) {
 				_, decided = made.Known()
 			}
 			if decided != tt.want {
-				t.Errorf("decided: %v", decided)
+				t.Errorf("all placements are decided: %v", decided)
 			}
 			if inputs := schedule.UnknownInputs(f); !decided && len(inputs) == 0 {
-				t.Error("nothing is named that is not known")
+				t.Error("UnknownInputs lists no input")
 			}
 		})
 	}
 }
 
-// TestUnknownInputs: each unknown input is listed once, by its attribute.
+// TestUnknownInputs: each unknown input that placements depend on is listed once, by its attribute.
 func TestUnknownInputs(t *testing.T) {
 	t.Parallel()
 	from := func(attribute, key string) problem.Origin { return problem.Origin{Attribute: attribute, Key: key} }

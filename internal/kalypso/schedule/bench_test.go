@@ -10,7 +10,7 @@ import (
 )
 
 // placedFleet returns a fleet with 5,000 deployment targets of 10 policies, each on 20 cluster types: 100,000
-// assignments. With a number, each policy chooses 20 of 40.
+// assignments. If number is set, each policy chooses 20 of 40 cluster types.
 func placedFleet(number bool) *fleet.Fleet {
 	f := &fleet.Fleet{Environment: "dev"}
 	clusterTypes := 20
@@ -44,7 +44,8 @@ func placedFleet(number bool) *fleet.Fleet {
 	return f
 }
 
-// BenchmarkPlacement schedules 100,000 assignments without a number, with one, and with one and the earlier decisions.
+// BenchmarkPlacement schedules 100,000 assignments: without a number of cluster types, with a number, and with a number
+// and earlier decisions.
 func BenchmarkPlacement(b *testing.B) {
 	kept := placedFleet(true)
 	first, _ := schedule.New(b.Context(), kept)

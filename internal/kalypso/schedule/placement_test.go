@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// scheduled returns the cluster types of each deployment target, with "?" for undecided ones.
+// scheduled returns the cluster types of each deployment target, and under "?" the undecided cluster types.
 func scheduled(t *testing.T, f *fleet.Fleet) map[string][]string {
 	t.Helper()
 	s, ps := schedule.New(t.Context(), f)
@@ -55,7 +55,7 @@ func policyOf(team string, s *placement.Spec) *fleet.SchedulingPolicy {
 	}
 }
 
-// TestPlacementOfPolicies schedules with taints, numbers and earlier decisions, and with unknown values.
+// TestPlacementOfPolicies schedules fleets with taints, numbers of cluster types, earlier decisions and unknown values.
 func TestPlacementOfPolicies(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
 	unknownTaint := placement.Taint{Key: "pci", Value: unknown.Text, Effect: placement.NoSelect}
@@ -63,8 +63,8 @@ func TestPlacementOfPolicies(t *testing.T) {
 		change func(f *fleet.Fleet)
 		want   map[string][]string
 	}{
-		"nothing": {func(*fleet.Fleet) {}, map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}}},
-		"a taint keeps out every policy": {
+		"no rules": {func(*fleet.Fleet) {}, map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}}},
+		"a taint that no policy tolerates": {
 			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{taint} },
 			map[string][]string{"x-web": {"b", "c"}, "y-web": {"b", "c"}},
 		},
@@ -101,7 +101,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			},
 			map[string][]string{"x-web": {"a"}, "y-web": {"b"}},
 		},
-		"an unknown taint, all policies": {
+		"an unknown taint that may concern all policies": {
 			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint} },
 			map[string][]string{"?": {"a"}, "x-web": {"b", "c"}, "y-web": {"b", "c"}},
 		},
@@ -124,7 +124,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			},
 			map[string][]string{"?": {"a"}, "x-web": {"b"}, "y-web": {"c"}},
 		},
-		"an unknown taint, a number": {
+		"an unknown taint, and a policy with a number": {
 			func(f *fleet.Fleet) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
 				f.Policies[0].Placement = &placement.Spec{Number: new(1), Names: []string{"a", "b"}}
@@ -197,7 +197,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if _, undecided := c.want["?"]; undecided && known {
-				t.Error("no input is said to be unknown")
+				t.Error("UnknownInputs lists no input")
 			}
 		})
 	}

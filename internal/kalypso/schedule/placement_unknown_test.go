@@ -19,11 +19,11 @@ import (
 type input struct {
 	name    string
 	unknown func()
-	// values are the values that it may get.
+	// values sets the input to one of the values that it may get.
 	values []func()
 }
 
-// inputOf returns an input whose value is at.
+// inputOf returns an input whose value is stored at the address at.
 func inputOf[T any](name string, at *T, unknown T, values ...T) input {
 	in := input{name: name, unknown: func() { *at = unknown }}
 	for _, v := range values {
@@ -32,7 +32,7 @@ func inputOf[T any](name string, at *T, unknown T, values ...T) input {
 	return in
 }
 
-// placementInputs returns the inputs of a fleet's placement, in an order that is the same for equal fleets.
+// placementInputs returns the inputs of a fleet's placement, in the same order for equal fleets.
 func placementInputs(f *fleet.Fleet) (all []input) {
 	const u = unknown.Text
 	for _, ct := range f.ClusterTypes {
@@ -82,8 +82,8 @@ func placementInputs(f *fleet.Fleet) (all []input) {
 	return all
 }
 
-// fleetWithHistory returns a random fleet with the decisions of an earlier pass over a similar fleet. The same seed
-// gives the same fleet.
+// fleetWithHistory returns a random fleet, usually with the decisions of an earlier pass over a similar fleet. The same
+// seed gives the same fleet.
 func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 20))
@@ -122,9 +122,9 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 	return f
 }
 
-// TestDecidedPlacementsStayOnceInputsAreKnown schedules random fleets with unknown inputs, and again with possible
-// values: everything that was decided stays the same.
-func TestDecidedPlacementsStayOnceInputsAreKnown(t *testing.T) {
+// TestDecidedPlacementsOfUnknownInputs schedules random fleets with unknown inputs, as in a plan, and again with
+// possible values, as in an apply. Everything that the plan decided must be the same in the apply.
+func TestDecidedPlacementsOfUnknownInputs(t *testing.T) {
 	t.Parallel()
 	compared, decided, known := 0, 0, 0
 	for seed := range seeds.Of(t, 300, 4000) {
@@ -157,7 +157,7 @@ func TestDecidedPlacementsStayOnceInputsAreKnown(t *testing.T) {
 			}
 			for _, target := range planned.Unscheduled {
 				if !slices.ContainsFunc(actual.Unscheduled, func(t *fleet.DeploymentTarget) bool { return t.Name == target.Name }) {
-					t.Fatalf("seed %d, unknown %v: %s was said to be placed nowhere, and is placed", seed, names, target.Name)
+					t.Fatalf("seed %d, unknown %v: the plan places %s nowhere, but the apply places it", seed, names, target.Name)
 				}
 			}
 			if planned.DecisionsKnown() {
@@ -171,7 +171,7 @@ func TestDecidedPlacementsStayOnceInputsAreKnown(t *testing.T) {
 	}
 	t.Logf("%d comparisons, %d cluster types and %d decisions known", compared, decided, known)
 	if !seeds.Single() && (decided < compared/2 || known < compared/10) {
-		t.Error("too little is known to say much")
+		t.Error("the plans decide too little to test them")
 	}
 }
 

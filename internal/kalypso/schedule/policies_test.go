@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestPolicies: an assignment names the policies that made it, and no policy that made another one.
+// TestPolicies: an assignment lists the policies that made it, and no policies that only made other assignments.
 func TestPolicies(t *testing.T) {
 	selects := func(name, team string) *fleet.SchedulingPolicy {
 		p := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: name}}

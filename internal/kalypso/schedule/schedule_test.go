@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// TestNamespaceIsKubernetes compares the rule for namespaces with that of Kubernetes.
-func TestNamespaceIsKubernetes(t *testing.T) {
+// TestNamespace compares our rule for namespaces with Kubernetes' rule.
+func TestNamespace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const letters, others = "abcmz0129--", ".A_ \n\x00\xc3~/:`{@["
 	name := func() string {
@@ -38,6 +38,6 @@ func TestNamespaceIsKubernetes(t *testing.T) {
 		}
 	}
 	if valid < 4000 || valid > 16_000 {
-		t.Errorf("%d of 20000 namespaces are valid: the names are not what they should be", valid)
+		t.Errorf("%d of 20000 namespaces are valid: the random names do not cover both cases", valid)
 	}
 }

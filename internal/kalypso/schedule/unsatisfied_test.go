@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestLostTargets: the error about targets that fit no cluster type any more names what excludes each one, and gives
-// advice only about that.
+// TestLostTargets: the error about targets that no longer fit any cluster type gives the reason for each cluster type,
+// and advice only for these reasons.
 func TestLostTargets(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
 	one := 1
@@ -29,7 +29,7 @@ func TestLostTargets(t *testing.T) {
 		}, []string{"east, west: the taint pci=true:NoSelect is not tolerated"}, []string{untaint}},
 		{"names", func(f *fleet.Fleet) { f.Policies[0].Placement.Names = []string{"north"} },
 			[]string{"east, west: placement names other cluster types"}, []string{rename}},
-		{"both", func(f *fleet.Fleet) {
+		{"names and a taint", func(f *fleet.Fleet) {
 			f.Policies[0].Placement.Names = []string{"east"}
 			f.ClusterTypes[0].Taints = []placement.Taint{taint}
 		}, []string{"east: the taint", "west: placement names other"}, []string{untaint, rename}},
@@ -51,7 +51,7 @@ func TestLostTargets(t *testing.T) {
 			}
 			text := s.CheckUnsatisfied(t.Context(), f, problem.Warn).Err()
 			if text == nil {
-				t.Fatal("it is no error")
+				t.Fatal("there is no error")
 			}
 			for _, want := range append(tt.why, tt.advice...) {
 				if !strings.Contains(text.Error(), want) {

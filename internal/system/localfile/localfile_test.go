@@ -44,11 +44,11 @@ func TestRead(t *testing.T) {
 		}
 	}
 	if _, err := localfile.Read(t.Context(), in("file"), 7); !errors.Is(err, localfile.ErrTooLarge) {
-		t.Errorf("larger than its bound: %v", err)
+		t.Errorf("a file larger than the bound: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := localfile.Read(ended, in("file"), 8); err != nil && !errors.Is(err, localfile.ErrSlow) {
-		t.Errorf("after the end: %v", err)
+		t.Errorf("with a canceled context: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
-// TestPanic: a panic of one call does not end the process or stop the other calls. The first panic is returned. Its
-// text names the object and the place, and no value.
+// TestPanic: a panic in one call neither ends the process nor stops the other calls. The first panic is reported. Its
+// text has the object and the place in the code, but not the value of the panic, which may be secret.
 func TestPanic(t *testing.T) {
 	ran := make([]bool, 100)
 	var err error
@@ -44,7 +44,7 @@ func TestPanic(t *testing.T) {
 	}
 	for i, has := range ran {
 		if !has {
-			t.Errorf("%d did not run", i)
+			t.Errorf("call %d did not run", i)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
-// TestMap: each call runs once, also inside another one, and the results keep their order.
+// TestMap: each call runs once, also if calls are nested, and the results are in the order of the calls.
 func TestMap(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100} {
 		var calls atomic.Int64

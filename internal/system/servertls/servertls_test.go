@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
-// TestParse: texts that are no certificates or keys are errors at their fields, without anything of the texts.
+// TestParse: a text that is not a certificate or key is an error at its field. The error must not contain a part of the
+// text.
 func TestParse(t *testing.T) {
 	one, other := tlsserver.NewPair(t), tlsserver.NewPair(t)
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -29,18 +30,20 @@ func TestParse(t *testing.T) {
 	bundle := "# One authority\n" + one.Certificate + "\n# Another one\r\n" + other.Certificate
 	for name, tc := range map[string]struct {
 		given servertls.Certificates
-		want  string // fields with reasons
+		want  string // the fields with the reasons, separated by |
 	}{
-		"nothing":      {servertls.Certificates{}, ""},
+		"no fields":    {servertls.Certificates{}, ""},
 		"an authority": {servertls.Certificates{Authorities: one.Certificate}, ""},
 		"a bundle":     {servertls.Certificates{Authorities: bundle}, ""},
 		"a client":     {servertls.Certificates{Client: one.Certificate, ClientKey: one.Key}, ""},
 		"a chain":      {servertls.Certificates{Client: one.Certificate + other.Certificate, ClientKey: one.Key}, ""},
 		"EC parameters": {servertls.Certificates{Client: one.Certificate,
 			ClientKey: encode("EC PARAMETERS", "x") + one.Key}, ""},
-		"no authority":  {servertls.Certificates{Authorities: "canary"}, "ca_certificate: contains no certificate"},
-		"a file's name": {servertls.Certificates{Authorities: "/etc/canary.pem"}, "ca_certificate: contains no certificate"},
-		"only a request": {servertls.Certificates{Authorities: encode("CERTIFICATE REQUEST", "canary")},
+		"text as authority": {servertls.Certificates{Authorities: "canary"},
+			"ca_certificate: contains no certificate"},
+		"the name of a file as authority": {servertls.Certificates{Authorities: "/etc/canary.pem"},
+			"ca_certificate: contains no certificate"},
+		"a certificate request as authority": {servertls.Certificates{Authorities: encode("CERTIFICATE REQUEST", "canary")},
 			"ca_certificate: contains no certificate"},
 		"a key as authority": {servertls.Certificates{Authorities: one.Certificate + one.Key},
 			"ca_certificate: contains a private key"},
@@ -48,13 +51,13 @@ func TestParse(t *testing.T) {
 			"ca_certificate: contains a certificate that can't be parsed"},
 		"a cut authority": {servertls.Certificates{Authorities: bundle[:len(bundle)-30]},
 			"ca_certificate: contains a certificate that can't be parsed"},
-		"no client": {servertls.Certificates{Client: "canary", ClientKey: one.Key},
+		"text as client certificate": {servertls.Certificates{Client: "canary", ClientKey: one.Key},
 			"client_certificate: contains no certificate"},
-		"a key as client": {servertls.Certificates{Client: one.Key, ClientKey: one.Key},
+		"a key as client certificate": {servertls.Certificates{Client: one.Key, ClientKey: one.Key},
 			"client_certificate: contains a private key"},
-		"no key": {servertls.Certificates{Client: one.Certificate, ClientKey: "canary"},
+		"text as key": {servertls.Certificates{Client: one.Certificate, ClientKey: "canary"},
 			"client_key: is not a private key"},
-		"a certificate's key": {servertls.Certificates{Client: one.Certificate, ClientKey: one.Certificate},
+		"a certificate as key": {servertls.Certificates{Client: one.Certificate, ClientKey: one.Certificate},
 			"client_key: is not a private key"},
 		"a broken key": {servertls.Certificates{Client: one.Certificate, ClientKey: encode("PRIVATE KEY", "canary")},
 			"client_key: is not a private key"},
@@ -62,15 +65,15 @@ func TestParse(t *testing.T) {
 			ClientKey: encode("ENCRYPTED PRIVATE KEY", "canary")}, "client_key: is encrypted"},
 		"an older encrypted key": {servertls.Certificates{Client: one.Certificate, ClientKey: old},
 			"client_key: is encrypted"},
-		"another key": {servertls.Certificates{Client: one.Certificate, ClientKey: other.Key},
+		"the key of another certificate": {servertls.Certificates{Client: one.Certificate, ClientKey: other.Key},
 			"client_key: is not the private key of the first certificate"},
 		"another kind of key": {servertls.Certificates{Client: one.Certificate, ClientKey: pkcs1},
 			"client_key: is not the private key of the first certificate"},
 		"a chain in another order": {servertls.Certificates{Client: other.Certificate + one.Certificate, ClientKey: one.Key},
 			"client_key: is not the private key of the first certificate"},
-		"a client without a key": {servertls.Certificates{Client: one.Certificate}, "client_key: is required"},
-		"a key without a client": {servertls.Certificates{ClientKey: one.Key}, "client_certificate: is required"},
-		"all wrong": {servertls.Certificates{Authorities: "canary", Client: "canary", ClientKey: "canary"},
+		"a client certificate without a key": {servertls.Certificates{Client: one.Certificate}, "client_key: is required"},
+		"a key without a client certificate": {servertls.Certificates{ClientKey: one.Key}, "client_certificate: is required"},
+		"text in all fields": {servertls.Certificates{Authorities: "canary", Client: "canary", ClientKey: "canary"},
 			"ca_certificate: contains no|client_certificate: contains no|client_key: is not"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func read(t testing.TB, texts ...string) *fleet.Fleet {
 	return f
 }
 
-// TestReasons pins the reasons for the target "app-test", and those for policies that place nothing.
+// TestReasons checks the reasons why the target "app-test" is not placed, and why policies place nothing.
 func TestReasons(t *testing.T) {
 	const none = ""
 	region := func(value string) string { return "labelSelector: {matchLabels: {region: " + value + "}}" }
@@ -75,7 +75,7 @@ func TestReasons(t *testing.T) {
 		unscheduled, idle []string
 	}{
 		{
-			"placed",
+			"a target that is placed",
 			[]string{large, target("", ""), schedulingPolicy("all", none, none)},
 			nil, nil,
 		},
@@ -116,7 +116,7 @@ func TestReasons(t *testing.T) {
 				`"team-b" and must be "team-a"; label "a" is missing and must be "b".`},
 		},
 		{
-			"expressions, those that match left out",
+			"expressions, some of which match",
 			[]string{
 				large,
 				target("", "tier: silver, edge: 'true', empty: ''"),
@@ -137,7 +137,7 @@ func TestReasons(t *testing.T) {
 				`label "tier" is "silver" and must be none of "bronze", "silver".`},
 		},
 		{
-			"no cluster type selected: the nearest, of two the first",
+			"no cluster type selected, two equally near ones",
 			[]string{
 				clusterType("a", ""),
 				large,
@@ -150,7 +150,7 @@ func TestReasons(t *testing.T) {
 			[]string{`p: No cluster type is selected; the closest is "small": label "region" is "west" and must be "east".`},
 		},
 		{
-			"neither side",
+			"neither the target nor a cluster type selected",
 			[]string{large, target("", ""), schedulingPolicy("p", "workspace: team-a", region("east"))},
 			[]string{`p: The deployment target is not selected: workspace is missing and must be "team-a". No cluster type is ` +
 				`selected; the closest is "large": label "region" is "west" and must be "east".`},
@@ -170,7 +170,7 @@ func TestReasons(t *testing.T) {
 			[]string{"there is no policy"}, nil,
 		},
 		{
-			"several policies: one that selects the target comes first, though no cluster type has its labels",
+			"several policies, one of which selects the target",
 			[]string{large, target("team-b", "tier: silver"),
 				schedulingPolicy("a", "workspace: team-a, labelSelector: {matchLabels: {tier: gold}}", none),
 				schedulingPolicy("b", "labelSelector: {matchLabels: {tier: gold}}", none),
@@ -241,7 +241,8 @@ func summary(e *engine.Explanation) (all []string) {
 	return all
 }
 
-// TestReasonsAreBounded schedules fleets that place nothing: each target lists only the nearest of its many reasons.
+// TestReasonsAreBounded explains fleets in which nothing is placed. If there are many targets, each lists only the
+// nearest policies.
 func TestReasonsAreBounded(t *testing.T) {
 	const policies = 30
 	for targets, want := range map[int]int{
@@ -272,7 +273,7 @@ func TestReasonsAreBounded(t *testing.T) {
 		for _, u := range e.Unscheduled {
 			if len(u.Rejections) != want || u.Rejections[0].Policy.Name != "p29" {
 				t.Fatalf(
-					"%d targets: %d reasons, want %d; the first is that of %s",
+					"%d targets: %d reasons, want %d; the first is for the policy %s",
 					targets,
 					len(u.Rejections),
 					want,

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// TestProblems pins which problems stop an explanation.
+// TestProblems checks with which problems of a fleet there is no explanation.
 func TestProblems(t *testing.T) {
 	fleetOf := func(more ...string) *fleet.Fleet {
 		return read(t,
@@ -27,7 +27,7 @@ func TestProblems(t *testing.T) {
 		want  []string // severity and summary
 		shown bool
 	}{
-		{"valid", fleetOf(), nil, true},
+		{"valid fleet", fleetOf(), nil, true},
 		{"template that does not parse", fleetOf(broken), []string{"warning: Template does not parse"}, true},
 		{
 			"template that fails",
@@ -46,8 +46,8 @@ func TestProblems(t *testing.T) {
 			[]string{"warning: Template rendering failed"},
 			true,
 		},
-		{"values that a schema refuses", fleetOf(refusing), []string{"warning: Values violate their schema"}, true},
-		{"schema that is none", fleetOf(document("ConfigSchema", "none", "", `schema: '{'`)),
+		{"values that violate a schema", fleetOf(refusing), []string{"warning: Values violate their schema"}, true},
+		{"invalid schema", fleetOf(document("ConfigSchema", "none", "", `schema: '{'`)),
 			[]string{"error: Invalid JSON Schema"}, false},
 		{
 			"missing template",
@@ -59,14 +59,14 @@ func TestProblems(t *testing.T) {
 			schedulingPolicy("web", "", "labelSelector: {matchLabels: {tier: web}}"),
 			document("ClusterType", "small", "", `reconciler: gone, namespaceService: "n"`)),
 			[]string{"warning: Missing template"}, true},
-		{"duplicate", fleetOf(clusterType("large", "")), []string{"error: Duplicate object"}, false},
+		{"two cluster types with one name", fleetOf(clusterType("large", "")), []string{"error: Duplicate object"}, false},
 		{
-			"namespace too long",
+			"namespace that is too long",
 			fleetOf(clusterType(strings.Repeat("l", 60), "")),
 			[]string{"error: Invalid namespace"},
 			false,
 		},
-		{"the fleet's own beside a template's", fleetOf(broken, clusterType("large", "")),
+		{"two cluster types with one name, and a template that does not parse", fleetOf(broken, clusterType("large", "")),
 			[]string{"error: Duplicate object", "warning: Template does not parse"}, false},
 	}
 	for _, tt := range tests {
@@ -91,6 +91,6 @@ func TestProblems(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if e, problems := engine.Explain(ctx, fleetOf()); e != nil || !errors.Is(problems.Err(), context.Canceled) {
-		t.Errorf("stopped: %v, %v", e, problems)
+		t.Errorf("with a canceled context: %v, %v", e, problems)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestReasonsAgreeWithTheSchedule compares the reasons in random fleets with the selectors, in any order of the
-// objects.
-func TestReasonsAgreeWithTheSchedule(t *testing.T) {
+// TestReasonsOfRandomFleets compares the reasons in random fleets with their selectors. The reasons must not depend on
+// the order of the objects.
+func TestReasonsOfRandomFleets(t *testing.T) {
 	unscheduled, idle := 0, 0
 	for seed := range seeds.Of(t, 100, 200) {
 		f := randomFleet(rand.New(rand.NewPCG(seed, 1)))
@@ -66,7 +66,7 @@ func TestReasonsAgreeWithTheSchedule(t *testing.T) {
 		}
 	}
 	if !seeds.Single() && (unscheduled < 100 || idle < 100) {
-		t.Errorf("the fleets have %d unscheduled targets and %d idle policies alone", unscheduled, idle)
+		t.Errorf("the fleets have only %d unscheduled targets and %d idle policies", unscheduled, idle)
 	}
 }
 

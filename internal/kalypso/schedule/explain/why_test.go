@@ -15,8 +15,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestWhy pins the answer for a deployment target and a cluster type, also if the target is placed elsewhere.
-func TestWhy(t *testing.T) {
+// TestExplainPair checks the answer for a deployment target and a cluster type: which policies place it there, or why
+// none does.
+func TestExplainPair(t *testing.T) {
 	gold := "labelSelector: {matchLabels: {tier: gold}}"
 	east := "labelSelector: {matchLabels: {region: east}}"
 	for _, tt := range []struct {
@@ -28,7 +29,7 @@ func TestWhy(t *testing.T) {
 		{"placed there by two policies", []string{schedulingPolicy("b", "", ""), schedulingPolicy("a", "", ""),
 			schedulingPolicy("c", gold, "")},
 			[]string{`It is placed there by "a", "b".`}},
-		{"placed elsewhere", []string{schedulingPolicy("east", "", east),
+		{"placed on another cluster type", []string{schedulingPolicy("east", "", east),
 			schedulingPolicy("gold", "workspace: team-a, "+gold, "")}, []string{
 			`No scheduling policy places it there; the closest is "east". The cluster type is not selected: label "region" is ` +
 				`"west" and must be "east".`,
@@ -45,7 +46,7 @@ func TestWhy(t *testing.T) {
 				`must be "xl".`,
 			`gold: The deployment target is not selected: label "tier" is "silver" and must be "gold".`,
 		}},
-		{"neither side", []string{schedulingPolicy("p", gold, east)}, []string{
+		{"neither target nor cluster type", []string{schedulingPolicy("p", gold, east)}, []string{
 			`No scheduling policy places it there; the closest is "p". The deployment target is not selected: label "tier" is ` +
 				`"silver" and must be "gold". The cluster type is not selected: label "region" is "west" and must be "east".`,
 			`p: The deployment target is not selected: label "tier" is "silver" and must be "gold". The cluster type is not ` +
@@ -70,22 +71,23 @@ func TestWhy(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			if _, err := e.Explain("app", "large"); !errors.Is(err, explain.ErrNoTarget) {
-				t.Errorf("of no target: %v", err)
+				t.Errorf("a target that does not exist: %v", err)
 			}
 			if _, err := e.Explain("app-test", "huge"); !errors.Is(err, explain.ErrNoClusterType) {
-				t.Errorf("of no cluster type: %v", err)
+				t.Errorf("a cluster type that does not exist: %v", err)
 			}
 		})
 	}
 }
 
-// TestWhyAgreesWithTheSchedule asks about every pair of random fleets.
-func TestWhyAgreesWithTheSchedule(t *testing.T) {
+// TestExplainPairsOfRandomFleets compares the answer for every deployment target and cluster type of random fleets with
+// the schedule.
+func TestExplainPairsOfRandomFleets(t *testing.T) {
 	fleets, there, not := 0, 0, 0
 	for seed := range seeds.Of(t, 100, 300) {
 		fleets++
 		f := randomFleet(rand.New(rand.NewPCG(seed, 3)))
-		for i := range 2 * explain.MaxNearest { // which place nothing
+		for i := range 2 * explain.MaxNearest { // policies that place nothing
 			f.Policies = append(f.Policies, &fleet.SchedulingPolicy{
 				Meta: fleet.Meta{
 					Name: fmt.Sprint("q", i),
@@ -111,7 +113,7 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 				}
 				if !slices.Equal(placedBy, answer.Policies) {
 					t.Errorf(
-						"seed %d: %s on %s is placed by %d policies, told are %d",
+						"seed %d: %s on %s is placed by %d policies, but the answer has %d",
 						seed,
 						target.Name,
 						p.ClusterType.Name,
@@ -120,7 +122,7 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 					)
 				}
 				if nearest := len(answer.Nearest); nearest > explain.MaxNearest || (nearest == 0) != (len(placedBy) > 0) {
-					t.Errorf("seed %d: %d policies come nearest, and %d place it", seed, nearest, len(placedBy))
+					t.Errorf("seed %d: %d nearest policies, and %d that place the target", seed, nearest, len(placedBy))
 				}
 				if len(placedBy) > 0 {
 					there++
@@ -131,6 +133,6 @@ func TestWhyAgreesWithTheSchedule(t *testing.T) {
 		}
 	}
 	if !seeds.Single() && (there < fleets/3 || not < fleets/3) {
-		t.Errorf("the fleets have %d pairs that are placed and %d that are not alone", there, not)
+		t.Errorf("the fleets have only %d pairs that are placed and %d that are not", there, not)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 )
 
-// decision is a decision by the scheduler of Open Cluster Management, v1.2.0, with a Steady weight that is larger than
-// all others together.
+// decision is a decision by the scheduler of Open Cluster Management, v1.2.0. Its weight of Steady is larger than all
+// other weights together, so that targets do not move.
 type decision struct {
 	Name         string `json:"name"`
 	ClusterTypes []struct {
@@ -34,8 +34,8 @@ type decision struct {
 	Decision    []string               `json:"decision"`
 }
 
-// TestGoldenDecisions compares with Open Cluster Management's own decisions, from testdata and from the
-// file that KALYPSO_GOLDEN_PLACEMENT names.
+// TestGoldenDecisions compares our decisions with decisions of Open Cluster Management, which are in testdata and in
+// the file that KALYPSO_GOLDEN_PLACEMENT names.
 func TestGoldenDecisions(t *testing.T) {
 	texts := [][]byte{unzipped(t, filepath.Join("testdata", "decisions.jsonl.gz"))}
 	if more := os.Getenv("KALYPSO_GOLDEN_PLACEMENT"); more != "" {
@@ -82,7 +82,7 @@ func unzipped(t *testing.T, path string) []byte {
 	return text
 }
 
-// decide returns our decision. Targets that cluster types already have come from decisions of another policy.
+// decide returns our decision. The targets that the cluster types already have belong to another policy.
 func (c *decision) decide(t *testing.T) []string {
 	t.Helper()
 	f := &placement.Fleet{Targets: []string{"the-target"}}
@@ -117,7 +117,7 @@ func (c *decision) decide(t *testing.T) []string {
 	return names
 }
 
-// addLoad adds a policy that decides after that of the case. It has as many deployment targets as the cluster types
+// addLoad adds a policy that decides after the policy of the case. It has placed the targets that the cluster types
 // already have.
 func (c *decision) addLoad(f *placement.Fleet) {
 	others := placement.Policy{Name: "others", Spec: &placement.Spec{Number: new(1)}}

@@ -13,14 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// TestRandomPasses runs passes on random fleets with random earlier decisions. A second pass changes nothing, no
-// fitting target moves, and the number is met if possible.
+// TestRandomPasses runs passes on random fleets with random earlier decisions. No target moves from a cluster type that
+// it fits, each target is on the wanted number of cluster types if possible, and a second pass changes nothing.
 func TestRandomPasses(t *testing.T) {
 	for seed := range seeds.Of(t, 500, 5000) {
 		r := rand.New(rand.NewPCG(seed, 20))
 		f := randomFleet(r)
 		first := Decide(t.Context(), f)
-		if problem := wrong(f, first); problem != "" {
+		if problem := checkRules(f, first); problem != "" {
 			t.Fatalf("seed %d: %s", seed, problem)
 		}
 		again := *f
@@ -45,7 +45,7 @@ func roundTrip(t *testing.T, d Decisions) (read Decisions) {
 		t.Fatal(err)
 	}
 	if !read.Equal(d) {
-		t.Fatalf("read as other decisions:\n%s", cmp.Diff(d, read))
+		t.Fatalf("the decisions changed when they were written and read (-written +read):\n%s", cmp.Diff(d, read))
 	}
 	return read
 }
@@ -65,8 +65,8 @@ func existing(f *Fleet, o *Outcome) map[string][]string {
 	return all
 }
 
-// wrong compares an outcome with the rules, which are written here after the contract and not after the code.
-func wrong(f *Fleet, o *Outcome) string {
+// checkRules returns how an outcome breaks the rules, or "". The rules here follow the documentation, not the code.
+func checkRules(f *Fleet, o *Outcome) string {
 	for i, p := range f.Policies {
 		spec := p.Spec
 		if spec == nil {
@@ -106,7 +106,7 @@ func wrong(f *Fleet, o *Outcome) string {
 				}
 			}
 			if spec.Decides() && stay != min(len(keep), number) {
-				problem = "what fits was moved: " + at
+				problem = "a target was moved from a cluster type that it fits: " + at
 			}
 			if len(chosen) < min(number, len(fit)) {
 				for _, c := range fit {
@@ -282,7 +282,7 @@ func randomPolicy(r *rand.Rand, f *Fleet, name string) Policy {
 	return p
 }
 
-// randomEarlier returns decisions of existing policies and targets, and of some that no longer exist.
+// randomEarlier returns earlier decisions, also of policies, targets and cluster types that no longer exist.
 func randomEarlier(r *rand.Rand, f *Fleet) PriorResults {
 	e := PriorResults{Decisions: Decisions{}, Placed: map[string][]string{}}
 	some := func() []string {
@@ -314,8 +314,8 @@ func randomEarlier(r *rand.Rand, f *Fleet) PriorResults {
 	return e
 }
 
-// TestFillSpread compares with the rule in the contract: one at a time, by the smallest skew, then the highest score,
-// then the name.
+// TestFillSpread compares the choice of cluster types with the documented rule: they are chosen one at a time, by the
+// smallest skew, then the highest score, then the name.
 func TestFillSpread(t *testing.T) {
 	for seed := range seeds.Of(t, 500, 5000) {
 		r := rand.New(rand.NewPCG(seed, 30))
@@ -359,7 +359,7 @@ func TestFillSpread(t *testing.T) {
 	}
 }
 
-// fillOneByOne follows the rule literally: it compares all cluster types each time.
+// fillOneByOne chooses cluster types as the rule is documented: each time, it compares all cluster types that are left.
 func (d *choice) fillOneByOne() []int32 {
 	chosen, rest := slices.Clone(d.kept), slices.Clone(d.ordered())
 	for len(chosen) < d.chooser.policy.Spec.number() {
@@ -390,17 +390,17 @@ func (d *choice) fillOneByOne() []int32 {
 // doneAfter is a context that is done after a number of checks.
 type doneAfter struct {
 	context.Context
-	looks int
+	checks int // the number of checks that are left
 }
 
 func (c *doneAfter) Err() error {
-	if c.looks--; c.looks < 0 {
+	if c.checks--; c.checks < 0 {
 		return context.Canceled
 	}
 	return nil
 }
 
-// TestDecideStops ends a pass in the middle of its only decision.
+// TestDecideStops cancels the context of a pass in the middle of its only decision.
 func TestDecideStops(t *testing.T) {
 	f := &Fleet{Targets: []string{"t"}, Policies: []Policy{
 		{Name: "p", Targets: []int{0}, Spec: &Spec{Number: new(500), Spread: []Spread{{Key: "site"}}}},
@@ -413,7 +413,7 @@ func TestDecideStops(t *testing.T) {
 	}
 	ctx := &doneAfter{t.Context(), 100}
 	Decide(ctx, f).Each(0, func(_ int, chosen []int32) { t.Errorf("decided on %d cluster types", len(chosen)) })
-	if ctx.looks > -1 || ctx.looks < -10 {
-		t.Errorf("looked at the context %d times more", -ctx.looks)
+	if ctx.checks > -1 || ctx.checks < -10 {
+		t.Errorf("the context was checked %d times after it was done", -ctx.checks)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReasons pins scores, kept targets, and reasons against a placement. Balance counts the other targets on a cluster
-// type, not the target itself.
+// TestReasons checks the scores of cluster types, whether a target is kept, and the reasons against a placement.
+// Balance is computed from the other targets on a cluster type, without the target itself.
 func TestReasons(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{
@@ -42,16 +42,16 @@ func TestReasons(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	f.Prior.Decisions["others"].Targets["x2"] = []string{"c"} // a third of the load each
+	f.Prior.Decisions["others"].Targets["x2"] = []string{"c"} // each cluster type has a third of the targets
 	f.Policies[0].Targets = []int{1, 1, 1, 2, 3}
 	Reasons(t.Context(), f, func(_, target int) bool { return target == 0 },
 		func(_, _ int, reasons []Reason) { got = reasons })
 	if got[1].Scores[0] != 2*2*16 { // twice int(100 * (0.5 - 1/3)) is 32, not 33
-		t.Errorf("the score of one of three is %d", got[1].Scores[0])
+		t.Errorf("the score of a cluster type with a third of the targets is %d", got[1].Scores[0])
 	}
 }
 
-// TestGeneration: decisions of an older generation do not count.
+// TestGeneration: decisions of another generation are ignored.
 func TestGeneration(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{{Name: "a"}, {Name: "b"}}, Targets: []string{"known", "held"},

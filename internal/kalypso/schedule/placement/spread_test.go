@@ -6,15 +6,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSkewChange has the cases of KubeFleet's topology spread constraints for one more target in the first domain.
+// TestSkewChange has the cases of KubeFleet's tests for topology spread constraints: how the skew changes with one more
+// target in the first domain.
 func TestSkewChange(t *testing.T) {
 	for name, c := range map[string]struct {
-		count        []int // the first domain is the candidate's
+		count        []int // the number of targets in each domain, first in the candidate's
 		maxSkew      int
 		wantViolated bool
 		wantChange   int
 	}{
-		"one count only":                                {[]int{2, 2, 2}, 1, false, 1},
+		"equal counts":                                  {[]int{2, 2, 2}, 1, false, 1},
 		"one domain only":                               {[]int{7}, 1, false, 1},
 		"no cluster type chosen":                        {[]int{0, 0}, 1, false, 1},
 		"one smallest count":                            {[]int{1, 2, 2}, 1, false, -1},
@@ -27,7 +28,7 @@ func TestSkewChange(t *testing.T) {
 		"between second smallest and largest, violated": {[]int{3, 1, 2, 5}, 3, true, 0},
 		"largest":           {[]int{5, 1, 2}, 5, false, 1},
 		"largest, violated": {[]int{5, 1, 2}, 2, true, 1},
-		"smallest of two, the other smallest comes later": {[]int{1, 3, 1}, 2, false, 0},
+		"two smallest counts, one of them after a larger one": {[]int{1, 3, 1}, 2, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &domains{spread: Spread{MaxSkew: c.maxSkew}, count: c.count}
@@ -52,8 +53,8 @@ func labelled(rows ...[]string) (all []ClusterType) {
 	return all
 }
 
-// TestSpread pins whole decisions: KubeFleet's combinations of constraints, and the effect of the spread on new and
-// kept cluster types.
+// TestSpread checks whole decisions: with the combinations of constraints in KubeFleet's tests, and with cluster types
+// that are new and kept.
 func TestSpread(t *testing.T) {
 	twoOfEach := labelled(
 		[]string{"a1", "region", "a"}, []string{"a2", "region", "a"}, []string{"a3", "region", "a"},
@@ -65,14 +66,14 @@ func TestSpread(t *testing.T) {
 		earlier      []string
 		want         []string
 	}{
-		"over two regions": {twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "b1"}},
-		"a number that exceeds the regions": {
+		"two of two regions": {twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "b1"}},
+		"a number larger than the number of regions": {
 			twoOfEach, Spec{Number: new(4), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "b1", "b2"},
 		},
-		"up to max_skew": {
+		"a number larger than the number of cluster types": {
 			twoOfEach, Spec{Number: new(9), Spread: []Spread{{Key: "region"}}}, nil, []string{"a1", "a2", "a3", "b1", "b2"},
 		},
-		"not above max_skew": {
+		"a cluster type that would exceed max_skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 1}}}, nil, []string{"a1", "a2", "b1"},
 		},
@@ -80,12 +81,12 @@ func TestSpread(t *testing.T) {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 2}}}, nil, []string{"a1", "a2", "a3", "b1"},
 		},
-		"soft, above max_skew": {
+		"a soft spread that exceeds max_skew": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}},
 			nil, []string{"a1", "a2", "a3", "b1"},
 		},
-		"a soft spread goes before the score": {
+		"a soft spread against the score": {
 			[]ClusterType{
 				{Name: "a1", Labels: map[string]string{"r": "a"}, Properties: map[string]string{"cpu": "9"}},
 				{Name: "a2", Labels: map[string]string{"r": "a"}, Properties: map[string]string{"cpu": "8"}},
@@ -97,7 +98,7 @@ func TestSpread(t *testing.T) {
 			},
 			nil, []string{"a1", "b1"},
 		},
-		"the score decides if the skew is equal": {
+		"equal skews and different scores": {
 			[]ClusterType{
 				{Name: "a1", Labels: map[string]string{"r": "a"}, Properties: map[string]string{"cpu": "1"}},
 				{Name: "b1", Labels: map[string]string{"r": "b"}, Properties: map[string]string{"cpu": "2"}},
@@ -105,7 +106,7 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(1), Prefer: []Preference{{Property: "cpu", Weight: 1}}, Spread: []Spread{{Key: "r"}}},
 			nil, []string{"b1"},
 		},
-		"a soft spread above max_skew comes last, even if the skew shrinks": {
+		"a soft spread above max_skew that would shrink the skew": {
 			labelled(
 				[]string{"a1", "r", "a"}, []string{"b1", "r", "b"}, []string{"b2", "r", "b"}, []string{"b3", "r", "b"},
 				[]string{"none"},
@@ -113,29 +114,29 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(4), Spread: []Spread{{Key: "r", MaxSkew: 1, WhenUnsatisfiable: ScheduleAnyway}}},
 			[]string{"b1", "b2", "b3"}, []string{"b1", "b2", "b3", "none"},
 		},
-		"hard, without the label": {
+		"a hard spread, and a cluster type without the label": {
 			labelled([]string{"a1"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"b1"},
 		},
-		"soft, without the label": {
+		"a soft spread, and a cluster type without the label": {
 			labelled([]string{"a1"}, []string{"b1", "r", "b"}),
 			Spec{Number: new(1), Spread: []Spread{{Key: "r", WhenUnsatisfiable: ScheduleAnyway}}}, nil, []string{"a1"},
 		},
-		"a tainted domain is a domain": {
+		"a domain whose only cluster type is tainted": {
 			[]ClusterType{
 				{Name: "a1", Labels: map[string]string{"r": "a"}}, {Name: "a2", Labels: map[string]string{"r": "a"}},
 				{Name: "b1", Labels: map[string]string{"r": "b"}, Taints: []Taint{{"k", "", NoSelect}}},
 			},
 			Spec{Number: new(2), Spread: []Spread{{Key: "r"}}}, nil, []string{"a1"},
 		},
-		"earlier decisions stay, even above max_skew": {
+		"earlier decisions above max_skew": {
 			twoOfEach, Spec{Number: new(3), Spread: []Spread{{Key: "region"}}}, []string{"a1", "a2", "a3"},
 			[]string{"a1", "a2", "a3"},
 		},
-		"the other region is added to earlier decisions": {
+		"an earlier decision, and a cluster type in another region": {
 			twoOfEach, Spec{Number: new(2), Spread: []Spread{{Key: "region"}}}, []string{"b2"}, []string{"a1", "b2"},
 		},
-		"without a number, all cluster types that the spread allows": {
+		"no number": {
 			labelled([]string{"a1", "r", "a"}, []string{"a2", "r", "a"}, []string{"a3", "r", "a"}, []string{"b1", "r", "b"}),
 			Spec{Spread: []Spread{{Key: "r"}}}, nil, []string{"a1", "a2", "b1"},
 		},
@@ -147,7 +148,7 @@ func TestSpread(t *testing.T) {
 			Spec{Number: new(4), Spread: []Spread{{Key: "x", MaxSkew: 2}, {Key: "y", MaxSkew: 1}}},
 			[]string{"c2", "c3", "c4"}, []string{"c2", "c3", "c4"},
 		},
-		"two hard spreads, the best of the cluster types that violate neither": {
+		"two hard spreads, several cluster types violate neither": {
 			labelled(
 				[]string{"c1", "x", "1", "y", "3"}, []string{"c2", "x", "2", "y", "2"},
 				[]string{"c3", "x", "3", "y", "2"}, []string{"c4", "x", "2", "y", "1"},

@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// randomFleet returns a fleet of workloads with one target each that require each other, some of which fail, and the
-// targets that the branch contains.
+// randomFleet returns a fleet of workloads that require each other, and the targets that the branch contains. Each
+// workload has one target. Some targets fail.
 func randomFleet(r *rand.Rand) (f *fleet.Fleet, contains []string) {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	var workloads []*fleet.Workload
@@ -44,7 +44,7 @@ func randomFleet(r *rand.Rand) (f *fleet.Fleet, contains []string) {
 		switch r.IntN(8) {
 		case 0:
 			t.Manifests["fail"] = one("large", "small", "l")
-		case 1: // the fleet refuses it
+		case 1: // an invalid manifest
 			t.Manifests["path"] = "{{"
 		}
 		for _, on := range []string{"large/", "small/"} {
@@ -60,13 +60,14 @@ func randomFleet(r *rand.Rand) (f *fleet.Fleet, contains []string) {
 	return f, contains
 }
 
-// simply says what the tree of a random fleet contains, and which targets fail, by the text of the contract alone.
-// Waves have no order on a cluster type with a cycle.
-func simply(f *fleet.Fleet, contains []string) (tree map[string]string, fails, cyclicAt map[string]bool) {
+// model returns the targets that the tree of a random fleet must contain, with their required targets, and the targets
+// that must fail. It follows the documented rules, not the code. cyclicAt has the targets on a cluster type with a
+// cycle, where waves have no order.
+func model(f *fleet.Fleet, contains []string) (tree map[string]string, fails, cyclicAt map[string]bool) {
 	tree, fails, cyclicAt = map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, ct := range []string{"large", "small"} {
-		here := map[string]*fleet.Workload{} // assigned
-		there := map[string]*fleet.Workload{}
+		here := map[string]*fleet.Workload{}  // the assigned workloads
+		there := map[string]*fleet.Workload{} // the workloads that can satisfy requirements
 		broken := map[string]bool{}
 		kept := func(name string) bool { return slices.Contains(contains, ct+"/"+name+"-main") }
 		for _, w := range f.Workloads {
@@ -100,7 +101,7 @@ func simply(f *fleet.Fleet, contains []string) (tree map[string]string, fails, c
 			return names
 		}
 		cyclic, loops := map[string]bool{}, false
-		for name := range here { // it reaches itself
+		for name := range here { // a target is in a cycle if it can be reached from itself
 			reached := map[string]bool{}
 			for next := []string{name}; len(next) > 0; {
 				w := here[next[0]]
@@ -175,7 +176,7 @@ func TestRandomFleets(t *testing.T) {
 		runs++
 		r := rand.New(rand.NewPCG(seed, 65))
 		f, contains := randomFleet(r)
-		wantTree, wantFails, cyclicAt := simply(f, contains)
+		wantTree, wantFails, cyclicAt := model(f, contains)
 		f.LeaveOutFailed = true
 		result, problems := engine.Run(t.Context(), f, nil)
 		if problems.HasErrors() {
@@ -199,7 +200,7 @@ func TestRandomFleets(t *testing.T) {
 					}
 				}
 				if hash := hasher.Tree(entries); hash != target.Hash {
-					t.Fatalf("seed %d: the hash of %s/%s is not that of its files", seed, folder.ClusterType, target.Name)
+					t.Fatalf("seed %d: the hash of %s/%s does not match its files", seed, folder.ClusterType, target.Name)
 				}
 			}
 		}
@@ -229,7 +230,7 @@ func TestRandomFleets(t *testing.T) {
 		}
 		warns := len(result.Requires.Warning(t.Context())) > 0
 		if warns && f.Requires != problem.Warn {
-			t.Fatalf("seed %d: it warns with %s", seed, f.Requires)
+			t.Fatalf("seed %d: there are warnings with the guardrail %s", seed, f.Requires)
 		}
 	}
 	if !seeds.Single() && (missing < runs/5 || cycles < runs/20 || kept < runs/20) {

@@ -17,7 +17,8 @@ import (
 // labels are labels of an object.
 type labels = map[string]string
 
-// workload returns a workload with the target main, which policies place on the cluster types that its label on names.
+// workload returns a workload with the target main. Policies place the target on the cluster type large, on small, or
+// on both, as on says.
 func workload(name, on string, requires ...fleet.Requirement) *fleet.Workload {
 	return &fleet.Workload{
 		Meta: fleet.Meta{Name: name, Labels: labels{}},
@@ -27,8 +28,8 @@ func workload(name, on string, requires ...fleet.Requirement) *fleet.Workload {
 	}
 }
 
-// newFleet returns a fleet with the cluster types large and small, and a policy for each, and one for both. A target
-// with fail in its manifests fails there.
+// newFleet returns a fleet with the cluster types large and small, a policy for each of them, and one for both. The
+// rendering of a target fails on the cluster types whose names contain the value fail in its manifests.
 func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
 	f := &fleet.Fleet{Environment: "dev", Requires: problem.Fail, Workloads: workloads, Templates: []*fleet.Template{
 		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
@@ -65,7 +66,8 @@ func onBranch(all ...string) func(clusterType, target string) bool {
 	return func(clusterType, target string) bool { return slices.Contains(all, clusterType+"/"+target) }
 }
 
-// outcome shows what runs with the targets that it finds beside it, and the faults with the targets that they affect.
+// outcome lists the targets in the tree, each with the required targets that its template gets, and the faults, each
+// with the targets that it affects.
 func outcome(t *testing.T, f *fleet.Fleet) (lines []string) {
 	t.Helper()
 	f.LeaveOutFailed = true
@@ -106,10 +108,11 @@ func outcome(t *testing.T, f *fleet.Fleet) (lines []string) {
 	return lines
 }
 
-// TestRequirements pins what a target finds beside it, and what becomes of it if something is missing.
+// TestRequirements checks which required targets a template gets, and which targets are left out if a required target
+// is missing.
 func TestRequirements(t *testing.T) {
 	t.Parallel()
-	teams := func(workloads ...*fleet.Workload) []*fleet.Workload { // the last one is of another team
+	teams := func(workloads ...*fleet.Workload) []*fleet.Workload { // the last workload belongs to another team
 		workloads[len(workloads)-1].Labels[fleet.WorkspaceLabel] = "others"
 		return workloads
 	}
@@ -144,7 +147,7 @@ func TestRequirements(t *testing.T) {
 				`places it there; the closest is "large". The cluster type is not selected: label "size" is "small" and must be ` +
 				`"large".`,
 		}},
-		{name: "a workload that moves away from one of them", workloads: []*fleet.Workload{
+		{name: "a workload that moves away from one of the cluster types", workloads: []*fleet.Workload{
 			workload("redis", "large"), workload("web", "both", of("redis")),
 		}, onBranch: []string{"small/redis-main", "small/web-main"}, want: []string{
 			"large/redis-main", "large/web-main dev-large-redis-main/redis-main/redis",
@@ -181,26 +184,26 @@ func TestRequirements(t *testing.T) {
 			withLabels(workload("web", "large", labelled("provides", "ingress")), labels{"provides": "ingress"}),
 		}, want: []string{`large/web-main: web-main on large requires label "provides" = "ingress": only web-main itself ` +
 			`satisfies it in environment "dev".`}},
-		{name: "its own workload", workloads: []*fleet.Workload{workload("web", "large", of("web"))},
+		{name: "another target of the same workload", workloads: []*fleet.Workload{workload("web", "large", of("web"))},
 			change: func(f *fleet.Fleet) {
 				f.Workloads[0].Targets = append(f.Workloads[0].Targets, workload("", "large").Targets[0])
 				f.Workloads[0].Targets[1].Name = "more"
 			}, want: []string{"large/web-main dev-large-web-more/web-more/web", "large/web-more"}},
-		{name: "another team's workload that is not there", workloads: teams(
+		{name: "another team's workload, which is not on the cluster type", workloads: teams(
 			workload("web", "small", of("redis")), workload("redis", "large"),
 		), want: []string{"large/redis-main",
 			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
-		{name: "another team's workload, which has no target here", workloads: teams(
+		{name: "another team's workload, which has no target in the environment", workloads: teams(
 			workload("web", "small", of("redis")), workload("redis", "large"),
 		), change: func(f *fleet.Fleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
 			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
-		{name: "a target that fails, and the branch keeps", workloads: []*fleet.Workload{
+		{name: "a target that fails, whose folder the branch keeps", workloads: []*fleet.Workload{
 			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
 		}, onBranch: []string{"large/redis-main"}, want: []string{
 			"large/web-main dev-large-redis-main/redis-main/redis",
 			"small/redis-main", "small/web-main dev-small-redis-main/redis-main/redis", "fails: large/redis-main",
 		}},
-		{name: "a target that is left out, and one that requires it, and so on", workloads: []*fleet.Workload{
+		{name: "a chain of requirements to a target that is left out", workloads: []*fleet.Workload{
 			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
 			workload("shop", "both", of("web")),
 		}, want: []string{
@@ -211,14 +214,15 @@ func TestRequirements(t *testing.T) {
 			`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
 				`is left out.`,
 		}},
-		{name: "a target that is left out, and one that requires it, which the branch keeps", workloads: []*fleet.Workload{
-			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
-			workload("shop", "large", of("web")),
-		}, onBranch: []string{"large/web-main"}, want: []string{
-			"large/shop-main dev-large-web-main/web-main/web@1", "fails: large/redis-main",
-			`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
-				`is left out.`,
-		}},
+		{name: "a chain of requirements to a target that is left out, and the branch keeps the next one",
+			workloads: []*fleet.Workload{
+				failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
+				workload("shop", "large", of("web")),
+			}, onBranch: []string{"large/web-main"}, want: []string{
+				"large/shop-main dev-large-web-main/web-main/web@1", "fails: large/redis-main",
+				`large/web-main: web-main on large requires workload "redis": redis-main fails by its team's fault, so it ` +
+					`is left out.`,
+			}},
 		{name: "a target that is left out, with the guardrail warn", workloads: []*fleet.Workload{
 			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
 		}, change: func(f *fleet.Fleet) { f.Requires = problem.Warn }, want: []string{
@@ -233,7 +237,7 @@ func TestRequirements(t *testing.T) {
 		}, want: []string{
 			"large/caddy-main", "large/web-main dev-large-caddy-main/caddy-main/caddy", "fails: large/nginx-main",
 		}},
-		{name: "a target that the fleet refuses, and the branch keeps on one cluster type", workloads: []*fleet.Workload{
+		{name: "an invalid target, which the branch keeps on one cluster type", workloads: []*fleet.Workload{
 			withLabels(workload("redis", "both"), labels{"a": "b c"}), workload("web", "both", of("redis")),
 		}, onBranch: []string{"large/redis-main"}, want: []string{
 			"large/web-main dev-large-redis-main/redis-main/redis",
@@ -281,8 +285,9 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// TestTooMany: a target that requires more targets than templates may loop over fails, with any guardrail.
-func TestTooMany(t *testing.T) {
+// TestTooManyRequiredTargets: a target fails if it requires more targets than templates may loop over, whatever the
+// guardrail is.
+func TestTooManyRequiredTargets(t *testing.T) {
 	t.Parallel()
 	var all []*fleet.Workload
 	for i := range 129 {
@@ -301,7 +306,8 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestRequirementsFail pins the problems of a fleet that does not leave failing targets out: what fails is not missing.
+// TestRequirementsFail checks the problems of a fleet that does not leave failing targets out. A required target that
+// fails is reported for its own fault, and not as missing.
 func TestRequirementsFail(t *testing.T) {
 	t.Parallel()
 	f := newFleet(workload("redis", "both"), workload("web", "both", of("redis"), of("none")),
