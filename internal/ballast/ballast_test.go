@@ -12,7 +12,8 @@ import (
 	_ "github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider" // with all packages of the program
 )
 
-// The garbage collector counts the ballast as live. No package is initialized before it that takes much memory.
+// TestBallast checks that the garbage collector counts the ballast as live memory, and that the ballast is initialized
+// before packages that need much memory.
 func TestBallast(t *testing.T) {
 	t.Parallel()
 	var heap runtime.MemStats
@@ -26,7 +27,7 @@ func TestBallast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var order []string // of the initialized packages
+	var order []string // the packages in the order of their initialization
 	for line := range strings.Lines(string(out)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == "init" {
 			order = append(order, words[1])

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "TestArchitecture writes the tables of p
 // packageRow is a row of the tables of packages in ARCHITECTURE.md.
 var packageRow = regexp.MustCompile("(?m)^\\| `(internal/[^`]+)` \\| (.*) \\|\n")
 
-// The tables of packages have each package but those for tests, with the first sentence of its doc comment.
+// TestArchitecture checks that the tables of packages list each package, except packages for tests, with the first
+// sentence of its doc comment.
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	const file = "ARCHITECTURE.md"
@@ -34,7 +35,7 @@ func TestArchitecture(t *testing.T) {
 	want := packageRow.ReplaceAllStringFunc(string(page), func(row string) string {
 		name := packageRow.FindStringSubmatch(row)[1]
 		if known[name] || documented[name] == "" {
-			t.Logf("%s is no package, or has two rows", name)
+			t.Logf("%s is not a package, or has two rows", name)
 			return ""
 		}
 		known[name] = true
@@ -56,7 +57,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// goFiles returns the Go files of each package that are no tests.
+// goFiles returns the Go files of each package, without its tests.
 func goFiles(t *testing.T) map[string][]string {
 	t.Helper()
 	out, err := exec.CommandContext(
@@ -72,7 +73,7 @@ func goFiles(t *testing.T) map[string][]string {
 	return files
 }
 
-// TestPackageSizes fails if a package has grown too large to be read as one.
+// TestPackageSizes checks that no package is too large to be read at one time.
 func TestPackageSizes(t *testing.T) {
 	t.Parallel()
 	const mostFiles, mostLines = 40, 4_500
@@ -115,8 +116,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestMethodCounts fails if a type does so much that it is several things: its methods with those of the types that it
-// embeds, and the functions of its package whose first parameter it is.
+// TestMethodCounts checks that no type does so much that it should be several types. It counts the methods of a type
+// and of the types that it embeds, and the functions of its package whose first parameter has the type.
 func TestMethodCounts(t *testing.T) {
 	t.Parallel()
 	const most = 25
@@ -147,10 +148,10 @@ func TestMethodCounts(t *testing.T) {
 	}
 }
 
-// packageTypes are the types of a package, by name, with what makes them large.
+// packageTypes has the methods, functions and embedded types of the types of a package, by the name of the type.
 type packageTypes struct {
 	methods   map[string][]string
-	functions map[string]int // whose first parameter it is, after a context
+	functions map[string]int // the number of functions whose first parameter, after a context, has the type
 	embedded  map[string][]string
 }
 
@@ -188,7 +189,7 @@ func (p packageTypes) add(declaration ast.Decl) {
 	}
 }
 
-// methodSet returns the names of a type's methods, with those of the types of its package that it embeds.
+// methodSet returns the names of the methods of a type, and of the types of its package that it embeds.
 func (p packageTypes) methodSet(typ string) []string {
 	all := slices.Clone(p.methods[typ])
 	for _, embedded := range p.embedded[typ] {

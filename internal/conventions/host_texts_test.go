@@ -14,11 +14,12 @@ import (
 	"testing"
 )
 
-// gitHubNames takes what only GitHub has out of a text.
+// gitHubNames removes names of things that only GitHub has from a text.
 var gitHubNames = strings.NewReplacer("GitHub Actions", "", "GitHub App", "", "GitHub API", "", "GitHub Enterprise", "",
 	"GitHub environment", "", "GitHub token", "", "| GitHub |", "")
 
-// gitHubTexts are the parts of texts that mean GitHub alone, by file. All others that name GitHub name other hosts too.
+// gitHubTexts are the parts of texts that are only about GitHub, by file. All other texts that name GitHub must name
+// other hosts too.
 var gitHubTexts = map[string][]string{
 	"internal/kalypso/git/remote/credential.go":           {`"x-access-token" for GitHub`},
 	"internal/provider/promotion/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
@@ -33,7 +34,7 @@ var gitHubTexts = map[string][]string{
 	"templates/index.md.tmpl":                             {"GitHub accepts `x-access-token` as the name"},
 }
 
-// TestHostTexts: a text of the interface that means all hosts does not say GitHub: schemas, diagnostics, guides,
+// TestHostTexts checks that a text about all hosts does not name only GitHub: in schemas, diagnostics, guides and
 // examples.
 func TestHostTexts(t *testing.T) {
 	t.Parallel()
@@ -52,7 +53,7 @@ func TestHostTexts(t *testing.T) {
 				return
 			}
 		}
-		t.Errorf("%s names GitHub alone: %s", file, text)
+		t.Errorf("%s names only GitHub: %s", file, text)
 	}
 	for _, file := range textFiles(t) {
 		switch filepath.Ext(file) {
@@ -73,13 +74,13 @@ func TestHostTexts(t *testing.T) {
 	for _, file := range slices.Sorted(maps.Keys(gitHubTexts)) {
 		for _, part := range gitHubTexts[file] {
 			if !seen[file][part] {
-				t.Errorf("%s no longer says %q", file, part)
+				t.Errorf("%s no longer contains %q", file, part)
 			}
 		}
 	}
 }
 
-// textFiles are the files with texts for users, except those about GitHub alone.
+// textFiles returns the files with texts for users, except files that are only about GitHub.
 func textFiles(t *testing.T) (files []string) {
 	t.Helper()
 	skipped := []string{"internal/testing", "internal/kalypso/host/github", "internal/provider/corpus"}
@@ -104,7 +105,7 @@ func textFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// literals returns the texts of a Go file. A sum of texts is one.
+// literals returns the string literals of a Go file. Literals that are joined by + are returned as one text.
 func literals(t *testing.T, file string) (texts []string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -125,7 +126,8 @@ func literals(t *testing.T, file string) (texts []string) {
 	return texts
 }
 
-// sum returns the text of literals that are added, without what else is in the sum.
+// sum returns the text of literals that are joined by +, without other expressions in the sum. whole is whether e is a
+// literal or such a sum.
 func sum(e ast.Expr) (text string, whole bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

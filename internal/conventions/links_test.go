@@ -27,9 +27,9 @@ var (
 	notOfAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
 )
 
-// TestLinks checks that each link within the repo leads to an existing file, and to a heading in it: links of Markdown
-// files and of the descriptions in Go. Links between pages of docs/ work either in this repo, or in the Registry, which
-// does not resolve relative links: scripts/relative-links.sh decides it for all.
+// TestLinks checks that each link within the repo leads to an existing file, and its fragment to a heading in the file.
+// It reads Markdown files and the descriptions in Go. Links between pages of docs/ work either in this repo, or in the
+// Registry, which does not resolve relative links. scripts/relative-links.sh chooses one of them for all links.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	links, relative, inRegistry := 0, 0, 0
@@ -74,7 +74,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// target returns the file in the repo that a link leads to, if it leads to one, and the fragment.
+// target returns the file in the repo that a link leads to, and the fragment. is reports whether the link leads to a
+// file in the repo.
 func target(from, link string) (file, fragment string, is bool) {
 	to, fragment, _ := strings.Cut(strings.ReplaceAll(link, `\`, ""), "#")
 	page, isPage := strings.CutPrefix(to, registryURL)
@@ -96,9 +97,9 @@ func target(from, link string) (file, fragment string, is bool) {
 	return path.Join(path.Dir(from), to), fragment, true
 }
 
-// linkedText returns the text of a linked file; a folder has none. A page of docs/ may be older than its source in
-// templates/, until make docs generates it: then the source is what other files link to. The page of the provider also
-// has the schema.
+// linkedText returns the text of a linked file, or "" for a folder. A page of docs/ may be older than its source in
+// templates/ until make docs generates it, so a link from outside of docs/ to a guide is checked in its source. For any
+// other page it adds the source to the generated text, which also has the schema.
 func linkedText(from, file string) (string, error) {
 	name, isPage := strings.CutPrefix(file, "docs/")
 	if !isPage || strings.HasPrefix(from, "docs/") || !strings.HasPrefix(name, "guides/") {
@@ -130,7 +131,7 @@ func anchors(page string) map[string]bool {
 	return all
 }
 
-// linkingFiles are the files whose links people follow.
+// linkingFiles returns the files whose links people follow.
 func linkingFiles(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
@@ -139,7 +140,7 @@ func linkingFiles(t *testing.T) (files []string) {
 			return err
 		case entry.IsDir() && slices.Contains([]string{".git", "bin", "dist", "samples"}, name):
 			return filepath.SkipDir
-		case entry.IsDir() || strings.HasSuffix(name, "_test.go") || name == "CHANGELOG.md": // which names what was
+		case entry.IsDir() || strings.HasSuffix(name, "_test.go") || name == "CHANGELOG.md": // which links to former files
 			return nil
 		case slices.Contains([]string{".md", ".go"}, path.Ext(name)) || strings.HasSuffix(name, ".md.tmpl"):
 			files = append(files, filepath.ToSlash(file))
@@ -158,7 +159,7 @@ const (
 	guideWords, longestReference = 1_200, 2_700
 )
 
-// TestGuides: guides are few and short, and each belongs to a group.
+// TestGuides checks that guides are few and short, that each belongs to a group, and that the lists link to it.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("templates/guides/*")

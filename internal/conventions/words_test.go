@@ -15,11 +15,11 @@ import (
 )
 
 var (
-	// refusedTitle matches a diagnostic's title that needs its body.
+	// refusedTitle matches a diagnostic's title that can't be understood without its body.
 	refusedTitle = regexp.MustCompile(`^(What|Who|Whose)\b`)
 	// refusedStart matches the start of a comment that hides its subject in a clause.
 	refusedStart = regexp.MustCompile(`^(?:What|Whose|Test\w+: what|\w+ (?:is|are) what)\b`)
-	// refusedWords match what no comment and no guide says. "canary-nobody" and the like are names.
+	// refusedWords match words that comments and guides must not use. "canary-nobody" and the like are names.
 	refusedWords = map[string]*regexp.Regexp{
 		"nobody, whoever: name the people, or say what does not happen": regexp.MustCompile(
 			`(?:^|[^-/\w])(?:(?:[Nn]o|[Ss]ome|[Aa]ny)body|[Ww]hoever)\b`),
@@ -32,8 +32,8 @@ var (
 	}
 	// pronoun matches a pronoun in place of a noun. A sentence with two of them needs two readings.
 	pronoun = regexp.MustCompile(`\b(?:that|those|the ones?) of\b`)
-	// refusedName matches the names that no type, field and method has: adverbs, participles and forms of verbs, which do
-	// not say what a thing is.
+	// refusedName matches names that types, fields and methods must not have: adverbs, participles and forms of verbs,
+	// which do not say what a thing is.
 	refusedName = regexp.MustCompile(`(?i)^(?:again|already|always|away|begun|doubtful|elsewhere|ever|gone|here|` +
 		`left_?behind|maybe|never|nowhere|ours|perhaps|rests|said|seen|some|somewhere|stays?|still|taken|theirs|then|there|` +
 		`unasked|unsure|was|were|why|yet)$`)
@@ -45,7 +45,7 @@ var (
 	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
 )
 
-// unread are folders whose texts TestWords does not read: generated or recorded ones.
+// unread matches folders whose texts are generated or recorded. TestWords does not read them.
 var unread = regexp.MustCompile(`(^|/)(testdata|docs|bin)/`)
 
 // TestWords reads the comments, diagnostics' titles and texts of the code, and the guides, for constructions that

@@ -15,16 +15,16 @@ func TestSet(t *testing.T) {
 		env  map[string]string
 		want levels
 	}{
-		"no level is set":            {nil, levels{"OFF", "OFF", "OFF"}},
-		"a level of Terraform alone": {map[string]string{"TF_LOG": "info"}, levels{"INFO", "INFO", "INFO"}},
+		"no level is set":           {nil, levels{"OFF", "OFF", "OFF"}},
+		"only a level of Terraform": {map[string]string{"TF_LOG": "info"}, levels{"INFO", "INFO", "INFO"}},
 		"a level of providers": {map[string]string{"TF_LOG": "TRACE", "TF_LOG_PROVIDER": "WARN"},
 			levels{"WARN", "WARN", "WARN"}},
 		"level TRACE of providers":       {map[string]string{"TF_LOG": "WARN", "TF_LOG_PROVIDER": "TRACE"}, levels{}},
-		"everything":                     {map[string]string{"TF_LOG": "TRACE"}, levels{}},
+		"level TRACE of Terraform":       {map[string]string{"TF_LOG": "TRACE"}, levels{}},
 		"all logs as JSON":               {map[string]string{"TF_LOG": "JSON"}, levels{}},
 		"a level that Terraform ignores": {map[string]string{"TF_LOG": "LOUD"}, levels{}},
-		"one subsystem has a level":      {map[string]string{"TF_LOG_SDK_FRAMEWORK": "DEBUG"}, levels{"OFF", "DEBUG", "OFF"}},
-		"the root of the subsystems has a level": {map[string]string{"TF_LOG": "INFO", "TF_LOG_SDK": "ERROR"},
+		"a level of one subsystem":       {map[string]string{"TF_LOG_SDK_FRAMEWORK": "DEBUG"}, levels{"OFF", "DEBUG", "OFF"}},
+		"a level of all subsystems": {map[string]string{"TF_LOG": "INFO", "TF_LOG_SDK": "ERROR"},
 			levels{"ERROR", "ERROR", "ERROR"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestLimit(t *testing.T) {
 	}
 	for _, text := range []string{"", "-1", "-1%", "101%", "half", "1.5", "%", "50%%", "5000000000"} {
 		if l, err := limit.Parse(text); err == nil || !strings.Contains(err.Error(), "percentage") {
-			t.Errorf("%q is %v (%v)", text, l, err)
+			t.Errorf("%q is parsed as %v (%v)", text, l, err)
 		}
 	}
 }

@@ -15,6 +15,6 @@ func TestMap(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if d := cmp.Diff([]string{}, lists.Map(nil, strconv.Itoa)); d != "" {
-		t.Errorf("of nothing (-want +got):\n%s", d)
+		t.Errorf("an empty list (-want +got):\n%s", d)
 	}
 }

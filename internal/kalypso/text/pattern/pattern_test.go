@@ -7,11 +7,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/pattern"
 )
 
-// TestSize counts instructions with its repetitions expanded, and refuses what is too large before it is compiled.
+// TestSize checks the number of instructions of a regular expression with its repetitions expanded. An expression that
+// is too large is an error before it is compiled.
 func TestSize(t *testing.T) {
 	tests := []struct {
 		expr  string
-		match int64 // 0: refused
+		match int64 // the number of instructions; 0 if the expression is too large
 	}{
 		{"abc", 3},
 		{"a{500}", 1000},

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// TestEscape lists the escaped characters.
+// TestEscape checks which characters are escaped.
 func TestEscape(t *testing.T) {
 	for _, tc := range []struct{ in, text, line string }{
 		{"plain", "plain", "plain"},
@@ -39,7 +39,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestShellWord has a real shell read each word back.
+// TestShellWord lets a real shell print each word.
 func TestShellWord(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                 `''`,

@@ -17,7 +17,7 @@ import (
 
 // encodings are the forms in which a server may repeat a secret that it received.
 var encodings = map[string]func(secret string) string{
-	"as it is": func(s string) string { return s },
+	"no encoding": func(s string) string { return s },
 	"Basic, padded": func(s string) string {
 		h := http.Request{Header: http.Header{}}
 		h.SetBasicAuth("", s)
@@ -28,7 +28,7 @@ var encodings = map[string]func(secret string) string{
 		return "Authorization=Basic/" + base64.StdEncoding.EncodeToString([]byte("me-2:"+s))
 	},
 	"Base64 without padding": func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte("me:" + s)) },
-	"Base64 of URLs": func(s string) string {
+	"Base64 for URLs": func(s string) string {
 		return base64.URLEncoding.EncodeToString([]byte("\xfb\xff" + "me:" + s))
 	},
 	"Base64 of JSON": func(s string) string {
@@ -44,18 +44,18 @@ var encodings = map[string]func(secret string) string{
 	"a URL": func(s string) string {
 		return (&url.URL{Scheme: "https", Host: "x", User: url.UserPassword("me", s)}).String()
 	},
-	"small hex":       func(s string) string { return strings.ToLower(everyByte("%%%02X", s)) },
-	"escaped bytes":   func(s string) string { return everyByte("%%%02X", s) },
-	"escaped letters": func(s string) string { return everyByte(`\u%04x`, s) },
-	"JSON":            inJSON,
-	"a URL in JSON":   func(s string) string { return inJSON(url.QueryEscape(s)) },
-	"a JSON in JSON":  func(s string) string { return inJSON(inJSON(s)) },
-	"a query of Basic": func(s string) string {
+	"escaped bytes in lower case": func(s string) string { return strings.ToLower(everyByte("%%%02X", s)) },
+	"escaped bytes":               func(s string) string { return everyByte("%%%02X", s) },
+	"escaped letters":             func(s string) string { return everyByte(`\u%04x`, s) },
+	"JSON":                        inJSON,
+	"a URL in JSON":               func(s string) string { return inJSON(url.QueryEscape(s)) },
+	"JSON in JSON":                func(s string) string { return inJSON(inJSON(s)) },
+	"Basic in a query": func(s string) string {
 		return url.QueryEscape("Basic " + base64.StdEncoding.EncodeToString([]byte(":"+s)))
 	},
-	"Go":         func(s string) string { return fmt.Sprintf("%q", s) },
-	"HTML":       html.EscapeString,
-	"HTML digit": func(s string) string { return everyByte("&#x%02x;", s) },
+	"a quoted string of Go": func(s string) string { return fmt.Sprintf("%q", s) },
+	"HTML":                  html.EscapeString,
+	"HTML by number":        func(s string) string { return everyByte("&#x%02x;", s) },
 	"quoted-printable": func(s string) string {
 		var b bytes.Buffer
 		w := quotedprintable.NewWriter(&b)
@@ -82,7 +82,8 @@ func inJSON(s string) string {
 	return string(text)
 }
 
-// TestEncodings reads no part of a secret in a redacted text, however a reader decodes it.
+// TestEncodings checks that a redacted text contains no part of a secret, in whichever encoding the secret was in the
+// text.
 func TestEncodings(t *testing.T) {
 	for _, secret := range []string{
 		"abcd1234efgh5678ijkl9012mnop3456qrst7890uvwx1234yzab", // of Azure DevOps
@@ -108,7 +109,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// pieces returns the two halves of the last word, if they are long enough to be no other word.
+// pieces returns the two halves of the last word, if they are so long that they can't be in the text by chance.
 func pieces(encoded string) []string {
 	words := strings.FieldsFunc(encoded, func(r rune) bool { return strings.ContainsRune(" \r\n\t\":,/@", r) })
 	last := strings.TrimRight(words[len(words)-1], "=")
@@ -118,7 +119,7 @@ func pieces(encoded string) []string {
 	return []string{last[:len(last)/2], last[len(last)/2:]}
 }
 
-// TestHarmless leaves texts that contain no secret as they are.
+// TestHarmless checks that a text that contains no secret is not changed.
 func TestHarmless(t *testing.T) {
 	var s redact.Secrets
 	s.Add("p1%", "token-of-the-host", "correct horse")
@@ -137,7 +138,7 @@ func FuzzRedact(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, secret, text string) {
 		var s redact.Secrets
 		s.Add(secret)
-		s.Redact(text) // ends
+		s.Redact(text) // must end
 	})
 }
 

@@ -12,15 +12,16 @@ func TestRedact(t *testing.T) {
 		secrets    []string
 		text, want string
 	}{
-		"none":                              {nil, "a token", "a token"},
-		"empty":                             {[]string{""}, "a token", "a token"},
-		"one":                               {[]string{"token"}, "a token, a token", "a (secret), a (secret)"},
+		"no secrets":                        {nil, "a token", "a token"},
+		"an empty secret":                   {[]string{""}, "a token", "a token"},
+		"a secret that occurs twice":        {[]string{"token"}, "a token, a token", "a (secret), a (secret)"},
 		"a secret that begins with another": {[]string{"tok", "token"}, "a token, a tok", "a (secret), a (secret)"},
-		"the same, in another order":        {[]string{"token", "tok"}, "a token, a tok", "a (secret), a (secret)"},
-		"a secret that contains another":    {[]string{"ok", "token"}, "a token, ok", "a (secret), (secret)"},
-		"a key":                             {[]string{key}, key, "(secret)"},
-		"a line of a key":                   {[]string{key}, "line 2 is MIIEvQIBADANBgkqhkiG", "line 2 is (secret)"},
-		"the public lines of a key":         {[]string{key}, "-----BEGIN KEY----- AgEA", "-----BEGIN KEY----- AgEA"},
+		"a secret that begins with another, in another order": {[]string{"token", "tok"}, "a token, a tok",
+			"a (secret), a (secret)"},
+		"a secret that contains another": {[]string{"ok", "token"}, "a token, ok", "a (secret), (secret)"},
+		"a key":                          {[]string{key}, key, "(secret)"},
+		"a line of a key":                {[]string{key}, "line 2 is MIIEvQIBADANBgkqhkiG", "line 2 is (secret)"},
+		"the public lines of a key":      {[]string{key}, "-----BEGIN KEY----- AgEA", "-----BEGIN KEY----- AgEA"},
 		"a secret that occurs in the replacement of another": {[]string{"secret", "x"}, "x secret", "(secret) (secret)"},
 	} {
 		var s redact.Secrets

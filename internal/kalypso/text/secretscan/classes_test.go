@@ -20,7 +20,8 @@ const (
 	b64Set = alnum + "+/"
 )
 
-// random returns a text that looks like a token. It is the same in each run.
+// random returns a function that returns n random characters of a set, which look like a token. They are the same in
+// each run.
 func random(r *rand.Rand) func(set string, n int) string {
 	return func(set string, n int) string {
 		var b strings.Builder
@@ -34,13 +35,13 @@ func random(r *rand.Rand) func(set string, n int) string {
 // sample is a config value with its key.
 type sample struct{ key, text string }
 
-// class is a class of secrets with samples. The guide names each.
+// class is a class of secrets with samples. The guide lists each class.
 type class struct {
 	name    string
 	samples []sample
 }
 
-// at returns samples under a neutral key.
+// at returns samples whose key does not suggest a secret.
 func at(texts ...string) (all []sample) {
 	for _, text := range texts {
 		all = append(all, sample{"SETTING", text})
@@ -142,10 +143,10 @@ func classes() []class {
 			{"values.yaml", "telemetry:\n  apiKey: \"" + c(hex, 40) + "\"\n"}, {"AZURE_STORAGE_KEY", c(b64Set, 86) + "=="},
 			{"encryption-key", c(b64Set, 43) + "="}, {"DISCORD_BOT_TOKEN", "MTA" + c(alnum, 23) + "." + c(alnum, 6) + "." +
 				c(urlSet, 38)}}},
-		{"base64 of one", at(encode(`{"user": "app", "password": "`+c(alnum, 12)+`"}`), encode("gh"+"p_"+c(alnum, 36)),
+		{"a secret in base64", at(encode(`{"user": "app", "password": "`+c(alnum, 12)+`"}`), encode("gh"+"p_"+c(alnum, 36)),
 			"kind: Secret\ndata:\n  url: "+encode("postgres://app:"+c(alnum, 12)+"@db/app")+"\n")},
-		// These have no mark: they look like any other text.
-		{"without a mark", at(c(hex, 32), c(alnum, 40), c(b64Set, 86)+"==", "correct horse battery staple",
+		// These secrets have no mark by which to find them: they look like any other text.
+		{"secrets without a mark", at(c(hex, 32), c(alnum, 40), c(b64Set, 86)+"==", "correct horse battery staple",
 			"the password of the database is "+c(alnum, 12), encode(encode("gh"+"p_"+c(alnum, 36))))},
 	}
 }
@@ -220,8 +221,8 @@ func harmless() []sample {
 	return all
 }
 
-// TestClasses: at least 85% of all secrets are found, and 95% of the classes that have a mark. At most 3% of harmless
-// values are taken for secrets. The guide lists the classes.
+// TestClasses checks that at least 85% of all secrets are found, and 95% of those with a mark. At most 3% of the
+// harmless values may be taken for secrets. The guide must list the classes.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	all, found, marked, foundMarked := 0, 0, 0, 0
@@ -230,20 +231,20 @@ func TestClasses(t *testing.T) {
 		for i, s := range c.samples {
 			is := secretscan.Find(s.key, s.text)
 			all++
-			if c.name != "without a mark" {
+			if c.name != "secrets without a mark" {
 				marked++
 			}
 			switch {
 			case is == "":
-				if c.name != "without a mark" {
+				if c.name != "secrets without a mark" {
 					t.Logf("%s %d: not found", c.name, i)
 				}
 				continue
-			case c.name != "without a mark":
+			case c.name != "secrets without a mark":
 				foundMarked++
 			}
 			found++
-			if want := strings.TrimSuffix(is, ", in base64"); want != c.name && c.name != "base64 of one" {
+			if want := strings.TrimSuffix(is, ", in base64"); want != c.name && c.name != "a secret in base64" {
 				t.Errorf("%s %d: taken for %s", c.name, i, is)
 			}
 			covered[c.name] = true
@@ -259,7 +260,7 @@ func TestClasses(t *testing.T) {
 	t.Logf("found %d of %d secrets, %d of %d with a mark; %d of %d harmless values are taken for secrets",
 		found, all, foundMarked, marked, wrong, len(values))
 	if found*100 < 85*all || foundMarked*100 < 95*marked || wrong*100 > 3*len(values) || all < 96 || len(values) < 77 {
-		t.Error("too many are wrong")
+		t.Error("too many secrets are not found, or too many harmless values are taken for secrets")
 	}
 	guide, err := os.ReadFile("../../../../templates/guides/secrets.md.tmpl")
 	if err != nil {

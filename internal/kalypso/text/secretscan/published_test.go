@@ -12,9 +12,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
-// TestPublished: at least 95% of the secrets in published formats are found, and at most 3% of the harmless values of
-// platform configs are taken for secrets. The values do not come from the detector's patterns: see testdata/README.md.
-func TestPublished(t *testing.T) {
+// TestPublishedFormats checks that at least 95% of the secrets in published formats are found, and that at most 3% of
+// the harmless values of platform configs are taken for secrets. The values do not come from the detector's patterns:
+// see testdata/README.md.
+func TestPublishedFormats(t *testing.T) {
 	t.Parallel()
 	secrets, found := published(t, "secrets.txt"), 0
 	for _, s := range secrets {
@@ -34,7 +35,7 @@ func TestPublished(t *testing.T) {
 	t.Logf("found %d of %d secrets; %d of %d harmless values are taken for secrets",
 		found, len(secrets), wrong, len(values))
 	if found*100 < 95*len(secrets) || wrong*100 > 3*len(values) || len(secrets) < 200 || len(values) < 300 {
-		t.Error("too many are wrong")
+		t.Error("too many secrets are not found, or too many harmless values are taken for secrets")
 	}
 }
 
@@ -54,7 +55,7 @@ func published(t *testing.T, file string) (all []sample) {
 		if !ok {
 			t.Fatalf("no value: %s", line)
 		}
-		// The line alone decides its random parts, so that a new line changes no other value.
+		// The random parts of a value depend only on its line, so that a new line changes no other value.
 		seed := fnv.New64()
 		_, _ = seed.Write([]byte(line))
 		parsed, err := template.New("").Delims("«", "»").
@@ -97,8 +98,8 @@ func functions(c func(set string, n int) string) template.FuncMap {
 	for i := range 256 {
 		octets = append(octets, byte(i))
 	}
-	// A SealedSecret's value is the length of the RSA ciphertext in two bytes, 512 bytes of it, then the text with the 16
-	// bytes of AES-GCM's tag.
+	// A value of a SealedSecret consists of the length of the RSA ciphertext in two bytes, the 512 bytes of this
+	// ciphertext, and the encrypted text with the 16 bytes of AES-GCM's tag.
 	all["sealed"] = func(n int) string {
 		return encode("\x02\x00" + c(string(octets), 512+n+16))
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
-// The secrets are invented, and composed of parts, so that no Git host's scanner finds secrets in this file.
+// The secrets in this file are invented. They are composed of parts, so that the secret scanners of Git hosts do not
+// report this file.
 
-// chars returns n characters as in tokens.
+// chars returns n characters as they occur in tokens.
 func chars(n int) string { return strings.Repeat("Ab1Cd2Ef3Gh4", n/12+1)[:n] }
 
 func upper(n int) string { return strings.Repeat("QWERTY234567", n/12+1)[:n] }
@@ -28,7 +29,7 @@ func jwt(header, claims string) string {
 	}, ".")
 }
 
-// TestSecrets: each shape is refused, alone and within text.
+// TestSecrets checks that each form of secret is found, alone and within a text.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	const privateKey, password, connection = "a private key", "a password in a URL", "a password in a connection string"
@@ -128,7 +129,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestNoSecrets: texts that only look like secrets pass.
+// TestNoSecrets checks that texts which only look like secrets are not reported.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -23,7 +23,7 @@ func TestWithoutFold(t *testing.T) {
 		t.Error(diff)
 	}
 	if left := sets.WithoutFold([]string{"Ann"}, []string{"ann"}); left != nil {
-		t.Errorf("%q are left of names that are all among the others", left)
+		t.Errorf("%q are left, although all names are removed", left)
 	}
 }
 
