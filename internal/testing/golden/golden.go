@@ -1,4 +1,4 @@
-// Package golden provides the golden fleets for tests: inputs with their expected tree.
+// Package golden provides the golden fleets for tests: inputs with their expected trees.
 package golden
 
 import (
@@ -22,16 +22,16 @@ import (
 type Fleet struct {
 	Name    string
 	Summary Summary
-	// Files by path: the documents of its objects, the GitOps branch before the rendering, and the expected tree. The
-	// tree is empty if only its hash is known.
+	// Objects are the files with the documents of the fleet's objects, Existing the files on the GitOps branch before the
+	// rendering, and Tree the files of the expected tree, each by path. Tree is empty if only its hash is known.
 	Objects, Existing, Tree map[string]string
 }
 
-// Summary is the expected result, in addition to the files.
+// Summary is the expected result besides the files.
 type Summary struct {
 	Environment     string        `json:"environment"`
-	Assignments     *[]Assignment `json:"assignments"`      // nil: only the count is known
-	AssignmentCount *int          `json:"assignment_count"` // nil: Assignments lists them
+	Assignments     *[]Assignment `json:"assignments"`      // nil if only the number is known
+	AssignmentCount *int          `json:"assignment_count"` // nil if Assignments lists them
 	TreeSHA256      string        `json:"tree_sha256"`      // see [SHA256]
 }
 
@@ -41,7 +41,7 @@ type Assignment struct {
 	DeploymentTarget string `json:"deploymentTarget"`
 }
 
-// All returns the golden fleets, sorted by name: those of this repo, and those in the folder named by [Variable].
+// All returns the golden fleets of this repo and of the folder that [Variable] names, sorted by name.
 func All(t testing.TB) []*Fleet {
 	t.Helper()
 	all, err := read()
@@ -51,13 +51,13 @@ func All(t testing.TB) []*Fleet {
 	return all
 }
 
-// WithTree returns the fleets of [All] whose tree is known in full.
+// WithTree returns the fleets of [All] that have the files of their tree, and not only its hash.
 func WithTree(t testing.TB) []*Fleet {
 	t.Helper()
 	return slices.DeleteFunc(All(t), func(f *Fleet) bool { return len(f.Tree) == 0 })
 }
 
-// Named returns the golden fleet of a name.
+// Named returns the golden fleet with a name.
 func Named(t testing.TB, name string) *Fleet {
 	t.Helper()
 	f, err := Find(name)
@@ -114,8 +114,8 @@ func (f *Fleet) Read() (*fleet.Fleet, error) {
 	return read, nil
 }
 
-// SHA256 returns the hash of the files of a tree: over path, NUL, hexadecimal SHA-256 of the content, and LF of each
-// file, in byte order of the paths.
+// SHA256 returns the hash of the files of a tree. It hashes a line for each file, in byte order of the paths: the path,
+// NUL, the hexadecimal SHA-256 of the content, and LF.
 func SHA256(files map[string]string) string {
 	h := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(files)) {

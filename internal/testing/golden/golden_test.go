@@ -25,7 +25,8 @@ func names(fleets []*golden.Fleet) (all []string) {
 	return all
 }
 
-// TestAll: every golden fleet of the repo is complete: its objects, and its tree with the hash in its summary.
+// TestAll checks that every golden fleet of the repo has objects, and that its tree has the hash in its summary. Only
+// the large fleets have no tree.
 func TestAll(t *testing.T) {
 	t.Setenv(golden.Variable, "")
 	all := golden.All(t)
@@ -42,12 +43,12 @@ func TestAll(t *testing.T) {
 	}
 	large := strings.Join(names(slices.DeleteFunc(all, func(f *golden.Fleet) bool { return len(f.Tree) > 0 })), " ")
 	if large != "large-100k large-10k" {
-		t.Errorf("without a tree: %s", large)
+		t.Errorf("these fleets have no tree: %s", large)
 	}
 }
 
-// TestMore adds the fleets of a folder, without duplicates.
-func TestMore(t *testing.T) {
+// TestMoreFleets adds the fleets of another folder, without duplicates.
+func TestMoreFleets(t *testing.T) {
 	more := t.TempDir()
 	const from = "../../kalypso/engine/testdata/golden/tricky-15-nothing-scheduled"
 	for _, name := range []string{"tricky-15-nothing-scheduled", "sample-dev", "zz-new"} {

@@ -15,17 +15,18 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable for a folder with more golden fleets, in the layout of this repo's. A fleet
-// identical to one of this repo is skipped; a different one of the same name gets the suffix "-more".
+// Variable is the environment variable with a folder of more golden fleets, in the same layout as the folder of this
+// repo. A fleet that is identical to a fleet of this repo is skipped. A different fleet with the same name gets the
+// suffix "-more".
 const Variable = "KALYPSO_GOLDEN"
 
-// folder is the path of this repo's golden fleets, from the root. Large and random ones are archives. README.md there
-// describes layout and format.
+// folder is the path of this repo's golden fleets, from the root. Large and random fleets are archives. The README.md
+// in the folder describes the layout and the format.
 const folder = "internal/kalypso/engine/testdata/golden"
 
 const archiveSuffix = ".tar.gz"
 
-// read returns the golden fleets, sorted by name: those of this repo, and those in the folder named by [Variable].
+// read returns the golden fleets of this repo and of the folder that [Variable] names, sorted by name.
 func read() ([]*Fleet, error) {
 	root, err := repo()
 	if err != nil {
@@ -46,7 +47,7 @@ func read() ([]*Fleet, error) {
 	return all, nil
 }
 
-// Find returns the golden fleet of a name.
+// Find returns the golden fleet with a name.
 func Find(name string) (*Fleet, error) {
 	all, err := read()
 	if err != nil {
@@ -59,7 +60,7 @@ func Find(name string) (*Fleet, error) {
 	return all[i], nil
 }
 
-// add adds more fleets.
+// add adds fleets to others, without duplicates, as [Variable] describes.
 func add(all, more []*Fleet) []*Fleet {
 	for _, f := range more {
 		i := slices.IndexFunc(all, func(own *Fleet) bool { return own.Name == f.Name })
@@ -142,7 +143,7 @@ func fleetOf(name string, files map[string]string) (*Fleet, error) {
 	return f, nil
 }
 
-// Files returns all files of a folder: path → content.
+// Files returns the content of all files of a folder, by path.
 func Files(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -1,5 +1,5 @@
-// Package programs finds the programs that some tests need besides Go, Git and Terraform. Without one, a test is
-// skipped; make test lists it at its end. In CI it fails.
+// Package programs finds the programs that some tests need besides Go, Git and Terraform. If a program is missing, the
+// test is skipped, and make test lists it at the end. In CI the test fails.
 package programs
 
 import (
@@ -12,22 +12,23 @@ import (
 	"testing"
 )
 
-// NotRun names the environment variable with the file to which skipped tests are appended: a line each, with the
-// program, the command that adds it, and the test, separated by tabs.
+// NotRun is the environment variable with the file to which skipped tests are appended. A line has the program, the
+// command that adds it, and the name of the test, separated by tabs.
 //
-// Each run of make test has another file. So Go repeats tests that use programs, which its cache of results can't see.
+// Each run of make test uses a new file. Go caches the results of tests, and does not notice if a program changes.
+// Since the variable changes, it runs the tests that use programs again.
 const NotRun = "KALYPSO_NOT_RUN"
 
 // Program is a program that tests need.
 type Program struct {
-	Name string // for people
+	Name string // the name that people know
 	Add  string // the command that installs or builds it
 }
 
 // Find returns the first of the places that exists: a command on the PATH, or a file if it contains a slash.
 func (p Program) Find(t testing.TB, places ...string) string {
 	t.Helper()
-	_ = os.Getenv(NotRun) // so that Go repeats the test
+	_ = os.Getenv(NotRun) // makes Go run the test again, see NotRun
 	for _, place := range places {
 		if !strings.Contains(place, "/") {
 			if path, err := exec.LookPath(place); err == nil {
@@ -44,8 +45,8 @@ func (p Program) Find(t testing.TB, places ...string) string {
 	return ""
 }
 
-// SkipOlder skips a test that needs a newer version of a program than the one at hand. Unlike a missing program, that
-// does not fail in CI, where the versions are chosen.
+// SkipOlder skips a test because the installed version of a program is too old. Unlike a missing program, this does not
+// fail in CI, which also tests with older versions.
 func (p Program) SkipOlder(t testing.TB) {
 	t.Helper()
 	p.skip(t, "is needed")

@@ -41,7 +41,7 @@ func find(t *testing.T, places ...string) (found string, o *outcome) {
 	return found, o
 }
 
-// A missing program skips the test and is recorded. In CI the test fails.
+// TestFindMissing: if a program is missing, the test is skipped and recorded. In CI the test fails.
 func TestFindMissing(t *testing.T) {
 	record := filepath.Join(t.TempDir(), "record")
 	t.Setenv(programs.NotRun, record)
@@ -63,7 +63,7 @@ func TestFindMissing(t *testing.T) {
 	}
 }
 
-// The first existing candidate is found: a command on the PATH, or a file.
+// TestFind: the first place that exists is found, whether it is a command on the PATH or a file.
 func TestFind(t *testing.T) {
 	folder := t.TempDir()
 	command, file := filepath.Join(folder, "flux"), filepath.Join(folder, "file")

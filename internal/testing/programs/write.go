@@ -5,9 +5,10 @@ import (
 	"syscall"
 )
 
-// Write writes a program, such as a hook of Git, that can run at once. While a file is open for writing, Linux does not
-// run it (ETXTBSY), and a process that another test starts meanwhile inherits the open file until it runs its own
-// program. On a busy machine that takes long. So nothing starts while the program is written.
+// Write writes a program, such as a hook of Git, so that it can run at once. Linux does not run a file that a process
+// has open for writing (ETXTBSY). If another test forks a process at this time, the new process inherits the open file
+// until it runs its own program, which takes long on a busy machine. So no process is started while the program is
+// written.
 func Write(path, text string) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// TestWrite runs programs as soon as they are written, while others start.
+// TestWrite runs programs at once after they are written, while other goroutines start processes.
 func TestWrite(t *testing.T) {
 	folder := t.TempDir()
 	var all sync.WaitGroup

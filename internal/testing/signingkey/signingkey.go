@@ -23,10 +23,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// Email is the address of all keys.
+// Email is the mail address in all keys.
 const Email = "kalypso@acme.io"
 
-// Programs that verify.
+// The programs that verify signatures.
 var (
 	SSHKeygen = programs.Program{Name: "ssh-keygen", Add: "apt-get install openssh-client"}
 	GPG       = programs.Program{Name: "gpg", Add: "apt-get install gnupg"}
@@ -35,10 +35,10 @@ var (
 // Key is a private key whose signatures can be verified.
 type Key struct {
 	Private string
-	Public  string // a line of allowed signers, or a block in armour
-	format  string // of Git
-	signers string // SSH: the file of allowed signers
-	home    string // OpenPGP: the folder of gpg
+	Public  string // a line for a file of allowed signers (SSH), or an armored block (OpenPGP)
+	format  string // the value of Git's gpg.format
+	signers string // the file of allowed signers, for SSH
+	home    string // the home folder of gpg, for OpenPGP
 }
 
 // NewSSH makes an Ed25519 key without a passphrase.
@@ -55,7 +55,7 @@ func NewSSH(t testing.TB) Key {
 	return OfSSH(t, string(pem.EncodeToMemory(block)), private.Public())
 }
 
-// OfSSH returns a key of SSH. public is as [ssh.NewPublicKey] takes it.
+// OfSSH returns a key of SSH. public has a type that [ssh.NewPublicKey] accepts.
 func OfSSH(t testing.TB, private string, public any) Key {
 	t.Helper()
 	SSHKeygen.Find(t, "ssh-keygen")
@@ -69,7 +69,7 @@ func OfSSH(t testing.TB, private string, public any) Key {
 	return Key{Private: private, Public: line, format: "ssh", signers: signers}
 }
 
-// Encrypted returns a key of SSH in which the private key is encrypted.
+// Encrypted returns the same key of SSH, with its private key encrypted by a passphrase.
 func (k Key) Encrypted(t testing.TB, passphrase string) Key {
 	t.Helper()
 	private, err := ssh.ParseRawPrivateKey([]byte(k.Private))
@@ -117,7 +117,7 @@ func OfOpenPGP(t testing.TB, private string, public *openpgp.Entity) Key {
 	return k
 }
 
-// Armoured returns the private key of an entity in armour.
+// Armoured returns the armored private key of an entity.
 func Armoured(t testing.TB, entity *openpgp.Entity) string {
 	t.Helper()
 	var private bytes.Buffer
@@ -143,7 +143,7 @@ func armoured(t testing.TB, kind string, content []byte) string {
 	return text.String()
 }
 
-// SignHead replaces the newest commit of a branch by the same one with a signature, and returns it.
+// SignHead replaces the newest commit of a branch by the same commit with a signature, and returns the new commit.
 func (k Key) SignHead(t testing.TB, repo, branch string) string {
 	t.Helper()
 	text := gitserver.Git(t, repo, "cat-file", "commit", branch)
@@ -164,7 +164,8 @@ func (k Key) SignHead(t testing.TB, repo, branch string) string {
 	return commit
 }
 
-// VerifyCommits verifies commits of a repo with git verify-commit, and that each signature has the key's address.
+// VerifyCommits verifies commits of a repo with git verify-commit, and checks that each signature has the key's mail
+// address.
 func (k Key) VerifyCommits(t testing.TB, repo string, commits ...string) {
 	t.Helper()
 	for _, commit := range commits {

@@ -1,5 +1,5 @@
 // Package chromium drives a real headless Chromium for tests, by the Chrome DevTools Protocol over a pipe
-// (https://chromedevtools.github.io/devtools-protocol/). It needs no module.
+// (https://chromedevtools.github.io/devtools-protocol/).
 package chromium
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// timeout is the most that Chromium may take to answer a call or to load a page.
+// timeout is the longest time that Chromium may take to answer a call or to load a page.
 const timeout = time.Minute
 
 // Browser is a running Chromium.
@@ -31,10 +31,10 @@ type Browser struct {
 	last    int
 	waiting map[int]chan message
 	pages   map[string]*Page // by session
-	ended   chan struct{}    // closed when the pipe ends
+	ended   chan struct{}    // closed when Chromium closes the pipe
 }
 
-// Page is a tab, with what happened in it since [Browser.Open].
+// Page is a tab. It records the page's requests and log since [Browser.Open].
 type Page struct {
 	browser *Browser
 	session string
@@ -53,7 +53,7 @@ type message struct {
 	Error     *struct{ Message string }
 }
 
-// Start starts Chromium until the test ends. Without Chromium, the test is skipped; in CI it fails.
+// Start starts Chromium, and stops it when the test ends. If Chromium is missing, the test is skipped; in CI it fails.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	program := programs.Program{
@@ -97,7 +97,7 @@ func Start(t testing.TB) *Browser {
 	return b
 }
 
-// read dispatches messages until the pipe ends.
+// read passes answers to their callers and events to their pages, until Chromium closes the pipe.
 func (b *Browser) read(from io.Reader) {
 	defer close(b.ended)
 	r := bufio.NewReader(from)
@@ -115,14 +115,14 @@ func (b *Browser) read(from io.Reader) {
 			b.waiting[m.ID] <- m
 			delete(b.waiting, m.ID)
 		} else if p := b.pages[m.SessionID]; p != nil {
-			p.see(m)
+			p.record(m)
 		}
 		b.mutex.Unlock()
 	}
 }
 
-// see records an event.
-func (p *Page) see(m message) {
+// record records an event.
+func (p *Page) record(m message) {
 	var e struct {
 		Entry            struct{ Level, Text string }
 		ExceptionDetails struct {
@@ -192,10 +192,10 @@ type View struct {
 	Width, Height int
 	Dark, Print   bool
 	NoScript      bool
-	Zone          string // such as Europe/Berlin
+	Zone          string // the time zone, such as Europe/Berlin
 }
 
-// Open loads a page and waits for it.
+// Open loads a page, and waits until it is loaded.
 func (b *Browser) Open(t testing.TB, url string, view View) *Page {
 	t.Helper()
 	var target struct{ TargetID, SessionID string }
@@ -288,7 +288,7 @@ func (p *Page) Press(t testing.TB, key string) {
 		"windowsVirtualKeyCode": codes[key]}, nil)
 }
 
-// Screenshot returns the page as PNG: the whole one, or what the window shows.
+// Screenshot returns a picture of the page as PNG: of the whole page, or of the part that the window shows.
 func (p *Page) Screenshot(t testing.TB, whole bool) []byte {
 	t.Helper()
 	var shot struct{ Data string }

@@ -10,7 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/chromium"
 )
 
-// The client reports what a page does: requests, also blocked ones, errors, dialogs, keys and the accessibility tree.
+// TestPage checks that the client applies a view, records the requests and the log of a page, presses keys, and takes a
+// screenshot.
 func TestPage(t *testing.T) {
 	b := chromium.Start(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// Run runs cosign in a folder, with a password for keys, and returns what it prints.
+// Run runs cosign in a folder, with a password for keys, and returns its output.
 func Run(t testing.TB, folder, password string, args ...string) (string, error) {
 	t.Helper()
 	const name = "cosign"
@@ -54,7 +54,8 @@ func NewKey(t testing.TB) Key {
 	return k
 }
 
-// verify verifies what is attached to an artifact with a public key, by a command of cosign.
+// verify runs a command of cosign that verifies, with a public key, a signature or provenance that is attached to an
+// artifact.
 func verify(t testing.TB, public, artifact string, args ...string) (string, error) {
 	t.Helper()
 	folder := t.TempDir()
@@ -72,7 +73,7 @@ func Verify(t testing.TB, public, artifact string) error {
 	return err
 }
 
-// Provenance verifies the provenance of an artifact with a public key, and returns what cosign prints.
+// Provenance verifies the provenance of an artifact with a public key, and returns cosign's output.
 func Provenance(t testing.TB, public, artifact string) (string, error) {
 	t.Helper()
 	return verify(t, public, artifact, "verify-attestation", "--type", "slsaprovenance1")

@@ -1,5 +1,5 @@
 // Package kustomize builds folders as a cluster with Flux does, with the Kustomize program that tools/kustomize pins.
-// The program is no part of the tests that use it, so these link as fast as before.
+// Kustomize runs as a program, since tests that imported its packages would take long to link.
 package kustomize
 
 import (
@@ -17,8 +17,8 @@ import (
 )
 
 // Build builds the files of a folder and returns the objects. Paths are relative to the folder. Like Flux's
-// kustomize-controller, it lists all YAML files below the folder in a kustomization.yaml, but those of a folder with a
-// kustomization of its own. It returns what Kustomize prints if it fails.
+// kustomize-controller, it lists all YAML files below the folder in a kustomization.yaml. If Kustomize fails, failed is
+// its output.
 func Build(t testing.TB, files map[string]string) (objects []map[string]any, failed string) {
 	t.Helper()
 	program := Program(t, "kustomize")
@@ -36,7 +36,7 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 			resources = append(resources, name)
 		}
 	}
-	if len(resources) == 0 { // Flux applies nothing; Kustomize alone would refuse that
+	if len(resources) == 0 { // Flux applies an empty folder, but Kustomize refuses it
 		return nil, ""
 	}
 	slices.Sort(resources)
@@ -67,7 +67,7 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 	return objects, ""
 }
 
-// Program returns the path of a program in bin/, which make builds.
+// Program returns the path of a program in bin/. make builds the programs there.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(programs.Root(), "bin", name)

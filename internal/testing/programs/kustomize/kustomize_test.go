@@ -7,8 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 )
 
-// TestBuild shows what a cluster does with the cases that the provider checks: one object twice, in any files, fails
-// the folder. An empty file does not.
+// TestBuild shows how a cluster treats the faults that the provider checks for. If an object occurs twice, in any
+// files, the folder can't be built. An empty file is no fault.
 func TestBuild(t *testing.T) {
 	const a = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: n\n"
 	for _, tt := range []struct {
@@ -17,10 +17,11 @@ func TestBuild(t *testing.T) {
 		objects int
 		failed  string
 	}{
-		{"objects", map[string]string{"a/a.yaml": a, "b/b.yaml": strings.Replace(a, "name: a", "name: b", 1),
+		{"two objects", map[string]string{"a/a.yaml": a, "b/b.yaml": strings.Replace(a, "name: a", "name: b", 1),
 			"README.md":    "x",
 			"c/empty.yaml": ""}, 2, ""},
-		{"one twice", map[string]string{"a/a.yaml": a, "b/a.yaml": a}, 0, "already registered id: ConfigMap.v1.[noGrp]/a.n"},
+		{"one object twice", map[string]string{"a/a.yaml": a, "b/a.yaml": a}, 0,
+			"already registered id: ConfigMap.v1.[noGrp]/a.n"},
 		{"no kind", map[string]string{"a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"}, 0, "kind"},
 		{"no name", map[string]string{"a.yaml": "apiVersion: v1\nkind: A\n"}, 0, "name"},
 		{"no YAML map", map[string]string{"a.yaml": "text\n"}, 0, "a.yaml"},

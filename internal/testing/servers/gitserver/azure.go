@@ -15,16 +15,16 @@ import (
 	"sync"
 )
 
-// azureFolder is the path of the repositories of a server that behaves as Azure Repos: in a project whose name has a
-// space. azureSSHFolder is the path over SSH.
+// azureFolder is the path of the repositories of a server that behaves as Azure Repos. They are in a project whose name
+// has a space. azureSSHFolder is their path over SSH.
 const (
 	azureFolder    = "/acme/My%20Project/_git/"
 	azureSSHFolder = "v3/acme/My Project/"
 )
 
-// Azure makes a server behave as Azure Repos. It only speaks protocol version 0, and answers a missing credential with
-// a sign-in page. It refuses to read without multi_ack, and filters but blob:none and tree:0. It sends its errors on
-// channel 3, in place of ACK or NAK. Its own texts, which begin with TF, report what is missing or denied.
+// Azure makes a server behave as Azure Repos. It speaks only protocol version 0, and answers a missing credential with
+// a sign-in page. It refuses a fetch without multi_ack, and all filters except blob:none and tree:0. It sends errors on
+// channel 3 instead of ACK or NAK, with texts of its own, which begin with TF.
 func Azure() Option {
 	return func(s *Server) {
 		s.Azure, s.v0 = &AzureRepos{}, true
@@ -32,7 +32,7 @@ func Azure() Option {
 	}
 }
 
-// azureConfig configures git like Azure Repos: it serves any object by hash, and two filters.
+// azureConfig configures git like Azure Repos, which serves any object by hash, and supports only two filters.
 var azureConfig = []string{
 	"uploadpack.allowAnySHA1InWant=true",
 	"uploadpack.allowFilter=true",
@@ -45,12 +45,12 @@ var azureConfig = []string{
 // AzureRepos gives the answers in which Azure Repos differs from git.
 type AzureRepos struct {
 	mu        sync.Mutex
-	protected map[string]bool // branches
+	protected map[string]bool // the protected branches
 	readOnly  bool
 	before    func()
 }
 
-// BeforePush calls f once, just before the next push.
+// BeforePush makes the server call f once, just before the next push.
 func (a *AzureRepos) BeforePush(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,7 +85,7 @@ func (a *AzureRepos) ReadOnly() {
 	a.readOnly = true
 }
 
-// The texts of Azure Repos.
+// The error texts of Azure Repos.
 const (
 	azureNoMultiAck = "TF401041: The capability multi_ack was not sent. Clients must support multi-ack."
 	azureNoRepo     = "TF401019: The Git repository with name or identifier %s does not exist or you do not have " +
@@ -98,19 +98,20 @@ const (
 	azureDenied = "TF401027: You need the Git 'GenericContribute' permission to perform this action."
 )
 
-// signIn answers a request whose credential Azure Repos does not accept.
+// signIn answers with a sign-in page, as Azure Repos does if it does not accept the credential.
 func signIn(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusNonAuthoritativeInfo)
 	_, _ = io.WriteString(w, "<!DOCTYPE html><html><title>Azure DevOps Services | Sign In</title></html>")
 }
 
-// handler returns the handler before git's, with the folder of the repositories.
+// handler returns a handler that answers requests for the repositories below root, some of them by git's handler.
 func (a *AzureRepos) handler(root string, git http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { a.serve(w, req, root, git) })
 }
 
-// serve answers a request, or lets git answer it with the path of the repository below root.
+// serve answers a request as Azure Repos does. If git would give the same answer, it lets git answer, with the path of
+// the repository below root.
 func (a *AzureRepos) serve(w http.ResponseWriter, req *http.Request, root string, git http.Handler) {
 	tail, ok := strings.CutPrefix(req.URL.EscapedPath(), azureFolder)
 	name, rest, _ := strings.Cut(tail, "/")
@@ -151,7 +152,7 @@ func (a *AzureRepos) denied() bool {
 	return a.readOnly
 }
 
-// readHead reads the packets of a request up to its first flush.
+// readHead reads the packets of a request up to the first flush packet.
 func readHead(r *bufio.Reader) ([]byte, error) {
 	var head bytes.Buffer
 	for {
@@ -170,8 +171,8 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// answer returns the whole answer to a request whose first packets are head, or the reason why Azure Repos refuses the
-// request. Both are empty if git answers.
+// answer returns the complete answer to a request that begins with the packets head, or the reason why Azure Repos
+// refuses the request. Both are empty if git must answer.
 func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused string) {
 	for first := true; len(head) > 4; first = false {
 		n, _ := strconv.ParseUint(string(head[:4]), 16, 16)
@@ -194,7 +195,7 @@ func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused 
 	return "", ""
 }
 
-// status returns why an update of a reference is refused, or "".
+// status returns the reason why an update of a reference is refused, or "".
 func (a *AzureRepos) status(repo, old, ref string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -207,7 +208,7 @@ func (a *AzureRepos) status(repo, old, ref string) string {
 	return ""
 }
 
-// refusedPush is the report of a push that is refused after its objects were stored.
+// refusedPush returns the report of a push that is refused after its objects were stored.
 func refusedPush(ref, status string) string {
 	report := Packet("unpack ok\n") + Packet("ng "+ref+" "+status+"\n") + "0000"
 	return Packet("\x02Analyzing objects... (1/1) (1 ms)\n") + Packet("\x01"+report) + "0000"

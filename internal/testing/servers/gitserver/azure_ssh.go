@@ -22,14 +22,15 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// AzureSSHServer behaves as Azure Repos over SSH: like [Azure] over HTTP, and with only RSA keys.
+// AzureSSHServer behaves as Azure Repos does over SSH. It differs from git as [Azure] does over HTTP, and accepts only
+// RSA keys.
 type AzureSSHServer struct {
 	Host       string // 127.0.0.1:port
 	PrivateKey string // the accepted key, in PEM format
-	KnownHosts string // known_hosts line of the server
+	KnownHosts string // the line of the server for known_hosts
 
 	AzureRepos
-	root     string // folder of its repositories
+	root     string // the folder with the repositories
 	config   *ssh.ServerConfig
 	accepted []byte // the public key of PrivateKey
 }
@@ -81,7 +82,7 @@ func (s *AzureSSHServer) checkKey(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.P
 	return &ssh.Permissions{}, nil
 }
 
-// start serves connections until the end of the test.
+// start serves connections until the test ends.
 func (s *AzureSSHServer) start(t testing.TB, listener net.Listener) {
 	var running sync.WaitGroup
 	var mu sync.Mutex
@@ -109,7 +110,7 @@ func (s *AzureSSHServer) start(t testing.TB, listener net.Listener) {
 	})
 }
 
-// connection serves one connection. It closes it after the first command, as Azure Repos does.
+// connection serves one connection, and closes it after the first command, as Azure Repos does.
 func (s *AzureSSHServer) connection(conn net.Conn) {
 	defer conn.Close()
 	server, channels, requests, err := ssh.NewServerConn(conn, s.config)
@@ -124,7 +125,7 @@ func (s *AzureSSHServer) connection(conn net.Conn) {
 			return
 		}
 		for request := range requests {
-			if request.Type != "exec" { // such as GIT_PROTOCOL
+			if request.Type != "exec" { // such as a request to set GIT_PROTOCOL
 				_ = request.Reply(false, nil)
 				continue
 			}
@@ -144,7 +145,7 @@ func (s *AzureSSHServer) connection(conn net.Conn) {
 // run runs a command, and reports whether it succeeded.
 func (s *AzureSSHServer) run(channel ssh.Channel, command string) bool {
 	service, at, _ := strings.Cut(command, " ")
-	path, _ := url.PathUnescape(strings.TrimPrefix(strings.Trim(at, "'"), "/")) // escaped or not
+	path, _ := url.PathUnescape(strings.TrimPrefix(strings.Trim(at, "'"), "/")) // clients may escape the path or not
 	name, ok := strings.CutPrefix(path, azureSSHFolder)
 	repo := filepath.Join(s.root, name)
 	if _, err := os.Stat(repo); err != nil || !ok {

@@ -14,8 +14,8 @@ type Backend struct {
 	Start func(t testing.TB, repo string) (url string, credentials []gitremote.Credential)
 }
 
-// Transports returns the three backends that differ for all that does not speak Git's protocol itself: a file, a server
-// over HTTP that filters objects, and one over SSH that does not. In a short run, there is no SSH.
+// Transports returns three backends for tests of code above Git's protocol, which are different for such code: a file,
+// a server over HTTP with filters, and a server over SSH without filters. With -short, it leaves out SSH.
 func Transports() []Backend {
 	names := []string{"file", "http filter", "ssh"}
 	if testing.Short() {
@@ -24,7 +24,7 @@ func Transports() []Backend {
 	return slices.DeleteFunc(Backends(), func(b Backend) bool { return !slices.Contains(names, b.Name) })
 }
 
-// Backends returns all ways to access a repository. The tests of gitremote run over each of them; other tests run over
+// Backends returns all ways to access a repository. The tests of gitremote use all of them; other tests use
 // [Transports].
 func Backends() []Backend {
 	return []Backend{

@@ -15,18 +15,18 @@ import (
 
 // Fault replaces git's answer to a request over HTTP. The zero value breaks the connection.
 type Fault struct {
-	Service string // matches git-upload-pack or git-receive-pack; empty: both
-	Method  string // matches GET for the advertisement, POST for the rest; empty: both
-	Skip    int    // number of matching requests to let through first
-	Times   int    // number of requests to hit; 0: one, negative: all
+	Service string // git-upload-pack or git-receive-pack; empty matches both
+	Method  string // GET for the advertisement, POST for other requests; empty matches both
+	Skip    int    // the number of matching requests that git answers before the fault
+	Times   int    // the number of requests with the fault: 0 means one, a negative number all
 
-	Serve        bool        // git handles the request, and its answer is lost
-	BeforeAnswer func()      // may be nil
-	Hang         bool        // no answer until the client gives up
-	Cut          int         // bytes of git's answer to send before the connection breaks
-	Status       int         // status of the answer; 0: the connection breaks
-	Header       http.Header // of the answer
-	Body         []byte      // of the answer
+	Serve        bool        // git handles the request, but its answer is lost
+	BeforeAnswer func()      // is called before the answer; may be nil
+	Hang         bool        // the server does not answer until the client gives up
+	Cut          int         // the number of bytes of git's answer that are sent before the connection breaks
+	Status       int         // the status of the answer; if it is 0, the connection breaks
+	Header       http.Header // the header of the answer
+	Body         []byte      // the body of the answer
 }
 
 // Fail adds a fault, which takes precedence over earlier ones.
@@ -46,7 +46,7 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// DropAnswer breaks the connection of the next push after the server has accepted it.
+// DropAnswer breaks the connection of the next push after the server has accepted the push.
 func (s *Server) DropAnswer() {
 	s.Fail(Fault{Service: "git-receive-pack", Method: http.MethodPost, Serve: true})
 }
@@ -103,11 +103,11 @@ func (f *Fault) answer(w http.ResponseWriter, req *http.Request, git http.Handle
 
 // SSHFault replaces the run of git for a command over SSH. The zero value breaks the connection.
 type SSHFault struct {
-	Service string // matches git-upload-pack or git-receive-pack; empty: both
-	Times   int    // number of requests to hit; 0: one, negative: all
+	Service string // git-upload-pack or git-receive-pack; empty matches both
+	Times   int    // the number of requests with the fault: 0 means one, a negative number all
 
-	Output []byte // standard output of a successful command
-	Stderr string // standard error of a failing command
+	Output []byte // the standard output of a command that succeeds
+	Stderr string // the standard error of a command that fails
 }
 
 // Fail adds a fault for the next commands, which takes precedence over earlier ones.
@@ -138,7 +138,8 @@ func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	write(t, filepath.Join(dir, "times"), strconv.Itoa(f.Times))
 }
 
-// faultScript is the forced command of every login. It runs the first matching fault, or the requested command.
+// faultScript is the command that sshd runs for every login. It runs the first matching fault, or the requested command
+// if none matches.
 const faultScript = `#!/bin/sh
 GITSERVER_SSHD=$PPID; export GITSERVER_SSHD
 case "$SSH_ORIGINAL_COMMAND" in git-upload-pack*|git-receive-pack*) echo x >>'DIR/commands' ;; esac
@@ -167,7 +168,7 @@ func (s *SSHServer) DropAnswer(t testing.TB, repo string) {
 	writeHook(t, repo, "reference-transaction", "[ \"$1\" = committed ] && kill -9 \"$GITSERVER_SSHD\"; exit 0\n")
 }
 
-// Commands returns the number of git commands requested so far.
+// Commands returns the number of git commands that clients have requested so far.
 func (s *SSHServer) Commands(t testing.TB) int {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(s.dir, "commands"))
@@ -180,7 +181,7 @@ func (s *SSHServer) Commands(t testing.TB) int {
 // Packet returns a packet of the Git protocol, for faults.
 func Packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
-// FetchAnswer returns the protocol version 2 answer to a fetch with a pack.
+// FetchAnswer returns the answer with a pack to a fetch, in protocol version 2.
 func FetchAnswer(pack []byte) string {
 	answer := Packet("packfile\n")
 	for chunk := range slices.Chunk(pack, 32<<10) {
@@ -189,14 +190,14 @@ func FetchAnswer(pack []byte) string {
 	return answer + "0000"
 }
 
-// FetchGreeting returns the protocol version 2 advertisement of upload-pack over SSH, and its answer to the lookup of
-// a branch.
+// FetchGreeting returns the advertisement of upload-pack over SSH in protocol version 2, followed by its answer to the
+// lookup of a branch.
 func FetchGreeting(branch, commit string) string {
 	return Packet("version 2\n") + Packet("ls-refs=unborn\n") + Packet("fetch=shallow filter\n") + "0000" +
 		Packet(commit+" HEAD\n") + Packet(commit+" refs/heads/"+branch+"\n") + "0000"
 }
 
-// FalseReport returns a report of a successful push to a branch.
+// FalseReport returns the report of a successful push to a branch, for a push that did not take place.
 func FalseReport(branch string) string {
 	report := Packet("unpack ok\n") + Packet("ok refs/heads/"+branch+"\n") + "0000"
 	return Packet("\x01"+report) + "0000"

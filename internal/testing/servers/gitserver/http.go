@@ -19,42 +19,42 @@ import (
 // Option configures a [Server].
 type Option func(*Server)
 
-// WithBasic requires this user and password.
+// WithBasic makes the server require this user and password.
 func WithBasic(user, password string) Option {
 	return func(s *Server) { s.user, s.password = user, password }
 }
 
-// WithBearer requires this token.
+// WithBearer makes the server require this token.
 func WithBearer(token string) Option {
 	return func(s *Server) { s.bearer = token }
 }
 
-// WithBearerPrefix requires a token that begins with this text.
+// WithBearerPrefix makes the server require a token that begins with this text.
 func WithBearerPrefix(prefix string) Option {
 	return func(s *Server) { s.bearer, s.anyBearer = prefix, true }
 }
 
-// WithTLS serves HTTPS with a certificate of its own authority; see [Server.CA].
+// WithTLS makes the server use HTTPS, with a certificate from an authority of its own; see [Server.CA].
 func WithTLS() Option {
 	return func(s *Server) { s.tls = true }
 }
 
-// WithFilter enables filters (uploadpack.allowFilter).
+// WithFilter makes the server support filters (uploadpack.allowFilter).
 func WithFilter() Option {
 	return func(s *Server) { s.config = append(s.config, "uploadpack.allowFilter=true") }
 }
 
-// WithProtocolV0 only offers protocol version 0.
+// WithProtocolV0 makes the server offer only protocol version 0.
 func WithProtocolV0() Option {
 	return func(s *Server) { s.v0 = true }
 }
 
-// WithRedirect redirects every request to the same path below another URL.
+// WithRedirect makes the server redirect every request to the same path below another URL.
 func WithRedirect(to string) Option {
 	return func(s *Server) { s.redirect = to }
 }
 
-// WithPushDenied answers every push with 403.
+// WithPushDenied makes the server answer every push with 403.
 func WithPushDenied() Option {
 	return func(s *Server) { s.pushDenied = true }
 }
@@ -62,19 +62,19 @@ func WithPushDenied() Option {
 // Server is git http-backend on loopback. Its repositories are the folders below Root.
 type Server struct {
 	URL  string // http(s)://127.0.0.1:port
-	CA   string // PEM certificate of its authority, with [WithTLS]
-	Root string // folder of its repositories
+	CA   string // the certificate of the server's authority in PEM, with [WithTLS]
+	Root string // the folder with the repositories
 
-	Azure *AzureRepos // with [Azure]; nil: the server behaves as git does
+	Azure *AzureRepos // set by [Azure]; if it is nil, the server behaves as git does
 
 	user, password, bearer, redirect string
 	tls, v0, pushDenied, anyBearer   bool
 	config                           []string
-	inProcess                        *inProcess // nil: git http-backend serves
+	inProcess                        *inProcess // set by [InProcess]; if it is nil, git http-backend serves
 
 	mu        sync.Mutex
-	answered  *sync.Cond // an answer ended
-	answering int        // requests without an end of their answer
+	answered  *sync.Cond // signals that an answer has ended
+	answering int        // the number of requests whose answer has not ended
 	log       []Request
 	before    func()
 	faults    []*Fault
@@ -86,7 +86,7 @@ type Request struct {
 	Service       string // git-upload-pack or git-receive-pack
 	Path          string
 	Authorization string
-	Sent, Got     int64 // bytes of the answer's and the request's body
+	Sent, Got     int64 // the number of bytes in the bodies of the answer and the request
 }
 
 // New starts a server for the repositories below root.
@@ -108,8 +108,8 @@ func New(t testing.TB, root string, options ...Option) *Server {
 	return s
 }
 
-// Handler returns a server without a listener, for one that serves more than Git. Its URL is empty, and the listener
-// has to implement [WithTLS].
+// Handler returns a server without a listener, and its handler, for a listener that serves more than Git. The server's
+// URL is empty, and [WithTLS] has no effect.
 func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handler) {
 	t.Helper()
 	s := &Server{Root: root}
@@ -124,7 +124,7 @@ func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handle
 	return s, s.handler(program)
 }
 
-// httpBackend returns the path of git http-backend, which it reads from Git once.
+// httpBackend returns the path of git http-backend. It asks Git for the folder only once.
 func httpBackend(t testing.TB) string {
 	t.Helper()
 	folder, err := gitFolder()
@@ -151,8 +151,8 @@ func Serve(t testing.TB, repo string, options ...Option) (*Server, string) {
 	return s, s.URL + folder + filepath.Base(repo)
 }
 
-// Requests returns all requests so far. It waits for requests that the server still answers, since a Git client may
-// finish before the answer ends.
+// Requests returns all requests so far. It waits until the server has answered them, since a Git client may finish
+// before the answer ends.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,14 +160,14 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.log)
 }
 
-// waitUntilIdle waits until the server answers no request. The caller has the lock.
+// waitUntilIdle waits until the server has answered all requests. The caller must have the lock.
 func (s *Server) waitUntilIdle() {
 	for s.answering > 0 {
 		s.answered.Wait()
 	}
 }
 
-// Reads returns the number of read requests so far: lookups of references, and fetches.
+// Reads returns the number of requests so far that read: lookups of references, and fetches.
 func (s *Server) Reads() int {
 	reads := 0
 	for _, r := range s.Requests() {
@@ -178,7 +178,7 @@ func (s *Server) Reads() int {
 	return reads
 }
 
-// ResetLog clears the log of requests, also of those that the server still answers.
+// ResetLog clears the log of requests. It waits until the server has answered them.
 func (s *Server) ResetLog() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +186,7 @@ func (s *Server) ResetLog() {
 	s.log = nil
 }
 
-// BeforeReceive calls f once, just before the next pack is received.
+// BeforeReceive makes the server call f once, just before it receives the next pack.
 func (s *Server) BeforeReceive(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,7 +282,8 @@ func (s *Server) lets(req *http.Request) bool {
 	return true
 }
 
-// backend returns the handler that runs git http-backend, without the git command before it, which costs a process.
+// backend returns the handler that runs git http-backend. It runs the program itself and not through the git command,
+// which would start another process.
 func (s *Server) backend(program string) *cgi.Handler {
 	env := append(slices.Clone(hermetic), "GIT_PROJECT_ROOT="+s.Root, "GIT_HTTP_EXPORT_ALL=1",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", 1+len(s.config)))
@@ -306,7 +307,7 @@ func service(req *http.Request) string {
 	return ""
 }
 
-// counter counts the bytes sent.
+// counter counts the bytes that are sent.
 type counter struct {
 	http.ResponseWriter
 	n int64

@@ -21,15 +21,15 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// InProcess serves Git without a git process: reading by protocol version 2 with filters, pushing by version 0. It only
-// knows the requests of gitremote, and does not check that pushed objects are connected. The tests of gitremote run
-// over it as over the real servers. A test that makes thousands of requests saves some milliseconds each.
+// InProcess serves Git without a git process, which saves some milliseconds in each request. Clients read with protocol
+// version 2 and filters, and push with version 0. It supports only the requests that gitremote sends, and does not
+// check that pushed objects are connected. The tests of gitremote run over it as over the real servers.
 func InProcess() Option {
 	return func(s *Server) { s.inProcess = &inProcess{} }
 }
 
 type inProcess struct {
-	mu     sync.Mutex // of pushes
+	mu     sync.Mutex // for pushes
 	stores sync.Map   // path of a repo → *filesystem.Storage, which keeps objects that it read
 }
 
@@ -46,8 +46,8 @@ func storageOf(repo string) *filesystem.Storage {
 	return filesystem.NewStorage(osfs.New(repo), cache.NewObjectLRUDefault())
 }
 
-// Storage returns the storage of a repo, by its path: the one from which the server serves it, with the objects that it
-// has read, or a new one if git serves.
+// Storage returns the storage of the repo at a path. If the server is [InProcess], it is the server's storage, which
+// caches objects; otherwise it is a new storage.
 func (s *Server) Storage(repo string) *filesystem.Storage {
 	if s.inProcess == nil {
 		return storageOf(repo)
@@ -55,8 +55,8 @@ func (s *Server) Storage(repo string) *filesystem.Storage {
 	return s.inProcess.store(repo)
 }
 
-// References returns the references of a repo whose names have a prefix, and their hashes. It reads the files of loose
-// references itself: it takes a third of the time that the storage takes.
+// References returns the references whose names have one of the prefixes, with their hashes. It reads the files of
+// loose references itself, in a third of the time that the storage takes.
 func References(
 	store *filesystem.Storage, prefixes ...string,
 ) (map[plumbing.ReferenceName]plumbing.Hash, error) {
@@ -103,7 +103,7 @@ func looseReferences(
 			continue
 		}
 		hash, err := os.ReadFile(filepath.Join(repo, name))
-		if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // the reference was deleted in the meantime
 			continue
 		}
 		if err != nil {
@@ -170,7 +170,7 @@ func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request) {
 	_, _ = answer.WriteTo(w)
 }
 
-// packets writes packets; an empty text is a flush.
+// packets writes a packet for each text. An empty text is a flush packet.
 func packets(w io.Writer, texts ...string) error {
 	for _, text := range texts {
 		packet := "0000"

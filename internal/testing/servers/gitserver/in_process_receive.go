@@ -44,7 +44,7 @@ func advertise(w io.Writer, store *filesystem.Storage) error {
 	return adv.Encode(w)
 }
 
-// receive takes a push, and reports its result in Git's words.
+// receive executes a push, and reports its result with the texts of git.
 func receive(w io.Writer, store *filesystem.Storage, repo string, body io.Reader) error {
 	request := packp.NewReferenceUpdateRequest()
 	if err := request.Decode(body); err != nil {
@@ -58,12 +58,12 @@ func receive(w io.Writer, store *filesystem.Storage, repo string, body io.Reader
 		}
 	}
 	mux := sideband.NewMuxer(sideband.Sideband64k, w)
-	said := writerFunc(func(p []byte) (int, error) { return mux.WriteChannel(sideband.ProgressMessage, p) })
+	out := writerFunc(func(p []byte) (int, error) { return mux.WriteChannel(sideband.ProgressMessage, p) })
 	stdin := ""
 	for _, c := range request.Commands {
 		stdin += fmt.Sprintf("%s %s %s\n", c.Old, c.New, c.Name)
 	}
-	accepted := runHook(said, repo, "pre-receive", stdin)
+	accepted := runHook(out, repo, "pre-receive", stdin)
 	for _, command := range request.Commands {
 		var status string
 		switch {
@@ -72,7 +72,7 @@ func receive(w io.Writer, store *filesystem.Storage, repo string, body io.Reader
 		case !accepted:
 			status = "pre-receive hook declined"
 		default:
-			status = apply(said, store, repo, command)
+			status = apply(out, store, repo, command)
 		}
 		report.CommandStatuses = append(report.CommandStatuses,
 			&packp.CommandStatus{ReferenceName: command.Name, Status: status})
@@ -91,24 +91,25 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// runHook runs a hook, if the repo has it, and reports whether it accepts. Its output is written to said.
-func runHook(said io.Writer, repo, name, stdin string, arguments ...string) bool {
+// runHook runs a hook if the repo has it, and reports whether the hook accepts the push. The output of the hook is
+// written to out.
+func runHook(out io.Writer, repo, name, stdin string, arguments ...string) bool {
 	hook := filepath.Join(repo, "hooks", name)
 	if _, err := os.Stat(hook); err != nil {
 		return true
 	}
 	cmd := exec.Command(hook, arguments...)
 	cmd.Dir, cmd.Env, cmd.Stdin = repo, Env(), strings.NewReader(stdin)
-	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		fmt.Fprintf(said, "error: the hook can't run: %v\n", err)
+		fmt.Fprintf(out, "error: the hook can't run: %v\n", err)
 	}
 	return err == nil
 }
 
 // apply updates a reference, and returns its status.
-func apply(said io.Writer, store *filesystem.Storage, repo string, c *packp.Command) string {
+func apply(out io.Writer, store *filesystem.Storage, repo string, c *packp.Command) string {
 	head, err := store.Reference(plumbing.HEAD)
 	if err != nil {
 		return err.Error()
@@ -116,7 +117,7 @@ func apply(said io.Writer, store *filesystem.Storage, repo string, c *packp.Comm
 	if c.New.IsZero() && head.Target() == c.Name {
 		return "deletion of the current branch prohibited"
 	}
-	if !runHook(said, repo, "update", "", c.Name.String(), c.Old.String(), c.New.String()) {
+	if !runHook(out, repo, "update", "", c.Name.String(), c.Old.String(), c.New.String()) {
 		return "hook declined"
 	}
 	now := plumbing.ZeroHash
@@ -125,7 +126,7 @@ func apply(said io.Writer, store *filesystem.Storage, repo string, c *packp.Comm
 	}
 	switch {
 	case now != c.Old:
-		fmt.Fprintf(said, "error: cannot lock ref '%s': is at %s but expected %s\n", c.Name, now, c.Old)
+		fmt.Fprintf(out, "error: cannot lock ref '%s': is at %s but expected %s\n", c.Name, now, c.Old)
 		return "failed to update ref"
 	case c.New.IsZero():
 		err = store.RemoveReference(c.Name)
@@ -133,9 +134,9 @@ func apply(said io.Writer, store *filesystem.Storage, repo string, c *packp.Comm
 		err = SetReference(repo, c.Name.String(), c.New.String())
 	}
 	if err != nil {
-		fmt.Fprintf(said, "error: %v\n", err)
+		fmt.Fprintf(out, "error: %v\n", err)
 		return "failed to update ref"
 	}
-	runHook(said, repo, "post-receive", fmt.Sprintf("%s %s %s\n", c.Old, c.New, c.Name))
+	runHook(out, repo, "post-receive", fmt.Sprintf("%s %s %s\n", c.Old, c.New, c.Name))
 	return "ok"
 }

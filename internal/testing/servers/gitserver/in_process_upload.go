@@ -26,7 +26,7 @@ func upload(w io.Writer, store *filesystem.Storage, body io.Reader) error {
 	for rest := string(request); len(rest) >= 4; {
 		size, err := strconv.ParseUint(rest[:4], 16, 16)
 		if err != nil || int(size) > len(rest) {
-			return errors.New("the request is no list of packets")
+			return errors.New("the request is not a list of packets")
 		}
 		if size < 4 { // a flush or a delimiter
 			rest = rest[4:]
@@ -93,7 +93,7 @@ func sorted(refs map[plumbing.ReferenceName]plumbing.Hash) []plumbing.ReferenceN
 // collector collects the objects of a fetch.
 type collector struct {
 	store       *filesystem.Storage
-	depth       int // 0: all
+	depth       int // 0 for all commits
 	trees, blob bool
 	found       map[plumbing.Hash]bool
 	shallow     []plumbing.Hash
@@ -154,7 +154,7 @@ func fetch(w io.Writer, store *filesystem.Storage, arguments []string) error {
 	return packets(w, "")
 }
 
-// add adds a requested object, which no filter leaves out, and what belongs to it.
+// add adds a requested object and the objects that it refers to. A filter never leaves out the requested object itself.
 func (c *collector) add(want plumbing.Hash) error {
 	found, err := c.store.EncodedObject(plumbing.AnyObject, want)
 	if err != nil {

@@ -16,10 +16,11 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// The fakes of Git hosts ask the same questions about their repos in each request. The start of git takes longer than
-// the answer, so git is started only where it does the work.
+// The fakes of Git hosts need facts about their repos in each request. To start git takes longer than to read a fact,
+// so these functions read the repo themselves where they can.
 
-// Run runs git in a repo for a request. It does not end the test. The output has no white space around it.
+// Run runs git in a repo for a request of a fake, and returns the output without white space around it. Unlike [Git],
+// it returns an error and does not end the test.
 func Run(repo string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = repo, Env()
@@ -51,8 +52,9 @@ func reference(repo, name string) string {
 	return ref.Hash().String()
 }
 
-// SetReference sets a reference of a repo as Git does: a process that reads it meanwhile finds the old or the new hash.
-// The storage of go-git writes into the file itself, and git then fails on an empty one ("bad object").
+// SetReference sets a reference of a repo as Git does, so that a process that reads it at the same time finds the old
+// or the new hash. The storage of go-git writes into the file itself, and git may read it while it is still empty and
+// fail ("bad object").
 func SetReference(repo, name, hash string) error {
 	file := filepath.Join(repo, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -66,12 +68,12 @@ func SetReference(repo, name, hash string) error {
 	return errors.Join(err, lock.Close(), os.Rename(lock.Name(), file))
 }
 
-// HasObject reports whether a repo has an object with the whole hash.
+// HasObject reports whether a repo has an object with this full hash.
 func HasObject(repo, hash string) bool {
 	return plumbing.IsHash(hash) && storageOf(repo).HasEncodedObject(plumbing.NewHash(hash)) == nil
 }
 
-// HasCommit reports whether a repo has a commit with the whole hash.
+// HasCommit reports whether a repo has a commit with this full hash.
 func HasCommit(repo, hash string) bool {
 	if !plumbing.IsHash(hash) {
 		return false
@@ -80,7 +82,7 @@ func HasCommit(repo, hash string) bool {
 	return err == nil
 }
 
-// Contains reports whether a commit is an ancestor of another one, or equal to it.
+// Contains reports whether the commit ancestor is an ancestor of descendant, or equal to it.
 func Contains(store storer.EncodedObjectStorer, descendant, ancestor string) bool {
 	if descendant == ancestor {
 		return true
@@ -111,7 +113,7 @@ func OnBranch(store *filesystem.Storage, commit string) bool {
 	return false
 }
 
-// merges contains the results of [MergedTree], by repo and commits. They never change.
+// merges caches the results of [MergedTree], by repo and commits. A result never changes.
 var merges sync.Map
 
 type merge struct{ repo, first, second string }
@@ -127,7 +129,7 @@ func MergedTree(repo, ours, theirs string) string {
 		out = ""
 	}
 	tree, _, _ := strings.Cut(out, "\n")
-	if HasCommit(repo, ours) && HasCommit(repo, theirs) { // else a later push may bring them
+	if HasCommit(repo, ours) && HasCommit(repo, theirs) { // a missing commit may be pushed later
 		merges.Store(key, tree)
 	}
 	return tree

@@ -21,8 +21,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// Env returns the environment of every git in a test: without the machine's configuration, without prompts, with
-// fixed names and dates.
+// Env returns the environment for every git process in a test. Git ignores the machine's configuration, never prompts,
+// and uses fixed names and dates.
 func Env() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	return append(env, hermetic...)
@@ -76,13 +76,13 @@ func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	return out.String()
 }
 
-// config is the configuration of a repo. Otherwise a git process may still run in the background when the folder is
-// removed. No repo outlives its test, so nothing waits for the disk.
+// config is the configuration of a repo. It disables garbage collection, since a git process could still run in the
+// background when the folder is removed. It disables fsync, since no repo is used after its test.
 const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\tfsync = none\n" +
 	"[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[http]\n\treceivepack = true\n"
 
-// InitBare creates an empty bare repository and returns its path. It writes the files of git init by itself
-// (gitrepository-layout): a process takes more than ten milliseconds.
+// InitBare creates an empty bare repository and returns its path. It writes the files itself (see gitrepository-layout)
+// and does not run git init, which would take more than ten milliseconds.
 func InitBare(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo.git")
@@ -90,7 +90,7 @@ func InitBare(t testing.TB) string {
 	return dir
 }
 
-// InitBareAt is [InitBare] with the path of the repository.
+// InitBareAt creates an empty bare repository at a path, as [InitBare] does.
 func InitBareAt(t testing.TB, dir string) {
 	t.Helper()
 	for _, folder := range []string{"hooks", "objects/info", "objects/pack", "refs/heads", "refs/tags"} {
@@ -107,11 +107,11 @@ func InitBareAt(t testing.TB, dir string) {
 
 // File is a file of a commit, with its mode.
 type File struct {
-	Mode    string // "100755", "120000"; "160000" with a commit's hash as content
+	Mode    string // such as "100755" or "120000"; for "160000", Content is the hash of a commit
 	Content string
 }
 
-// Seed adds one commit to a branch, which sets the files and keeps all others. It returns the commit.
+// Seed adds a commit to a branch, which writes the files and does not change other files. It returns the commit.
 func Seed(t testing.TB, repo, branch string, files map[string]string) string {
 	t.Helper()
 	with := map[string]File{}
@@ -121,7 +121,7 @@ func Seed(t testing.TB, repo, branch string, files map[string]string) string {
 	return SeedFiles(t, repo, branch, "Seed", with)
 }
 
-// SeedFiles is Seed with modes and a message. An empty mode removes the path.
+// SeedFiles adds a commit as [Seed] does, with modes and a message. An empty mode removes the path.
 func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -162,8 +162,8 @@ func Rev(t testing.TB, repo, branch string) string {
 	return Branch(repo, branch)
 }
 
-// LooseRef returns the commit of a branch that Git keeps in a file of its own, as it does until it packs references; ""
-// otherwise. It starts no process.
+// LooseRef returns the commit of a branch if Git keeps the branch in a file of its own, as it does until it packs
+// references, and "" otherwise. It starts no process.
 func LooseRef(repo, branch string) string {
 	hash, err := os.ReadFile(filepath.Join(repo, "refs", "heads", filepath.FromSlash(branch)))
 	if err != nil {
@@ -172,7 +172,7 @@ func LooseRef(repo, branch string) string {
 	return strings.TrimSpace(string(hash))
 }
 
-// Tree returns all files of a revision: path → content.
+// Tree returns the content of all files of a revision, by path.
 func Tree(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
 	store, tree := storageOf(repo), map[string]string{}
@@ -197,7 +197,7 @@ func Tree(t testing.TB, repo, rev string) map[string]string {
 	return tree
 }
 
-// Modes returns all entries of a revision: path → "mode hash".
+// Modes returns the mode and the hash of all entries of a revision, by path, as "mode hash".
 func Modes(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
 	modes := map[string]string{}
@@ -213,8 +213,8 @@ func MkTree(t testing.TB, repo, entries string) string {
 	return strings.TrimSpace(git(t, repo, []byte(entries), "mktree"))
 }
 
-// entries returns the files and submodules of a revision, with their paths as names. Git resolves the revision, unless
-// it is a branch or a whole hash.
+// entries returns the files and submodules of a revision, with their paths as names. It starts git to resolve the
+// revision only if it is neither a branch nor a full hash.
 func entries(t testing.TB, store *filesystem.Storage, repo, rev string) (all []object.TreeEntry) {
 	t.Helper()
 	commit := Branch(repo, rev)
@@ -257,7 +257,7 @@ func Log(t testing.TB, repo, branch string) []string {
 	return strings.Split(strings.TrimSpace(Git(t, repo, "log", "--format=%s", "refs/heads/"+branch)), "\n")
 }
 
-// Hook installs a hook that prints the text to its standard error and exits with the code.
+// Hook installs a hook that prints a text to its standard error and exits with a code.
 func Hook(t testing.TB, repo, name, text string, code int) {
 	t.Helper()
 	writeHook(t, repo, name, fmt.Sprintf("cat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code))
@@ -266,7 +266,7 @@ func Hook(t testing.TB, repo, name, text string, code int) {
 // protected is the file in a repo's folder that lists its protected branches.
 const protected = "protected-branches"
 
-// Protect makes a repo reject pushes to branches with a text, in which $1 is the branch.
+// Protect makes a repo reject pushes to branches with a message. In the message, $1 stands for the branch.
 func Protect(t testing.TB, repo, text string, branches ...string) {
 	t.Helper()
 	var names strings.Builder
@@ -297,7 +297,7 @@ func Fsck(t testing.TB, repo string) {
 	Git(t, repo, "fsck", "--strict", "--full", "--no-dangling")
 }
 
-// MakeTree writes a tree with the lines of git ls-tree, and returns its hash.
+// MakeTree writes a tree from lines in the format of git ls-tree, and returns its hash.
 func MakeTree(t testing.TB, repo, lines string) string {
 	t.Helper()
 	return strings.TrimSpace(git(t, repo, []byte(lines), "mktree"))

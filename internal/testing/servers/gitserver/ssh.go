@@ -26,12 +26,12 @@ var sshd = programs.Program{Name: "sshd", Add: "apt-get install openssh-server"}
 // SSHServer is sshd on loopback that accepts one key.
 type SSHServer struct {
 	Host       string // 127.0.0.1:port
-	User       string // user who runs the test
+	User       string // the user who runs the test
 	PrivateKey string // the accepted key, in OpenSSH format
-	KnownHosts string // known_hosts line of the server
+	KnownHosts string // the line of the server for known_hosts
 	HostKey    ssh.PublicKey
 
-	dir string // folder of its files
+	dir string // the folder with the server's files
 }
 
 // URL returns the SSH URL of a path on this machine.
@@ -49,7 +49,8 @@ func WithoutGitProtocol() SSHOption {
 	return func(s *sshSettings) { s.protocolV0 = true }
 }
 
-// NewSSH starts a server. It starts one sshd per connection, as inetd would, so that sshd needs no free port.
+// NewSSH starts a server. Like inetd, it accepts connections itself and starts one sshd for each, so that sshd needs no
+// free port.
 func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	t.Helper()
 	var set sshSettings
@@ -95,7 +96,7 @@ func sshdConfig(dir, forceCommand string, set sshSettings) string {
 		"PermitRootLogin prohibit-password",
 		"PermitUserEnvironment no",
 		"LogLevel ERROR",
-		// The folder has no settings of a shell, which the user's shell would otherwise read for each command.
+		// HOME is a folder without settings for a shell, so that the user's shell does not read them for each command.
 		"SetEnv " + quoted(append(slices.Clone(hermetic), "HOME="+dir)),
 		forceCommand,
 	}
@@ -157,7 +158,7 @@ func serve(t testing.TB, listener *net.TCPListener, program, config string) {
 func lookSSHD(t testing.TB) string {
 	t.Helper()
 	found := sshd.Find(t, "/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd")
-	// Debian creates this folder only when the service starts.
+	// sshd needs this folder, which Debian creates only when it starts the service.
 	if os.Geteuid() == 0 {
 		_ = os.MkdirAll("/run/sshd", 0o755)
 	}
