@@ -18,7 +18,7 @@ const RecordPath = ".kalypso/rendering.json"
 // PromotedCommitPath is the path of the file with the promoted commit.
 const PromotedCommitPath = ".github/tracking/Promoted_Commit_Id"
 
-// ReadTree returns every file of a folder: path → content.
+// ReadTree returns the content of every file of a folder, by path.
 func ReadTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := golden.Files(dir)
@@ -28,7 +28,7 @@ func ReadTree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// RenderedFiles returns every file of a branch except our record.
+// RenderedFiles returns the content of every file of a branch except our record, by path.
 func RenderedFiles(t *testing.T, repo, branch string) map[string]string {
 	t.Helper()
 	files := Archive(t, repo, branch)
@@ -36,7 +36,7 @@ func RenderedFiles(t *testing.T, repo, branch string) map[string]string {
 	return files
 }
 
-// KeepForeign adds the foreign files of a branch to the expected ones.
+// KeepForeign adds the foreign files among existing to wanted, since a delivery keeps them.
 func KeepForeign(existing, wanted map[string]string) {
 	for path, content := range existing {
 		if _, ours := wanted[path[:strings.Index(path, "/")+1]+"README.md"]; !ours && path != PromotedCommitPath {
@@ -45,7 +45,7 @@ func KeepForeign(existing, wanted map[string]string) {
 	}
 }
 
-// Archive returns every file of a branch, read by one process of git.
+// Archive returns the content of every file of a branch, by path. It starts git only once.
 func Archive(t *testing.T, repo, branch string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -67,8 +67,8 @@ func Archive(t *testing.T, repo, branch string) map[string]string {
 	}
 }
 
-// SeedDelivery commits a rendering of environment stage to the path fleet on the branch "stage": the contents of the
-// cluster types' folders, with a target each. record contains attributes of the record.
+// SeedDelivery commits a rendering of environment stage to the path fleet on the branch "stage". Each folder of a
+// cluster type has one target, with a file of this content. record contains more attributes of the record.
 func SeedDelivery(t *testing.T, repo string, record map[string]any, folders map[string]string) string {
 	t.Helper()
 	all := map[string]any{"version": 1, "environment": "stage", "promoted_commit": strings.Repeat("c", 40)}

@@ -13,7 +13,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// GitHost is a Git server, behind a password, with bare repos that are created by the first push.
+// GitHost is a Git server that requires a password. [GitHost.Dir] and [GitHost.Commit] create its bare repos when they
+// are first used.
 type GitHost struct {
 	*gitserver.Server
 	T *testing.T
@@ -28,7 +29,7 @@ func NewGitHost(t *testing.T, options ...gitserver.Option) *GitHost {
 	return &GitHost{gitserver.New(t, t.TempDir(), append(options, gitserver.WithBasic("me", GitHostPassword))...), t}
 }
 
-// Dir returns the folder of a repo, which it creates if it does not exist yet.
+// Dir returns the folder of a repo, and creates the repo if it does not exist yet.
 func (h *GitHost) Dir(name string) string {
 	h.T.Helper()
 	dir := filepath.Join(h.Root, name)
@@ -47,8 +48,8 @@ func (h *GitHost) Commit(name, branch string, files map[string]string) string {
 	return gitserver.Seed(h.T, h.Dir(name), branch, files)
 }
 
-// Sample creates the repos of the real control plane, with the registration and the policy that the golden fleet
-// sample-dev adds. It sets the BaseRepo's commit to the head of main, and returns it.
+// Sample creates the repos of Kalypso's sample, with the registration and the policy that the golden fleet sample-dev
+// adds. It sets the BaseRepo's commit to the head of main, and returns this commit.
 func (h *GitHost) Sample() (promoted string) {
 	h.T.Helper()
 	additions := golden.Named(h.T, "sample-dev").Objects
@@ -76,18 +77,18 @@ func (h *GitHost) Sample() (promoted string) {
 	return promoted
 }
 
-// Samples is the folder with the repos of Kalypso's samples: the control plane, its GitOps repo and two of
-// applications, a folder a branch.
+// Samples is the folder with the repos of Kalypso's samples: the control plane, its GitOps repo and the repos of two
+// applications. Each has a folder for each branch.
 var Samples = filepath.Join(programs.Root(), "internal/testing/acc/testdata/samples")
 
-// Access is the configuration of a provider that reads the host's repos.
+// Access returns the arguments of a provider that reads the host's repos.
 func (h *GitHost) Access() map[string]any {
 	return map[string]any{"git_credentials": []any{
 		map[string]any{"url": h.URL, "username": "me", "password": GitHostPassword},
 	}}
 }
 
-// Shown returns a plan's output, with names that are the same in every run.
+// Shown returns a plan's output, in which URLs, commits and change IDs are the same in every run.
 func (h *GitHost) Shown(plan string) string {
 	h.T.Helper()
 	names := []string{h.URL, "https://github.com/acme"}
@@ -105,5 +106,6 @@ func (h *GitHost) Shown(plan string) string {
 	return ChangeID.ReplaceAllString(shown, `"$1-3f2a9c41d07b"`)
 }
 
-// ChangeID matches the ID of a refused change, which is a hash with the destination.
+// ChangeID matches the ID of a refused change. The ID is a hash that includes the destination, so it differs in every
+// run.
 var ChangeID = regexp.MustCompile(`"([a-z]+)-[0-9a-f]{12}"`)

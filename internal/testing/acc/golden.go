@@ -14,16 +14,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// GoldenFleet contains the inputs of a root module for a golden fleet, besides its documents.
+// GoldenFleet contains the inputs of a root module for a golden fleet, in addition to the documents.
 type GoldenFleet struct {
 	Environment string `json:"environment"`
-	Promoted    string `json:"promoted_commit"` // empty: none
-	Existing    bool   `json:"existing"`        // the branch contains files before the apply
+	Promoted    string `json:"promoted_commit"` // may be empty
+	Existing    bool   `json:"existing"`        // whether the branch contains files before the apply
 	Preview     string `json:"preview"`
 }
 
-// AddGolden puts the documents of a golden fleet into a module, its Workloads with the labels that Flux gave them in
-// the operator's cluster.
+// AddGolden writes the documents of a golden fleet into a module. Its Workloads get the labels that Flux added in the
+// operator's cluster.
 func AddGolden(g *golden.Fleet, r *Root) GoldenFleet {
 	r.T.Helper()
 	promoted, err := g.Promoted()
@@ -39,7 +39,7 @@ func AddGolden(g *golden.Fleet, r *Root) GoldenFleet {
 	return GoldenFleet{Environment: g.Summary.Environment, Promoted: promoted, Existing: len(g.Existing) > 0}
 }
 
-// labelDocuments adds labels to every document.
+// labelDocuments adds labels to every document of a YAML text.
 func labelDocuments(t *testing.T, text string, labels map[string]string) string {
 	t.Helper()
 	var all []string

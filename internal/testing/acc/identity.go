@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// versionOfCLI returns the name of the CLI and its minor version: Terraform and OpenTofu are at 1.
+// versionOfCLI returns the name of the CLI and its minor version. The major version of Terraform and OpenTofu is 1.
 func versionOfCLI(t *testing.T) (name string, minor int) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), terraformCLI(), "version").Output()
@@ -22,7 +22,7 @@ func versionOfCLI(t *testing.T) (name string, minor int) {
 	}
 	found := regexp.MustCompile(`^(\w+) v1\.(\d+)\.`).FindStringSubmatch(string(out))
 	if found == nil {
-		t.Fatalf("the CLI does not tell its version: %s", out)
+		t.Fatalf("the CLI does not print its version: %s", out)
 	}
 	minor, err = strconv.Atoi(found[2])
 	if err != nil {
@@ -38,15 +38,15 @@ func IsOpenTofu(t *testing.T) bool {
 	return name == "OpenTofu"
 }
 
-// knowsIdentity reports whether the CLI knows the identity of resources: Terraform and OpenTofu do from 1.12 on.
+// knowsIdentity reports whether the CLI supports identities of resources, as Terraform and OpenTofu do since 1.12.
 func knowsIdentity(t *testing.T) bool {
 	t.Helper()
 	_, minor := versionOfCLI(t)
 	return minor >= 12
 }
 
-// ExpectIdentity fails the test unless the state contains an identity of a resource. A CLI that knows no identities
-// keeps none.
+// ExpectIdentity fails the test unless the state contains this identity of a resource. With a CLI that does not support
+// identities, the state must contain none.
 func (r *Root) ExpectIdentity(address string, want map[string]any) {
 	r.T.Helper()
 	if !knowsIdentity(r.T) {
@@ -74,8 +74,8 @@ func (r *Root) ExpectIdentity(address string, want map[string]any) {
 	r.T.Errorf("the state contains no %s", address)
 }
 
-// ImportByIdentity imports a resource that the configuration has, and reports whether the CLI can. An older one refuses
-// the block.
+// ImportByIdentity imports a resource of the configuration by its identity, and reports whether the CLI supports that.
+// An older CLI refuses the import block.
 func (r *Root) ImportByIdentity(address, identity string) bool {
 	r.T.Helper()
 	r.Write("import.tf", fmt.Sprintf("import {\n  to = %s\n  identity = %s\n}\n", address, identity))

@@ -11,7 +11,7 @@ type Change struct {
 	Actions []string
 	Before  map[string]any
 	After   map[string]any
-	// Unknown has each attribute with an unknown part: true, or its unknown members.
+	// Unknown has each attribute with an unknown part. Its value is true, or has the unknown members.
 	Unknown map[string]any `json:"after_unknown"`
 }
 
@@ -66,12 +66,12 @@ func (r *Root) State() map[string]map[string]any {
 func As[T any](v any) T {
 	typed, ok := v.(T)
 	if !ok {
-		panic(fmt.Sprintf("%v is no %T", v, typed))
+		panic(fmt.Sprintf("%v is not a %T", v, typed))
 	}
 	return typed
 }
 
-// Show decodes what terraform show prints as JSON.
+// Show decodes the JSON that terraform show prints.
 func (r *Root) Show(into any, args ...string) {
 	r.T.Helper()
 	out := r.Succeed(append([]string{"show", "-json"}, args...)...)
@@ -80,7 +80,7 @@ func (r *Root) Show(into any, args ...string) {
 	}
 }
 
-// Rendered returns the rendering's attributes in the state, or nil without one.
+// Rendered returns the attributes of the rendering in the state, or nil if there is no rendering.
 func (r *Root) Rendered() map[string]any {
 	r.T.Helper()
 	return r.AttributesOf("kalypso_environment_rendering")

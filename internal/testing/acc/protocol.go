@@ -15,7 +15,7 @@ import (
 type ProtocolRun struct {
 	T        *testing.T
 	Resource protocol.Resource
-	Config   map[string]any // of the provider
+	Config   map[string]any // the arguments of the provider
 }
 
 // NewRenderingRun returns a run of a rendering that does not exist yet.
@@ -23,10 +23,10 @@ func NewRenderingRun(t *testing.T) *ProtocolRun {
 	return &ProtocolRun{T: t, Resource: protocol.Resource{Type: "kalypso_environment_rendering"}}
 }
 
-// Start configures the provider, as each command of Terraform does.
+// Start starts and configures the provider, as each command of Terraform does.
 func (p *ProtocolRun) Start() *protocol.Session { return p.StartVersion("test") }
 
-// StartVersion configures a version of the provider.
+// StartVersion starts and configures the provider with a version.
 func (p *ProtocolRun) StartVersion(version string) *protocol.Session {
 	p.T.Helper()
 	server := provider.NewServer(version)
@@ -41,7 +41,8 @@ func (p *ProtocolRun) StartVersion(version string) *protocol.Session {
 	return s
 }
 
-// Run refreshes, plans and applies, and returns the plan and the state.
+// Run refreshes, plans and applies the resource, and returns the plan and the state. planned has the arguments in the
+// plan, known those in the apply.
 func (p *ProtocolRun) Run(planned, known map[string]any) (plan, state map[string]string) {
 	p.T.Helper()
 	s := p.Start()
@@ -89,9 +90,10 @@ func (p *ProtocolRun) TryRun(given map[string]any) (applied bool, ds protocol.Di
 	return err == nil, ds
 }
 
-// ReadData reads a data source through the protocol, and returns its attributes in lines, and the diagnostics.
+// ReadData reads a data source through the protocol. It returns its attributes in the form of [protocol.Lines], and the
+// text of the diagnostics.
 func ReadData(t testing.TB, config map[string]any, typeName string, arguments map[string]any) (
-	attributes map[string]string, said string,
+	attributes map[string]string, diagnostics string,
 ) {
 	t.Helper()
 	server := provider.NewServer("test")
@@ -113,7 +115,7 @@ func ReadData(t testing.TB, config map[string]any, typeName string, arguments ma
 	return protocol.Lines(v), ds.String()
 }
 
-// FlattenJSON adds the leaves of a value in the form of [protocol.Lines].
+// FlattenJSON adds the leaves of a JSON value to all, in the form of [protocol.Lines].
 func FlattenJSON(all map[string]string, at string, v any) {
 	name := strings.TrimPrefix(at, ".")
 	switch v := v.(type) {

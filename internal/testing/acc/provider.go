@@ -27,7 +27,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// Factories serve the provider within the test, for terraform-plugin-testing.
+// Factories serve the provider from this process, for terraform-plugin-testing.
 var Factories = map[string]func() (tfprotov6.ProviderServer, error){
 	"kalypso": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test"), nil },
 }
@@ -54,8 +54,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// isolate removes what the providers in this process would otherwise take from the user: credentials, proxies, and the
-// settings of Git and SSH in the home folder.
+// isolate removes settings of the user from the environment, which the providers in this process would otherwise use:
+// credentials, proxies, and the settings of Git and SSH in the home folder.
 func isolate(home string) {
 	for _, variable := range userEnv {
 		name, _, _ := strings.Cut(variable, "=")
@@ -77,8 +77,9 @@ func isolate(home string) {
 	debug.SetGCPercent(800)
 }
 
-// Collector is the environment of Terraform's garbage collector in tests. A command's heap is small, so the collector
-// would run often, which took a third of a plan's processor time. With these settings it runs only near a gigabyte.
+// Collector configures the garbage collector of Terraform in tests. The heap of a command is small, so with Go's
+// defaults the collector runs often and takes a third of a plan's processor time. With these settings it runs only when
+// the heap is near a gigabyte.
 var Collector = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
 
 // ProviderBinary builds the provider, and returns its path.
@@ -97,8 +98,8 @@ func cliConfig(t *testing.T) string {
 	return filepath.Join(filepath.Dir(ProviderBinary(t)), "terraform.rc")
 }
 
-// build builds the provider for the tests of all packages, which run at the same time: the first links it, and Go
-// leaves it as it is for the others.
+// build builds the provider for the tests of all packages, which run at the same time. The first process links it; for
+// the other ones, Go finds that it is up to date.
 func build() (folder string, err error) {
 	folder = filepath.Join(programs.Root(), "bin", "test")
 	if err := os.MkdirAll(folder, 0o750); err != nil {
@@ -124,7 +125,7 @@ func build() (folder string, err error) {
 	return folder, os.WriteFile(config, []byte(text), 0o600)
 }
 
-// Overriding returns a CLI configuration that takes the provider from a folder.
+// Overriding returns a CLI configuration with which Terraform uses the provider in a folder.
 func Overriding(folder string) string {
 	return fmt.Sprintf(`disable_checkpoint = true
 provider_installation {
@@ -135,8 +136,8 @@ provider_installation {
 `, folder)
 }
 
-// OwnProcess serves the provider from a process of its own, with the module's current environment, more variables, and
-// the module's folder as working directory. The process writes its log to [LogName].
+// OwnProcess starts a process that serves the provider, with the module's current environment, more variables, and the
+// module's folder as working directory. The process writes its log to [LogName].
 func (r *Root) OwnProcess(variables ...string) {
 	r.T.Helper()
 	cmd := exec.CommandContext(r.T.Context(), ProviderBinary(r.T), "-debug")
@@ -171,8 +172,8 @@ func (r *Root) OwnProcess(variables ...string) {
 	r.T.Fatal("the provider ended before it served")
 }
 
-// StartProviders has each command start the provider's binary, as it does for users. Tests of signals, logs and memory
-// need it.
+// StartProviders makes each command start the provider's binary, as it does for users. Tests of signals, logs and
+// memory need it.
 func (r *Root) StartProviders() {
 	r.T.Helper()
 	delete(r.Attached, OwnAddress)
@@ -189,7 +190,7 @@ func (r *Root) Killable(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Kill kills a command and all that it started.
+// Kill kills a command of [Root.Killable] and all processes that it started.
 func Kill(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
@@ -197,7 +198,7 @@ func Kill(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// ServeProvider serves a provider of this project from this process, and returns the value of [Root.Attached].
+// ServeProvider serves our provider from this process, and returns a value for [Root.Attached].
 func ServeProvider(t *testing.T, options ...provider.Option) map[string]any {
 	t.Helper()
 	server := provider.NewServer("test", options...)

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// TerraformBlock begins every configuration that the CLI runs by itself.
+// TerraformBlock is the block with which a configuration names the provider's source.
 const TerraformBlock = `terraform {
   required_providers {
     kalypso = { source = "terraform-kalypso/kalypso" }
@@ -31,15 +31,14 @@ type Root struct {
 	Env      []string
 	Vars     map[string]any  // the variables of the module, see [Root.Set]
 	Attached map[string]any  // how Terraform reaches providers that this process serves, by source address
-	Printed  strings.Builder // by all commands
+	Printed  strings.Builder // the output of all commands
 }
 
-// NewRoot creates a root module from files: name → content. It skips the test if it needs Terraform, see
-// [NeedTerraform].
+// NewRoot creates a root module from the content of files by name. It may skip the test, see [NeedTerraform].
 //
 // Its commands share a provider that this process serves, so the provider has the environment and the working directory
-// of the tests. A test that needs those of the module calls [Root.OwnProcess]; a test of signals, logs or memory calls
-// [Root.StartProviders].
+// of the test process. A test whose provider needs the module's environment and folder calls [Root.OwnProcess]; a test
+// of signals, logs or memory calls [Root.StartProviders].
 func NewRoot(t *testing.T, files map[string]string) *Root {
 	t.Helper()
 	NeedTerraform(t)
@@ -58,8 +57,8 @@ func NewRoot(t *testing.T, files map[string]string) *Root {
 	return r
 }
 
-// NewRootFrom creates a root module from a copy of a folder. If the folder does not declare the provider's source, the
-// copy does.
+// NewRootFrom creates a root module from a copy of a folder. If the folder does not declare the provider's source,
+// NewRootFrom adds [TerraformBlock] to the copy.
 func NewRootFrom(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRoot(t, nil)
@@ -129,7 +128,7 @@ func terraformCLI() string {
 	return "terraform"
 }
 
-// TerraformFolder returns a folder that contains it under its own name, for a PATH.
+// TerraformFolder returns a folder for a PATH that contains the CLI as "terraform".
 func TerraformFolder(t *testing.T) string {
 	t.Helper()
 	cli, err := exec.LookPath(terraformCLI())
@@ -184,12 +183,12 @@ func (r *Root) ExpectEmptyPlan(args ...string) {
 func (r *Root) ExpectNoChanges() {
 	r.T.Helper()
 	if o := r.Apply(); !strings.Contains(o.Text(), "No changes.") {
-		r.T.Errorf("there is something to apply:\n%s\n%s", o.Stdout, o.Stderr)
+		r.T.Errorf("the apply has changes:\n%s\n%s", o.Stdout, o.Stderr)
 	}
 }
 
-// stateFile is the part of Terraform's state that the tests read: reading the file is faster than terraform show and
-// output.
+// stateFile is the part of Terraform's state that tests read. To read the file is faster than to run terraform show or
+// terraform output.
 type stateFile struct {
 	Outputs   map[string]struct{ Value json.RawMessage }
 	Resources []struct {
@@ -206,7 +205,7 @@ type stateFile struct {
 func (r *Root) StateFile() (state stateFile) {
 	r.T.Helper()
 	data, err := os.ReadFile(filepath.Join(r.Folder, "terraform.tfstate"))
-	if os.IsNotExist(err) || err == nil && len(data) == 0 { // Terraform makes the file before it applies
+	if os.IsNotExist(err) || err == nil && len(data) == 0 { // Terraform creates an empty file before it applies
 		return state
 	}
 	if err == nil {
@@ -218,7 +217,8 @@ func (r *Root) StateFile() (state stateFile) {
 	return state
 }
 
-// EmptyState forgets all resources of the module, as terraform state rm does, without a command.
+// EmptyState removes the state of the module, so that Terraform forgets all resources. It is faster than terraform
+// state rm.
 func (r *Root) EmptyState() {
 	r.T.Helper()
 	if err := os.Remove(filepath.Join(r.Folder, "terraform.tfstate")); err != nil {
@@ -247,13 +247,13 @@ func (r *Root) ExpectError(texts []string, args ...string) {
 	}
 	for _, text := range texts {
 		if !strings.Contains(o.Text(), text) {
-			r.T.Errorf("terraform %s does not say %q:\n%s\n%s", strings.Join(args, " "), text, o.Stdout, o.Stderr)
+			r.T.Errorf("terraform %s does not print %q:\n%s\n%s", strings.Join(args, " "), text, o.Stdout, o.Stderr)
 		}
 	}
 }
 
-// ExpectErrors fails the test unless a command fails with one error for each key, such as an address, that contains the
-// key and all of its texts, and with no other error.
+// ExpectErrors fails the test unless a command fails with exactly one error for each key. The error must contain the
+// key, such as an address, and all of its texts.
 func (r *Root) ExpectErrors(texts map[string][]string, args ...string) {
 	r.T.Helper()
 	o := r.Terraform(args...)
@@ -262,14 +262,14 @@ func (r *Root) ExpectErrors(texts map[string][]string, args ...string) {
 		r.T.Errorf("terraform %s ended with %d and %d errors, want %d:\n%s\n%s", strings.Join(args, " "), o.Code,
 			len(errors), len(texts), o.Stdout, o.Stderr)
 	}
-	for key, said := range texts {
+	for key, parts := range texts {
 		found := slices.ContainsFunc(errors, func(text string) bool {
-			return strings.Contains(text, key) && !slices.ContainsFunc(said, func(part string) bool {
+			return strings.Contains(text, key) && !slices.ContainsFunc(parts, func(part string) bool {
 				return !strings.Contains(text, part)
 			})
 		})
 		if !found {
-			r.T.Errorf("terraform %s has no error of %s that says %q:\n%s\n%s", strings.Join(args, " "), key, said,
+			r.T.Errorf("terraform %s has no error with %s that contains %q:\n%s\n%s", strings.Join(args, " "), key, parts,
 				o.Stdout, o.Stderr)
 		}
 	}
@@ -278,7 +278,8 @@ func (r *Root) ExpectErrors(texts map[string][]string, args ...string) {
 // Examples is the folder with the examples.
 var Examples = filepath.Join(programs.Root(), "examples")
 
-// NewExample creates a root module from an example, whose modules stay in their folders.
+// NewExample creates a root module from an example. It uses modules of other examples in their folders and does not
+// copy them.
 func NewExample(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRootFrom(t, folder)
@@ -291,7 +292,7 @@ func NewExample(t *testing.T, folder string) *Root {
 	return r
 }
 
-// ExampleFleet contains the objects of examples/promotion, for the environments dev, stage and prod.
+// ExampleFleet returns the manifests of examples/promotion, for the environments dev, stage and prod.
 func ExampleFleet(t *testing.T) map[string]any {
 	t.Helper()
 	manifests := map[string]any{}
@@ -313,7 +314,7 @@ var ModelResources = []string{
 	"kalypso_workload_registration",
 }
 
-// KalypsoYAML returns a document.
+// KalypsoYAML returns the YAML document of an object of Kalypso.
 func KalypsoYAML(kind, name, spec string) string {
 	return fmt.Sprintf(
 		"apiVersion: scheduler.kalypso.io/v1alpha1\nkind: %s\nmetadata: {name: %s}\nspec: %s\n",
@@ -323,7 +324,7 @@ func KalypsoYAML(kind, name, spec string) string {
 	)
 }
 
-// WorkloadDocument returns a Workload with one target in dev.
+// WorkloadDocument returns the YAML document of a Workload with two targets in dev: target and "a-stays".
 func WorkloadDocument(name, target string) string {
 	return fmt.Sprintf("apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: %s, labels: "+
 		"{workspace: team-other}}\n"+

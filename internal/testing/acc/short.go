@@ -9,10 +9,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// short lists the tests with the CLI that also run with -short, as in make test: Terraform's behaviour once for each
-// object, and the usual mistakes. The other tests with the CLI run in make testacc, make test-all, and CI. They are
-// stories of many applies, faults of servers, killed processes, and examples with other programs. Tests of their rules
-// without the CLI run with -short too.
+// short lists the tests with the CLI that also run with -short, as make test does. They test each object once with
+// Terraform, and the usual mistakes. The other tests with the CLI run in make testacc, make test-all, and CI: stories
+// of many applies, faults of servers, killed processes, and examples with other programs. The rules behind them have
+// tests without the CLI, which run with -short too.
 var short = strings.Fields(`
 TestAccAssignmentsFailed TestAccAssignmentsUnknown TestAccAssignmentsWhy TestAccBaseRepo TestAccBaseRepoDrift
 TestAccBaseRepoImport TestAccBrokenNewTargetIsLeftOut TestAccBrokenTeams TestAccClusterSyncFunction TestAccClusters
@@ -36,10 +36,10 @@ TestAccTerraformTest TestAccUnknownClusterType TestAccUnknownProvider TestAccUnk
 TestAccValidateProvider TestAccWorkloads
 `)
 
-// NeedTerraform skips the test if acceptance tests are off, or with -short if it is not in [short].
+// NeedTerraform skips the test if TF_ACC is not set, or if the tests run with -short and it is not in [short].
 func NeedTerraform(t *testing.T) {
 	t.Helper()
-	_ = os.Getenv(programs.NotRun) // so that Go repeats the test, see programs
+	_ = os.Getenv(programs.NotRun) // makes Go run the test again, see programs.NotRun
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set: the test runs the Terraform CLI")
 	}

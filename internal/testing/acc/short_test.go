@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// TestShort checks that every name in short is a test.
+// TestShort checks that every name in short is the name of a test.
 func TestShort(t *testing.T) {
 	t.Parallel()
 	function := regexp.MustCompile(`(?m)^func (TestAcc\w+)`)

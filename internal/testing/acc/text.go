@@ -27,7 +27,7 @@ func FromJSON(t *testing.T, text string, into any) {
 	}
 }
 
-// ExpectYAML compares v with a file of the test data.
+// ExpectYAML compares a value, written as YAML, with a file of the test data. With -update it writes the file.
 func ExpectYAML(t *testing.T, file string, v any) {
 	t.Helper()
 	got, err := yaml.Marshal(v)
@@ -37,7 +37,7 @@ func ExpectYAML(t *testing.T, file string, v any) {
 	ExpectText(t, file, string(got))
 }
 
-// ExpectText compares a text with a file of the test data.
+// ExpectText compares a text with a file of the test data. With -update it writes the file.
 func ExpectText(t *testing.T, file, got string) {
 	t.Helper()
 	got = TerraformWords(got)
@@ -54,8 +54,8 @@ func ExpectText(t *testing.T, file, got string) {
 	}
 }
 
-// TerraformWords returns a text of the CLI in the words of Terraform 1.11. Other versions and OpenTofu use other words
-// for it.
+// TerraformWords replaces wording of OpenTofu and of other versions of Terraform in a text of the CLI by the wording of
+// Terraform 1.11.
 func TerraformWords(text string) string {
 	return strings.NewReplacer(
 		"OpenTofu", "Terraform",
@@ -94,16 +94,16 @@ func ToJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// Update makes tests write the files that they compare with.
-var Update = flag.Bool("update", false, "write the expected texts anew")
+// Update makes tests write the expected files and not compare with them.
+var Update = flag.Bool("update", false, "write the expected texts")
 
 var blanks = regexp.MustCompile(`\s+`)
 
-// found matches what newer CLIs add to an error about a wrong type: the type that they found.
+// found matches the type that newer CLIs add to an error about a wrong type.
 var found = regexp.MustCompile(` required, but have [a-z ]+\.`)
 
-// Diagnostics returns the diagnostics in Terraform's JSON output as text: place, title and body. They are sorted, as
-// Terraform walks its graph in any order.
+// Diagnostics returns the diagnostics in Terraform's JSON output as text, each with its place, title and body. They are
+// sorted, since Terraform walks its graph in any order.
 func Diagnostics(t *testing.T, output string) string {
 	t.Helper()
 	var all []string
@@ -150,10 +150,10 @@ func Diagnostics(t *testing.T, output string) string {
 // TimeInPlan matches a time in the text of a plan.
 var TimeInPlan = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// Excerpts matches the outputs that a guide shows.
+// Excerpts matches the blocks of a guide that show an output.
 var Excerpts = regexp.MustCompile("(?s)```text\n(.*?)\n```\n")
 
-// Fenced matches the code blocks of a guide that a test follows.
+// Fenced matches the code blocks of a guide that a test executes.
 var Fenced = regexp.MustCompile("(?s)```(terraform|sh)\n(.*?)\n *```\n")
 
 var noise = regexp.MustCompile(`(?ms)^\S+: (Reading\.\.\.|Read complete|Refreshing state).*?\n` +
@@ -167,12 +167,12 @@ func ExpectTexts(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q:\n%s", want, text)
+			t.Errorf("the text does not contain %q:\n%s", want, text)
 		}
 	}
 }
 
-// FilesBelow returns the files in a folder, with the contents of zip files.
+// FilesBelow returns the content of the files in a folder and of the files in zip files there, by path.
 func FilesBelow(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -197,7 +197,7 @@ func FilesBelow(t *testing.T, folder string) map[string][]byte {
 	return all
 }
 
-// unzip adds the contents of data if it is a zip file, as Terraform's plans are.
+// unzip adds the files in data if it is a zip file, as Terraform's plans are.
 func unzip(all map[string][]byte, name string, data []byte) error {
 	if !bytes.HasPrefix(data, []byte("PK")) {
 		return nil

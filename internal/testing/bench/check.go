@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// checkGolden compares the tree of a golden fleet with the operator's.
+// checkGolden compares a tree with the operator's tree of a golden fleet, by the hash.
 func checkGolden(g *golden.Fleet, t *tree.Tree) error {
 	promoted, err := g.Promoted()
 	if err != nil {
@@ -31,7 +31,7 @@ func checkGolden(g *golden.Fleet, t *tree.Tree) error {
 	return nil
 }
 
-// checkBranch compares the folders on a branch with those of a tree rendered from scratch.
+// checkBranch compares the folders on a branch with the folders of a tree that was rendered from scratch.
 func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
 	var want bytes.Buffer
 	for _, folder := range t.Folders {

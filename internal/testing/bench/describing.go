@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// descriptions measures descriptions.
+// descriptions measures the plans of changes whose description is shown.
 type descriptions struct{ b *bench }
 
-// describing measures the plan of a change of all folders of large-100k whose description shows lines. It is compared
-// with the same plan whose description shows keys.
+// describing measures the plan of a change of all folders of large-100k, with a description that shows lines. It
+// compares it with the same plan, with a description that shows keys.
 func (d descriptions) describing(ctx context.Context) error {
 	for range d.b.runs {
 		for _, detail := range []string{"keys", "lines"} {
@@ -28,7 +28,7 @@ func (d descriptions) describing(ctx context.Context) error {
 	return nil
 }
 
-// describe measures the plan of a change of all folders.
+// describe measures the plan of a change of all folders, with a description of this detail.
 func (d descriptions) describe(ctx context.Context, detail string) error {
 	f, err := load(fleet100k)
 	if err != nil {

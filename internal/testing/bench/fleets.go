@@ -14,15 +14,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// The measured fleets: two golden ones, and a tenth of one.
+// The measured fleets: two golden fleets, and a tenth of large-10k.
 const (
 	fleet1k   = "large-1k"
 	fleet10k  = "large-10k"
 	fleet100k = "large-100k"
 )
 
-// load reads a fleet, sorted, so that a change changes a line. large-1k is large-10k with every tenth of its cluster
-// types.
+// load reads a fleet. It sorts the objects, so that a change of a value changes only one line of the YAML. large-1k is
+// large-10k with every tenth cluster type.
 func load(name string) (*fleet.Fleet, error) {
 	from := name
 	if name == fleet1k {
@@ -50,7 +50,8 @@ func load(name string) (*fleet.Fleet, error) {
 	return f, nil
 }
 
-// withOwnValues returns the fleet with an additional config for each pair of names, with the data for the pair.
+// withOwnValues returns the fleet with one more config for each pair of a cluster type and a target. data returns the
+// config's data.
 func withOwnValues(
 	f *fleet.Fleet, pairs [][2]string, data func(clusterType, target string) map[string]string,
 ) *fleet.Fleet {
@@ -71,7 +72,7 @@ func oneText(clusterType, target string) map[string]string {
 	return map[string]string{"OWN": fmt.Sprintf("value of %s on %s", target, clusterType)}
 }
 
-// tenURLs returns values that look like secrets at first sight.
+// tenURLs returns values that look like secrets until they are examined.
 func tenURLs(_, target string) map[string]string {
 	data := map[string]string{}
 	for i := range 10 {
@@ -91,7 +92,7 @@ func ofOneWorkload(c *fleet.Config) bool {
 
 func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
 
-// changed returns the fleet with one more value in the first config that the function which selects.
+// changed returns the fleet with the value BENCH in the first config that the function which selects.
 func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fleet.Fleet, error) {
 	i := slices.IndexFunc(f.Configs, which)
 	if i < 0 {

@@ -1,5 +1,5 @@
-// Command bench measures the provider's costs at fleet size and prints a Markdown table. Figures that are compared
-// come from the same run. It measures the large golden fleets, and checks the trees of all runs against theirs.
+// Command bench measures the costs of the provider at fleet size, and prints a Markdown table. Figures that it compares
+// come from the same run. It measures the large golden fleets, and checks that all runs give their trees.
 package main
 
 import (
@@ -38,9 +38,9 @@ func main() {
 	b.print(os.Stdout)
 }
 
-// bench is one run of the measurements.
+// bench contains the settings and the results of one run.
 type bench struct {
-	provider string // the built program
+	provider string // the path of the built provider
 	scratch  string
 	runs     int
 	samples  map[string][]sample // by name

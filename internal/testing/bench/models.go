@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// modelRoot writes a fleet as model resources with for_each.
+// modelRoot writes a root module that declares a fleet as model resources with for_each.
 func modelRoot(dir, repo string) error {
 	return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, modelConfiguration, repo), 0o600)
 }

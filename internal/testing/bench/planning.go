@@ -57,7 +57,7 @@ func (b *bench) planning(ctx context.Context) error {
 	return b.validating(ctx)
 }
 
-// validating measures the additional time to find out whether all files of a first plan are valid.
+// validating measures the additional time that the check for invalid files takes in a first plan.
 func (b *bench) validating(ctx context.Context) error {
 	f, err := load(fleet100k)
 	if err != nil {
@@ -75,7 +75,8 @@ func (b *bench) validating(ctx context.Context) error {
 	return nil
 }
 
-// measureFleet applies a fleet to an empty repo, plans it again, changes it and applies it, several times.
+// measureFleet measures a fleet several times. Each time it plans and applies the fleet with an empty repo, plans it
+// again without changes, and applies the changes in then.
 func (b *bench) measureFleet(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
 	for range b.runs {
 		if err := b.measureOnce(ctx, name, f, preview, then); err != nil {
@@ -133,7 +134,7 @@ func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, pr
 	return checkBranch(ctx, r.repo, "dev", t)
 }
 
-// models measures a fleet of model resources and typed maps.
+// models measures the fleet of [modelRoot], which consists of model resources and typed maps.
 func (b *bench) models(ctx context.Context) error {
 	for range b.runs {
 		r, err := b.newRoot(ctx, modelRoot)

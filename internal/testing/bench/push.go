@@ -25,24 +25,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// changes are the measured changes, each of one config value.
+// changes are the changes that are measured. Each changes one config value.
 var changes = []change{
 	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "0.20"},
 	{"all", "one config value that reaches all", ofAll, "1.2"},
 }
 
-// delivered are the changes whose delivery is measured by itself. A workload's value affects many cluster types.
+// delivered are the changes whose delivery is measured on its own. The value of a workload affects many cluster types.
 var delivered = append([]change{{"one-workload", "one config value of one workload", ofOneWorkload, ""}}, changes...)
 
-// change changes one value in the first config that which selects. bound is the bound of its apply, relative to the
-// first apply.
+// change is a change of one value in the first config that which selects. bound is the bound for its apply, relative to
+// the first apply.
 type change struct {
 	name, what string
 	which      func(*fleet.Config) bool
 	bound      string
 }
 
-// pushing measures delivery without rendering: to an empty bare repo in comparison with git's own tools, and after
+// pushing measures deliveries without the rendering: to an empty bare repo, compared with git's own tools, and after
 // changes.
 func (b *bench) pushing(ctx context.Context) error {
 	for _, name := range []string{fleet10k, fleet100k} {
@@ -71,7 +71,7 @@ func (b *bench) pushing(ctx context.Context) error {
 			"`git fast-import` + `git push`: " + seconds(baseline.time), ratio(first, baseline), bound})
 		for _, c := range delivered {
 			m := b.median("deliver/" + name + "/" + c.name)
-			bound := "" // of fleets of this size
+			bound := "" // only large-10k has a bound
 			if name == fleet10k && c.name != "all" {
 				bound = "0.1"
 			}

@@ -29,7 +29,7 @@ type rate float64
 // String returns the rate with its unit.
 func (r rate) String() string { return fmt.Sprintf("%.0f assignments/s", float64(r)) }
 
-// rendering measures scheduling and rendering, from the objects to the tree's hash, on one core.
+// rendering measures scheduling and rendering on one core, from the objects to the hash of the tree.
 func (b *bench) rendering(ctx context.Context) error {
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
@@ -79,13 +79,13 @@ func (b *bench) rendering(ctx context.Context) error {
 	return nil
 }
 
-// extending measures the additional time of work that not every fleet has.
+// extending measures the additional time for features that not every fleet uses: comparing objects, and requirements.
 func (b *bench) extending(ctx context.Context, name string, f *fleet.Fleet, t *tree.Tree) error {
 	var what string
 	var pairs int
 	with := *f
 	switch name {
-	case fleet10k: // in folders that do not change, nothing is read
+	case fleet10k: // nothing is delivered, so the objects in all folders are read
 		what, pairs, with.Duplicates = "read and compare the objects in all folders of `large-10k`", 100, problem.Warn
 	case fleet100k:
 		what, pairs = "find what five requirements of every assignment of `large-100k` need", 10
@@ -102,8 +102,8 @@ func (b *bench) extending(ctx context.Context, name string, f *fleet.Fleet, t *t
 	return nil
 }
 
-// additional measures how much longer a fleet takes than another: the median ratio of many pairs of runs, since the
-// machine's speed changes. It also returns the median of the other.
+// additional measures how much longer the fleet with takes than the fleet without. It is the median ratio of many pairs
+// of runs, since the speed of the machine changes. It also returns the median of the fleet without.
 func (b *bench) additional(
 	ctx context.Context, name string, without, with *fleet.Fleet, pairs int,
 ) (more, of sample, err error) {
@@ -135,9 +135,9 @@ func (b *bench) additional(
 	return more, of, nil
 }
 
-// findingSecrets measures the search for secrets in the config values of a fleet, against its rendering.
+// findingSecrets measures the search for secrets in the config values of a fleet, and compares it with the rendering.
 func (b *bench) findingSecrets(ctx context.Context, f *fleet.Fleet) error {
-	for range b.runs { // in turns, as the machine's load changes
+	for range b.runs { // in turns, since the machine's load changes
 		if err := b.measure("render/urls", func() (sample, error) {
 			_, s, err := build(ctx, f)
 			return s, err
@@ -177,7 +177,7 @@ func rateOf(t *tree.Tree, took sample) rate {
 	return rate(float64(t.Schedule.AssignmentCount) / took.time.Seconds())
 }
 
-// pairsOf returns the assignments as names of cluster type and deployment target.
+// pairsOf returns the assignments of a tree, each as the names of a cluster type and a deployment target.
 func pairsOf(t *tree.Tree) (pairs [][2]string) {
 	for _, p := range t.Schedule.Placements {
 		for _, a := range p.Assignments {

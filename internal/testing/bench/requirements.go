@@ -9,8 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// withRequirements returns a fleet whose deployment targets require five others each, by workload, by target and by
-// label: those of other workloads before them, by name, on the same cluster types.
+// withRequirements returns the fleet with requirements. Each deployment target requires five targets of other workloads
+// on the same cluster types, whose names come before its own. The requirements name a workload, a target, or a label in
+// turn.
 func withRequirements(f *fleet.Fleet, t *tree.Tree) *fleet.Fleet {
 	on := map[string]string{}
 	for i, p := range t.Schedule.Placements {

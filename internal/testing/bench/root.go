@@ -20,7 +20,7 @@ type root struct {
 	dir, repo string
 }
 
-// newRoot creates a root module; fill writes its files.
+// newRoot creates a root module. fill writes its files.
 func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) (*root, error) {
 	dir, err := os.MkdirTemp(b.scratch, "root-")
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) 
 
 func (r *root) remove() { _ = os.RemoveAll(r.dir) }
 
-// apply applies the module. firstPlan expects any changes, plan none.
+// apply applies the module.
 func (r *root) apply(ctx context.Context) (sample, error) {
 	return r.terraform(ctx, "apply", "-auto-approve", "-no-color")
 }
@@ -76,8 +76,8 @@ func (r *root) terraform(ctx context.Context, args ...string) (s sample, err err
 	return s, nil
 }
 
-// watchPeak polls the children of a process, Terraform's providers. The returned function stops it and returns the
-// largest peak of their resident memory, in bytes.
+// watchPeak polls the children of Terraform's process, which are the providers. The returned function stops the
+// polling, and returns the largest peak of their resident memory in bytes.
 func watchPeak(parent int) func() int64 {
 	var watching sync.WaitGroup
 	quit := make(chan struct{})

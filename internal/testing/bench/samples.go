@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// sample is one measurement: the time and, for Terraform, the CPU time including the provider's, and the peak of the
-// provider's resident memory in bytes.
+// sample is one measurement. For runs of Terraform it also has the CPU time of Terraform and the provider, and the peak
+// of the provider's resident memory in bytes.
 type sample struct {
 	time, cpu time.Duration
 	peak      int64
@@ -37,7 +37,7 @@ func timed(f func() error) (sample, error) {
 	return sample{time: time.Since(start)}, err
 }
 
-// median returns the median times of the samples of a name, and the largest peak.
+// median returns the median times and the largest peak of the samples with a name.
 func (b *bench) median(name string) (m sample) {
 	var times, cpus []time.Duration
 	for _, s := range b.samples[name] {
@@ -98,7 +98,7 @@ func ratio(a, b sample) string { return fmt.Sprintf("%.2f", a.time.Seconds()/b.t
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// exponent returns the exponent of the growth between two sizes that differ by a factor.
+// exponent returns the exponent with which the time grows if the size grows by a factor.
 func exponent(small, large time.Duration, factor float64) string {
 	if small <= 0 || large <= 0 {
 		return "unknown: less than the noise"

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// rolloutArgument makes each wave commit the folder of one cluster type. All clusters run the tree from before the
-// change.
+// rolloutArgument makes each wave commit the folder of one cluster type. It observes that all clusters run the tree of
+// before the change.
 const rolloutArgument = `  rollout = {
     stages   = [{ name = "all", cluster_type_selector = { match_all = true }, max_concurrency = "1" }]
     observed = {
@@ -25,9 +25,9 @@ const rolloutArgument = `  rollout = {
 }
 `
 
-// waves measures a change of all of large-100k in waves: the apply of a wave that changes one cluster type, and a plan
-// that waits for it. They are compared with the same change of one cluster type, and with a plan with nothing to do, of
-// the same fleet without a rollout.
+// waves measures a change in waves of all folders of large-100k: the apply of a wave that changes one cluster type, and
+// a plan that waits for this wave. It compares them with the same fleet without a rollout: with an apply that changes
+// one cluster type, and with a plan without changes.
 func (b *bench) waves(ctx context.Context) error {
 	for range b.runs {
 		if err := b.measureWave(ctx); err != nil {

@@ -39,7 +39,7 @@ func (s *Session) ValidateList(ctx context.Context, req ListRequest) (Diagnostic
 	return validated.Diagnostics, nil
 }
 
-// list returns the server of a list block, and its configuration.
+// list returns the provider's server for list resources, and the configuration of a list block.
 func (s *Session) list(req ListRequest) (tfprotov6.ListResourceServer, *tfprotov6.DynamicValue, error) {
 	server, ok := s.server.(tfprotov6.ListResourceServer)
 	schema := s.schemas.lists[req.Type]
@@ -50,8 +50,8 @@ func (s *Session) list(req ListRequest) (tfprotov6.ListResourceServer, *tfprotov
 	return server, config, err
 }
 
-// List validates a list block and reads its results, as terraform query does: it stops at the limit, and an error drops
-// all results.
+// List validates a list block and reads its results. As terraform query does, it stops at the limit, and returns no
+// results if there is an error.
 func (s *Session) List(ctx context.Context, req ListRequest) ([]ListResult, Diagnostics, error) {
 	all, err := s.ValidateList(ctx, req)
 	if err != nil || all.HasErrors() {

@@ -1,6 +1,6 @@
-// Package protocol runs a provider through Terraform's protocol 6 in this process, as Terraform's core does: it
-// validates, refreshes, proposes the new state, plans, plans again, applies. Tests that need many runs take it in place
-// of the CLI. TestAccProtocol of internal/provider compares both.
+// Package protocol runs a provider through Terraform's protocol 6 in this process. It makes the calls that Terraform's
+// core makes: it validates, refreshes, proposes the new state, plans, plans again, and applies. Tests that need many
+// runs use it instead of the CLI. TestAccProtocol of internal/provider compares its results with the CLI's.
 package protocol
 
 import (
@@ -42,14 +42,14 @@ func ReadSchemas(ctx context.Context, server tfprotov6.ProviderServer) (*Schemas
 
 // Session is a configured provider, as one command of Terraform has it.
 type Session struct {
-	// WriteOnly means that the CLI has write-only arguments, as since Terraform 1.11.
+	// WriteOnly is whether the CLI supports write-only arguments, as Terraform does since 1.11.
 	WriteOnly bool
 
 	server  tfprotov6.ProviderServer
 	schemas *Schemas
 }
 
-// Diagnostics are the diagnostics of a provider, in its order.
+// Diagnostics are the diagnostics of a provider, in the order in which it returned them.
 type Diagnostics []*tfprotov6.Diagnostic
 
 // HasErrors reports whether one of them is an error.
@@ -59,7 +59,7 @@ func (ds Diagnostics) HasErrors() bool {
 	})
 }
 
-// String returns the text of all, with the paths of the attributes.
+// String returns the text of all diagnostics, with the paths of the attributes.
 func (ds Diagnostics) String() string {
 	var b strings.Builder
 	for _, d := range ds {
@@ -97,7 +97,7 @@ func (schemas *Schemas) Start(
 	return s, append(Diagnostics(validated.Diagnostics), configured.Diagnostics...), nil
 }
 
-// Resource is a resource in Terraform's state. Without a state (null or zero), there is none.
+// Resource is a resource in Terraform's state. If State is null or zero, the resource does not exist.
 type Resource struct {
 	Type     string
 	State    tftypes.Value
@@ -193,7 +193,7 @@ func (s *Session) imported(
 
 // Plan is one resource's part of a plan.
 type Plan struct {
-	Planned  tftypes.Value // null: it is destroyed
+	Planned  tftypes.Value // null if the plan destroys the resource
 	Replaces []string      // the paths of the attributes that make it a replacement
 	prior    Resource
 	private  []byte
@@ -203,8 +203,8 @@ type Plan struct {
 // Changes reports whether the plan changes anything.
 func (p *Plan) Changes() bool { return !p.Planned.Equal(p.prior.State) || len(p.Replaces) > 0 }
 
-// Plan validates the configuration and plans it: the arguments of the resource, or nil to destroy it. With errors, the
-// plan is nil.
+// Plan validates and plans a configuration: the arguments of the resource, or nil to destroy it. If there are errors,
+// the plan is nil.
 func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) (*Plan, Diagnostics, error) {
 	schema, err := s.schema(r.Type)
 	if err != nil {
@@ -273,9 +273,9 @@ func (s *Session) plan(
 	return p, ds, nil
 }
 
-// Apply applies a plan with a configuration, in which everything is known. Like Terraform, it plans again first, and
-// returns an error if a value that the plan knew is another one now, and if the result is not what was planned. With
-// diagnostics, the resource is what the provider returned.
+// Apply applies a plan with a configuration in which every value is known. Like Terraform, it plans again first. It
+// returns an error if a value that the plan knew has changed, or if the result does not match the plan. If there are
+// diagnostics, the resource is the one that the provider returned.
 func (s *Session) Apply(
 	ctx context.Context, p *Plan, config map[string]any,
 ) (*Resource, Diagnostics, error) {
@@ -333,14 +333,14 @@ func (s *Session) Apply(
 	return r, all, nil
 }
 
-// onlyErrors returns the errors: Terraform has shown the warnings of the plan before.
+// onlyErrors returns the errors among diagnostics. Terraform does not show the plan's warnings a second time.
 func onlyErrors(ds Diagnostics) Diagnostics {
 	return slices.DeleteFunc(slices.Clone(ds), func(d *tfprotov6.Diagnostic) bool {
 		return d.Severity != tfprotov6.DiagnosticSeverityError
 	})
 }
 
-// ReadData reads a data source. The result is zero with errors.
+// ReadData reads a data source. If there are errors, the result is zero.
 func (s *Session) ReadData(
 	ctx context.Context, typeName string, config map[string]any,
 ) (tftypes.Value, Diagnostics, error) {

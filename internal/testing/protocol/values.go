@@ -18,8 +18,8 @@ type unknown struct{}
 // Unknown stands for a value that is known after the apply of something else.
 var Unknown unknown
 
-// Value converts a Go value to one of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers
-// int; nil is null, and so is an attribute that an object does not have. Of an object of Terraform, it takes the
+// Value converts a Go value to a value of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers
+// int. nil is null, and so is an attribute that an object does not have. From an object of Terraform it takes only the
 // attributes that the type has, as Terraform does.
 func Value(of tftypes.Type, v any) (tftypes.Value, error) {
 	switch v := v.(type) {
@@ -141,9 +141,9 @@ func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.Dynami
 	return encode(v)
 }
 
-// propose returns the state that Terraform proposes to the provider: the configuration, and the prior values of
-// computed attributes that it does not set. A computed attribute below an argument is an error: no schema of ours has
-// one.
+// propose returns the state that Terraform proposes to the provider. It has the values of the configuration, and the
+// prior values of computed attributes that the configuration does not set. It does not support computed attributes
+// below an argument, since our schemas have none.
 func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) (tftypes.Value, error) {
 	given, was := map[string]tftypes.Value{}, map[string]tftypes.Value{}
 	if err := config.As(&given); err != nil {
@@ -175,7 +175,7 @@ func computes(o *tfprotov6.SchemaObject) bool {
 	})
 }
 
-// conforms returns an error if a value that was planned and known is another one.
+// conforms returns an error if a value that was known in the plan has changed.
 func conforms(at string, planned, actual tftypes.Value) error {
 	differs := fmt.Errorf("%s was %s and is %s", at, planned, actual)
 	switch {
@@ -226,7 +226,7 @@ func parts(v tftypes.Value) (map[string]tftypes.Value, error) {
 	return named, nil
 }
 
-// Lines returns the leaves of a value that are not null: path → value, as "(known after apply)" if it is not known.
+// Lines returns the leaves of a value by path, without those that are null. An unknown value is "(known after apply)".
 func Lines(v tftypes.Value) map[string]string {
 	all := map[string]string{}
 	if v.Type() != nil {

@@ -1,6 +1,6 @@
-// Package apiserver runs a real Kubernetes API server for custom resources on loopback:
-// k8s.io/apiextensions-apiserver, which make builds into bin/, with Debian's etcd and the custom resources of Flux,
-// Argo CD and External Secrets.
+// Package apiserver runs a real Kubernetes API server for custom resources on loopback. It is
+// k8s.io/apiextensions-apiserver, which make builds into bin/, with Debian's etcd. It provides the custom resources of
+// Flux, Argo CD and External Secrets.
 package apiserver
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// The users' tokens. They are canaries: no output may contain them.
+// The tokens of the users. They are canaries: no output may contain them.
 const (
 	Admin  = "canary-admin"  // may do everything
 	Reader = "canary-reader" // has the permissions that the guide requires
@@ -39,7 +39,7 @@ var (
 
 // Server is a running API server.
 type Server struct {
-	Host     string // 127.0.0.1:port
+	Host     string // 127.0.0.1 and the port
 	ca       []byte
 	admin    dynamic.Interface
 	replayed map[string]*unstructured.Unstructured // see [Server.Replay]
@@ -101,7 +101,7 @@ current-context: fleet
 `, server, authority, token)
 }
 
-// await waits until the server answers. Its /readyz never succeeds.
+// await waits until the server lists objects. It can't use /readyz, which never succeeds on this server.
 func (s *Server) await(t testing.TB, certificate string) {
 	t.Helper()
 	var last error
@@ -158,13 +158,13 @@ func runCommand(t testing.TB, dir string, cmd *exec.Cmd) (stop func()) {
 		stop()
 		if t.Failed() {
 			text, _ := os.ReadFile(log.Name())
-			t.Logf("%s said:\n%s", name, text[max(0, len(text)-1000):])
+			t.Logf("the log of %s:\n%s", name, text[max(0, len(text)-1000):])
 		}
 	})
 	return stop
 }
 
-// freePort returns a free address.
+// freePort returns an address on loopback with a free port.
 func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ArgoCDProgram names the environment variable with the program of tools/argocd. make test-argocd builds it and sets
-// the variable.
+// ArgoCDProgram is the environment variable with the path of the program of tools/argocd. make test-argocd builds it
+// and sets the variable.
 const ArgoCDProgram = "KALYPSO_ARGOCD"
 
 // The controllers of Argo CD.
@@ -21,7 +21,7 @@ const (
 	redis                 = "redis"
 )
 
-// argoCDNamespace is the namespace of Argo CD, with what its installation creates there.
+// argoCDNamespace contains the namespace of Argo CD, and the objects that its installation creates there.
 var argoCDNamespace = []string{
 	"{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}",
 	`
@@ -47,13 +47,13 @@ spec:
 }
 
 // StartArgoCD starts a server with Argo CD's application controller, its repo server and a Redis; see [FluxBinaries]
-// and [ArgoCDProgram]. Applications may be in any namespace. They are compared every five seconds. Everything stops
-// when the test ends.
+// and [ArgoCDProgram]. Applications may be in any namespace. Argo CD compares them with their sources every five
+// seconds. All programs stop when the test ends.
 func StartArgoCD(t testing.TB) *Kubernetes {
 	t.Helper()
 	program := os.Getenv(ArgoCDProgram)
 	if program == "" {
-		t.Skip("make test-argocd runs this test")
+		t.Skip("only make test-argocd runs this test")
 	}
 	k := startKubernetes(t, func(string) []string { return CRDs(t, Applications, AppProjects, ApplicationSets) })
 	k.Write(t, argoCDNamespace...)

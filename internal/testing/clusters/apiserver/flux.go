@@ -16,8 +16,8 @@ const (
 	HelmController      = "helm-controller"
 )
 
-// StartFlux starts a server with Flux's source-, kustomize- and helm-controller; see [FluxBinaries]. Everything stops
-// when the test ends.
+// StartFlux starts a server with Flux's source-, kustomize- and helm-controller; see [FluxBinaries]. They stop when the
+// test ends.
 func StartFlux(t testing.TB) *Kubernetes {
 	t.Helper()
 	k := startKubernetes(t, func(bin string) []string {

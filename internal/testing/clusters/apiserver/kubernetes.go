@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FluxBinaries names the environment variable with the folder of a kube-apiserver and the controllers of Flux. make
-// test-flux builds them and sets it.
+// FluxBinaries is the environment variable with the folder that contains a kube-apiserver and the controllers of Flux.
+// make test-flux builds them and sets it.
 const FluxBinaries = "KALYPSO_FLUX"
 
 // readerRole gives the user of [Reader] the permissions that the guide lists.
@@ -46,13 +46,13 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: deployme
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
 `
 
-// Kubernetes is a Kubernetes API server with RBAC, and the controllers of Flux or Argo CD. There is no kubelet and no
-// kube-controller-manager: ConfigMaps become healthy, Deployments never do.
+// Kubernetes is a Kubernetes API server with RBAC, and the controllers of Flux or Argo CD. Since no kubelet and no
+// kube-controller-manager run, ConfigMaps become healthy, but Deployments never do.
 type Kubernetes struct {
 	*Server
-	t        testing.TB // that started it
+	t        testing.TB // the test that started the server
 	bin, dir string
-	command  func(controller string) *exec.Cmd // starts a controller
+	command  func(controller string) *exec.Cmd // returns the command that runs a controller
 	stop     map[string]func()
 }
 
@@ -62,13 +62,13 @@ func StartKubernetes(t testing.TB, crds ...string) *Kubernetes {
 	return startKubernetes(t, func(string) []string { return crds })
 }
 
-// startKubernetes starts a server, with the custom resources in the files, from the programs in the folder that
-// [FluxBinaries] names. Without it, the test is skipped. It stops when the test ends.
+// startKubernetes starts a server with the custom resources in the files, from the programs in the folder that
+// [FluxBinaries] names. If the variable is not set, the test is skipped. The server stops when the test ends.
 func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 	t.Helper()
 	bin := os.Getenv(FluxBinaries)
 	if bin == "" {
-		t.Skip("make test-flux and make test-argocd run such tests")
+		t.Skip("only make test-flux and make test-argocd run this test")
 	}
 	k := &Kubernetes{Server: &Server{Host: freePort(t)}, t: t, bin: bin, dir: t.TempDir(), stop: map[string]func(){}}
 	certificates := filepath.Join(k.dir, "certificates")
@@ -104,7 +104,7 @@ func (k *Kubernetes) file(name string, text []byte) string {
 	return file
 }
 
-// awaitReader waits until the server has read the role of [Reader], who lists these objects then.
+// awaitReader waits until the server has read the role of [Reader], so that the user can list these objects.
 func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 	t.Helper()
 	reader := &Server{Host: k.Host, ca: k.ca}
@@ -118,7 +118,7 @@ func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 	reader.awaitKind(t, at)
 }
 
-// Run starts a controller, also again after Stop.
+// Run starts a controller. After [Kubernetes.Stop] it starts it again.
 func (k *Kubernetes) Run(controller string) {
 	k.stop[controller] = runCommand(k.t, k.dir, k.command(controller))
 }
@@ -126,7 +126,7 @@ func (k *Kubernetes) Run(controller string) {
 // Stop ends a controller.
 func (k *Kubernetes) Stop(controller string) { k.stop[controller]() }
 
-// Write creates objects or changes them by server-side apply, as an admin does.
+// Write creates or changes objects by server-side apply, as the admin.
 func (k *Kubernetes) Write(t testing.TB, documents ...string) {
 	t.Helper()
 	for _, text := range documents {

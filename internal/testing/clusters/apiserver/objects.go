@@ -24,7 +24,7 @@ var (
 	listAll = metav1.ListOptions{}
 )
 
-// The custom resources that [CRDs] knows.
+// The names of custom resources for [CRDs].
 const (
 	Kustomizations  = fluxKustomize + "kustomize.toolkit.fluxcd.io_kustomizations.yaml"
 	GitRepositories = fluxSource + "source.toolkit.fluxcd.io_gitrepositories.yaml"
@@ -37,7 +37,7 @@ const (
 	ExternalSecrets = "github.com/external-secrets/external-secrets/config/crds/bases/" +
 		"external-secrets.io_externalsecrets.yaml"
 
-	// ZarfSchema is the JSON Schema of zarf.yaml. It is no custom resource.
+	// ZarfSchema is the JSON Schema of zarf.yaml, not a custom resource. [CRDs] returns its file too.
 	ZarfSchema = "github.com/zarf-dev/zarf/zarf.schema.json"
 
 	argoCD        = "github.com/argoproj/argo-cd/v3/manifests/crds/"
@@ -45,7 +45,7 @@ const (
 	fluxSource    = "github.com/fluxcd/source-controller/config/crd/bases/"
 )
 
-// The custom resources that stand for clusters, and the decisions that name them.
+// The files of the custom resources that represent clusters, and of placement decisions.
 var (
 	ClusterProfiles    = inventory("clusterprofiles")
 	ManagedClusters    = inventory("managedclusters")
@@ -148,7 +148,7 @@ func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
 	t.Fatalf("%s are not served: %v", at.Resource, err)
 }
 
-// Objects returns the admin's client for objects of an object's kind and namespace.
+// Objects returns the admin's client for objects of the same kind and namespace as an object.
 func (s *Server) Objects(of *unstructured.Unstructured) dynamic.ResourceInterface {
 	gvk := of.GroupVersionKind()
 	plural := strings.ToLower(strings.TrimSuffix(gvk.Kind, "y"))

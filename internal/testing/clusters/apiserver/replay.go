@@ -27,8 +27,8 @@ func (s *Server) Transport(t testing.TB) http.RoundTripper {
 	return transport
 }
 
-// Replay sets an object to its state in a watch event: the event's type, and the object. If all changes of the object
-// are replayed in order, its generation is the recorded one.
+// Replay sets an object to its state in a recorded watch event. event is the type of the event. All events of an object
+// must be replayed in order, so that its generation is the same as in the recording.
 func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstructured) {
 	t.Helper()
 	if s.replayed == nil {
@@ -51,7 +51,7 @@ func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstr
 			}
 		}
 		now.SetFinalizers(nil)
-		_, _ = objects.Update(t.Context(), now, metav1.UpdateOptions{}) // already gone, if it had no finalizer
+		_, _ = objects.Update(t.Context(), now, metav1.UpdateOptions{}) // fails if no finalizer kept the object
 		delete(s.replayed, key)
 		return
 	}
@@ -65,7 +65,7 @@ func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstr
 		}
 		must(objects.Get(t.Context(), now.GetName(), metav1.GetOptions{}))
 	}
-	hasStatus := want.GetKind() != "Application" // whose status is a field like any other
+	hasStatus := want.GetKind() != "Application" // an Application has no status subresource
 	if next := fields(want, hasStatus); !reflect.DeepEqual(next, fields(now, hasStatus)) ||
 		!reflect.DeepEqual(want.GetFinalizers(), now.GetFinalizers()) {
 		next["metadata"] = now.DeepCopy().Object["metadata"]
@@ -84,7 +84,8 @@ func (s *Server) Replay(t testing.TB, event string, recorded *unstructured.Unstr
 	s.replayed[key] = now
 }
 
-// fields returns the fields of an object without its metadata, and without a status that has a subresource.
+// fields returns the fields of an object without its metadata. If the kind has a status subresource, it leaves out the
+// status too.
 func fields(o *unstructured.Unstructured, hasStatus bool) map[string]any {
 	all := maps.Clone(o.Object)
 	delete(all, "metadata")

@@ -9,7 +9,7 @@ import (
 // reviewer authenticates and authorizes users for the API server, as the core API server does in a cluster.
 type reviewer struct{}
 
-// review is a TokenReview or a SubjectAccessReview, with the fields used here.
+// review is a TokenReview or a SubjectAccessReview, with the fields that reviewer reads or sets.
 type review struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`

@@ -1,5 +1,5 @@
-// Package azurefake is a fake Azure for tests, on loopback TLS: the tokens of Microsoft Entra, and Azure Resource Graph
-// with its pages, quota and failures, in the formats that Microsoft documents.
+// Package azurefake fakes Azure for tests, on loopback with TLS. It issues tokens as Microsoft Entra, and answers
+// queries as Azure Resource Graph, with its pages, quota and failures, in the formats that Microsoft documents.
 package azurefake
 
 import (
@@ -24,7 +24,7 @@ const (
 	token  = "canary-access-token"
 )
 
-// devOps is the scope of tokens for Azure DevOps. They are numbered.
+// devOps is the scope of tokens for Azure DevOps, and devOpsToken the text of such a token before its number.
 const (
 	devOps      = "499b84ac-1321-427f-aa17-267ca6975798/.default"
 	devOpsToken = "canary-devops-token-"
@@ -33,20 +33,20 @@ const (
 // Server is the fake.
 type Server struct {
 	URL string
-	CA  string // path of its certificate, for SSL_CERT_FILE
-	// Close ends the server before the test ends.
+	CA  string // the path of the server's certificate, for SSL_CERT_FILE
+	// Close stops the server before the test ends.
 	Close func()
 
 	mu       sync.Mutex
 	tables   map[string][]any
 	instead  []http.HandlerFunc
 	queries  []Query
-	tokens   int // for Azure DevOps
+	tokens   int // the number of tokens for Azure DevOps
 	pageSize int
 	date     string
 }
 
-// Query is a request for rows.
+// Query is a request for rows of Resource Graph.
 type Query struct {
 	Query            string   `json:"query"`
 	Subscriptions    []string `json:"subscriptions"`
@@ -58,7 +58,7 @@ type Query struct {
 	} `json:"options"`
 }
 
-// New starts a server, which ends with the test.
+// New starts a server. It stops when the test ends.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{tables: map[string][]any{}}
@@ -80,7 +80,7 @@ func (s *Server) Set(table string, rows ...any) {
 	s.tables[table] = rows
 }
 
-// PageSize makes pages smaller than requested.
+// PageSize makes the server return smaller pages than requested.
 func (s *Server) PageSize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": text})
 }
 
-// DevOpsToken returns the token for Azure DevOps that the server issues n-th, from 1.
+// DevOpsToken returns the n-th token for Azure DevOps that the server issues. The first is 1.
 func DevOpsToken(n int) string { return fmt.Sprint(devOpsToken, n) }
 
 // DevOpsTokens returns the number of tokens for Azure DevOps that the server issued.
@@ -249,7 +249,8 @@ func Throttled(seconds int) http.HandlerFunc {
 	}
 }
 
-// UsedUp answers the rows, and says that the request used up the quota for this number of seconds.
+// UsedUp lets the server answer with the rows. Headers of the answer say that the quota is used up for this number of
+// seconds.
 func UsedUp(seconds int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("x-ms-user-quota-remaining", "0")
@@ -262,7 +263,8 @@ func Page(page map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, page) }
 }
 
-// Provider returns the argument azure of a provider that asks the server. The provider must trust the authority in CA.
+// Provider returns the argument azure of a provider that uses the server. The provider must trust the certificate in
+// CA.
 func (s *Server) Provider(secret string) map[string]any {
 	return map[string]any{
 		"tenant_id": Tenant, "client_id": Client, "client_secret": secret, "disable_instance_discovery": true,

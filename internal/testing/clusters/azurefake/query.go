@@ -12,8 +12,8 @@ var (
 	quoted    = regexp.MustCompile(`'([^']*)'`)
 )
 
-// answerTo returns the rows that a query selects, with the columns that it projects. It computes them from rows that
-// are whole resources, which have a type, and returns all other rows as they are.
+// answerTo returns the rows that a query selects, with the columns that it projects. It does so only for rows that are
+// whole resources, which have a type. It returns all other rows unchanged.
 func answerTo(query string, rows []any) (all []any) {
 	var wanted []string
 	if types := whereType.FindStringSubmatch(query); types != nil {

@@ -2,22 +2,23 @@ package azurefake
 
 import "strings"
 
-// Cluster is the ARM ID of a cluster that Azure Arc connects.
+// Cluster returns the ARM ID of a cluster that Azure Arc connects.
 func Cluster(name string) string {
 	return "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.Kubernetes/connectedClusters/" + name
 }
 
-// AKS is the ARM ID of a cluster of AKS.
+// AKS returns the ARM ID of a cluster of AKS.
 func AKS(name string) string {
 	return "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.ContainerService/managedClusters/" + name
 }
 
-// Connected is a row of a connected cluster.
+// Connected returns the row of a cluster of Azure Arc with a connectivity status.
 func Connected(name, status string) map[string]any {
 	return map[string]any{"id": strings.ToLower(Cluster(name)), "connectivityStatus": status}
 }
 
-// Configuration is a row of a Flux configuration "fleet" that follows a folder of a repo, compliant at a revision.
+// Configuration returns the row of a Flux configuration "fleet" that syncs a folder of a repo, and is compliant at a
+// revision.
 func Configuration(cluster, repo, branch, path, revision string) map[string]any {
 	return map[string]any{
 		"id": cluster + "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/fleet",
@@ -39,7 +40,7 @@ func Configuration(cluster, repo, branch, path, revision string) map[string]any 
 	}
 }
 
-// Status is an element of a configuration's statuses.
+// Status returns an element of the statuses of a configuration.
 func Status(kind, name, compliance, appliedBy, message string) map[string]any {
 	ready := "True"
 	if compliance != "Compliant" {
@@ -58,8 +59,8 @@ func Status(kind, name, compliance, appliedBy, message string) map[string]any {
 	return s
 }
 
-// Resource is a cluster of AKS or Arc as Azure Resource Manager shows it, by its ARM ID. For AKS, state is the power
-// state, for Arc the connectivity status.
+// Resource returns the row of a cluster of AKS or Arc with an ARM ID, as Azure Resource Manager shows it. state is the
+// power state of AKS, or the connectivity status of Arc.
 func Resource(id, state, provisioning string, tags map[string]any) map[string]any {
 	properties := map[string]any{"provisioningState": provisioning, "kubernetesVersion": "1.34.0"}
 	kind := "microsoft.containerservice/managedclusters"

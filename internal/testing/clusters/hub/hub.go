@@ -1,5 +1,5 @@
-// Package hub is a fake hub for tests, on loopback TLS: a Kubernetes API server that lists objects as a handler of the
-// test has it. It stands for hubs that misbehave or are larger than a real API server becomes in a test.
+// Package hub fakes a hub for tests: a Kubernetes API server on loopback with TLS, whose lists a handler of the test
+// answers. Tests use it for hubs that misbehave, or that have more objects than a real API server could get in a test.
 package hub
 
 import (
@@ -17,8 +17,8 @@ type Server struct {
 	authority string
 }
 
-// New starts a server that serves the group multicluster.x-k8s.io, and has list answer all other requests. It ends with
-// the test.
+// New starts a server that describes the group multicluster.x-k8s.io, and lets list answer all other requests. It stops
+// when the test ends.
 func New(t testing.TB, list http.HandlerFunc) *Server {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

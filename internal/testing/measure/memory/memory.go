@@ -21,8 +21,8 @@ func Measure(b *testing.B, f func()) {
 	b.ReportMetric(float64(peak>>20), "peak-MiB")
 }
 
-// Peak runs f and returns the peak of the memory that the process used, in bytes, without memory that was free before.
-// It includes garbage that is not collected yet.
+// Peak runs f and returns the peak of the memory that the process uses meanwhile, in bytes. It includes garbage that is
+// not collected yet, but not memory that was free before f began.
 func Peak(f func()) (peak uint64) {
 	runtime.GC()
 	debug.FreeOSMemory()

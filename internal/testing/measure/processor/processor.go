@@ -1,5 +1,5 @@
-// Package processor measures what a test takes of the processor. Unlike the time on the wall, that does not grow while
-// the test waits for a busy machine.
+// Package processor measures the processor time of a test. Unlike wall-clock time, it does not grow while the test
+// waits for a busy machine.
 package processor
 
 import (
@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Time returns the processor time that this process has taken.
+// Time returns the processor time that this process has used.
 func Time() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// attempts is how often [Least] runs a function. What else runs on the processor, such as on the other thread of its
-// core, only adds to a measurement.
+// attempts is how often [Least] runs a function. Other programs, such as one on the other thread of the core, can only
+// make a measurement larger, so the least one is the best.
 const attempts = 3
 
-// Least runs f until it takes no more than the bound, at most three times. It returns the least processor time of these
-// runs, with what else the process did meanwhile.
+// Least runs f until a run takes no longer than the bound, at most three times. It returns the least processor time of
+// these runs, which includes other work of this process at the same time.
 func Least(bound time.Duration, f func()) (least time.Duration) {
 	for i := range attempts {
 		start := Time()

@@ -7,7 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
 
-// A function that sleeps takes no processor time. A function that exceeds the bound runs three times.
+// TestLeast checks that a function that sleeps takes no processor time, and that a function that exceeds the bound runs
+// three times.
 func TestLeast(t *testing.T) {
 	runs := 0
 	sleep := func() {

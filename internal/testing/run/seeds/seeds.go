@@ -1,4 +1,5 @@
-// Package seeds chooses the seeds of random tests: few in each run, many in a long run, and one to repeat a failure.
+// Package seeds chooses the seeds of random tests: a few in a usual run, many in a long run, and a single seed to
+// repeat a failure.
 package seeds
 
 import (
@@ -10,13 +11,15 @@ import (
 	"testing"
 )
 
-// Variable names the environment variable of a long run. Its value is the first seed after those of all long runs.
+// Variable is the environment variable that makes a run long. Its value is the first of the seeds that only this long
+// run uses.
 const Variable = "KALYPSO_LONG"
 
-var only = flag.String("seed", "", "run the random tests with this seed alone")
+var only = flag.String("seed", "", "run the random tests only with this seed")
 
-// Of returns the seeds of a random test: usual of them, from 0. A long run has as many as long says, from 0, and as
-// many again from a seed of its own. The first failure logs the command that repeats it.
+// Of returns the seeds of a random test. A usual run has as many seeds as the argument usual, from 0. A long run has as
+// many as the argument long, from 0, and as many again from the value of [Variable]. The first failure logs the command
+// that repeats it.
 func Of(t *testing.T, usual, long int) iter.Seq[uint64] {
 	t.Helper()
 	var all []uint64
@@ -48,10 +51,10 @@ func Long() bool {
 	return set
 }
 
-// Single reports whether a test runs with a single seed. Counts over all seeds mean nothing then.
+// Single reports whether a test runs with a single seed. Then it must not check counts over all seeds.
 func Single() bool { return *only != "" }
 
-// try runs the body of the loop, which may end the test.
+// try runs the body of the loop with a seed. If the test fails, it logs the command that repeats it.
 func try(t *testing.T, seed uint64, body func(uint64) bool) bool {
 	t.Helper()
 	failed := t.Failed()
@@ -63,7 +66,7 @@ func try(t *testing.T, seed uint64, body func(uint64) bool) bool {
 	return body(seed)
 }
 
-// repeat returns how to run the test with one seed.
+// repeat returns the command that runs the test with one seed.
 func repeat(t *testing.T, seed uint64) string {
 	folder, err := os.Getwd()
 	if err != nil {

@@ -27,7 +27,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestFailure fails with one seed, if the environment asks for it.
+// TestFailure fails with the seed 3 if KALYPSO_FAIL is set. [TestRepeat] runs it.
 func TestFailure(t *testing.T) {
 	if os.Getenv("KALYPSO_FAIL") == "" {
 		return
@@ -39,7 +39,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// A failure prints the command that repeats it, and -seed runs that seed alone.
+// TestRepeat checks that a failure prints the command that repeats it, and that -seed runs only this seed.
 func TestRepeat(t *testing.T) {
 	run := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{"-test.run=^TestFailure$"}, args...)...)

@@ -1,10 +1,9 @@
-// Package slow skips slow tests in a short run (go test -short), as make test is one. make test-all and CI run all
-// tests.
+// Package slow skips slow tests if the tests run with -short, as in make test. make test-all and CI run all tests.
 package slow
 
 import "testing"
 
-// Skip skips a slow test in a short run.
+// Skip skips a slow test if the tests run with -short.
 func Skip(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

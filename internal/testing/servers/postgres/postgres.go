@@ -1,5 +1,5 @@
-// Package postgres runs Debian's PostgreSQL for tests, in a temporary folder, on loopback and on a socket, and Debian's
-// PgBouncer before it.
+// Package postgres runs Debian's PostgreSQL for tests, in a temporary folder, on loopback and on a socket. It also runs
+// Debian's PgBouncer in front of it.
 package postgres
 
 import (
@@ -40,16 +40,16 @@ var (
 	bouncer = programs.Program{Name: "PgBouncer", Add: "apt-get install pgbouncer"}
 )
 
-// Server is a server on loopback. It listens with TLS and without.
+// Server is a server on loopback. It accepts connections with and without TLS.
 type Server struct {
-	Folder string // with the socket
+	Folder string // the folder with the socket
 	Port   string
-	CA     string // file with the certificate that verifies the server
+	CA     string // the file with the certificate that verifies the server
 
-	postgres string // the program
-	log      string // its output
+	postgres string // the path of the program
+	log      string // the file with the program's output
 	process  *process
-	made     atomic.Int64 // databases
+	made     atomic.Int64 // the number of databases
 }
 
 // Start starts a server. It stops when the test ends.
@@ -73,13 +73,13 @@ func Start(t testing.TB) *Server {
 	t.Cleanup(func() {
 		s.Kill()
 		if text, _ := os.ReadFile(s.log); t.Failed() {
-			t.Logf("PostgreSQL said:\n%s", text[max(0, len(text)-2000):])
+			t.Logf("the log of PostgreSQL:\n%s", text[max(0, len(text)-2000):])
 		}
 	})
 	return s
 }
 
-// debian returns where Debian installs initdb, the newest version first.
+// debian returns the paths at which Debian installs initdb, the newest version first.
 func debian() []string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	slices.Reverse(found)
@@ -96,7 +96,7 @@ func (s *Server) Run(t testing.TB) {
 	s.process.await(t, s.URL("postgres"))
 }
 
-// Standby runs the server again as a standby, which only reads.
+// Standby runs the server again as a standby, which can only be read.
 func (s *Server) Standby(t testing.TB) {
 	t.Helper()
 	s.Kill()
@@ -104,17 +104,17 @@ func (s *Server) Standby(t testing.TB) {
 	s.Run(t)
 }
 
-// Kill stops the server at once: it closes all connections, and recovers its data when it starts again.
+// Kill stops the server at once. The server closes all connections, and recovers its data when it starts again.
 func (s *Server) Kill() { s.process.stop(syscall.SIGQUIT) }
 
-// Processor returns the processor time that the server has taken. It waits until all connections are closed, since
-// those that are open do not count.
+// Processor returns the processor time that the server has used. It waits until all connections are closed, since the
+// system adds the time of a connection's process only when the process ends.
 func (s *Server) Processor(t testing.TB) time.Duration {
 	t.Helper()
 	pid := s.process.cmd.Process.Pid
 	for end := time.Now().Add(time.Minute); serves(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("a connection stays open")
+			t.Fatal("a connection is still open after a minute")
 		}
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -180,7 +180,7 @@ func (s *Server) Dump(t testing.TB, url, schema string) string {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("pg_dump: %v\n%s", err, errOut.String())
 	}
-	// psql's own commands are for psql alone.
+	// Only psql understands its own commands.
 	return regexp.MustCompile(`(?m)^\\.*$`).ReplaceAllString(out.String(), "")
 }
 
@@ -196,7 +196,7 @@ func Exec(t testing.TB, url string, statements ...string) {
 	_ = conn.Close(context.Background())
 }
 
-// Select returns the rows of a query: the values of each, with a space between them.
+// Select returns the rows of a query. A row is the text of its values, with a space between them.
 func Select(t testing.TB, url, query string, args ...any) []string {
 	t.Helper()
 	conn := Connect(t, url)
@@ -220,7 +220,7 @@ func Select(t testing.TB, url, query string, args ...any) []string {
 	return texts
 }
 
-// Connect connects to a database until the test ends.
+// Connect connects to a database, and closes the connection when the test ends.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), url)
@@ -231,8 +231,8 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// PgBouncer starts PgBouncer before the server, in its mode "transaction", in which a connection keeps nothing from one
-// transaction to the next. It returns the URL of the same database behind it.
+// PgBouncer starts PgBouncer in front of the server, in its mode "transaction", in which the settings of a session are
+// lost after a transaction. It returns the URL of the same database through PgBouncer.
 func (s *Server) PgBouncer(t testing.TB, database string) string {
 	t.Helper()
 	found := bouncer.Find(t, "/usr/sbin/pgbouncer", "pgbouncer")
@@ -278,7 +278,7 @@ func run(t testing.TB, log string, cmd *exec.Cmd) *process {
 	return p
 }
 
-// stop sends a signal, and waits until the process is gone. After 10 seconds it kills it.
+// stop sends a signal, and waits until the process has ended. After 10 seconds it kills the process.
 func (p *process) stop(signal os.Signal) {
 	_ = p.cmd.Process.Signal(signal)
 	select {
@@ -314,7 +314,8 @@ func (p *process) await(t testing.TB, url string) {
 	t.Fatalf("%s does not answer: %v", p.cmd, last)
 }
 
-// unprivileged returns a command. Both programs refuse to run as root, so root runs them as an ordinary user.
+// unprivileged returns a command that does not run as root, since PostgreSQL and PgBouncer refuse that. If root runs
+// the tests, the command runs as an ordinary user.
 func unprivileged(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -351,8 +352,8 @@ func own(t testing.TB, path string) {
 	}
 }
 
-// shortTempDir returns a new folder of the user who runs the programs. The path of a socket has at most 107 bytes, too
-// few for the folders of the test.
+// shortTempDir returns a new folder of the user who runs the programs. Its path is short, since the path of a socket
+// may have at most 107 bytes, and t.TempDir is longer.
 func shortTempDir(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "kalypso-pg-") //nolint:usetesting // see above
@@ -372,7 +373,7 @@ func write(t testing.TB, file, text string) {
 	own(t, file)
 }
 
-// writeCertificate writes a certificate for 127.0.0.1 that signs itself, and its key.
+// writeCertificate writes a self-signed certificate for 127.0.0.1, and its key.
 func writeCertificate(t testing.TB, certificate, key string) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)

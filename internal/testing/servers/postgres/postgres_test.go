@@ -6,7 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )
 
-// A database is reached on loopback, with TLS, and on the socket, and survives a restart of the server.
+// TestServer checks that a database can be reached on loopback, with TLS, and on the socket, and that it still exists
+// after the server was killed.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
@@ -32,12 +33,13 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// PgBouncer uses transaction mode, in which sessions lose their state.
+// TestPgBouncer checks that PgBouncer uses transaction mode, in which a setting of one client reaches another.
 func TestPgBouncer(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
 	behind := s.PgBouncer(t, s.Database(t))
-	// Each connection has an open transaction, so that the second one gets another connection to the server.
+	// The second client gets the first one's connection to the server. While it has an open transaction, the first client
+	// gets another connection.
 	first, second := postgres.Connect(t, behind), postgres.Connect(t, behind)
 	if _, err := first.Exec(t.Context(), "SET search_path = elsewhere"); err != nil {
 		t.Fatal(err)
@@ -55,6 +57,6 @@ func TestPgBouncer(t *testing.T) {
 		err = other.QueryRow(t.Context(), "SHOW search_path").Scan(&kept)
 	}
 	if err != nil || path != "elsewhere" || kept == "elsewhere" {
-		t.Errorf("the other connection has the setting %q, the one that set it %q, %v", path, kept, err)
+		t.Errorf("the second client has the setting %q, and the first, which set it, %q; %v", path, kept, err)
 	}
 }

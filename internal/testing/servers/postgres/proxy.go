@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// Proxy stands before a server, and breaks a connection once.
+// Proxy is a proxy in front of a server, which breaks one connection.
 type Proxy struct {
 	Address string // host:port
 	cuts    atomic.Int32
 }
 
-// Cuts returns how many connections were broken.
+// Cuts returns the number of connections that were broken.
 func (p *Proxy) Cuts() int { return int(p.cuts.Load()) }
 
-// CutAt starts a proxy that breaks the first connection in which a client sends a text: before the server gets it, or
-// before the client gets the answer. It knows no TLS.
+// CutAt starts a proxy that breaks the first connection in which a client sends a text. If before is set, the server
+// does not get the text; otherwise the client does not get the answer. The proxy does not support TLS.
 func (s *Server) CutAt(t testing.TB, text string, before bool) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func (s *Server) CutAt(t testing.TB, text string, before bool) *Proxy {
 	return p
 }
 
-// serve copies between a client and the server. Each message of the client arrives in one piece, as pgx sends it.
+// serve copies between a client and the server. It relies on pgx to send each message in one piece.
 func (p *Proxy) serve(client, server net.Conn, text []byte, before bool) {
 	defer client.Close()
 	defer server.Close()
@@ -79,7 +79,7 @@ func (p *Proxy) serve(client, server net.Conn, text []byte, before bool) {
 			return
 		}
 		if cut.Load() {
-			<-answers // the server has done it
+			<-answers // the server has executed it
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-// Package proxies runs real proxies on loopback: tinyproxy for HTTP, microsocks for SOCKS5.
+// Package proxies runs real proxies on loopback: tinyproxy for HTTP, and microsocks for SOCKS5.
 package proxies
 
 import (
@@ -21,7 +21,8 @@ var (
 	microsocks = programs.Program{Name: "microsocks", Add: "apt-get install microsocks"}
 )
 
-// Server is the address of a server on loopback as a proxy sees it. Clients connect to 127.0.0.1 without a proxy.
+// Server is an address of this machine for URLs that are requested over a proxy. Clients connect to 127.0.0.1 without
+// the proxy.
 const Server = "0.0.0.0"
 
 // Through returns a URL on loopback with [Server] as its host.
@@ -40,7 +41,7 @@ func (p *Proxy) Connections(to string) int {
 	return strings.Count(p.log.text.String(), to)
 }
 
-// Tinyproxy starts a proxy for HTTP that connects to the given ports. It wants a password unless the user is empty.
+// Tinyproxy starts a proxy for HTTP that connects to the given ports. It requires a password unless the user is empty.
 func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 	t.Helper()
 	binary := tinyproxy.Find(t, "tinyproxy", "/usr/bin/tinyproxy", "/usr/sbin/tinyproxy")
@@ -59,7 +60,7 @@ func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 	return start(t, port, exec.CommandContext(t.Context(), binary, "-d", "-c", config))
 }
 
-// Microsocks starts a proxy for SOCKS5. It wants a password unless the user is empty.
+// Microsocks starts a proxy for SOCKS5. It requires a password unless the user is empty.
 func Microsocks(t *testing.T, user, password string) *Proxy {
 	t.Helper()
 	binary := microsocks.Find(t, "microsocks", "/usr/bin/microsocks")
@@ -102,7 +103,7 @@ func start(t *testing.T, port string, command *exec.Cmd) *Proxy {
 	return nil
 }
 
-// output keeps what a program prints.
+// output records the output of a program.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

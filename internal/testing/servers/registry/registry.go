@@ -1,5 +1,5 @@
-// Package registry runs Debian's docker-registry for tests, behind a server of the test that counts requests and can
-// fail them.
+// Package registry runs Debian's docker-registry for tests, behind a server in the test's process that counts requests
+// and can let them fail.
 package registry
 
 import (
@@ -28,7 +28,7 @@ var program = programs.Program{Name: "docker-registry", Add: "apt-get install do
 
 // Server is a registry on loopback.
 type Server struct {
-	Host string // host and port
+	Host string // the host and the port
 
 	config  map[string]any
 	tlsWith func(http.Handler) (host string)
@@ -41,7 +41,7 @@ type Server struct {
 // Option changes the registry.
 type Option func(t testing.TB, s *Server, folder string)
 
-// WithBasic requires a user and a password.
+// WithBasic makes the registry require a user and a password.
 func WithBasic(user, password string) Option {
 	return func(t testing.TB, s *Server, folder string) {
 		t.Helper()
@@ -55,7 +55,7 @@ func WithBasic(user, password string) Option {
 	}
 }
 
-// WithTokens requires tokens of a token server.
+// WithTokens makes the registry require tokens of a token server.
 func WithTokens(tokens *TokenServer) Option {
 	return func(t testing.TB, s *Server, folder string) {
 		t.Helper()
@@ -67,7 +67,8 @@ func WithTokens(tokens *TokenServer) Option {
 	}
 }
 
-// WithServer serves the registry by a server of the test, such as one over TLS. serve returns its host and port.
+// WithServer lets the test serve the registry, for example over TLS. serve starts a server with the handler, and
+// returns its host and port.
 func WithServer(serve func(http.Handler) (host string)) Option {
 	return func(_ testing.TB, s *Server, _ string) { s.tlsWith = serve }
 }
@@ -76,7 +77,7 @@ func WithServer(serve func(http.Handler) (host string)) Option {
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	binary := program.Find(t, "docker-registry")
-	folder, err := os.MkdirTemp("", "registry") //nolint:usetesting // the path of a socket is short
+	folder, err := os.MkdirTemp("", "registry") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func Start(t testing.TB, options ...Option) *Server {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if text := output.String(); t.Failed() {
-			t.Logf("docker-registry said:\n%s", text[max(0, len(text)-2000):])
+			t.Logf("the log of docker-registry:\n%s", text[max(0, len(text)-2000):])
 		}
 	})
 	dial := func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) }
@@ -155,15 +156,15 @@ func (s *Server) serve(t testing.TB, registry http.Handler) {
 	s.Host = strings.TrimPrefix(front.URL, "http://")
 }
 
-// Fail lets fault answer requests, before the registry gets them. It returns false for requests that the registry
-// answers. Nil: the registry answers all.
+// Fail lets fault answer requests before the registry gets them. If fault returns false, the registry answers the
+// request. If fault is nil, the registry answers all requests.
 func (s *Server) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault
 }
 
-// Requests returns how many requests with a method arrived since the last call.
+// Requests returns the number of requests since the last call, by method.
 func (s *Server) Requests() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +177,7 @@ func (s *Server) Requests() map[string]int {
 	return found
 }
 
-// Cut ends the connection of a request, after the server has read a part of its body.
+// Cut breaks the connection of a request after the server has read a part of the body.
 func Cut(w http.ResponseWriter, r *http.Request) {
 	_, _ = r.Body.Read(make([]byte, 100))
 	panic(http.ErrAbortHandler)

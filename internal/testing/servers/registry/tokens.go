@@ -20,13 +20,13 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The names in the tokens.
+// The names of the registry and of the token server in tokens.
 const (
 	service = "registry"
 	issuer  = "tokens"
 )
 
-// TokenServer gives tokens for a registry to one user, as the registry's specification describes.
+// TokenServer issues tokens for a registry to one user, as the specification of the registry describes.
 type TokenServer struct {
 	URL            string
 	user, password string
@@ -98,7 +98,7 @@ func (s *TokenServer) serve(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"token": text, "expires_in": 300})
 }
 
-// Scopes returns the scopes for which tokens were given.
+// Scopes returns the scopes for which tokens were requested.
 func (s *TokenServer) Scopes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

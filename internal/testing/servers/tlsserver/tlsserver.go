@@ -20,11 +20,11 @@ import (
 	"time"
 )
 
-// Server is an HTTPS server. Its authority signs its certificate and its client's.
+// Server is an HTTPS server. Its authority has signed its certificate and the certificate of its client.
 type Server struct {
 	URL    string // https://127.0.0.1:port
-	CA     string // PEM
-	Client Pair   // of a client that the server knows
+	CA     string // the certificate of the authority in PEM
+	Client Pair   // the certificate and key of a client that the server accepts
 
 	mu        sync.Mutex
 	presented []string
@@ -33,7 +33,7 @@ type Server struct {
 // Pair is a certificate with its private key, in PEM format.
 type Pair struct{ Certificate, Key string }
 
-// New starts a server. It verifies client certificates as wanted says.
+// New starts a server. wanted is its policy for client certificates.
 func New(t testing.TB, handler http.Handler, wanted tls.ClientAuthType) *Server {
 	t.Helper()
 	authority := newAuthority(t)
@@ -55,7 +55,7 @@ func New(t testing.TB, handler http.Handler, wanted tls.ClientAuthType) *Server 
 		s.mu.Unlock()
 		handler.ServeHTTP(w, req)
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that tests make fail
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // tests let handshakes fail, which would be logged
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{
 		Certificates: []tls.Certificate{certificate}, ClientAuth: wanted, ClientCAs: clients, MinVersion: tls.VersionTLS12,
@@ -69,7 +69,8 @@ func New(t testing.TB, handler http.Handler, wanted tls.ClientAuthType) *Server 
 	return s
 }
 
-// Presented returns the names of the client certificates of all requests since the last call; "": none.
+// Presented returns the name in the client certificate of each request since the last call, or "" for a request without
+// one.
 func (s *Server) Presented() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +79,7 @@ func (s *Server) Presented() []string {
 	return presented
 }
 
-// NewPair returns a certificate of an authority that no server knows.
+// NewPair returns a certificate and key from an authority that no server accepts.
 func NewPair(t testing.TB) Pair {
 	t.Helper()
 	return newAuthority(t).issue(t, "stranger", x509.ExtKeyUsageClientAuth)
@@ -112,7 +113,7 @@ func (a *authority) issue(t testing.TB, name string, usage x509.ExtKeyUsage) Pai
 	key := newKey(t)
 	template := template(name)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{usage}
-	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4zero} // the second one through a proxy
+	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4zero} // the second address is used through a proxy
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)
