@@ -60,7 +60,7 @@ func TestValueBounds(t *testing.T) {
 				t.Errorf("%.500v, want %q", err, tt.want)
 			}
 			if took > 2*time.Second {
-				t.Errorf("it took %s", took)
+				t.Errorf("the processing of the values took %s", took)
 			}
 			if len(config.Data) != 2 {
 				t.Error("the config was changed")
@@ -93,7 +93,7 @@ func TestMergeOfManyNames(t *testing.T) {
 	var merged []any
 	took := processor.Least(2*time.Second, func() { merged, _ = merge(list(0), list(25_000)).([]any) })
 	if took > 2*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("the merge took %s", took)
 	}
 	if want := 75_000 + 3; len(merged) != want {
 		t.Errorf("%d elements, want %d", len(merged), want)

@@ -96,7 +96,7 @@ func TestHostile(t *testing.T) {
 				result.Took = took
 			}
 			if result.Took > hostileTime {
-				t.Errorf("it took %s", result.Took)
+				t.Errorf("the run took %s", result.Took)
 			}
 			if result.Memory > hostileMemory {
 				t.Errorf("it used %d MiB", result.Memory>>20)

@@ -106,7 +106,7 @@ func TestParseStops(t *testing.T) {
 		t.Errorf("%d objects, %.500v", len(objects), problems)
 	}
 	if took := processor.Time() - start; took > 2*time.Second {
-		t.Errorf("it took %s to stop", took)
+		t.Errorf("the run stopped after %s", took)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestRunStops(t *testing.T) {
 				t.Errorf("%.500v", problems)
 			}
 			if took > time.Second {
-				t.Errorf("it took %s to stop", took)
+				t.Errorf("the run stopped after %s", took)
 			}
 		})
 	}

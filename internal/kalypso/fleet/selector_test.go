@@ -41,7 +41,7 @@ func TestSelectorMatches(t *testing.T) {
 	}
 	wrong := in("Inn", "a", "b")
 	if _, err := fleet.SelectorMatches("", &wrong, set); err == nil {
-		t.Error("an unknown operator is no error")
+		t.Error("there is no error for an unknown operator")
 	}
 }
 

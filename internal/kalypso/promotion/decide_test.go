@@ -526,8 +526,8 @@ func TestPinOfLostCommit(t *testing.T) {
 	}
 }
 
-// TestUnproven has rows for the reasons why the current commit would or would not be promoted now.
-func TestUnproven(t *testing.T) {
+// TestGatesOfCurrentCommit has rows for the reasons why the current commit would or would not be promoted now.
+func TestGatesOfCurrentCommit(t *testing.T) {
 	ok := func(commit, at int) status {
 		return status{commit: commit, context: stage, state: githost.Success, at: at, by: "ci[bot]"}
 	}
@@ -542,9 +542,9 @@ func TestUnproven(t *testing.T) {
 		world promotion.World
 		want  string // a part of the reason; empty if it would be promoted
 	}{
-		"its gates are open":   {prod(nil, ok(1, 1)), ""},
-		"its gates are closed": {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
-		"its environment failed": {
+		"the gates of the commit are open":   {prod(nil, ok(1, 1)), ""},
+		"the gates of the commit are closed": {prod(nil, ok(2, 1)), `stage: no status "stage environment"`},
+		"the environment stage failed": {
 			prod(nil, status{commit: 1, context: stage, state: githost.Failure, at: 1}), "is failure",
 		},
 		"nothing is promoted":        {prod(func(w *promotion.World) { w.Current.Commit = "" }), ""},
@@ -613,7 +613,7 @@ func TestPinNotOnBranch(t *testing.T) {
 
 // The rolled-back commit is kept after further pins, until it or a newer commit is promoted: no commit up to it is
 // promoted by its gates.
-func TestRolledBack(t *testing.T) {
+func TestRolledBackCommitIsKept(t *testing.T) {
 	for name, tc := range map[string]struct {
 		current, before, pinned, approved int
 		want                              string
@@ -653,8 +653,8 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
-// A decision requests only the histories that it needs.
-func TestUnread(t *testing.T) {
+// TestNeededHistories checks that a decision requests only the histories that it needs.
+func TestNeededHistories(t *testing.T) {
 	ok := func(commit, at int) status {
 		return status{commit: commit, context: stage, state: githost.Success, at: at}
 	}

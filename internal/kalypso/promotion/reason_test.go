@@ -26,8 +26,9 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestFrozen: the reason of a frozen promotion is one complete sentence, since our texts continue after it.
-func TestFrozen(t *testing.T) {
+// TestReasonOfFrozenPromotion: the reason of a frozen promotion is one complete sentence, since our texts continue
+// after it.
+func TestReasonOfFrozenPromotion(t *testing.T) {
 	for r, want := range map[promotion.Reason]string{
 		{Decision: promotion.Hold, Summary: "x"}:          "",
 		{Decision: promotion.Frozen, Summary: "x\ny"}:     "x.",

@@ -40,7 +40,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %v", name, data, err, want)
 		}
 		if time.Since(started) > 10*time.Second {
-			t.Errorf("%s: it took %v", name, time.Since(started))
+			t.Errorf("%s: the read took %v", name, time.Since(started))
 		}
 	}
 	if _, err := localfile.Read(t.Context(), in("file"), 7); !errors.Is(err, localfile.ErrTooLarge) {
