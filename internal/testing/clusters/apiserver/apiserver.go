@@ -134,31 +134,16 @@ func run(t testing.TB, dir, program string, args ...string) {
 func runCommand(t testing.TB, dir string, cmd *exec.Cmd) (stop func()) {
 	t.Helper()
 	name := filepath.Base(cmd.Path)
-	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	cmd.Dir = dir
+	process, err := programs.Start(filepath.Join(dir, name+".log"), cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stop = sync.OnceFunc(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		gone := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(gone) }()
-		select {
-		case <-gone:
-		case <-time.After(5 * time.Second):
-			_ = cmd.Process.Kill()
-			<-gone
-		}
-		_ = log.Close()
-	})
+	stop = sync.OnceFunc(func() { process.Stop(syscall.SIGTERM) })
 	t.Cleanup(func() {
 		stop()
 		if t.Failed() {
-			text, _ := os.ReadFile(log.Name())
-			t.Logf("the log of %s:\n%s", name, text[max(0, len(text)-1000):])
+			t.Logf("the log of %s:\n%s", name, process.Log(1000))
 		}
 	})
 	return stop
@@ -167,10 +152,6 @@ func runCommand(t testing.TB, dir string, cmd *exec.Cmd) (stop func()) {
 // freePort returns an address on loopback with a free port.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	address, _ := programs.FreeAddress(t)
+	return address
 }

@@ -36,9 +36,8 @@ type Server struct {
 	URL string // http://127.0.0.1:port
 
 	dir     string // all files
-	command *exec.Cmd
-	exited  chan struct{} // closed when the program has ended
-	direct  *http.Client  // past the proxy
+	process *programs.Process
+	direct  *http.Client // past the proxy
 	proxy   *proxy
 	front   *httptest.Server
 	hooks   *httptest.Server // the server that Git's hooks call
@@ -159,7 +158,7 @@ func start(binary string) (*Server, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "socket"))
 	}
 	s := &Server{
-		dir: dir, exited: make(chan struct{}), users: map[string]string{}, internal: rand.Text(),
+		dir: dir, users: map[string]string{}, internal: rand.Text(),
 		direct: &http.Client{Transport: &http.Transport{DialContext: dial}},
 	}
 	s.proxy = newProxy(&http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16})
@@ -197,18 +196,12 @@ func (s *Server) run(binary, static string) error {
 	if err := s.writeHooks(); err != nil {
 		return err
 	}
-	log, err := os.Create(s.log())
-	if err != nil {
+	web := exec.Command(binary, "web", "--config", config)
+	web.Dir, web.Env = s.dir, append(slices.Clone(environment), "GOGC=400")
+	var err error
+	if s.process, err = programs.Start(filepath.Join(s.dir, "log"), web); err != nil {
 		return err
 	}
-	defer log.Close()
-	s.command = exec.Command(binary, "web", "--config", config)
-	s.command.Env = append(slices.Clone(environment), "GOGC=400")
-	s.command.Dir, s.command.Stdout, s.command.Stderr = s.dir, log, log
-	if err := s.command.Start(); err != nil {
-		return err
-	}
-	go func() { _ = s.command.Wait(); close(s.exited) }()
 	if err := s.await(); err != nil {
 		return err
 	}
@@ -234,28 +227,18 @@ func (s *Server) await() error {
 			}
 		}
 		select {
-		case <-s.exited:
-			text, _ := os.ReadFile(s.log())
-			return fmt.Errorf("the program ended: %s", text)
+		case <-s.process.Exited:
+			return fmt.Errorf("the program ended: %s", s.process.Log(10_000))
 		default:
 		}
 	}
-	text, _ := os.ReadFile(s.log())
-	return fmt.Errorf("it does not answer: %s", text)
+	return fmt.Errorf("it does not answer: %s", s.process.Log(10_000))
 }
-
-func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
 // stop stops the program by its process ID, and removes its files.
 func (s *Server) stop() {
-	if s.command != nil && s.command.Process != nil {
-		_ = s.command.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-s.exited:
-		case <-time.After(10 * time.Second):
-			_ = s.command.Process.Kill()
-			<-s.exited
-		}
+	if s.process != nil {
+		s.process.Stop(syscall.SIGTERM)
 	}
 	s.front.CloseClientConnections()
 	s.front.Close()

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -48,7 +47,7 @@ type Server struct {
 
 	postgres string // the path of the program
 	log      string // the file with the program's output
-	process  *process
+	process  *programs.Process
 	made     atomic.Int64 // the number of databases
 }
 
@@ -57,8 +56,9 @@ func Start(t testing.TB) *Server {
 	t.Helper()
 	initdb := program.Find(t, append(debian(), "initdb")...)
 	folder := shortTempDir(t)
+	_, port := programs.FreeAddress(t)
 	s := &Server{
-		Folder: folder, Port: freePort(t), CA: filepath.Join(folder, "ca.pem"),
+		Folder: folder, Port: port, CA: filepath.Join(folder, "ca.pem"),
 		postgres: filepath.Join(filepath.Dir(initdb), "postgres"), log: filepath.Join(folder, "log"),
 	}
 	writeCertificate(t, s.CA, filepath.Join(folder, "key.pem"))
@@ -72,8 +72,8 @@ func Start(t testing.TB) *Server {
 	s.Run(t)
 	t.Cleanup(func() {
 		s.Kill()
-		if text, _ := os.ReadFile(s.log); t.Failed() {
-			t.Logf("the log of PostgreSQL:\n%s", text[max(0, len(text)-2000):])
+		if t.Failed() {
+			t.Logf("the log of PostgreSQL:\n%s", s.process.Log(2000))
 		}
 	})
 	return s
@@ -93,7 +93,7 @@ func (s *Server) Run(t testing.TB) {
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.Folder,
 		"-c", "timezone=UTC", "-c", "fsync=off",
 		"-c", "ssl=on", "-c", "ssl_cert_file="+s.CA, "-c", "ssl_key_file="+filepath.Join(s.Folder, "key.pem")))
-	s.process.await(t, s.URL("postgres"))
+	await(t, s.process, s.URL("postgres"))
 }
 
 // Standby runs the server again as a standby, which can only be read.
@@ -105,13 +105,13 @@ func (s *Server) Standby(t testing.TB) {
 }
 
 // Kill stops the server at once. The server closes all connections, and recovers its data when it starts again.
-func (s *Server) Kill() { s.process.stop(syscall.SIGQUIT) }
+func (s *Server) Kill() { s.process.Stop(syscall.SIGQUIT) }
 
 // Processor returns the processor time that the server has used. It waits until all connections are closed, since the
 // system adds the time of a connection's process only when the process ends.
 func (s *Server) Processor(t testing.TB) time.Duration {
 	t.Helper()
-	pid := s.process.cmd.Process.Pid
+	pid := s.process.Command.Process.Pid
 	for end := time.Now().Add(time.Minute); serves(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a connection is still open after a minute")
@@ -236,7 +236,8 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 func (s *Server) PgBouncer(t testing.TB, database string) string {
 	t.Helper()
 	found := bouncer.Find(t, "/usr/sbin/pgbouncer", "pgbouncer")
-	folder, port := shortTempDir(t), freePort(t)
+	folder := shortTempDir(t)
+	_, port := programs.FreeAddress(t)
 	write(t, filepath.Join(folder, "users"), strconv.Quote(User)+" "+strconv.Quote(Password)+"\n")
 	config := filepath.Join(folder, "config")
 	write(t, config, strings.Join([]string{
@@ -246,51 +247,23 @@ func (s *Server) PgBouncer(t testing.TB, database string) string {
 		"pool_mode = transaction", "default_pool_size = 4",
 	}, "\n")+"\n")
 	p := run(t, filepath.Join(folder, "log"), unprivileged(t, found, config))
-	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
+	t.Cleanup(func() { p.Stop(syscall.SIGTERM) })
 	behind := strings.Replace(database, "127.0.0.1:"+s.Port, "127.0.0.1:"+port, 1)
-	p.await(t, behind)
+	await(t, p, behind)
 	return behind
 }
 
-// process is a running program.
-type process struct {
-	cmd    *exec.Cmd
-	log    string
-	exited chan struct{}
-}
-
-func run(t testing.TB, log string, cmd *exec.Cmd) *process {
+func run(t testing.TB, log string, cmd *exec.Cmd) *programs.Process {
 	t.Helper()
-	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	p, err := programs.Start(log, cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdout, cmd.Stderr = file, file
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &process{cmd: cmd, log: log, exited: make(chan struct{})}
-	go func() {
-		_ = cmd.Wait()
-		_ = file.Close()
-		close(p.exited)
-	}()
 	return p
 }
 
-// stop sends a signal, and waits until the process has ended. After 10 seconds it kills the process.
-func (p *process) stop(signal os.Signal) {
-	_ = p.cmd.Process.Signal(signal)
-	select {
-	case <-p.exited:
-	case <-time.After(10 * time.Second):
-		_ = p.cmd.Process.Kill()
-		<-p.exited
-	}
-}
-
 // await waits until a database answers.
-func (p *process) await(t testing.TB, url string) {
+func await(t testing.TB, p *programs.Process, url string) {
 	t.Helper()
 	var last error
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -305,13 +278,12 @@ func (p *process) await(t testing.TB, url string) {
 			return
 		}
 		select {
-		case <-p.exited:
-			text, _ := os.ReadFile(p.log)
-			t.Fatalf("%s ended: %s", p.cmd, text)
+		case <-p.Exited:
+			t.Fatalf("%s ended: %s", p.Command, p.Log(10_000))
 		default:
 		}
 	}
-	t.Fatalf("%s does not answer: %v", p.cmd, last)
+	t.Fatalf("%s does not answer: %v", p.Command, last)
 }
 
 // unprivileged returns a command that does not run as root, since PostgreSQL and PgBouncer refuse that. If root runs
@@ -388,16 +360,4 @@ func writeCertificate(t testing.TB, certificate, key string) {
 	}
 	write(t, certificate, encode("CERTIFICATE", made.Certificate[0]))
 	write(t, key, encode("PRIVATE KEY", private))
-}
-
-// freePort returns a free port of loopback.
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }

@@ -45,7 +45,7 @@ func (p *Proxy) Connections(to string) int {
 func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 	t.Helper()
 	binary := tinyproxy.Find(t, "tinyproxy", "/usr/bin/tinyproxy", "/usr/sbin/tinyproxy")
-	port := freePort(t)
+	address, port := programs.FreeAddress(t)
 	text := fmt.Sprintf("Port %s\nListen 127.0.0.1\nTimeout 10\nMaxClients 10\nLogLevel Connect\n", port)
 	if user != "" {
 		text += "BasicAuth " + user + " " + password + "\n"
@@ -57,36 +57,25 @@ func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return start(t, port, exec.CommandContext(t.Context(), binary, "-d", "-c", config))
+	return start(t, address, exec.CommandContext(t.Context(), binary, "-d", "-c", config))
 }
 
 // Microsocks starts a proxy for SOCKS5. It requires a password unless the user is empty.
 func Microsocks(t *testing.T, user, password string) *Proxy {
 	t.Helper()
 	binary := microsocks.Find(t, "microsocks", "/usr/bin/microsocks")
-	port := freePort(t)
+	address, port := programs.FreeAddress(t)
 	arguments := []string{"-i", "127.0.0.1", "-p", port}
 	if user != "" {
 		arguments = append(arguments, "-u", user, "-P", password)
 	}
-	return start(t, port, exec.CommandContext(t.Context(), binary, arguments...))
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	return start(t, address, exec.CommandContext(t.Context(), binary, arguments...))
 }
 
 // start starts a proxy, and waits until it listens.
-func start(t *testing.T, port string, command *exec.Cmd) *Proxy {
+func start(t *testing.T, address string, command *exec.Cmd) *Proxy {
 	t.Helper()
-	p := &Proxy{Address: "127.0.0.1:" + port, log: &output{}}
+	p := &Proxy{Address: address, log: &output{}}
 	command.Stdout, command.Stderr = p.log, p.log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net"
@@ -99,17 +98,15 @@ func Start(t testing.TB, options ...Option) *Server {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(folder, "config.yml"), string(config))
-	var output bytes.Buffer
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", filepath.Join(folder, "config.yml"))
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
+	process, err := programs.Start(filepath.Join(folder, "log"),
+		exec.Command(binary, "serve", filepath.Join(folder, "config.yml")))
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if text := output.String(); t.Failed() {
-			t.Logf("the log of docker-registry:\n%s", text[max(0, len(text)-2000):])
+		process.Stop(os.Kill)
+		if t.Failed() {
+			t.Logf("the log of docker-registry:\n%s", process.Log(2000))
 		}
 	})
 	dial := func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) }
@@ -120,7 +117,7 @@ func Start(t testing.TB, options ...Option) *Server {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("docker-registry does not start: %s", output.String())
+			t.Fatalf("docker-registry does not start: %s", process.Log(2000))
 		}
 	}
 	s.serve(t, &httputil.ReverseProxy{
