@@ -333,9 +333,9 @@ func (p *player) breakDeployment() {
 	p.Helper()
 	o := p.object("Deployment", "web")
 	o.SetAPIVersion("apps/v1")
-	p.cluster.PatchStatus(p, o, `{"status": {"observedGeneration": 1, "conditions": [{
+	p.cluster.Patch(p, o, `{"status": {"observedGeneration": 1, "conditions": [{
 		"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
-		"message": "ReplicaSet \"web\" has timed out progressing."}]}}`)
+		"message": "ReplicaSet \"web\" has timed out progressing."}]}}`, "status")
 }
 
 // revisionsOf returns the commits that an Application was compared with.

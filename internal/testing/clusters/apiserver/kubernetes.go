@@ -141,19 +141,8 @@ func (k *Kubernetes) Write(t testing.TB, documents ...string) {
 	}
 }
 
-// Patch merges a JSON document into an object.
-func (k *Kubernetes) Patch(t testing.TB, o *unstructured.Unstructured, text string) {
-	t.Helper()
-	k.patch(t, o, text)
-}
-
-// PatchStatus merges a JSON document into the status of an object.
-func (k *Kubernetes) PatchStatus(t testing.TB, o *unstructured.Unstructured, text string) {
-	t.Helper()
-	k.patch(t, o, text, "status")
-}
-
-func (k *Kubernetes) patch(t testing.TB, o *unstructured.Unstructured, text string, subresource ...string) {
+// Patch merges a JSON document into an object, or into a subresource such as status.
+func (k *Kubernetes) Patch(t testing.TB, o *unstructured.Unstructured, text string, subresource ...string) {
 	t.Helper()
 	_, err := k.Objects(o).Patch(t.Context(), o.GetName(), types.MergePatchType, []byte(text), metav1.PatchOptions{},
 		subresource...)

@@ -62,18 +62,13 @@ func inventory(name string) string {
 func CRDs(t testing.TB, names ...string) []string {
 	t.Helper()
 	modules.Do(func() {
-		cmd := exec.Command(
-			"go",
-			"mod",
-			"download",
-			"-json",
+		cmd := exec.Command("go", "mod", "download", "-json",
 			"github.com/fluxcd/helm-controller",
 			"github.com/fluxcd/kustomize-controller",
 			"github.com/fluxcd/source-controller",
 			"github.com/argoproj/argo-cd/v3",
 			"github.com/external-secrets/external-secrets",
-			"github.com/zarf-dev/zarf",
-		)
+			"github.com/zarf-dev/zarf")
 		cmd.Dir = filepath.Join(programs.Root(), "tools", "crds")
 		var out []byte
 		if out, modules.err = cmd.Output(); modules.err != nil {
