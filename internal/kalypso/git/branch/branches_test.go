@@ -186,7 +186,7 @@ func TestFoldersWithBomb(t *testing.T) {
 		for i := range 10 {
 			text.WriteString("040000 tree " + tree + "\t" + string(rune('a'+i)) + "\n")
 		}
-		tree = gitserver.MakeTree(t, repo, text.String())
+		tree = gitserver.MkTree(t, repo, text.String())
 	}
 	commit := strings.TrimSpace(gitserver.Git(t, repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m",
 		"bomb", tree))

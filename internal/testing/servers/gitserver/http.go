@@ -215,10 +215,10 @@ func (s *Server) handler(program string) http.Handler {
 		case s.redirect != "":
 			http.Redirect(counted, req, s.redirect+req.URL.RequestURI(), http.StatusFound)
 			return
-		case !s.lets(req) && s.Azure != nil:
+		case !s.authorizes(req) && s.Azure != nil:
 			signIn(counted)
 			return
-		case !s.lets(req):
+		case !s.authorizes(req):
 			counted.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(counted, "who are you?", http.StatusUnauthorized)
 			return
@@ -269,7 +269,7 @@ func (s *Server) receiving() {
 	}
 }
 
-func (s *Server) lets(req *http.Request) bool {
+func (s *Server) authorizes(req *http.Request) bool {
 	switch {
 	case s.user != "":
 		user, password, _ := req.BasicAuth()

@@ -1,11 +1,8 @@
 package gitserver
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,14 +19,8 @@ import (
 // Run runs git in a repo for a request of a fake, and returns the output without white space around it. Unlike [Git],
 // it returns an error and does not end the test.
 func Run(repo string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = repo, Env()
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
-	}
-	return strings.TrimSpace(out.String()), nil
+	out, err := run(repo, nil, args...)
+	return strings.TrimSpace(out), err
 }
 
 // Branch returns the commit of a branch of a repo, or "".

@@ -49,31 +49,32 @@ func Git(t testing.TB, dir string, args ...string) string {
 // TryGit runs git in a folder and returns its output, or "" if it fails.
 func TryGit(t testing.TB, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, Env()
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	return string(out)
+	out, _ := run(dir, nil, args...)
+	return out
 }
 
 func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	t.Helper()
-	bin, err := exec.LookPath("git")
-	if err != nil {
+	out, err := run(dir, stdin, args...)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
 		t.Fatal("git is not installed: apt-get install git")
+	case err != nil:
+		t.Fatal(err)
 	}
-	cmd := exec.Command(bin, args...)
-	cmd.Dir = dir
-	cmd.Env = Env()
-	cmd.Stdin = bytes.NewReader(stdin)
+	return out
+}
+
+// run runs git in a folder. It does not end the test.
+func run(dir string, stdin []byte, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, Env(), bytes.NewReader(stdin)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, errOut.String())
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, errOut.String())
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // config is the configuration of a repo. It disables garbage collection, since a git process could still run in the
@@ -207,7 +208,7 @@ func Modes(t testing.TB, repo, rev string) map[string]string {
 	return modes
 }
 
-// MkTree returns the hash of the tree with these entries, in the format of git ls-tree.
+// MkTree writes a tree with these entries, in the format of git ls-tree, and returns its hash.
 func MkTree(t testing.TB, repo, entries string) string {
 	t.Helper()
 	return strings.TrimSpace(git(t, repo, []byte(entries), "mktree"))
@@ -295,10 +296,4 @@ func writeHook(t testing.TB, repo, name, script string) {
 func Fsck(t testing.TB, repo string) {
 	t.Helper()
 	Git(t, repo, "fsck", "--strict", "--full", "--no-dangling")
-}
-
-// MakeTree writes a tree from lines in the format of git ls-tree, and returns its hash.
-func MakeTree(t testing.TB, repo, lines string) string {
-	t.Helper()
-	return strings.TrimSpace(git(t, repo, []byte(lines), "mktree"))
 }
