@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 
@@ -49,12 +48,12 @@ func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
 
 // listFolders lists the folders of cluster types on a branch, as git ls-tree does.
 func listFolders(ctx context.Context, repo, branch string) (string, error) {
-	out, err := exec.CommandContext(ctx, "git", "-C", repo, "ls-tree", branch).Output() //nolint:gosec // git
+	out, err := gitOutput(ctx, nil, "-C", repo, "ls-tree", branch)
 	if err != nil {
-		return "", fmt.Errorf("git ls-tree: %w", err)
+		return "", err
 	}
 	var folders strings.Builder
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		if !strings.HasSuffix(line, "\t.kalypso\n") {
 			folders.WriteString(line)
 		}
@@ -64,11 +63,11 @@ func listFolders(ctx context.Context, repo, branch string) (string, error) {
 
 // checkCommits compares the number of commits on a branch with the number of applies that changed something.
 func checkCommits(ctx context.Context, repo, branch string, want int) error {
-	out, err := exec.CommandContext(ctx, "git", "-C", repo, "rev-list", "--count", branch).Output() //nolint:gosec // git
+	out, err := gitOutput(ctx, nil, "-C", repo, "rev-list", "--count", branch)
 	if err != nil {
-		return fmt.Errorf("git rev-list: %w", err)
+		return err
 	}
-	if got := string(bytes.TrimSpace(out)); got != strconv.Itoa(want) {
+	if got := strings.TrimSpace(out); got != strconv.Itoa(want) {
 		return fmt.Errorf("the branch %s has %s commits, want %d", branch, got, want)
 	}
 	return nil

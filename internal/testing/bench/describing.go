@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 )
 
 // descriptions measures the plans of changes whose description is shown.
@@ -37,14 +34,7 @@ func (d descriptions) describe(ctx context.Context, detail string) error {
 	if f, err = changed(f, ofAll, "before"); err != nil {
 		return err
 	}
-	r, err := d.b.newRoot(ctx, func(dir, repo string) error {
-		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
-			return err
-		}
-		text := strings.TrimSuffix(fmt.Sprintf(manifestsRoot, repo, "none"), "}\n") +
-			fmt.Sprintf("  delivery = { describe = %q }\n}\n", detail)
-		return os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text), 0o600)
-	})
+	r, err := d.b.newRoot(ctx, asManifests(f, "none", fmt.Sprintf("  delivery = { describe = %q }\n", detail)))
 	if err != nil {
 		return err
 	}
@@ -55,7 +45,7 @@ func (d descriptions) describe(ctx context.Context, detail string) error {
 	if f, err = changed(f, ofAll, "after"); err != nil {
 		return err
 	}
-	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
+	if err := r.write(f); err != nil {
 		return err
 	}
 	return d.b.measure("describe/"+detail, func() (sample, error) { return r.firstPlan(ctx) })

@@ -107,8 +107,9 @@ func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fle
 	return &other, nil
 }
 
-// write writes the fleet's objects to a folder as YAML, one file per kind.
-func write(f *fleet.Fleet, dir string) error {
+// write writes the fleet's objects as YAML, one file per kind.
+func (r *root) write(f *fleet.Fleet) error {
+	dir := filepath.Join(r.dir, "fleet")
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}

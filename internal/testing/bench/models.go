@@ -1,16 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-)
-
-// modelRoot writes a root module that declares a fleet as model resources with for_each.
-func modelRoot(dir, repo string) error {
-	return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, modelConfiguration, repo), 0o600)
-}
-
+// modelConfiguration is a root module that declares a fleet as model resources with for_each.
 const modelConfiguration = `terraform {
   required_providers {
     kalypso = { source = "terraform-kalypso/kalypso" }

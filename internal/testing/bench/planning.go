@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -23,8 +21,18 @@ resource "kalypso_environment_rendering" "this" {
   create_branch = true
   preview       = %q
   guardrails    = { unscheduled = "ignore", allow_empty = true }
-}
+%s}
 `
+
+// asManifests fills a root module with a fleet as manifests. more has more arguments of the rendering.
+func asManifests(f *fleet.Fleet, preview, more string) func(*root) error {
+	return func(r *root) error {
+		if err := r.write(f); err != nil {
+			return err
+		}
+		return r.configure(manifestsRoot, r.repo, preview, more)
+	}
+}
 
 // planning measures Terraform with the built provider: first applies, changes, and plans without changes.
 func (b *bench) planning(ctx context.Context) error {
@@ -87,12 +95,7 @@ func (b *bench) measureFleet(ctx context.Context, name string, f *fleet.Fleet, p
 }
 
 func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
-	r, err := b.newRoot(ctx, func(dir, repo string) error {
-		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, manifestsRoot, repo, preview), 0o600)
-	})
+	r, err := b.newRoot(ctx, asManifests(f, preview, ""))
 	if err != nil {
 		return err
 	}
@@ -112,7 +115,7 @@ func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, pr
 			if now, err = changed(now, c.which, value); err != nil {
 				return err
 			}
-			if err := write(now, filepath.Join(r.dir, "fleet")); err != nil {
+			if err := r.write(now); err != nil {
 				return err
 			}
 			if err := b.measure("apply/"+name+"/"+c.name+"-"+value, func() (sample, error) { return r.apply(ctx) }); err != nil {
@@ -137,7 +140,7 @@ func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, pr
 // models measures the fleet of [modelRoot], which consists of model resources and typed maps.
 func (b *bench) models(ctx context.Context) error {
 	for range b.runs {
-		r, err := b.newRoot(ctx, modelRoot)
+		r, err := b.newRoot(ctx, func(r *root) error { return r.configure(modelConfiguration, r.repo) })
 		if err != nil {
 			return err
 		}

@@ -92,14 +92,8 @@ func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (s sample, err err
 	fmt.Fprint(&stream, "commit refs/heads/main\ncommitter bench <bench@localhost> 0 +0000\ndata 1\nx\n")
 	for i, folder := range t.Folders {
 		for f := range t.Files(i) {
-			fmt.Fprintf(
-				&stream,
-				"M 100644 inline %s/%s\ndata %d\n%s\n",
-				folder.ClusterType,
-				f.Path,
-				len(f.Content),
-				f.Content,
-			)
+			fmt.Fprintf(&stream, "M 100644 inline %s/%s\ndata %d\n%s\n",
+				folder.ClusterType, f.Path, len(f.Content), f.Content)
 		}
 	}
 	work, bare := filepath.Join(dir, "work"), filepath.Join(dir, "bare.git")
@@ -118,13 +112,19 @@ func (b *bench) fastImport(ctx context.Context, t *tree.Tree) (s sample, err err
 }
 
 func git(ctx context.Context, stdin io.Reader, args ...string) error {
+	_, err := gitOutput(ctx, stdin, args...)
+	return err
+}
+
+func gitOutput(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Stdin = stdin
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return nil
+	return string(out), nil
 }
 
 // deliveries measures a first delivery, and one after each change.

@@ -21,7 +21,7 @@ type root struct {
 }
 
 // newRoot creates a root module. fill writes its files.
-func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) (*root, error) {
+func (b *bench) newRoot(ctx context.Context, fill func(*root) error) (*root, error) {
 	dir, err := os.MkdirTemp(b.scratch, "root-")
 	if err != nil {
 		return nil, err
@@ -35,7 +35,12 @@ func (b *bench) newRoot(ctx context.Context, fill func(dir, repo string) error) 
 	if err := os.WriteFile(filepath.Join(dir, "terraform.rc"), []byte(config), 0o600); err != nil {
 		return nil, err
 	}
-	return r, fill(dir, r.repo)
+	return r, fill(r)
+}
+
+// configure writes the configuration.
+func (r *root) configure(format string, values ...any) error {
+	return os.WriteFile(filepath.Join(r.dir, "main.tf"), fmt.Appendf(nil, format, values...), 0o600)
 }
 
 func (r *root) remove() { _ = os.RemoveAll(r.dir) }

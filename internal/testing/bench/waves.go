@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -22,7 +21,6 @@ const rolloutArgument = `  rollout = {
       problems = []
     }
   }
-}
 `
 
 // waves measures a change in waves of all folders of large-100k: the apply of a wave that changes one cluster type, and
@@ -49,12 +47,7 @@ func (b *bench) measureWave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := b.newRoot(ctx, func(dir, repo string) error {
-		if err := write(f, filepath.Join(dir, "fleet")); err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, "main.tf"), fmt.Appendf(nil, manifestsRoot, repo, "none"), 0o600)
-	})
+	r, err := b.newRoot(ctx, asManifests(f, "none", ""))
 	if err != nil {
 		return err
 	}
@@ -68,7 +61,7 @@ func (b *bench) measureWave(ctx context.Context) error {
 	if f, err = changed(f, ofOneClusterType, "added"); err != nil {
 		return err
 	}
-	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
+	if err := r.write(f); err != nil {
 		return err
 	}
 	if err := b.measure("apply/wave/without", func() (sample, error) { return r.apply(ctx) }); err != nil {
@@ -78,7 +71,7 @@ func (b *bench) measureWave(ctx context.Context) error {
 	if f, err = changed(f, ofAll, "added"); err != nil {
 		return err
 	}
-	if err := write(f, filepath.Join(r.dir, "fleet")); err != nil {
+	if err := r.write(f); err != nil {
 		return err
 	}
 	folders, err := listFolders(ctx, r.repo, "dev")
@@ -88,9 +81,8 @@ func (b *bench) measureWave(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(r.dir, "folders.txt"), []byte(folders), 0o600); err != nil {
 		return err
 	}
-	root := strings.TrimSuffix(fmt.Sprintf(manifestsRoot, r.repo, "none"), "}\n") +
-		fmt.Sprintf(rolloutArgument, r.repo, time.Now().Add(time.Second).UTC().Format(time.RFC3339))
-	if err := os.WriteFile(filepath.Join(r.dir, "main.tf"), []byte(root), 0o600); err != nil {
+	rollout := fmt.Sprintf(rolloutArgument, r.repo, time.Now().Add(time.Second).UTC().Format(time.RFC3339))
+	if err := r.configure(manifestsRoot, r.repo, "none", rollout); err != nil {
 		return err
 	}
 	if err := b.measure("apply/wave", func() (sample, error) { return r.apply(ctx) }); err != nil {
