@@ -29,14 +29,19 @@ func (p *ProtocolRun) Start() *protocol.Session { return p.StartVersion("test") 
 // StartVersion starts and configures the provider with a version.
 func (p *ProtocolRun) StartVersion(version string) *protocol.Session {
 	p.T.Helper()
+	return startSession(p.T, version, p.Config)
+}
+
+func startSession(t testing.TB, version string, config map[string]any) *protocol.Session {
+	t.Helper()
 	server := provider.NewServer(version)
-	schemas, err := protocol.ReadSchemas(p.T.Context(), server)
+	schemas, err := protocol.ReadSchemas(t.Context(), server)
 	if err != nil {
-		p.T.Fatal(err)
+		t.Fatal(err)
 	}
-	s, ds, err := schemas.Start(p.T.Context(), server, p.Config)
+	s, ds, err := schemas.Start(t.Context(), server, config)
 	if err != nil || ds.HasErrors() {
-		p.T.Fatalf("%v\n%s", err, ds)
+		t.Fatalf("%v\n%s", err, ds)
 	}
 	return s
 }
@@ -96,16 +101,7 @@ func ReadData(t testing.TB, config map[string]any, typeName string, arguments ma
 	attributes map[string]string, diagnostics string,
 ) {
 	t.Helper()
-	server := provider.NewServer("test")
-	schemas, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, ds, err := schemas.Start(t.Context(), server, config)
-	if err != nil || ds.HasErrors() {
-		t.Fatalf("%v\n%s", err, ds)
-	}
-	v, ds, err := s.ReadData(t.Context(), typeName, arguments)
+	v, ds, err := startSession(t, "test", config).ReadData(t.Context(), typeName, arguments)
 	if err != nil {
 		t.Fatal(err)
 	}

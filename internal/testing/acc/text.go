@@ -129,19 +129,9 @@ func Diagnostics(t *testing.T, output string) string {
 			continue
 		}
 		code, _, _ := strings.Cut(d.Snippet.Code, "\n")
-		all = append(all, fmt.Sprintf(
-			"%s, %s line %d: %s\n%s: %s\n%s\n",
-			d.Address,
-			d.Range.Filename,
-			d.Range.Start.Line,
-			blanks.ReplaceAllString(
-				strings.TrimSpace(code),
-				" ",
-			),
-			d.Severity,
-			d.Summary,
-			found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required."),
-		))
+		all = append(all, fmt.Sprintf("%s, %s line %d: %s\n%s: %s\n%s\n",
+			d.Address, d.Range.Filename, d.Range.Start.Line, blanks.ReplaceAllString(strings.TrimSpace(code), " "),
+			d.Severity, d.Summary, found.ReplaceAllString(strings.TrimRight(d.Detail, "\n"), " required.")))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n\n")

@@ -244,12 +244,9 @@ func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) 
 func (s *Session) plan(
 	ctx context.Context, schema *tfprotov6.Schema, r *Resource, prior, config, proposed tftypes.Value,
 ) (*Plan, Diagnostics, error) {
-	var encoded [3]*tfprotov6.DynamicValue
-	for i, v := range []tftypes.Value{prior, config, proposed} {
-		var err error
-		if encoded[i], err = encode(v); err != nil {
-			return nil, nil, err
-		}
+	encoded, err := encodeAll(prior, config, proposed)
+	if err != nil {
+		return nil, nil, err
 	}
 	resp, err := s.server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
 		TypeName: r.Type, PriorState: encoded[0], Config: encoded[1], ProposedNewState: encoded[2],
@@ -307,11 +304,9 @@ func (s *Session) Apply(
 	if err != nil {
 		return nil, all, err
 	}
-	var encoded [3]*tfprotov6.DynamicValue
-	for i, v := range []tftypes.Value{p.prior.State, final.Planned, given} {
-		if encoded[i], err = encode(v); err != nil {
-			return nil, all, err
-		}
+	encoded, err := encodeAll(p.prior.State, final.Planned, given)
+	if err != nil {
+		return nil, all, err
 	}
 	resp, err := s.server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{
 		TypeName: p.prior.Type, PriorState: encoded[0], PlannedState: encoded[1], Config: encoded[2],

@@ -48,29 +48,29 @@ func convert(of tftypes.Type, v tftypes.Value) (tftypes.Value, error) {
 	case v.IsNull():
 		return tftypes.NewValue(of, nil), nil
 	case isObject || of.Is(tftypes.Map{}):
-		var parts map[string]tftypes.Value
-		if err := v.As(&parts); err != nil {
-			return tftypes.Value{}, err
-		}
 		given := map[string]any{}
-		for name, part := range parts {
+		for name, part := range as[map[string]tftypes.Value](v) {
 			if _, has := object.AttributeTypes[name]; has || !isObject {
 				given[name] = part
 			}
 		}
 		return mapping(of, given)
 	case of.Is(tftypes.List{}), of.Is(tftypes.Set{}):
-		var parts []tftypes.Value
-		if err := v.As(&parts); err != nil {
-			return tftypes.Value{}, err
-		}
-		given := make([]any, len(parts))
-		for i := range parts {
-			given[i] = parts[i]
+		var given []any
+		for _, part := range as[[]tftypes.Value](v) {
+			given = append(given, part)
 		}
 		return sequence(of, given)
 	}
 	return v, nil
+}
+
+// as returns a known value in the form of Go for its type.
+func as[T any](v tftypes.Value) (form T) {
+	if err := v.As(&form); err != nil {
+		panic(err)
+	}
+	return form
 }
 
 func checked(of tftypes.Type, v any) (tftypes.Value, error) {
@@ -133,6 +133,17 @@ func encode(v tftypes.Value) (*tfprotov6.DynamicValue, error) {
 	return &encoded, err
 }
 
+func encodeAll(values ...tftypes.Value) (all []*tfprotov6.DynamicValue, err error) {
+	for _, v := range values {
+		encoded, err := encode(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, encoded)
+	}
+	return all, nil
+}
+
 func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.DynamicValue, error) {
 	v, err := Value(schema.ValueType(), config)
 	if err != nil {
@@ -145,15 +156,7 @@ func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.Dynami
 // prior values of computed attributes that the configuration does not set. It does not support computed attributes
 // below an argument, since our schemas have none.
 func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) (tftypes.Value, error) {
-	given, was := map[string]tftypes.Value{}, map[string]tftypes.Value{}
-	if err := config.As(&given); err != nil {
-		return tftypes.Value{}, err
-	}
-	if !prior.IsNull() {
-		if err := prior.As(&was); err != nil {
-			return tftypes.Value{}, err
-		}
-	}
+	given, was := as[map[string]tftypes.Value](config), as[map[string]tftypes.Value](prior)
 	if len(schema.Block.BlockTypes) > 0 {
 		return tftypes.Value{}, errors.New("the schema has blocks")
 	}
@@ -187,14 +190,7 @@ func conforms(at string, planned, actual tftypes.Value) error {
 		}
 		return differs
 	}
-	wanted, err := parts(planned)
-	if err != nil {
-		return err
-	}
-	found, err := parts(actual)
-	if err != nil {
-		return err
-	}
+	wanted, found := parts(planned), parts(actual)
 	if len(wanted) != len(found) {
 		return differs
 	}
@@ -211,19 +207,15 @@ func conforms(at string, planned, actual tftypes.Value) error {
 }
 
 // parts returns the parts of a known value by name or index.
-func parts(v tftypes.Value) (map[string]tftypes.Value, error) {
-	named := map[string]tftypes.Value{}
+func parts(v tftypes.Value) map[string]tftypes.Value {
 	if v.Type().Is(tftypes.Object{}) || v.Type().Is(tftypes.Map{}) {
-		return named, v.As(&named)
+		return as[map[string]tftypes.Value](v)
 	}
-	var listed []tftypes.Value
-	if err := v.As(&listed); err != nil {
-		return nil, err
-	}
-	for i, part := range listed {
+	named := map[string]tftypes.Value{}
+	for i, part := range as[[]tftypes.Value](v) {
 		named[strconv.Itoa(i)] = part
 	}
-	return named, nil
+	return named
 }
 
 // Lines returns the leaves of a value by path, without those that are null. An unknown value is "(known after apply)".
@@ -237,58 +229,27 @@ func Lines(v tftypes.Value) map[string]string {
 
 func addLines(all map[string]string, at string, v tftypes.Value) {
 	line := func(value string) { all[strings.TrimPrefix(at, ".")] = value }
-	switch {
+	switch kind := v.Type(); {
 	case !v.IsKnown():
 		line("(known after apply)")
-		return
 	case v.IsNull():
-		return
-	}
-	switch {
-	case v.Type().Is(tftypes.Object{}), v.Type().Is(tftypes.Map{}):
-		parts := map[string]tftypes.Value{}
-		if err := v.As(&parts); err != nil {
-			line(err.Error())
-			return
-		}
-		if len(parts) == 0 {
-			line("{}")
-		}
-		for name, part := range parts {
-			addLines(all, at+"."+name, part)
-		}
-	case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Set{}):
-		var parts []tftypes.Value
-		if err := v.As(&parts); err != nil {
-			line(err.Error())
-			return
-		}
-		if len(parts) == 0 {
-			line("[]")
-		}
-		for i, part := range parts {
-			addLines(all, at+"["+strconv.Itoa(i)+"]", part)
-		}
-	case v.Type().Is(tftypes.String):
-		var s string
-		if err := v.As(&s); err != nil {
-			line(err.Error())
-			return
-		}
-		line(strconv.Quote(s))
-	case v.Type().Is(tftypes.Number):
-		n := &big.Float{}
-		if err := v.As(&n); err != nil {
-			line(err.Error())
-			return
-		}
-		line(n.Text('g', -1))
+	case kind.Is(tftypes.String):
+		line(strconv.Quote(as[string](v)))
+	case kind.Is(tftypes.Number):
+		line(as[*big.Float](v).Text('g', -1))
+	case kind.Is(tftypes.Bool):
+		line(strconv.FormatBool(as[bool](v)))
 	default:
-		var is bool
-		if err := v.As(&is); err != nil {
-			line(err.Error())
-			return
+		form := "[%s]"
+		if kind.Is(tftypes.Object{}) || kind.Is(tftypes.Map{}) {
+			form = ".%s"
 		}
-		line(strconv.FormatBool(is))
+		found := parts(v)
+		if len(found) == 0 {
+			line(map[string]string{".%s": "{}", "[%s]": "[]"}[form])
+		}
+		for name, part := range found {
+			addLines(all, at+fmt.Sprintf(form, name), part)
+		}
 	}
 }
