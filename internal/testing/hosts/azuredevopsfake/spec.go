@@ -1,14 +1,17 @@
 package azuredevopsfake
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // specText is an extract of Microsoft's description of the API, version 7.1 (MIT, see testdata/LICENSE).
@@ -20,42 +23,74 @@ var spec = mustLoad()
 
 type document struct {
 	Paths       map[string]map[string]operation `json:"paths"`
-	Definitions map[string]*schema              `json:"definitions"`
+	Definitions map[string]definition           `json:"definitions"`
+
+	schemas map[string]*jsonschema.Schema // by reference, such as #/definitions/GitStatus
 }
 
 type operation struct {
 	Parameters []parameter `json:"parameters"`
 	Responses  map[string]struct {
-		Schema *schema `json:"schema"`
+		Schema reference `json:"schema"`
 	} `json:"responses"`
 }
 
 type parameter struct {
-	Name   string  `json:"name"`
-	In     string  `json:"in"`
-	Type   string  `json:"type"`
-	Schema *schema `json:"schema"`
+	Name   string    `json:"name"`
+	In     string    `json:"in"`
+	Type   string    `json:"type"`
+	Schema reference `json:"schema"`
 }
 
-type schema struct {
-	Ref        string             `json:"$ref"`
-	Type       string             `json:"type"`
-	Format     string             `json:"format"`
-	Enum       []any              `json:"enum"`
-	Items      *schema            `json:"items"`
-	AllOf      []*schema          `json:"allOf"`
-	Properties map[string]*schema `json:"properties"`
+// reference refers to a definition, or to a list of its objects.
+type reference struct {
+	Ref   string     `json:"$ref"`
+	Items *reference `json:"items"`
 }
 
-func mustLoad() (d document) {
-	if err := json.Unmarshal(specText, &d); err != nil {
+// definition is an object, also with the fields of those that it extends.
+type definition struct {
+	AllOf      []reference    `json:"allOf"`
+	Properties map[string]any `json:"properties"`
+}
+
+func (d *document) properties(ref string) map[string]any {
+	of, all := d.Definitions[strings.TrimPrefix(ref, definitions)], map[string]any{}
+	for _, base := range of.AllOf {
+		maps.Copy(all, d.properties(base.Ref))
+	}
+	maps.Copy(all, of.Properties)
+	return all
+}
+
+const definitions = "#/definitions/"
+
+// mustLoad reads the description. Its objects have only the fields that it lists.
+func mustLoad() *document {
+	d := &document{schemas: map[string]*jsonschema.Schema{}}
+	if err := json.Unmarshal(specText, d); err != nil {
 		panic(err)
 	}
-	for _, name := range []string{"ReferenceLinks", "PropertiesCollection"} { // the description calls maps of objects so
-		d.Definitions[name] = &schema{}
+	d.Definitions["IdentityBase"].Properties["descriptor"] = object{"type": "string"}
+	d.Definitions["PolicyConfiguration"].Properties["settings"] = object{}
+	schemas := object{}
+	for name := range d.Definitions {
+		schemas[name] = object{
+			"type": "object", "properties": d.properties(definitions + name), "additionalProperties": false,
+		}
 	}
-	d.Definitions["IdentityBase"].Properties["descriptor"] = &schema{Type: "string"}
-	d.Definitions["PolicyConfiguration"].Properties["settings"] = &schema{}
+	for _, name := range []string{"ReferenceLinks", "PropertiesCollection"} { // the description calls maps of objects so
+		schemas[name] = object{}
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft7)
+	c.AssertFormat()
+	if err := c.AddResource("git.json", object{"definitions": schemas}); err != nil {
+		panic(err)
+	}
+	for name := range schemas {
+		d.schemas[definitions+name] = c.MustCompile("git.json" + definitions + name)
+	}
 	return d
 }
 
@@ -100,95 +135,40 @@ func (o *operation) checkRequest(req *http.Request, body []byte) (problems []str
 		}
 		return problems
 	}
-	return append(problems, spec.checkText("body", o.Parameters[i].Schema, body)...)
+	return append(problems, spec.check(o.Parameters[i].Schema.Ref, body)...)
 }
 
 // checkAnswer returns an error if a successful answer differs from the description, which has 200 for all answers, and
 // an array for a list.
-func (o *operation) checkAnswer(body []byte) []string {
+func (o *operation) checkAnswer(body []byte) (problems []string) {
 	want := o.Responses["200"].Schema
-	if want == nil {
+	switch {
+	case want.Ref != "":
+		return spec.check(want.Ref, body)
+	case want.Items == nil:
 		return nil
 	}
-	if want.Type == "array" {
-		var list struct {
-			Count *int
-			Value json.RawMessage
-		}
-		if err := json.Unmarshal(body, &list); err != nil || list.Count == nil {
-			return []string{"the answer is no list with its length"}
-		}
-		body = list.Value
+	var list struct {
+		Count *int
+		Value []json.RawMessage
 	}
-	return spec.checkText("answer", want, body)
-}
-
-func (d *document) checkText(name string, s *schema, text []byte) []string {
-	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
-		return []string{name + " is no JSON: " + err.Error()}
+	if err := json.Unmarshal(body, &list); err != nil || list.Count == nil {
+		return []string{"the answer is no list with its length"}
 	}
-	return d.check(name, s, value)
-}
-
-// resolve follows a reference.
-func (d *document) resolve(s *schema) *schema {
-	if s != nil && s.Ref != "" {
-		return d.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
-	}
-	return s
-}
-
-// property returns a field of an object, also of those that it extends; nil: there is none.
-func (d *document) property(s *schema, name string) *schema {
-	if p := s.Properties[name]; p != nil {
-		return p
-	}
-	for _, base := range s.AllOf {
-		if p := d.property(d.resolve(base), name); p != nil {
-			return p
-		}
-	}
-	return nil
-}
-
-// check returns an error if a JSON value differs from its schema. An empty schema accepts any value.
-func (d *document) check(name string, s *schema, value any) (problems []string) {
-	s = d.resolve(s)
-	if s.Type == "" && s.Enum == nil {
-		return nil
-	}
-	var ok bool
-	switch value := value.(type) {
-	case string:
-		_, notTime := time.Parse(time.RFC3339, value)
-		ok = s.Enum == nil && s.Type == "string" && (s.Format != "date-time" || notTime == nil) &&
-			(s.Format != "uuid" || len(value) == 36) || slices.Contains(s.Enum, any(value))
-	case bool:
-		ok = s.Type == "boolean"
-	case float64:
-		ok = s.Type == "integer"
-	case []any:
-		if ok = s.Type == "array"; ok {
-			for i, one := range value {
-				problems = append(problems, d.check(fmt.Sprintf("%s[%d]", name, i), s.Items, one)...)
-			}
-		}
-	case map[string]any:
-		if ok = s.Type == "object"; ok {
-			for key, one := range value {
-				if p := d.property(s, key); p != nil {
-					problems = append(problems, d.check(name+"."+key, p, one)...)
-				} else {
-					problems = append(problems, name+"."+key+" is unknown")
-				}
-			}
-		}
-	default: // null
-		ok = false
-	}
-	if !ok {
-		problems = append(problems, fmt.Sprintf("%s is %v", name, value))
+	for _, one := range list.Value {
+		problems = append(problems, spec.check(want.Items.Ref, one)...)
 	}
 	return problems
+}
+
+// check returns an error if an object differs from its definition.
+func (d *document) check(ref string, text []byte) []string {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err == nil {
+		err = d.schemas[ref].Validate(value)
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return nil
 }
