@@ -172,15 +172,16 @@ func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
 		if i == r.at {
 			e.body = r.body
 		}
-		return &http.Response{
-			StatusCode: e.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, Header: e.header.Clone(),
-			Body: io.NopCloser(strings.NewReader(e.body)),
-		}, nil
+		return responseTo(req, e.status, e.header.Clone(), e.body), nil
 	}
+	return responseTo(req, http.StatusNotFound, http.Header{"Content-Type": {"application/json"}}, "{}"), nil
+}
+
+func responseTo(req *http.Request, status int, header http.Header, body string) *http.Response {
 	return &http.Response{
-		StatusCode: http.StatusNotFound, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader("{}")),
-	}, nil
+		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, Header: header,
+		Body: io.NopCloser(strings.NewReader(body)),
+	}
 }
 
 // variant is JSON with null in one place.
@@ -241,13 +242,9 @@ func (r *repeating) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &http.Response{
-			StatusCode: r.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
-			Header: http.Header{
-				"Content-Type": {"application/json"}, "X-Accepted-Github-Permissions": {header}, "Retry-After": {"3600"},
-			},
-			Body: io.NopCloser(strings.NewReader(string(body))),
-		}, nil
+		return responseTo(req, r.status, http.Header{
+			"Content-Type": {"application/json"}, "X-Accepted-Github-Permissions": {header}, "Retry-After": {"3600"},
+		}, string(body)), nil
 	}
 	return nil, fmt.Errorf("the request to %s has no credential", req.URL)
 }

@@ -158,7 +158,7 @@ func (p *place) same(want, got []githost.Status) {
 	}
 }
 
-// about checks that a time is given.
+// about fails the test if a time is missing.
 func (p *place) about(at time.Time) {
 	p.Helper()
 	if at.IsZero() {

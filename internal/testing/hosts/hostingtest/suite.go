@@ -102,14 +102,14 @@ func (p *place) untilState(number int, state githost.PullRequestState) githost.P
 
 var marker = githost.Marker("dev", "main", ".")
 
-// query finds ours.
+// query finds the pull request that [proposal] proposes.
 var query = githost.Query{Branch: "change", Target: "main", Marker: marker}
 
 func proposal() githost.PullRequestContent {
 	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
 }
 
-// open opens ours.
+// open opens the pull request that [proposal] proposes.
 func (p *place) open() githost.PullRequest {
 	p.Helper()
 	return p.got(p.repo.Open(p.ctx, proposal()))
@@ -139,7 +139,7 @@ func (p *place) expect(want, got githost.PullRequest) {
 	}
 }
 
-// refusedAt is refused for an error at a field.
+// refusedAt is [place.refused], and also fails the test unless the error is at this field.
 func (p *place) refusedAt(field githost.Field, err, kind error, said string) {
 	p.Helper()
 	if e := p.refused(err, kind, said); e.Field != field {
