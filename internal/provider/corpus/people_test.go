@@ -216,17 +216,17 @@ var reviewEdits = []edit{
 		}
 	}},
 	{"people edit the text", 2, withPull(func(w *world, p githubfake.PullRequest) {
-		w.on.Edit(w.t, p.Number, p.Body+"\nSee also "+w.name("ticket ")+".")
+		w.on.Edit(w.t, p.Number, p.Title, p.Body+"\nSee also "+w.name("ticket ")+".")
 	})},
 	{"people remove the marker", 1, withPull(func(w *world, p githubfake.PullRequest) {
-		w.on.Edit(w.t, p.Number, "A change.")
+		w.on.Edit(w.t, p.Number, p.Title, "A change.")
 	})},
 	{"people approve", 1, withPull(func(w *world, p githubfake.PullRequest) {
 		w.on.Review(w.t, p.Number, "octocat", "platform")
 	})},
 	{"people request a merge", 1, withPull(func(w *world, p githubfake.PullRequest) {
 		w.on.RequireStatus(p.Base, "ci")
-		w.on.AutoMerge(w.t, p.Number, "squash")
+		w.on.AutoMerge(w.t, p.Number, "octocat", "squash")
 	})},
 	{"checks pass", 2, withPull(func(w *world, p githubfake.PullRequest) {
 		w.on.SetStatus(p.HeadCommit, "ci", "success")

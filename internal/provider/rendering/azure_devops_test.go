@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
 	fake "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -78,7 +79,7 @@ func (c *azureDevOpsChain) expectRequests(of *fake.Repo, want string) {
 	c.T.Helper()
 	var all []string
 	for _, p := range of.PullRequests() {
-		all = append(all, fmt.Sprintf("%d %s to %s", p.Number, p.Status, p.Target))
+		all = append(all, fmt.Sprintf("%d %s to %s", p.Number, p.State, p.Base))
 	}
 	if got := strings.Join(all, ", "); got != want {
 		c.T.Errorf("the pull requests are %q, want %q", got, want)
@@ -95,25 +96,25 @@ func TestAccAzureDevOps(t *testing.T) {
 	first := c.merge(1)
 	c.run(first, "")
 	c.ExpectEmptyPlan()
-	c.expectRequests(c.gitops, "1 active to dev")
+	c.expectRequests(c.gitops, "1 open to dev")
 	opened := c.gitops.PullRequests()[0]
-	if strings.Join(opened.Labels, " ") != "platform promoted" || opened.Strategy != "squash" || opened.DeletesBranch ||
+	if strings.Join(opened.Labels, " ") != "platform promoted" || opened.AutoMerge != "squash" ||
 		strings.Join(opened.Reviewers, ", ") != "My Project/platform, ann" ||
 		!strings.Contains(opened.Body, c.controlPlane.URL+"/commit/"+first) || !strings.HasPrefix(opened.Body, "<!-- ") {
 		t.Errorf("opened: %+v", opened)
 	}
-	if state := c.controlPlane.Status(first, "dev environment"); state != "pending" {
+	if state, _ := c.controlPlane.Status(first, "dev environment"); state != "pending" {
 		t.Errorf("the status is %q", state)
 	}
-	c.gitops.SetStatus("ann", gitserver.Rev(t, c.gitops.Dir, opened.Source), "ci", "succeeded")
+	c.gitops.SetStatus("ann", gitserver.Rev(t, c.gitops.Dir, opened.Head), "ci", "succeeded")
 	for range 3 { // Azure completes in the background
 		c.Succeed("plan", "-no-color")
 	}
 	c.Set("verdict", "success")
 	c.run(first, "") // this run sets the status, and the next run reads it
 	c.run(first, first)
-	c.expectRequests(c.gitops, "1 completed to dev")
-	c.expectRequests(c.controlPlane, "2 active to stage")
+	c.expectRequests(c.gitops, "1 merged to dev")
+	c.expectRequests(c.controlPlane, "2 open to stage")
 	c.ExpectEmptyPlan()
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(":"+c.fake.Token))
 	for _, request := range c.fake.Requests() {
@@ -135,7 +136,7 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	c.Env = append(c.Env, "SSL_CERT_FILE="+trusted)
 	c.StartProviders()        // since providers read the variable when they start
 	for n := 2; n < 40; n++ { // Azure refuses the first token
-		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", fake.Contributor)
+		c.fake.AddToken(fmt.Sprint("canary-devops-token-", n), "kalypso-bot", hostfake.Everywhere(hostfake.Write))
 	}
 	c.Set("azure", map[string]any{
 		"tenant_id": azurefake.Tenant, "client_id": azurefake.Client, "client_secret": azurefake.Secret,
@@ -144,7 +145,7 @@ func TestAccAzureDevOpsEntra(t *testing.T) {
 	c.Set("azure_devops", map[string]any{"base_url": c.fake.URL, "entra": true})
 	first := c.merge(1)
 	c.run(first, "")
-	c.expectRequests(c.gitops, "1 completed to dev")
+	c.expectRequests(c.gitops, "1 merged to dev")
 	for _, request := range c.fake.Requests() {
 		if !strings.HasPrefix(request.Authorization, "Bearer canary-devops-token-") {
 			t.Errorf("%s %s was sent %q", request.Method, request.Path, request.Authorization)
@@ -200,7 +201,7 @@ func TestAccAzureDevOpsPlan(t *testing.T) {
 		`a policy of branch dev does not allow the merge method "squash"`, "Attribute: delivery.auto_merge",
 		`0 identities "nobody"`, "Attribute: delivery.reviewers",
 	}, "plan", "-no-color")
-	server.AddScopedToken("canaryScoped", "bob", fake.CodeWrite)
+	server.AddToken("canaryScoped", "bob", hostfake.Everywhere(hostfake.Write), fake.CodeWrite)
 	r.Set("azure_devops", map[string]any{"base_url": server.URL, "token": "canaryScoped"})
 	r.ExpectError([]string{
 		"Azure DevOps does not accept the credential", "it needs Code (read, write, status)",

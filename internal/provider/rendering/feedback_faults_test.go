@@ -141,7 +141,7 @@ func TestFeedbackOf200FailingWorkloads(t *testing.T) {
 		strings.Contains(list, "w019") {
 		t.Errorf("the list:\n%s", list)
 	}
-	text := w.fake.StatusText(w.team, commit, "kalypso/dev")
+	text := w.team.StatusText(commit, "kalypso/dev")
 	if !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") || len([]rune(text)) != 140 {
 		t.Errorf("the status is %q", text)
 	}

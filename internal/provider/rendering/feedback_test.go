@@ -89,7 +89,7 @@ func (h *feedbackRoot) expectStatus(state, text string) {
 	h.T.Helper()
 	context := "kalypso/" + h.environment
 	got, _ := h.team.Status(h.commit, context)
-	if said := h.fake.StatusText(h.team, h.commit, context); got != state || !strings.HasPrefix(said, text) {
+	if said := h.team.StatusText(h.commit, context); got != state || !strings.HasPrefix(said, text) {
 		h.T.Errorf("the status is %s %q, want %s %q", got, said, state, text)
 	}
 }

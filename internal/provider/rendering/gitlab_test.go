@@ -72,8 +72,8 @@ func (c *gitlabChain) run(dev, stage string) {
 // requests returns the merge requests of a project.
 func (c *gitlabChain) requests(of *gitlabfake.Project) string {
 	var all []string
-	for _, m := range of.MergeRequests() {
-		all = append(all, fmt.Sprintf("%d %s to %s", m.Number, m.State, m.Target))
+	for _, m := range of.PullRequests() {
+		all = append(all, fmt.Sprintf("%d %s to %s", m.Number, m.State, m.Base))
 	}
 	return strings.Join(all, ", ")
 }
@@ -97,23 +97,23 @@ func TestAccGitLab(t *testing.T) {
 			first := c.merge(1)
 			c.run(first, "")
 			c.ExpectEmptyPlan()
-			c.expectRequests(c.gitops, "1 opened to dev")
-			opened := c.gitops.MergeRequests()[0]
+			c.expectRequests(c.gitops, "1 open to dev")
+			opened := c.gitops.PullRequests()[0]
 			if strings.Join(opened.Labels, " ") != "platform promoted" || strings.Join(opened.Reviewers, " ") != "ann" ||
-				!strings.Contains(opened.Body, c.controlPlane.URL+"/-/commit/"+first) || len(opened.Commands) > 0 {
+				!strings.Contains(opened.Body, c.controlPlane.URL+"/-/commit/"+first) {
 				t.Errorf("opened: %+v", opened)
 			}
 			if state, _ := c.controlPlane.Status(first, "dev environment"); state != "pending" {
 				t.Errorf("the status is %q", state)
 			}
-			c.gitops.Merge(t, 1, true)
+			c.gitops.Merge(t, 1, "squash")
 			c.now = c.now.Add(2 * time.Hour) // a pending status can't be renewed
 			c.ExpectEmptyPlan()
 
 			c.Set("verdict", "success")
 			c.run(first, "") // this run sets the status, and the next run reads it
 			c.run(first, first)
-			c.expectRequests(c.controlPlane, "1 opened to stage")
+			c.expectRequests(c.controlPlane, "1 open to stage")
 			c.ExpectEmptyPlan()
 
 			// Actions of people are described in GitLab's terms.
@@ -124,7 +124,7 @@ func TestAccGitLab(t *testing.T) {
 			}
 			second := c.merge(2)
 			c.run(second, first)
-			c.expectRequests(c.gitops, "1 merged to dev, 2 opened to dev")
+			c.expectRequests(c.gitops, "1 merged to dev, 2 open to dev")
 			for _, request := range c.fake.Requests() {
 				if request.Authorization != "Bearer "+c.fake.Token {
 					t.Errorf("%s %s was sent %q", request.Method, request.Path, request.Authorization)

@@ -22,7 +22,7 @@ func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	r.delivery("reviewers", []string{"octocat", "acme/platform", "bob"}, "labels", []string{"a"})
 	r.fake.ResetLog()
 	r.Apply()
-	if got, want := r.on.ReviewRequests(t, 1), []string{"octocat", "team:platform", "bob"}; !slices.Equal(got, want) {
+	if got, want := r.on.ReviewRequests(t, 1), []string{"octocat", "acme/platform", "bob"}; !slices.Equal(got, want) {
 		t.Errorf("asked for a review: %v, want %v", got, want)
 	}
 	if r.fake.HasAnswered("GET", "/reviews") || r.fake.HasAnswered("GET", "/timeline") {
@@ -102,7 +102,7 @@ func TestAccPullRequestCreateWaits(t *testing.T) {
 		"If you abandon the rendering, close it",
 	},
 		"apply", "-no-color", "-auto-approve")
-	r.on.Edit(t, 1, r.last().Body+"\nLooks good to me.\n")
+	r.on.Edit(t, 1, r.last().Title, r.last().Body+"\nLooks good to me.\n")
 	r.Set("value", "2")
 	if o := r.Succeed("plan", "-no-color"); !strings.Contains(o.Text(), "A pull request is already open") ||
 		!strings.Contains(o.Text(), "Pull request 1 (") {

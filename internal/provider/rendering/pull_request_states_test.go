@@ -176,7 +176,7 @@ func TestAccPullRequestWithoutMarkerAndState(t *testing.T) {
 	r := newReviewed(t)
 	r.Apply()
 	ours := r.last()
-	r.on.Edit(t, ours.Number, "Mine")
+	r.on.Edit(t, ours.Number, ours.Title, "Mine")
 	r.Succeed("state", "rm", renderingAddress)
 	r.ExpectError([]string{"The branch has another pull request", "pull request 1 (", ours.Head, "Restore the line",
 		"branch_prefix"}, "plan", "-no-color")

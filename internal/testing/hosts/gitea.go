@@ -139,20 +139,9 @@ func (r giteaRepo) SetStatus(t testing.TB, commit, context string, state githost
 	r.Repo.SetStatus(t, hostingtest.Ann, commit, context, string(state))
 }
 
-func (r giteaRepo) PullRequests(t testing.TB) (all []githost.PullRequest) {
+func (r giteaRepo) PullRequests(t testing.TB) []githost.PullRequest {
 	t.Helper()
-	for _, p := range r.Repo.PullRequests(t) {
-		pr := githost.PullRequest{
-			Number: p.Number, State: githost.PullRequestState(p.State), Title: p.Title, Body: p.Body,
-			Branch: p.Branch, Target: p.Target,
-			Draft: p.Draft, Labels: p.Labels, Reviewers: p.Asked,
-		}
-		if p.AutoMerge && p.State == "open" {
-			pr.AutoMerge = githost.UnknownMethod
-		}
-		all = append(all, pr)
-	}
-	return all
+	return shown(r.Repo.PullRequests(t))
 }
 
 func (r giteaRepo) Retarget(t testing.TB, number int, target string) {
@@ -182,7 +171,7 @@ var giteaRequests = requests{
 }
 
 func (r giteaRepo) Before(op hostingtest.Operation, f func()) {
-	r.Repo.Before(giteaRequests[op][0], giteaRequests[op][1], f)
+	r.Once(giteaRequests[op][0], giteaRequests[op][1], f)
 }
 
 func (r giteaRepo) Fail(t testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
@@ -191,11 +180,8 @@ func (r giteaRepo) Fail(t testing.TB, op hostingtest.Operation, times int, how h
 		r.Set(t, map[string]any{"allow_squash_merge": false})
 		return
 	}
-	if times < 0 {
-		times = 1000
-	}
 	r.Repo.Fail(giteaRequests[op][0], giteaRequests[op][1], times, map[hostingtest.Fault]server.Failure{
-		hostingtest.Dropped: {}, hostingtest.AnswerLost: {After: true},
+		hostingtest.Dropped: {Drop: true}, hostingtest.AnswerLost: {Drop: true, After: true},
 		hostingtest.Forbidden: {Status: http.StatusForbidden, Body: `{"message": "no"}`},
 		hostingtest.NotSeen:   {Status: http.StatusNotFound, Body: `{"message": "not found"}`},
 		hostingtest.NotReady:  {Status: http.StatusMethodNotAllowed, Body: `{"message": "Please try again later"}`},

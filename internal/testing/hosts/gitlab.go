@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
@@ -20,12 +21,8 @@ func GitLab(options ...gitlabfake.Option) func(*testing.T) hostingtest.World {
 		t.Helper()
 		clock := hostingtest.NewClockNow()
 		fake := gitlabfake.New(t, append([]gitlabfake.Option{gitlabfake.WithClock(clock.Now)}, options...)...)
-		fake.AddToken(foreignToken, "eve", nil)
-		fake.AddToken(readerToken, "bob", map[string]gitlabfake.Access{projectPath: gitlabfake.Reporter})
-		return &GitLabWorld{fake, fakeWorld{
-			Clock: clock, server: fake.Server, writer: fake.Token,
-			open: func(access httpapi.Access) (githost.Host, error) { return gitlab.New(access) },
-		}}
+		open := func(access httpapi.Access) (githost.Host, error) { return gitlab.New(access) }
+		return &GitLabWorld{fake, newFakeWorld(clock, fake.Server, projectPath, open)}
 	}
 }
 
@@ -38,7 +35,10 @@ type GitLabWorld struct {
 // AddRepo implements [hostingtest.World].
 func (w *GitLabWorld) AddRepo(t testing.TB) hostingtest.Repo {
 	t.Helper()
-	return gitLabProject{w.Fake.AddProject(t, projectPath), w.Fake}
+	project := w.Fake.AddProject(t, projectPath)
+	return gitLabProject{
+		fakeRepo{project, w.server, project.URL, project.Dir, gitLabRequests, gitLabFailures}, project,
+	}
 }
 
 // Traits implements [hostingtest.World].
@@ -52,101 +52,65 @@ func (w *GitLabWorld) Traits() hostingtest.Traits {
 
 // gitLabProject is a project of the fake as people use it.
 type gitLabProject struct {
-	*gitlabfake.Project
-	fake *gitlabfake.Server
-}
-
-func (p gitLabProject) URL() string { return p.Project.URL }
-
-func (p gitLabProject) Remote() string { return p.Dir }
-
-func (p gitLabProject) Open(t testing.TB, branch, target, title, body string) int {
-	t.Helper()
-	return p.Project.Open(t, hostingtest.Ann, branch, target, title, body)
+	fakeRepo
+	project *gitlabfake.Project
 }
 
 // Merge by rebase is a fast-forward: it is the project that chooses.
 func (p gitLabProject) Merge(t testing.TB, number int, method githost.MergeMethod) string {
 	t.Helper()
 	if method == githost.Rebase {
-		p.FastForward()
+		p.project.FastForward()
 	}
-	return p.Project.Merge(t, number, method == githost.Squash)
+	return p.fakeRepo.Merge(t, number, method)
 }
 
-func (p gitLabProject) Require(_ testing.TB, _, context string) { p.RequirePipeline(context != "") }
+func (p gitLabProject) Require(_ testing.TB, _, context string) {
+	p.project.RequirePipeline(context != "")
+}
 
 func (p gitLabProject) SetStatus(_ testing.TB, commit, context string, state githost.StatusState) {
-	p.Project.SetStatus(hostingtest.Ann, commit, context, string(state))
+	p.project.SetStatus(hostingtest.Ann, commit, context, string(state))
 }
 
-func (p gitLabProject) PullRequests(t testing.TB) (all []githost.PullRequest) {
+func (p gitLabProject) Protect(t testing.TB, branches ...string) {
 	t.Helper()
-	for _, m := range p.MergeRequests() {
-		if len(m.Commands) > 0 {
-			t.Errorf("GitLab ran the quick actions %q", m.Commands)
+	p.project.Protect(t, branches...)
+}
+
+// PullRequests implements [hostingtest.BusyRepo]: a draft's title begins with a word.
+func (p gitLabProject) PullRequests(t testing.TB) []githost.PullRequest {
+	t.Helper()
+	all := p.fakeRepo.PullRequests(t)
+	for i, pr := range all {
+		if pr.Draft {
+			all[i].Title = strings.TrimPrefix(pr.Title, "Draft: ")
 		}
-		pr := githost.PullRequest{
-			Number: m.Number, State: githost.PullRequestState(m.State), Title: m.Title, Body: m.Body,
-			Branch: m.Source, Target: m.Target,
-			Draft: m.Draft, Labels: m.Labels, Reviewers: m.Reviewers,
-		}
-		if pr.State == "opened" {
-			pr.State = githost.Open
-		}
-		if m.Draft {
-			pr.Title = strings.TrimPrefix(m.Title, "Draft: ")
-		}
-		if m.AutoMerge {
-			pr.AutoMerge = map[bool]githost.MergeMethod{false: githost.Merge, true: githost.Squash}[m.Squash]
-		}
-		all = append(all, pr)
 	}
 	return all
 }
-
-func (p gitLabProject) AutoMerge(t testing.TB, number int, method githost.MergeMethod) {
-	t.Helper()
-	p.Project.AutoMerge(t, number, method == githost.Squash)
-}
-
-// KeepOpen does nothing: the fake closes a merge request with the next request. GitLab may take longer.
-func (p gitLabProject) KeepOpen() {}
-
-func (p gitLabProject) Revoke(testing.TB) { p.fake.Revoke(p.fake.Token) }
 
 var gitLabRequests = requests{
 	hostingtest.Open: {http.MethodPost, "/merge_requests"}, hostingtest.Edit: {http.MethodPut, "/merge_requests/"},
 	hostingtest.Read: {http.MethodGet, "/merge_requests/"}, hostingtest.Close: {http.MethodPut, "/merge_requests/"},
 	hostingtest.AutoMerge: {http.MethodPut, "/1/merge"}, // of the first one
 	hostingtest.Statuses:  {http.MethodGet, "/statuses"},
+	// Labels are set with the rest of a merge request.
 }
 
-func (p gitLabProject) Before(op hostingtest.Operation, f func()) {
-	if op == hostingtest.Push {
-		p.fake.Git.BeforeReceive(f)
-		return
-	}
-	p.fake.Before(gitLabRequests[op][0], gitLabRequests[op][1], func() bool { f(); return true })
+var gitLabFailures = map[hostingtest.Fault]hostfake.Failure{
+	hostingtest.Forbidden: {Status: http.StatusForbidden, Body: `{"message":"403 Forbidden"}`},
+	hostingtest.NotSeen: {Status: http.StatusUnprocessableEntity,
+		Body: `{"message":["Source branch \"x\" does not exist"]}`},
+	hostingtest.NotReady: {Status: http.StatusMethodNotAllowed, Body: `{"message":"405 Method Not Allowed"}`},
+	hostingtest.Down:     {Status: http.StatusServiceUnavailable, Body: `{"message":"503 Service Unavailable"}`},
+	hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Branch cannot be merged"}`},
 }
 
-// Fail does nothing for labels, which GitLab sets with the rest of a merge request.
-func (p gitLabProject) Fail(_ testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
-	request, there := gitLabRequests[op]
-	if !there {
-		return
-	}
-	failure := map[hostingtest.Fault]gitlabfake.Failure{
-		hostingtest.Dropped: {Drop: true}, hostingtest.AnswerLost: {Drop: true, After: true},
-		hostingtest.Forbidden: {Status: http.StatusForbidden, Body: `{"message":"403 Forbidden"}`},
-		hostingtest.NotSeen: {Status: http.StatusUnprocessableEntity,
-			Body: `{"message":["Source branch \"x\" does not exist"]}`},
-		hostingtest.NotReady: {Status: http.StatusMethodNotAllowed, Body: `{"message":"405 Method Not Allowed"}`},
-		hostingtest.Down:     {Status: http.StatusServiceUnavailable, Body: `{"message":"503 Service Unavailable"}`},
-		hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Branch cannot be merged"}`},
-	}[how]
+func (p gitLabProject) Fail(t testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
+	t.Helper()
 	if how == hostingtest.Refused { // GitLab gives the same answer while it checks, so the request is repeated
 		times = -1
 	}
-	p.fake.Fail(request[0], request[1], times, failure)
+	p.fakeRepo.Fail(t, op, times, how)
 }

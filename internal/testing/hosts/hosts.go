@@ -41,6 +41,7 @@ func All() []Host {
 var (
 	_ hostingtest.BusyRepo = gitHubRepo{}
 	_ hostingtest.BusyRepo = gitLabProject{}
+	_ hostingtest.BusyRepo = azureDevOpsRepo{}
 	_ hostingtest.BusyRepo = giteaRepo{}
 )
 

@@ -16,7 +16,7 @@ import (
 // giteaRepo contains the operations that are only possible on repos of Gitea.
 type giteaRepo interface {
 	CancelMerge(t testing.TB, number int)
-	Requests(tokens ...string) []gitea.Request
+	Requests() []gitea.Request
 }
 
 // merges returns the methods of the requests that schedule or cancel a merge. The same method in a row is returned

@@ -126,12 +126,12 @@ func TestUnwantedDraft(t *testing.T) {
 	expect := func(plan string, draft bool) {
 		t.Helper()
 		r.refresh()
-		now := project.MergeRequests()[0]
+		now := project.PullRequests()[0]
 		if r.plan() != plan || now.Draft != draft {
 			t.Errorf("the plan is %q with %+v, want %q with draft %v", r.plan(), now, plan, draft)
 		}
 	}
-	opened := project.MergeRequests()[0]
+	opened := project.PullRequests()[0]
 	expect("nothing", false)
 	project.Edit(t, 1, "Draft: "+opened.Title, opened.Body)
 	expect("write", true)
@@ -156,7 +156,7 @@ func TestUnwantedDraft(t *testing.T) {
 func TestPushWhileMerging(t *testing.T) {
 	t.Parallel()
 	r, project := onGitLab(t)
-	branch := project.MergeRequests()[0].Source
+	branch := project.PullRequests()[0].Head
 	head := gitserver.Rev(t, project.Dir, branch)
 	project.Lock(t, 1, 1000)
 	r.value = "2"
@@ -175,8 +175,8 @@ func TestPushWhileMerging(t *testing.T) {
 	if err := r.applyPlanned(); err != nil {
 		t.Fatal(err)
 	}
-	all := project.MergeRequests()
-	if len(all) != 2 || all[0].State != "merged" || all[1].State != "opened" || r.plan() != "nothing" {
+	all := project.PullRequests()
+	if len(all) != 2 || all[0].State != "merged" || all[1].State != "open" || r.plan() != "nothing" {
 		t.Errorf("the pull requests are %+v, and the plan %s", all, r.plan())
 	}
 	project.Lock(t, 2, 1000)

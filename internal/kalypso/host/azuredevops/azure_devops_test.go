@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -302,8 +303,8 @@ func TestMergeRefused(t *testing.T) {
 		p := newPlace(t, azuredevopsfake.WithLag(2))
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		// The merge fails after the policies are read, which is the last request before auto-complete is set.
-		p.Fake.Before("GET", "/_apis/git/policy", func() {
-			p.Fake.Before("GET", "/pullRequests/1", func() { p.on.FailMerge(t, 1, status) })
+		p.Fake.Once("GET", "/_apis/git/policy", func() {
+			p.Fake.Once("GET", "/pullRequests/1", func() { p.on.FailMerge(t, 1, status) })
 		})
 		_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)
 		p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, "its merge status is \""+status+"\"")
@@ -377,7 +378,7 @@ func TestForbiddenStrategy(t *testing.T) {
 		for _, err := range append(errs, err) {
 			p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, tt.said)
 		}
-		if len(errs) != 1 || p.on.PullRequests()[0].Strategy != "" {
+		if len(errs) != 1 || p.on.PullRequests()[0].AutoMerge != "" {
 			t.Errorf("%s with %v: %v, %+v", tt.method, tt.settings, errs, p.on.PullRequests())
 		}
 	}
@@ -449,7 +450,7 @@ func TestScopes(t *testing.T) {
 		}},
 	} {
 		has := slices.DeleteFunc(slices.Clone(all), func(scope string) bool { return scope == tt.lacks })
-		p.Fake.AddScopedToken("canaryReader", "bob", has...)
+		p.Fake.AddToken("canaryReader", "bob", hostfake.Everywhere(hostfake.Write), has...)
 		repo, err := p.Host(t, hostingtest.Reader).Repo(p.on.URL)
 		if err != nil {
 			t.Fatal(err)
@@ -473,22 +474,31 @@ func TestScopes(t *testing.T) {
 // added once, whether Azure keeps the labels in the request that opens a pull request or not.
 func TestLabels(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]azuredevopsfake.Option{
-		"kept": nil, "dropped": {azuredevopsfake.WithoutCreatedLabels()},
-	} {
-		p := newPlace(t, options...)
+	for name, drops := range map[string]bool{"kept": false, "dropped": true} {
+		p := newPlace(t)
+		if drops {
+			p.Fake.DropCreatedLabels()
+		}
+		labelled := func() (times int) {
+			for _, r := range p.Fake.Requests() {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/labels") {
+					times++
+				}
+			}
+			return times
+		}
 		wanted := hostingtest.Proposal()
 		wanted.Labels = []string{"platform", "promoted"}
 		p.Must(p.repo.Open(t.Context(), wanted))
 		p.on.Label(t, 1, "theirs")
-		added := p.on.PullRequests()[0].Labelled
+		added := labelled()
 		for _, title := range []string{"Second", "Third"} {
 			wanted.Title, wanted.Labels, wanted.RemoveLabels = title, []string{"platform"}, []string{"Promoted"}
 			p.Must(p.repo.Edit(t.Context(), p.Must(p.repo.Read(t.Context(), 1)), wanted))
 		}
 		now := p.on.PullRequests()[0]
-		if diff := cmp.Diff([]string{"platform", "theirs"}, now.Labels); diff != "" || now.Labelled != added {
-			t.Errorf("%s: labelled %d times, then %d times (-want +got):\n%s", name, added, now.Labelled, diff)
+		if diff := cmp.Diff([]string{"platform", "theirs"}, now.Labels); diff != "" || labelled() != added {
+			t.Errorf("%s: labelled %d times, then %d times (-want +got):\n%s", name, added, labelled(), diff)
 		}
 		found := p.Must(p.repo.Find(t.Context(), hostingtest.Query))
 		if diff := cmp.Diff(now.Labels, found.Labels); diff != "" {
@@ -533,7 +543,7 @@ func TestChangeOfClosedPullRequest(t *testing.T) {
 		state  githost.PullRequestState
 		people func(p *place)
 	}{
-		{githost.Merged, func(p *place) { p.on.Complete(p, 1, "squash") }},
+		{githost.Merged, func(p *place) { p.on.Merge(p, 1, "squash") }},
 		{githost.Closed, func(p *place) { p.on.Close(p, 1) }},
 	} {
 		for name, change := range map[string]func(githost.Repo, githost.PullRequest) (*githost.PullRequest, error){
@@ -553,7 +563,7 @@ func TestChangeOfClosedPullRequest(t *testing.T) {
 			p.on.Require("main", "ci")
 			now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 			now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
-			p.Fake.Before("PATCH", "/pullRequests/1", func() { tt.people(p) })
+			p.Fake.Once("PATCH", "/pullRequests/1", func() { tt.people(p) })
 			if after := p.Must(change(p.repo, now)); after.State != tt.state {
 				t.Errorf("%s: the pull request is %+v", name, after)
 			}
@@ -561,7 +571,7 @@ func TestChangeOfClosedPullRequest(t *testing.T) {
 	}
 	p := newPlace(t)
 	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-	p.Fake.Before("PATCH", "/pullRequests/1", func() { p.on.Complete(p, 1, "squash") })
+	p.Fake.Once("PATCH", "/pullRequests/1", func() { p.on.Merge(p, 1, "squash") })
 	if after := p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash)); after.State != githost.Merged {
 		t.Errorf("the pull request is %+v", after)
 	}

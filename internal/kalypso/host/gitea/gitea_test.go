@@ -518,13 +518,13 @@ func TestRetries(t *testing.T) {
 		failure server.Failure
 		want    []float64
 	}{
-		"429 with Retry-After": {server.Failure{Status: 429, Header: http.Header{"Retry-After": {"42"}}},
+		"429 with Retry-After": {server.Failure{Status: 429, Header: map[string]string{"Retry-After": "42"}},
 			[]float64{42, 42}},
 		"429":                               {server.Failure{Status: 429}, []float64{60, 120}},
 		"500":                               {server.Failure{Status: 500, Body: `{"message": ""}`}, []float64{1, 2}},
 		"502":                               {server.Failure{Status: 502, Body: "<html>"}, []float64{1, 2}},
-		"dropped request":                   {server.Failure{}, []float64{1, 2}},
-		"lost answer":                       {server.Failure{After: true}, []float64{1, 2}},
+		"dropped request":                   {server.Failure{Drop: true}, []float64{1, 2}},
+		"lost answer":                       {server.Failure{Drop: true, After: true}, []float64{1, 2}},
 		"504 of a request that took effect": {server.Failure{Status: 504, After: true}, []float64{1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -573,7 +573,7 @@ func TestUnavailableUntilDeadline(t *testing.T) {
 		_, err := p.repo.Read(ctx, 1)
 		cancel()
 		p.refused(err, kind, "not now, ")
-		p.on.StopFailing()
+		p.on.ClearFailures()
 	}
 }
 
@@ -595,7 +595,8 @@ func TestInvalidAnswers(t *testing.T) {
 		_, err := p.repo.Read(t.Context(), 1)
 		p.refused(err, want.kind, want.said)
 	}
-	p.on.Fail("", "/pulls/1", 1, server.Failure{Status: 302, Header: http.Header{"Location": {"https://evil.io/login"}}})
+	p.on.Fail("", "/pulls/1", 1,
+		server.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/login"}})
 	_, err := p.repo.Read(t.Context(), 1)
 	p.refused(err, githost.ErrRejected, "outside its API")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -244,7 +245,7 @@ func TestErrors(t *testing.T) {
 func TestReadScope(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.Fake.AddReadToken("canaryReader", "bob")
+	p.Fake.AddToken("canaryReader", "bob", hostfake.Everywhere(hostfake.Write), "read_api")
 	_, err := p.as(hostingtest.Reader).Open(t.Context(), hostingtest.Proposal())
 	p.Refused(err, githost.ErrForbidden, "", "insufficient_scope")
 	var e *githost.Error
@@ -267,7 +268,7 @@ func TestRetries(t *testing.T) {
 		wanted := hostingtest.Proposal()
 		wanted.Draft, wanted.Labels = true, []string{"platform"}
 		opened := p.Must(p.repo.Open(p.Within(time.Hour), wanted))
-		if all := p.on.MergeRequests(); len(all) != 1 || all[0].Title != "Draft: Title" || len(all[0].Labels) != 1 ||
+		if all := p.on.PullRequests(); len(all) != 1 || all[0].Title != "Draft: Title" || len(all[0].Labels) != 1 ||
 			opened.Number != 1 || opened.Title != "Title" {
 			t.Errorf("%s: %+v", name, all)
 		}
@@ -357,7 +358,7 @@ func TestMergeCommit(t *testing.T) {
 				p.on.FastForward()
 			}
 			p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-			head := p.on.Merge(t, 1, squash)
+			head := p.on.Merge(t, 1, map[bool]string{true: "squash", false: "merge"}[squash])
 			if now := p.Must(p.repo.Read(t.Context(), 1)); now.State != githost.Merged || now.MergeCommit != head {
 				t.Errorf("squash %v, fast-forward %v: %+v, main is %s", squash, fast, now, head)
 			}
@@ -405,7 +406,8 @@ func TestMergeRefused(t *testing.T) {
 func TestMergeWithoutPipeline(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []int{0, 2} {
-		p := newPlace(t, gitlabfake.WithOldMerge(), gitlabfake.WithLag(lag))
+		p := newPlace(t, gitlabfake.WithLag(lag))
+		p.Fake.UseOldMerge()
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
 		if merged.State != githost.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
@@ -421,7 +423,8 @@ func TestMergeWithoutPipeline(t *testing.T) {
 			t.Errorf("the merge request is %+v", now)
 		}
 	}
-	p := newPlace(t, gitlabfake.WithOldMerge())
+	p := newPlace(t)
+	p.Fake.UseOldMerge()
 	p.on.RequirePipeline(true)
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
@@ -437,8 +440,7 @@ func TestMergeMethods(t *testing.T) {
 	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	for _, method := range []githost.MergeMethod{githost.Squash, githost.Merge} {
 		now = p.Must(p.repo.MergeWhenReady(t.Context(), now, method))
-		if all := p.on.MergeRequests(); all[0].Squash != (method == githost.Squash) || !all[0].AutoMerge ||
-			now.AutoMerge != method {
+		if all := p.on.PullRequests(); all[0].AutoMerge != string(method) || now.AutoMerge != method {
 			t.Errorf("%s: %+v, %+v", method, all[0], now)
 		}
 	}

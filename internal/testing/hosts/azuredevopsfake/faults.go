@@ -2,19 +2,12 @@ package azuredevopsfake
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // Failure is how a request to the API fails.
 type Failure = hostfake.Failure
-
-// Before runs f before the next request with the method whose path contains the text. f may use the server.
-func (s *Server) Before(method, path string, f func()) {
-	var once sync.Once
-	s.Server.Before(method, path, func() bool { once.Do(f); return true })
-}
 
 // Error returns an answer with a status, and a message and a key of Azure's.
 func Error(status int, key, message string) Failure {

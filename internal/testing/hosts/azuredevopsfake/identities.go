@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // identity is a user or a team.
@@ -21,21 +23,29 @@ const Team = project + "/platform"
 const teamLogin = "[" + project + `]\platform`
 
 func identities() (all []*identity) {
-	for i, login := range []string{botLogin, "ann", "annabel", "bob", "cora", "eve", teamLogin} {
+	for i, login := range []string{hostfake.BotLogin, "ann", "annabel", "bob", "cora", "eve", teamLogin} {
 		all = append(all, &identity{fmt.Sprintf("00000000-0000-4000-8000-0000000000%02d", i+1), login, login == teamLogin})
 	}
 	return all
 }
 
-func (s *Server) person(login string) *identity {
-	return s.people[slices.IndexFunc(s.people, func(p *identity) bool { return p.login == login })]
+// name is the name as the provider's configuration has it.
+func (i *identity) name() string {
+	if i.team {
+		return Team
+	}
+	return i.login
+}
+
+// person returns a user or a team by its name.
+func (s *Server) person(name string) *identity {
+	return s.people[slices.IndexFunc(s.people, func(i *identity) bool { return i.name() == name })]
 }
 
 // Twin adds a second identity with the mail of a user: a work account and a personal one can share it (peer).
 func (s *Server) Twin(login string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.people = append(s.people, &identity{id: "00000000-0000-4000-8000-000000000099", login: login})
+	twin := &identity{id: "00000000-0000-4000-8000-000000000099", login: login}
+	s.Locked(func() { s.people = append(s.people, twin) })
 }
 
 // show returns an identity in the format of references to it.
@@ -51,7 +61,7 @@ func (i *identity) show() object {
 	return o
 }
 
-// serveIdentities answers a search. It also finds names by their beginnings (unsure).
+// serveIdentities answers a search. It finds all names that begin with the text (unsure).
 func (s *Server) serveIdentities(w http.ResponseWriter, c *call) {
 	var found []object
 	for _, i := range s.people {

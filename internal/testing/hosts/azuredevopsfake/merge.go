@@ -1,9 +1,9 @@
 package azuredevopsfake
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -14,9 +14,9 @@ func (p *pull) mergeStatus() string {
 	switch {
 	case p.failed != "":
 		return p.failed
-	case p.status != "active":
+	case p.State != hostfake.Open:
 		return "succeeded"
-	case gitserver.MergedTree(p.repo.Dir, p.repo.git.Head(p.target), p.sha) == "":
+	case gitserver.MergedTree(p.repo.Dir, p.repo.Git.Head(p.Base), p.HeadCommit) == "":
 		return "conflicts"
 	}
 	return "succeeded"
@@ -24,24 +24,24 @@ func (p *pull) mergeStatus() string {
 
 // settle counts a request for Azure's work in the background: after enough requests, it notices pushes, and completes.
 func (p *pull) settle() {
-	if p.status != "active" || p.fork {
+	if p.State != hostfake.Open || p.Fork {
 		return
 	}
-	if head := p.repo.git.Head(p.source); head != "" && head != p.sha {
+	if head := p.repo.Git.Head(p.Head); head != "" && head != p.HeadCommit {
 		if p.moving > 0 {
 			p.moving--
 			return
 		}
-		p.sha, p.moving = head, p.repo.server.lag
+		p.HeadCommit, p.moving = head, p.repo.Server.Host.Lag
 	}
-	p.base = p.repo.git.Head(p.target)
+	p.BaseCommit = p.repo.Git.Head(p.Base)
 	switch {
-	case p.completer == "" || p.draft || p.repo.git.Head(p.source) == "" || p.mergeStatus() != "succeeded" || p.waits():
+	case p.AutoMerge == "" || p.Draft || p.repo.Git.Head(p.Head) == "" || p.mergeStatus() != "succeeded" || p.waits():
 	case p.merging > 0:
 		p.merging--
 	default:
-		if err := p.merge(p.options.Strategy); err != nil {
-			p.failed, p.completer = "failure", ""
+		if err := p.Merge(p.method()); err != nil {
+			p.failed, p.AutoMerge = "failure", ""
 		}
 	}
 }
@@ -50,62 +50,42 @@ func (p *pull) settle() {
 func (p *pull) waits() bool {
 	return slices.ContainsFunc(p.repo.policies, func(o *policy) bool {
 		ignored := o.optional && slices.Contains(p.options.Ignored, o.id)
-		met := p.checks[o.context] == (check{p.sha, "succeeded"})
+		met := p.checks[o.context] == (check{p.HeadCommit, "succeeded"})
 		if o.strategies != nil {
 			met = !o.forbids(p.options.Strategy)
 		}
-		return o.branch == p.target && !ignored && !met
+		return o.branch == p.Base && !ignored && !met
 	})
 }
 
-// merge merges in Git. A rebase rewrites the source branch too (docs).
-func (p *pull) merge(strategy string) error {
-	git := p.repo.git
-	base := git.Head(p.target)
-	message := fmt.Sprintf("Merged PR %d: %s", p.number, p.title)
-	if p.options.Message != "" {
-		message = p.options.Message
-	}
-	var commit string
-	var err error
-	switch strategy {
-	case "squash":
-		commit, err = git.Merge(message, base, p.sha, base)
-	case "rebase":
-		if commit, err = p.rebase(base); err == nil {
-			err = git.MoveBranch(p.source, commit, git.Head(p.source))
+// strategies are Azure's names of the merge methods.
+var strategies = map[string]string{"merge": "noFastForward", "squash": "squash", "rebase": "rebase"}
+
+// method is the merge method of the options.
+func (p *pull) method() string {
+	for method, strategy := range strategies {
+		if strategy == p.options.Strategy {
+			return method
 		}
-	default:
-		commit, err = git.Merge(message, base, p.sha, base, p.sha)
 	}
-	if err != nil {
-		return err
-	}
-	if err := git.MoveBranch(p.target, commit, base); err != nil {
-		return err
-	}
-	p.setStatus("completed")
-	p.merged = commit
-	return nil
+	return "merge"
 }
 
-// rebase rebases the commits of the source onto a base.
-func (p *pull) rebase(base string) (string, error) {
-	onto, git := base, p.repo.git
-	for _, one := range strings.Fields(git.Ask("rev-list", "--reverse", base+".."+p.sha)) {
-		parent := git.Ask("rev-parse", one+"^")
-		if parent == onto {
-			onto = one
-			continue
-		}
-		out, err := git.Run("merge-tree", "--write-tree", "--merge-base="+parent, onto, one)
-		if err != nil {
-			return "", hostfake.ErrConflict
-		}
-		tree, _, _ := strings.Cut(out, "\n")
-		if onto, err = git.CommitTree(git.Ask("log", "-1", "--format=%B", one), tree, onto); err != nil {
-			return "", err
-		}
+// Merge implements [hostfake.Pull]. A rebase rewrites the source branch too (docs).
+func (p *pull) Merge(method string) error {
+	git := p.repo.Git
+	base, head := git.Head(p.Base), git.Head(p.Head)
+	message := cmp.Or(p.options.Message, fmt.Sprintf("Merged PR %d: %s", p.Number, p.Title))
+	commit, err := git.MergeBy(method, base, head, message)
+	if err == nil && method == "rebase" {
+		err = git.MoveBranch(p.Head, commit, head)
 	}
-	return onto, nil
+	if err == nil {
+		err = git.MoveBranch(p.Base, commit, base)
+	}
+	if err == nil {
+		p.HeadCommit, p.MergeCommit = head, commit
+		p.End(hostfake.Merged, p.repo.Server.Now())
+	}
+	return err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // The maximum length of a description (peer), and of one in a list (docs), in UTF-16 units.
@@ -18,30 +20,39 @@ const (
 )
 
 type pull struct {
-	repo               *Repo
-	number             int
-	title, description string
-	source, target     string // branches
-	fork               bool   // its source is another repo
-	sha, base          string // of the source and the target, as Azure knows them
-	status             string // active, abandoned, completed
-	draft              bool
-	author             string
-	labels             []string
-	labelled           int // requests to add a label
-	reviewers          []*reviewer
-	checks             map[string]check
-	merged             string // the commit on the target
-	completer          string // who set auto-complete; "": it is off
-	options            completion
-	moving, merging    int // requests until Azure's work in the background is done
-	failed             string
-	created, closed    time.Time
+	hostfake.PullRequest
+	repo            *Repo
+	checks          map[string]check
+	options         completion
+	moving, merging int // requests until Azure's work in the background is done
+	failed          string
 }
 
-type reviewer struct {
-	*identity
-	vote, asked int
+// Common implements [hostfake.Pull].
+func (p *pull) Common() *hostfake.PullRequest {
+	if p.AutoMerge != "" {
+		p.AutoMerge = p.method()
+	}
+	return &p.PullRequest
+}
+
+// Approve implements [hostfake.Pull]: who reviews becomes a reviewer.
+func (p *pull) Approve(login string) {
+	p.PullRequest.Approve(login)
+	if !slices.Contains(p.Reviewers, login) {
+		p.Reviewers = append(p.Reviewers, login)
+	}
+}
+
+// SetAutoMerge implements [hostfake.Pull].
+func (p *pull) SetAutoMerge(login, method string) {
+	p.PullRequest.SetAutoMerge(login, method)
+	p.options = completion{Strategy: strategies[method]}
+}
+
+// states are Azure's names of the states.
+var states = map[string]string{
+	hostfake.Open: "active", hostfake.Closed: "abandoned", hostfake.Merged: "completed",
 }
 
 // completion is how a pull request is completed.
@@ -76,13 +87,12 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 		return
 	}
 	number, _ := strconv.Atoi(c.path[6])
-	i := slices.IndexFunc(r.pulls, func(p *pull) bool { return p.number == number })
-	if i < 0 {
+	p, found := r.Find(number)
+	if !found {
 		fail(w, http.StatusNotFound, "GitPullRequestNotFoundException", fmt.Sprintf(
 			"TF401180: The requested pull request was not found. Pull request: %d", number))
 		return
 	}
-	p := r.pulls[i]
 	p.settle()
 	switch {
 	case len(c.path) == 7 && c.Method == http.MethodGet:
@@ -92,13 +102,12 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 	case c.path[7] == "labels" && c.Method == http.MethodPost:
 		var asked struct{ Name string }
 		c.decode(&asked)
-		p.label(asked.Name)
-		p.labelled++
+		p.AddLabel(asked.Name)
 		reply(w, http.StatusOK, tag(asked.Name))
 	case c.path[7] == "labels" && c.Method == http.MethodGet:
 		list(w, p.tags())
 	case c.path[7] == "labels":
-		p.labels = slices.DeleteFunc(p.labels, func(l string) bool {
+		p.Labels = slices.DeleteFunc(p.Labels, func(l string) bool {
 			return strings.EqualFold(l, c.path[8]) || tagID(l) == c.path[8]
 		})
 		w.WriteHeader(http.StatusOK)
@@ -107,17 +116,10 @@ func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
 	}
 }
 
-// label adds a label. Azure ignores the case of labels, and keeps the first notation.
-func (p *pull) label(name string) {
-	if !slices.ContainsFunc(p.labels, func(l string) bool { return strings.EqualFold(l, name) }) {
-		p.labels = append(p.labels, name)
-	}
-}
-
 // tags returns the labels in the API's format.
 func (p *pull) tags() []object {
 	all := []object{}
-	for _, name := range p.labels {
+	for _, name := range p.Labels {
 		all = append(all, tag(name))
 	}
 	return all
@@ -141,24 +143,21 @@ func (p *pull) ask(w http.ResponseWriter, c *call) {
 	}
 	var asked struct{ Vote int }
 	c.decode(&asked)
-	someone := p.reviewer(p.repo.server.people[at])
-	someone.vote = asked.Vote
-	someone.asked++
-	reply(w, http.StatusOK, someone.show())
-}
-
-// reviewer returns the reviewer of this name, and adds it.
-func (p *pull) reviewer(of *identity) *reviewer {
-	i := slices.IndexFunc(p.reviewers, func(o *reviewer) bool { return o.identity == of })
-	if i < 0 {
-		i, p.reviewers = len(p.reviewers), append(p.reviewers, &reviewer{identity: of})
+	name := p.repo.server.people[at].name()
+	p.Ask(name)
+	p.Approvals = slices.DeleteFunc(p.Approvals, func(other string) bool { return other == name })
+	if asked.Vote > 0 {
+		p.Approve(name)
 	}
-	return p.reviewers[i]
+	reply(w, http.StatusOK, p.showReviewer(name))
 }
 
-func (v *reviewer) show() object {
-	o := v.identity.show()
-	o["vote"], o["isRequired"] = v.vote, false
+func (p *pull) showReviewer(name string) object {
+	o := p.repo.server.person(name).show()
+	o["vote"], o["isRequired"] = 0, false
+	if slices.Contains(p.Approvals, name) {
+		o["vote"] = 10
+	}
 	return o
 }
 
@@ -173,72 +172,68 @@ func (r *Repo) listPulls(w http.ResponseWriter, c *call) {
 		state = "active"
 	}
 	var found []object
-	for _, p := range slices.Backward(r.pulls) {
-		if (state == "all" || p.status == state) && matches("sourceRefName", "refs/heads/"+p.source) &&
-			matches("targetRefName", "refs/heads/"+p.target) {
+	for _, p := range slices.Backward(r.All) {
+		if (state == "all" || states[p.State] == state) && matches("sourceRefName", "refs/heads/"+p.Head) &&
+			matches("targetRefName", "refs/heads/"+p.Base) {
 			p.settle()
 			shown := p.show()
 			shown["labels"] = p.tags()
-			if units := utf16.Encode([]rune(p.description)); len(units) > listedBody {
+			if units := utf16.Encode([]rune(p.Body)); len(units) > listedBody {
 				shown["description"] = string(utf16.Decode(units[:listedBody]))
 			}
 			found = append(found, shown)
 		}
 	}
-	skip, _ := strconv.Atoi(query.Get("$skip"))
-	top, err := strconv.Atoi(query.Get("$top"))
-	if err != nil {
-		top = 101
-	}
-	skip = min(skip, len(found))
-	list(w, found[skip:min(skip+top, len(found))])
+	list(w, part(found, query.Get("$skip"), query.Get("$top"), 101))
 }
 
 func (r *Repo) createPull(w http.ResponseWriter, c *call) {
 	var asked pullBody // auto-complete is ignored (peer)
 	c.decode(&asked)
-	p, status, key, problem := r.open(c.by.login, strings.TrimPrefix(asked.Source, "refs/heads/"),
+	p, refused := r.open(c.by.Login, strings.TrimPrefix(asked.Source, "refs/heads/"),
 		strings.TrimPrefix(asked.Target, "refs/heads/"), value(asked.Title), value(asked.Description))
-	if p == nil {
-		fail(w, status, key, problem)
+	if refused != nil {
+		fail(w, refused.Status, refused.Key, refused.Message)
 		return
 	}
-	p.draft = asked.Draft != nil && *asked.Draft
+	p.Draft = asked.Draft != nil && *asked.Draft
 	for _, label := range asked.Labels {
 		if !r.server.dropsLabels {
-			p.label(label.Name)
+			p.AddLabel(label.Name)
 		}
 	}
 	reply(w, http.StatusCreated, p.show())
 }
 
 // open opens a pull request, also without a difference, or returns Azure's error.
-func (r *Repo) open(author, source, target, title, description string) (p *pull, status int, key, problem string) {
-	head, base := r.git.Head(source), r.git.Head(target)
-	for _, o := range r.pulls {
-		if o.status == "active" && !o.fork && o.source == source && o.target == target {
-			return nil, http.StatusConflict, "GitPullRequestExistsException",
-				"TF401179: An active pull request for the source and target branch already exists."
-		}
+func (r *Repo) open(author, source, target, title, description string) (*pull, *hostfake.Refusal) {
+	head, base := r.Git.Head(source), r.Git.Head(target)
+	if _, open := r.IsOpen(source, target); open {
+		return nil, &hostfake.Refusal{Status: http.StatusConflict, Key: "GitPullRequestExistsException",
+			Message: "TF401179: An active pull request for the source and target branch already exists."}
 	}
 	switch {
 	case head == "" || base == "":
-		return nil, http.StatusBadRequest, "GitPullRequestStaleException", "TF401398: The pull request cannot be activated " +
-			"because the source and/or the target branch no longer exists, or the requested merge is invalid."
+		return nil, &hostfake.Refusal{Status: http.StatusBadRequest, Key: "GitPullRequestStaleException",
+			Message: "TF401398: The pull request cannot be activated because the source and/or the target branch no longer " +
+				"exists, or the requested merge is invalid."}
 	case tooLong(description):
-		return nil, http.StatusBadRequest, "InvalidArgumentValueException", saysTooLong
+		return nil, &hostfake.Refusal{Status: http.StatusBadRequest, Key: "InvalidArgumentValueException",
+			Message: saysTooLong}
 	}
 	number := 1
 	for _, o := range r.server.repos { // the numbers are those of the collection
-		number += len(o.pulls)
+		number += len(o.All)
 	}
-	p = &pull{
-		repo: r, number: number, title: title, description: description, source: source, target: target, sha: head,
-		base:   base,
-		status: "active", author: author, created: r.server.now(), moving: r.server.lag, checks: map[string]check{},
+	p := &pull{
+		PullRequest: hostfake.PullRequest{
+			Number: number, Title: title, Body: description, Head: source, Base: target, HeadCommit: head, BaseCommit: base,
+			State: hostfake.Open, Author: author, Created: r.Server.Now(),
+		},
+		repo: r, moving: r.Server.Host.Lag, checks: map[string]check{},
 	}
-	r.pulls = append(r.pulls, p)
-	return p, 0, "", ""
+	r.All = append(r.All, p)
+	return p, nil
 }
 
 const saysTooLong = "A description for a pull request must not be longer than 4000 characters."
@@ -248,46 +243,45 @@ func tooLong(description string) bool { return len(utf16.Encode([]rune(descripti
 func (p *pull) update(w http.ResponseWriter, c *call) {
 	var asked pullBody
 	c.decode(&asked)
+	test := p.repo.server.t
 	switch status := value(asked.Status); {
 	case tooLong(value(asked.Description)):
 		fail(w, http.StatusBadRequest, "InvalidArgumentValueException", saysTooLong)
 		return
-	case p.status == "completed", p.status == "abandoned" && status != "active": // peer
+	case p.State == hostfake.Merged, p.State == hostfake.Closed && status != states[hostfake.Open]: // peer
 		fail(w, http.StatusBadRequest, "GitPullRequestNotEditableException",
 			"TF401181: The pull request cannot be edited due to its state.")
 		return
-	case status == "completed":
-		p.repo.server.t.Error("it is completed by a request, and not by auto-complete")
-	case status != "":
-		p.setStatus(status)
+	case status == states[hostfake.Merged]:
+		test.Error("it is completed by a request, and not by auto-complete")
+	case status == states[hostfake.Closed]:
+		p.End(hostfake.Closed, p.repo.Server.Now())
+	case status == states[hostfake.Open]:
+		_ = p.Reopen()
 	}
-	for text, given := range map[*string]*string{&p.title: asked.Title, &p.description: asked.Description} {
+	for text, given := range map[*string]*string{&p.Title: asked.Title, &p.Body: asked.Description} {
 		if given != nil {
 			*text = *given
 		}
 	}
 	if asked.Draft != nil {
-		p.draft = *asked.Draft
+		p.Draft = *asked.Draft
 	}
 	if asked.Options != nil {
 		p.options = *asked.Options
+		if p.options.Delete == nil || *p.options.Delete {
+			test.Error("auto-complete deletes the source branch")
+		}
 	}
 	if asked.Completer != nil {
-		p.completer, p.merging, p.failed = "", p.repo.server.lag, ""
-		if asked.Completer.ID == p.repo.server.person(c.by.login).id {
-			p.completer = c.by.login
+		p.AutoMerge, p.merging, p.failed = "", p.repo.Server.Host.Lag, ""
+		if asked.Completer.ID == p.repo.server.person(c.by.Login).id {
+			p.PullRequest.SetAutoMerge(c.by.Login, p.method())
 		} else if asked.Completer.ID != noIdentity {
-			p.repo.server.t.Errorf("auto-complete is set by another one: %s", asked.Completer.ID)
+			test.Errorf("auto-complete is set by another one: %s", asked.Completer.ID)
 		}
 	}
 	reply(w, http.StatusOK, p.show())
-}
-
-func (p *pull) setStatus(status string) {
-	p.status, p.completer, p.closed = status, "", time.Time{}
-	if status != "active" {
-		p.closed = p.repo.server.now()
-	}
 }
 
 func when(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -296,35 +290,35 @@ func when(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // an update unsure).
 func (p *pull) show() object {
 	reviewers := []object{}
-	for _, v := range p.reviewers {
-		reviewers = append(reviewers, v.show())
+	for _, name := range p.Reviewers {
+		reviewers = append(reviewers, p.showReviewer(name))
 	}
 	commit := func(sha string) object { return object{"commitId": sha} }
 	o := object{
-		"repository": p.repo.show(), "pullRequestId": p.number, "codeReviewId": p.number, "status": p.status,
-		"createdBy": p.repo.server.person(p.author).show(), "creationDate": when(p.created), "title": p.title,
-		"sourceRefName": "refs/heads/" + p.source, "targetRefName": "refs/heads/" + p.target, "isDraft": p.draft,
-		"mergeStatus": p.mergeStatus(), "lastMergeSourceCommit": commit(p.sha), "lastMergeTargetCommit": commit(p.base),
-		"reviewers": reviewers, "supportsIterations": true,
-		"url": fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", p.repo.server.URL, p.repo.id, p.number),
+		"repository": p.repo.show(), "pullRequestId": p.Number, "codeReviewId": p.Number, "status": states[p.State],
+		"createdBy": p.repo.server.person(p.Author).show(), "creationDate": when(p.Created), "title": p.Title,
+		"sourceRefName": "refs/heads/" + p.Head, "targetRefName": "refs/heads/" + p.Base, "isDraft": p.Draft,
+		"mergeStatus": p.mergeStatus(), "lastMergeSourceCommit": commit(p.HeadCommit),
+		"lastMergeTargetCommit": commit(p.BaseCommit), "reviewers": reviewers, "supportsIterations": true,
+		"url": fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", p.repo.server.URL, p.repo.id, p.Number),
 	}
-	if p.description != "" {
-		o["description"] = p.description
+	if p.Body != "" {
+		o["description"] = p.Body
 	}
 	switch {
-	case p.merged != "":
-		o["lastMergeCommit"] = commit(p.merged)
-	case p.status == "active": // of a test merge
+	case p.MergeCommit != "":
+		o["lastMergeCommit"] = commit(p.MergeCommit)
+	case p.State == hostfake.Open: // of a test merge
 		o["lastMergeCommit"] = commit(strings.Repeat("7e57", 10))
 	}
-	if p.fork {
-		o["forkSource"] = object{"name": "refs/heads/" + p.source}
+	if p.Fork {
+		o["forkSource"] = object{"name": "refs/heads/" + p.Head}
 	}
-	if !p.closed.IsZero() {
-		o["closedDate"] = when(p.closed)
+	if !p.Ended.IsZero() {
+		o["closedDate"] = when(p.Ended)
 	}
-	if p.completer != "" {
-		o["autoCompleteSetBy"] = p.repo.server.person(p.completer).show()
+	if p.AutoMerge != "" {
+		o["autoCompleteSetBy"] = p.repo.server.person(p.AutoMergeBy).show()
 		o["completionOptions"] = object{"mergeStrategy": p.options.Strategy, "deleteSourceBranch": false,
 			"autoCompleteIgnoreConfigIds": append([]int{}, p.options.Ignored...)}
 	}

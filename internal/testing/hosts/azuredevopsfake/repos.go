@@ -14,15 +14,15 @@ const projectID = "00000000-0000-4000-8000-00000000aaaa"
 
 // Repo is a private repository of a [Server].
 type Repo struct {
+	hostfake.Pulls[*pull]
+	*hostfake.Statuses
+
 	Name string
 	Dir  string // of the bare repository
 	URL  string // for Git over HTTP
 
 	server   *Server
-	git      hostfake.Repo
 	id       string
-	pulls    []*pull
-	statuses *statuses
 	policies policies
 }
 
@@ -45,14 +45,14 @@ func (p *policy) forbids(strategy string) bool {
 func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	t.Helper()
 	git := s.Server.AddRepo(t, name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &Repo{
-		Name: name, Dir: git.Dir, URL: s.URL + "/" + url.PathEscape(project) + "/_git/" + name, server: s, git: git,
-		id: fmt.Sprintf("00000000-0000-4000-8000-00000000b%03d", len(s.repos)),
-	}
-	r.statuses = &statuses{repo: r}
-	s.repos = append(s.repos, r)
+	r := &Repo{Name: name, Dir: git.Dir, URL: s.URL + "/" + url.PathEscape(project) + "/_git/" + name, server: s}
+	// Only a request about a pull request updates it: see settle.
+	r.Pulls = hostfake.Pulls[*pull]{Git: git, Server: s.Server, OpenAs: r.open, Sync: func() {}}
+	r.Statuses = hostfake.NewStatuses(s.Server, false)
+	s.Locked(func() {
+		r.id = fmt.Sprintf("00000000-0000-4000-8000-00000000b%03d", len(s.repos))
+		s.repos = append(s.repos, r)
+	})
 	return r
 }
 
@@ -74,20 +74,20 @@ func (r *Repo) show() object {
 
 // Require makes pull requests into a branch wait for a status of the pull request.
 func (r *Repo) Require(branch, context string) {
-	r.server.locked(func() { r.policies.replace(branch, context, false) })
+	r.Server.Locked(func() { r.policies.replace(branch, context, false) })
 }
 
 // Expect adds an optional policy.
 func (r *Repo) Expect(branch, context string) {
-	r.server.locked(func() { r.policies.replace(branch, context, true) })
+	r.Server.Locked(func() { r.policies.replace(branch, context, true) })
 }
 
 // LimitStrategies adds a policy that allows only the merge strategies whose settings are true, such as allowSquash.
 func (r *Repo) LimitStrategies(branch string, optional bool, settings map[string]any) {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	r.policies = append(r.policies, &policy{
-		id: 40 + len(r.policies), branch: branch, optional: optional, strategies: settings,
+	r.Server.Locked(func() {
+		r.policies = append(r.policies, &policy{
+			id: 40 + len(r.policies), branch: branch, optional: optional, strategies: settings,
+		})
 	})
 }
 
@@ -126,8 +126,8 @@ func (ps policies) of(ref string) (all []object) {
 
 // refs returns the branches whose names begin with a filter, such as heads/main.
 func (s *Server) refs(r *Repo, filter string) (all []object) {
-	creator := s.person(botLogin).show()
-	for _, line := range strings.Fields(r.git.Ask("for-each-ref", "--format=%(objectname)%(refname)")) {
+	creator := s.person(hostfake.BotLogin).show()
+	for _, line := range strings.Fields(r.Git.Ask("for-each-ref", "--format=%(objectname)%(refname)")) {
 		commit, name := line[:40], line[40:]
 		if strings.HasPrefix(name, "refs/"+filter) {
 			all = append(all, object{"name": name, "objectId": commit, "creator": creator})
@@ -141,10 +141,4 @@ func (r *Repo) Protect(branches ...string) {
 	for _, branch := range branches {
 		r.server.Git.Azure.Protect(branch)
 	}
-}
-
-// DeleteBranch deletes a branch as a person does.
-func (r *Repo) DeleteBranch(t testing.TB, branch string) {
-	t.Helper()
-	r.git.DeleteBranch(t, branch)
 }

@@ -17,10 +17,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -35,55 +34,22 @@ const (
 // Server is an Azure DevOps on loopback. Its URL is the one of the collection, and also the base_url of the provider.
 type Server struct {
 	*hostfake.Server
-	Token string // a token of kalypso-bot, who may do everything
 
-	t   testing.TB
-	lag int
+	t testing.TB
 	// dropsLabels says that a create ignores its labels.
 	dropsLabels bool
-
-	mu     sync.Mutex
-	now    func() time.Time
-	repos  []*Repo
-	people []*identity
-	tokens map[string]*token
-}
-
-// locked runs a change of the server or of a repo.
-func (s *Server) locked(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
+	repos       []*Repo
+	people      []*identity
 }
 
 // Option changes a [Server].
-type Option func(*Server)
+type Option = hostfake.Option
 
-// WithClock sets the clock of all times.
-func WithClock(now func() time.Time) Option { return func(s *Server) { s.now = now } }
-
-// WithLag makes the API show a push, and end a merge, only after this number of requests about a pull request: Azure
-// does both in the background (peer).
-func WithLag(requests int) Option { return func(s *Server) { s.lag = requests } }
-
-// WithoutCreatedLabels makes a create of a pull request ignore its labels: whether Azure keeps them is unsure.
-func WithoutCreatedLabels() Option { return func(s *Server) { s.dropsLabels = true } }
-
-// Access is the right of a token's user in the repos.
-type Access int
-
-// The accesses. All repos are private.
-const (
-	NoAccess Access = iota
-	Reader
-	Contributor
+// Options of any host. Azure shows a push, and ends a merge, in the background (peer).
+var (
+	WithClock = hostfake.WithClock
+	WithLag   = hostfake.WithLag
 )
-
-type token struct {
-	login  string
-	access Access
-	scopes []string // nil: all
-}
 
 // The scopes of tokens.
 const (
@@ -94,10 +60,10 @@ const (
 )
 
 // allows reports whether a token has the scope for a request (docs).
-func (t *token) allows(c *call) bool {
+func (c *call) allows(t *hostfake.Token) bool {
 	needs := CodeRead
 	switch {
-	case t.scopes == nil || len(c.path) < 2:
+	case t.Scopes == nil || len(c.path) < 2:
 		return true
 	case c.path[0] == "_apis" && strings.EqualFold(c.path[1], "identities"):
 		needs = IdentityRead
@@ -108,50 +74,29 @@ func (t *token) allows(c *call) bool {
 	case c.Method != http.MethodGet:
 		needs = CodeWrite
 	}
-	return slices.Contains(t.scopes, needs)
+	return slices.Contains(t.Scopes, needs)
 }
-
-// botLogin is the user of [Server.Token].
-const botLogin = "kalypso-bot"
 
 // New starts a server without repos.
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	s := &Server{
-		Token: "canaryTokenOfTheAzureFake", t: t, now: time.Now, people: identities(), tokens: map[string]*token{},
-	}
-	for _, o := range options {
-		o(s)
-	}
-	s.tokens[s.Token] = &token{login: botLogin, access: Contributor}
+	s := &Server{t: t, people: identities()}
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: func(req *http.Request) (string, bool) {
 			return strings.TrimPrefix(req.URL.EscapedPath(), collection), strings.Contains(req.URL.Path, "/_apis")
 		},
-		Answer: s.answer, ServeGit: s.serveGit, Now: s.now, GitOptions: []gitserver.Option{gitserver.Azure()},
+		Answer: s.answer, ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.Azure()},
 		Header: map[string]string{"X-Tfs-Session": "00000000-0000-4000-8000-0000000000ff"},
-	})
-	s.URL += collection
+		Token:  "canaryTokenOfTheAzureFake", Folder: collection,
+	}, options...)
 	return s
 }
 
-// AddToken creates a token of a user for all repos.
-func (s *Server) AddToken(value, login string, access Access) {
-	s.locked(func() { s.tokens[value] = &token{login: login, access: access} })
-}
-
-// AddScopedToken creates a token of a contributor with these scopes only.
-func (s *Server) AddScopedToken(value, login string, scopes ...string) {
-	s.locked(func() { s.tokens[value] = &token{login, Contributor, scopes} })
-}
-
-// Revoke revokes a token.
-func (s *Server) Revoke(value string) { s.locked(func() { delete(s.tokens, value) }) }
+// DropCreatedLabels makes a create of a pull request ignore its labels: whether Azure keeps them is unsure.
+func (s *Server) DropCreatedLabels() { s.Locked(func() { s.dropsLabels = true }) }
 
 // answer answers a request in the description, or one of the two that it lacks.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	c := &call{Request: req, body: body}
 	for _, segment := range strings.Split(strings.TrimPrefix(req.URL.EscapedPath(), collection+"/"), "/") {
 		name, _ := url.PathUnescape(segment)
@@ -164,7 +109,7 @@ func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []
 	case !s.authenticate(w, c):
 		return
 	case req.Method == http.MethodGet && strings.EqualFold(req.URL.Path, collection+"/_apis/connectionData"):
-		me := s.person(c.by.login)
+		me := s.person(c.by.Login)
 		reply(w, http.StatusOK, object{"authenticatedUser": object{
 			"id": me.id, "providerDisplayName": me.login,
 			"properties": object{"Account": object{"$type": "System.String", "$value": me.login}},
@@ -193,14 +138,14 @@ type call struct {
 	*http.Request
 	body []byte
 	path []string // the segments below the collection
-	by   *token
+	by   *hostfake.Token
 }
 
 // authenticate finds the token of a request, or refuses it: with a page to sign in, unless the client asks for none
 // (docs). A change is refused with 401 in any case (peer).
 func (s *Server) authenticate(w http.ResponseWriter, c *call) bool {
-	if c.by = s.tokens[credential(c.Request)]; c.by != nil {
-		if c.by.allows(c) {
+	if c.by = s.TokenOf(credential(c.Request)); c.by != nil {
+		if c.allows(c.by) {
 			return true
 		}
 		w.WriteHeader(http.StatusUnauthorized) // without a body (peer)
@@ -241,10 +186,10 @@ func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 	case !strings.EqualFold(c.path[0], project) && c.path[0] != projectID:
 		fail(w, http.StatusNotFound, "ProjectDoesNotExistWithNameException",
 			"TF200016: The following project does not exist: "+c.path[0]+". Verify that the name of the project is correct.")
-	case r == nil || c.by.access == NoAccess:
+	case r == nil || c.by.Access(r.Name) == hostfake.None:
 		fail(w, http.StatusNotFound, "GitRepositoryNotFoundException", "TF401019: The Git repository with name or "+
 			"identifier "+name+" does not exist or you do not have permissions for the operation you are attempting.")
-	case c.Method != http.MethodGet && c.by.access < Contributor:
+	case c.Method != http.MethodGet && c.by.Access(r.Name) < hostfake.Write:
 		fail(w, http.StatusForbidden, "GitNeedsPermissionException",
 			"TF401027: You need the Git 'GenericContribute' permission to perform this action.")
 	case c.path[3] == "policy":
@@ -252,7 +197,7 @@ func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 	case len(c.path) == 5:
 		reply(w, http.StatusOK, r.show())
 	case c.path[5] == "commits":
-		r.statuses.serve(w, c)
+		r.serveStatuses(w, c)
 	case c.path[5] == "refs":
 		list(w, s.refs(r, c.URL.Query().Get("filter")))
 	default:
@@ -262,17 +207,15 @@ func (s *Server) dispatch(w http.ResponseWriter, c *call) {
 
 // serveGit authorizes Git with the same tokens.
 func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
-	s.mu.Lock()
-	t := s.tokens[credential(req)]
-	s.mu.Unlock()
-	push := strings.Contains(req.URL.Path+req.URL.RawQuery, "git-receive-pack")
+	var t *hostfake.Token
+	s.Locked(func() { t = s.TokenOf(credential(req)) })
 	switch {
 	case t == nil:
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.URL+`"`)
 		http.Error(w, "TF400813: The user '' is not authorized to access this resource.", http.StatusUnauthorized)
-	case t.access == NoAccess:
+	case t.Access("") == hostfake.None: // Azure's tokens have one permission for all repos
 		http.Error(w, "TF401019: The Git repository does not exist or you do not have permissions.", http.StatusNotFound)
-	case push && t.access < Contributor:
+	case hostfake.IsPush(req) && t.Access("") < hostfake.Write:
 		http.Error(w, "TF401027: You need the Git 'GenericContribute' permission.", http.StatusForbidden)
 	default:
 		git.ServeHTTP(w, req)
@@ -291,8 +234,19 @@ func list(w http.ResponseWriter, all []object) {
 	reply(w, http.StatusOK, object{"count": len(all), "value": append([]object{}, all...)})
 }
 
+// part returns a part of a list, of a length that is standard unless given.
+func part(all []object, skip, top string, standard int) []object {
+	from, _ := strconv.Atoi(skip)
+	length, err := strconv.Atoi(top)
+	if err != nil {
+		length = standard
+	}
+	from = min(from, len(all))
+	return all[from:min(from+length, len(all))]
+}
+
 // fail answers with an error, behind a byte order mark as some of Azure's have.
-func fail(w http.ResponseWriter, status int, key, message string) {
+func fail(w http.ResponseWriter, status int, key string, message any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	text, _ := json.Marshal(object{"$id": "1", "message": message, "typeKey": cmp.Or(key, "VssServiceException"),

@@ -2,37 +2,18 @@ package azuredevopsfake
 
 import (
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// status is a status of a commit, or of a pull request.
-type status struct {
-	id                   int
-	sha                  string
-	genre, name, state   string
-	text, target, author string
-	created              time.Time
-}
-
-func (s *status) sameContext(o *status) bool {
-	return s.sha == o.sha && strings.EqualFold(s.genre, o.genre) && strings.EqualFold(s.name, o.name)
-}
-
-// statuses are the statuses of the commits of a repo, the oldest first.
-type statuses struct {
-	repo *Repo
-	all  []*status
-}
-
-func (s *statuses) serve(w http.ResponseWriter, c *call) {
+// serveStatuses answers requests about the statuses of a commit.
+func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
 	sha := c.path[6]
-	if s.repo.git.Commit(sha) == "" { // unsure: the text
+	if r.Git.Commit(sha) == "" { // unsure: the text
 		fail(w, http.StatusNotFound, "GitCommitDoesNotExistException",
 			"TF401175:The version descriptor <Commit: "+sha+" > could not be resolved to a version in the repository "+
-				s.repo.Name)
+				r.Name)
 		return
 	}
 	if c.Method == http.MethodPost {
@@ -46,41 +27,34 @@ func (s *statuses) serve(w http.ResponseWriter, c *call) {
 				"A status needs a name. Parameter name: context.name")
 			return
 		}
-		set := s.add(c.by.login, sha, asked.Context.Genre, asked.Context.Name, asked.State, asked.Description,
-			asked.TargetURL)
-		reply(w, http.StatusCreated, s.show(set))
+		set := r.AddStatus(hostfake.Status{
+			Commit: sha, Context: strings.TrimPrefix(asked.Context.Genre+"/"+asked.Context.Name, "/"), State: asked.State,
+			Description: asked.Description, TargetURL: asked.TargetURL, Login: c.by.Login,
+		})
+		reply(w, http.StatusCreated, r.showStatus(set))
 		return
 	}
 	query := c.URL.Query()
+	all := r.StatusesOf(sha)
+	if query.Get("latestOnly") == "true" {
+		all = r.LatestOf(sha)
+	}
 	var found []object
-	for i, one := range s.all {
-		later := slices.ContainsFunc(s.all[i+1:], one.sameContext)
-		if one.sha == sha && (!later || query.Get("latestOnly") != "true") {
-			found = append(found, s.show(one))
-		}
+	for _, s := range all {
+		found = append(found, r.showStatus(s))
 	}
-	skip, _ := strconv.Atoi(query.Get("skip"))
-	top, err := strconv.Atoi(query.Get("top"))
-	if err != nil {
-		top = 1000
-	}
-	skip = min(skip, len(found))
-	list(w, found[skip:min(skip+top, len(found))])
+	list(w, part(found, query.Get("skip"), query.Get("top"), 1000))
 }
 
-func (s *statuses) add(login, sha, genre, name, state, text, target string) *status {
-	one := &status{len(s.all) + 1, sha, genre, name, state, text, target, login, s.repo.server.now()}
-	s.all = append(s.all, one)
-	return one
-}
-
-func (s *statuses) show(one *status) object {
+func (r *Repo) showStatus(s *hostfake.Status) object {
+	at := strings.LastIndex(s.Context, "/") + 1
 	o := object{
-		"id": one.id, "state": one.state, "context": object{"genre": one.genre, "name": one.name},
-		"createdBy":    s.repo.server.person(one.author).show(),
-		"creationDate": when(one.created), "updatedDate": when(one.created),
+		"id": s.ID, "state": s.State,
+		"context":      object{"genre": strings.TrimSuffix(s.Context[:at], "/"), "name": s.Context[at:]},
+		"createdBy":    r.server.person(s.Login).show(),
+		"creationDate": when(s.Created), "updatedDate": when(s.Created),
 	}
-	for name, value := range map[string]string{"description": one.text, "targetUrl": one.target} {
+	for name, value := range map[string]string{"description": s.Description, "targetUrl": s.TargetURL} {
 		if value != "" {
 			o[name] = value
 		}
@@ -91,30 +65,14 @@ func (s *statuses) show(one *status) object {
 // SetStatus sets the status of a commit as a user does, in a context with or without a genre. As pipelines do, it also
 // sets that of each pull request with this head, which policies read (docs).
 func (r *Repo) SetStatus(login, sha, context, state string) {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	genre, name := "", context
-	if i := strings.LastIndex(context, "/"); i >= 0 {
-		genre, name = context[:i], context[i+1:]
-	}
-	r.statuses.add(login, sha, genre, name, state, "", "")
-	for _, p := range r.pulls {
-		if r.git.Head(p.source) == sha {
-			p.checks[context] = check{sha, state}
+	r.Server.Locked(func() {
+		r.AddStatus(hostfake.Status{Commit: sha, Context: context, State: state, Login: login})
+		for _, p := range r.All {
+			if r.Git.Head(p.Head) == sha {
+				p.checks[context] = check{sha, state}
+			}
 		}
-	}
-}
-
-// Status returns the latest status of a commit in a context, or "".
-func (r *Repo) Status(sha, context string) string {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	for _, s := range slices.Backward(r.statuses.all) {
-		if s.sha == sha && strings.TrimPrefix(s.genre+"/"+s.name, "/") == context {
-			return s.state
-		}
-	}
-	return ""
+	})
 }
 
 // check is the status of a pull request at a commit.

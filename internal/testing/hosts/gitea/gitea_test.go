@@ -33,7 +33,7 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: status %d", url, status)
 		}
 	}
-	want := gitea.Request{Method: http.MethodGet, Path: path, Token: repo.Token, Status: http.StatusOK}
+	want := gitea.Request{Method: http.MethodGet, Path: path, Authorization: "Bearer " + repo.Token, Status: http.StatusOK}
 	if got := repo.Requests(); len(got) != 2 || got[0] != want || got[1] != want {
 		t.Errorf("got %+v", got)
 	}
@@ -101,7 +101,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("status %d, want %d", status, want)
 		}
 	}
-	repo.Fail("", "/labels", 1, gitea.Failure{After: true})
+	repo.Fail("", "/labels", 1, gitea.Failure{Drop: true, After: true})
 	if status := send(t, repo, http.MethodPost, base+"/labels", `{"name": "lost", "color": "#cccccc"}`); status != 0 {
 		t.Errorf("the answer came: status %d", status)
 	}

@@ -5,22 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// PullRequest is a pull request, as people see it.
-type PullRequest struct {
-	Number         int
-	State          string // open, closed, merged
-	Title, Body    string // the title without the prefix of a draft
-	Branch, Target string
-	Draft          bool
-	AutoMerge      bool
-	Labels         []string
-	Asked          []string // whose reviews were requested: "user", "organisation/team"; twice if requested twice
-}
-
-// PullRequests returns all pull requests, oldest first.
-func (r *Repo) PullRequests(t testing.TB) (all []PullRequest) {
+// PullRequests returns all pull requests as people see them, oldest first. A draft's title has no prefix. Gitea does
+// not show the method of auto-merge.
+func (r *Repo) PullRequests(t testing.TB) (all []hostfake.PullRequest) {
 	t.Helper()
 	var list []struct {
 		Number             int
@@ -31,12 +23,12 @@ func (r *Repo) PullRequests(t testing.TB) (all []PullRequest) {
 	}
 	r.API.Send(t, http.MethodGet, "/pulls?state=all&sort=oldest&limit=50", nil, &list)
 	for _, p := range list {
-		one := PullRequest{
-			Number: p.Number, State: p.State, Title: p.Title, Body: p.Body, Branch: p.Head.Label, Target: p.Base.Label,
+		one := hostfake.PullRequest{
+			Number: p.Number, State: p.State, Title: p.Title, Body: p.Body, Head: p.Head.Label, Base: p.Base.Label,
 			Draft: p.Draft,
 		}
 		if p.Merged {
-			one.State = "merged"
+			one.State = hostfake.Merged
 		}
 		if p.Draft {
 			one.Title = strings.TrimPrefix(p.Title, "WIP: ")
@@ -46,7 +38,9 @@ func (r *Repo) PullRequests(t testing.TB) (all []PullRequest) {
 		}
 		var events []event
 		r.API.Send(t, http.MethodGet, fmt.Sprintf("/issues/%d/timeline?limit=50", one.Number), nil, &events)
-		one.readTimeline(r.Owner, events)
+		if r.readTimeline(&one, events); one.State != hostfake.Open {
+			one.AutoMerge = ""
+		}
 		all = append(all, one)
 	}
 	return all
@@ -61,17 +55,17 @@ type event struct {
 }
 
 // readTimeline sets what only the timeline of a pull request contains.
-func (one *PullRequest) readTimeline(owner string, events []event) {
+func (r *Repo) readTimeline(one *hostfake.PullRequest, events []event) {
 	for _, e := range events {
 		switch {
 		case e.Type == "review_request" && e.Team.Name != "":
-			one.Asked = append(one.Asked, owner+"/"+e.Team.Name)
+			one.Asked = append(one.Asked, r.Owner+"/"+e.Team.Name)
 		case e.Type == "review_request" && !e.Removed:
 			one.Asked = append(one.Asked, e.Assignee.Login)
 		case e.Type == "pull_scheduled_merge":
-			one.AutoMerge = true
+			one.AutoMerge = string(githost.UnknownMethod)
 		case e.Type == "pull_cancel_scheduled_merge":
-			one.AutoMerge = false
+			one.AutoMerge = ""
 		}
 	}
 }
@@ -99,13 +93,4 @@ func (r *Repo) Revoke(t testing.TB) {
 	for _, token := range tokens {
 		r.server.send(t, as, http.MethodDelete, fmt.Sprint(path, "/", token.ID), nil, nil)
 	}
-}
-
-// Before runs f once, before the next request with the method whose path has a part: of the API below the repo, or of
-// Git. f may use the server.
-func (r *Repo) Before(method, path string, f func()) {
-	p := r.server.proxy
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.before = append(p.before, &hook{method, path, "/" + r.Owner + "/" + r.Name, f})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // Bot is the user of the provider in the tests. It may write to each repo.
@@ -64,6 +66,8 @@ type object = map[string]any
 
 // Repo is a private repo of an organisation of its own.
 type Repo struct {
+	*hostfake.Traffic // with the token, which fails and is logged
+
 	Owner, Name string
 	URL         string // for the provider
 	Token       string // of a user of its own that may write; see [Repo.Login]
@@ -94,6 +98,7 @@ func (s *Server) addRepo(t testing.TB, name string, commit bool, users ...string
 	s.mu.Unlock()
 	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s}
 	r.Token, r.URL = s.Token(t, r.Login), s.URL+"/"+r.Owner+"/"+r.Name
+	r.Traffic = s.proxy.trafficOf(r.Token)
 	r.API = API{s, "/repos/" + r.Owner + "/" + r.Name}
 	s.call(t, s.admin, http.MethodPost, "/orgs", object{"username": r.Owner}, nil)
 	r.AddTeam(t, "machines", r.Login)
@@ -125,27 +130,6 @@ func (r *Repo) Remote() string {
 // RemoteAs returns the repo's URL with the credential of a user, for Git.
 func (r *Repo) RemoteAs(login string) string {
 	return strings.Replace(r.URL, "://", "://"+login+":"+r.server.tokenOf(login)+"@", 1)
-}
-
-// Requests returns the requests of the provider with the repo's token so far.
-func (r *Repo) Requests(tokens ...string) []Request {
-	return r.server.proxy.requests(append(tokens, r.Token)...)
-}
-
-// Fail makes the next requests with the repo's token fail, if their path contains a part. An empty method matches all.
-func (r *Repo) Fail(method, path string, times int, failure Failure) {
-	p := r.server.proxy
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failures = append(p.failures, &failing{method, path, r.Token, times, failure})
-}
-
-// StopFailing ends the failures that [Repo.Fail] began.
-func (r *Repo) StopFailing() {
-	p := r.server.proxy
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failures = slices.DeleteFunc(p.failures, func(f *failing) bool { return f.token == r.Token })
 }
 
 // Open opens a pull request as a user.

@@ -21,31 +21,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// Access is the permission of a token for a repo.
-type Access int
+// Access is the permission of a token for a repo, which is named "owner/name".
+type Access = hostfake.Access
 
 // The permissions.
 const (
-	None Access = iota
-	Read
-	Write
+	Read  = hostfake.Read
+	Write = hostfake.Write
 )
-
-type token struct {
-	login       string
-	everywhere  Access
-	repos       map[string]Access
-	permissions map[string]string // of an installation: "read" or "write"; nil: all
-	expires     time.Time         // zero: never
-}
-
-// AddToken creates a token of a user for these repos ("owner/name") only. All repos are private.
-func (s *Server) AddToken(value, login string, repos map[string]Access) {
-	s.locked(func() { s.tokens[value] = &token{login: login, repos: repos} })
-}
-
-// Revoke revokes a token.
-func (s *Server) Revoke(value string) { s.locked(func() { delete(s.tokens, value) }) }
 
 // App is a GitHub App with one installation, for all repos.
 type App struct {
@@ -67,14 +50,14 @@ func (s *Server) AddApp(t testing.TB) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.apps) + 1
 	app := &App{
-		ID: strconv.Itoa(100 + n), InstallationID: strconv.Itoa(4000 + n), public: &key.PublicKey,
+		public:     &key.PublicKey,
 		PrivateKey: string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
 	}
-	s.apps = append(s.apps, app)
+	s.Locked(func() {
+		s.apps = append(s.apps, app)
+		app.ID, app.InstallationID = strconv.Itoa(100+len(s.apps)), strconv.Itoa(4000+len(s.apps))
+	})
 	return app
 }
 
@@ -103,10 +86,10 @@ func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
 	if asked.Permissions == nil {
 		asked.Permissions = app.Permissions
 	}
-	t := &token{login: "kalypso[bot]", permissions: asked.Permissions,
-		expires: s.now().Add(installationTokenLife).UTC().Truncate(time.Second)}
+	t := &hostfake.Token{Login: "kalypso[bot]", Permissions: asked.Permissions,
+		Expires: s.Now().Add(installationTokenLife).UTC().Truncate(time.Second)}
 	if asked.Repositories == nil {
-		t.everywhere = Write
+		t.Repos = hostfake.Everywhere(Write)
 	}
 	for _, name := range asked.Repositories {
 		found := app.repo(s, name)
@@ -115,7 +98,7 @@ func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
 				"There is at least one repository that does not exist or is not accessible to the parent installation.")
 			return
 		}
-		t.repos = map[string]Access{found: Write}
+		t.Repos = map[string]Access{found: Write}
 	}
 	for name, access := range asked.Permissions {
 		if app.Permissions != nil && app.Permissions[name] != "write" && app.Permissions[name] != access {
@@ -125,15 +108,15 @@ func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
 	}
 	app.given++
 	value := fmt.Sprintf("ghs_canaryOfApp%sNumber%d", app.ID, app.given)
-	s.tokens[value] = t
-	reply(w, http.StatusCreated, object{"token": value, "expires_at": t.expires.Format(time.RFC3339)})
+	s.Issue(value, t)
+	reply(w, http.StatusCreated, object{"token": value, "expires_at": t.Expires.Format(time.RFC3339)})
 }
 
 // repo is the full name of a repo for which the app is installed, or "".
 func (a *App) repo(s *Server, name string) string {
 	for _, r := range s.repos {
-		if strings.EqualFold(after(strings.Replace(r.Name, "/", ":", 1)), name) &&
-			(a.Repos == nil || slices.Contains(a.Repos, r.Name)) {
+		_, short, _ := strings.Cut(r.Name, "/")
+		if strings.EqualFold(short, name) && (a.Repos == nil || slices.Contains(a.Repos, r.Name)) {
 			return r.Name
 		}
 	}
@@ -157,7 +140,7 @@ func (s *Server) appOf(req *http.Request) (*App, string) {
 	if err != nil || !decodePart(parts[0], &header) || !decodePart(parts[1], &claims) || header.Alg != "RS256" {
 		return nil, undecodable
 	}
-	now := s.now().Unix()
+	now := s.Now().Unix()
 	switch {
 	case claims.Iat > now:
 		return nil, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
@@ -181,23 +164,10 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(text, into) == nil
 }
 
-// tokenOf returns the token of a value, or nil if it does not exist or has expired.
-func (s *Server) tokenOf(value string) *token {
-	t := s.tokens[value]
-	if t == nil || !t.expires.IsZero() && !s.now().Before(t.expires) {
-		return nil
-	}
-	return t
-}
-
-func (t *token) access(repo string) Access {
-	return max(t.everywhere, t.repos[repo])
-}
-
-// may reports whether the token has a permission.
-func (t *token) may(permission string, need Access) bool {
-	granted := t.permissions[permission]
-	return t.permissions == nil || granted == "write" || granted == "read" && need == Read
+// may reports whether a token has a permission.
+func may(t *hostfake.Token, permission string, need Access) bool {
+	granted := t.Permissions[permission]
+	return t.Permissions == nil || granted == "write" || granted == "read" && need == Read
 }
 
 // issuePath matches the requests about issues that pull requests do not share.
@@ -217,10 +187,10 @@ func permissionFor(path string) string {
 }
 
 // caller returns the token of the request, or answers with an error.
-func (a *api) caller(w http.ResponseWriter, req *http.Request) *token {
+func (a *api) caller(w http.ResponseWriter, req *http.Request) *hostfake.Token {
 	kind, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	if strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "token") {
-		if t := a.server.tokenOf(value); t != nil {
+		if t := a.server.TokenOf(value); t != nil {
 			return t
 		}
 		fail(w, http.StatusUnauthorized, "Bad credentials")
@@ -232,20 +202,20 @@ func (a *api) caller(w http.ResponseWriter, req *http.Request) *token {
 }
 
 // opened returns the repo of the request if the caller has access, or answers with an error.
-func (a *api) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *token) {
+func (a *api) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *hostfake.Token) {
 	t := a.caller(w, req)
 	if t == nil {
 		return nil, nil
 	}
 	r := a.server.repos[strings.ToLower(req.PathValue("owner")+"/"+req.PathValue("name"))]
 	switch {
-	case r == nil || t.access(r.Name) == None:
+	case r == nil || t.Access(r.Name) == hostfake.None:
 		fail(w, http.StatusNotFound, "Not Found")
 		return nil, nil
-	case t.access(r.Name) < need:
+	case t.Access(r.Name) < need:
 		fail(w, http.StatusForbidden, "Resource not accessible by personal access token")
 		return nil, nil
-	case !t.may(permissionFor(req.URL.Path), need):
+	case !may(t, permissionFor(req.URL.Path), need):
 		fail(w, http.StatusForbidden, "Resource not accessible by integration")
 		return nil, nil
 	}
@@ -257,22 +227,23 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Han
 	_, value, basic := req.BasicAuth()
 	push := hostfake.IsPush(req)
 	path := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
-	s.mu.Lock()
-	t := s.tokenOf(value)
+	var t *hostfake.Token
 	var r *Repo
-	if len(path) > 1 {
-		r = s.repos[strings.ToLower(path[0]+"/"+strings.TrimSuffix(path[1], ".git"))]
-	}
-	s.mu.Unlock()
+	s.Locked(func() {
+		t = s.TokenOf(value)
+		if len(path) > 1 {
+			r = s.repos[strings.ToLower(path[0]+"/"+strings.TrimSuffix(path[1], ".git"))]
+		}
+	})
 	switch {
 	case !basic || t == nil:
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
 			http.StatusUnauthorized)
-	case r == nil || t.access(r.Name) == None:
+	case r == nil || t.Access(r.Name) == hostfake.None:
 		http.Error(w, "Repository not found.", http.StatusNotFound)
-	case push && (t.access(r.Name) < Write || !t.may("contents", Write)), !t.may("contents", Read):
-		http.Error(w, "Permission to "+r.Name+".git denied to "+t.login+".", http.StatusForbidden)
+	case push && (t.Access(r.Name) < Write || !may(t, "contents", Write)), !may(t, "contents", Read):
+		http.Error(w, "Permission to "+r.Name+".git denied to "+t.Login+".", http.StatusForbidden)
 	default:
 		git.ServeHTTP(w, req)
 	}

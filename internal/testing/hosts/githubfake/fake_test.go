@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -285,11 +287,12 @@ func TestLabelsReviewersDraftAutoMerge(t *testing.T) {
 	c.expect(405, `Required status check \"ci\" is expected.`, "PUT", pulls+"/1/merge", object{})
 	want := []githubfake.PullRequest{{
 		Number: 1, Title: "Change change", Body: "Text", Head: "change", Base: "main",
-		HeadCommit: gitserver.Rev(t, r.Path, "change"),
-		State:      "open", Author: "kalypso-bot", AutoMerge: "squash", Labels: []string{"platform"},
-		Reviewers: []string{"ann"}, Teams: []string{"platform"},
+		HeadCommit: gitserver.Rev(t, r.Path, "change"), BaseCommit: gitserver.Rev(t, r.Path, "main"),
+		State: "open", Author: "kalypso-bot", AutoMerge: "squash", AutoMergeBy: "kalypso-bot", Labels: []string{"platform"},
+		Reviewers: []string{"ann"}, Teams: []string{"platform"}, Asked: []string{"ann", "acme/platform"},
 	}}
-	if diff := cmp.Diff(want, r.PullRequests()); diff != "" {
+	times := cmpopts.IgnoreTypes(time.Time{})
+	if diff := cmp.Diff(want, r.PullRequests(), times); diff != "" {
 		t.Error(diff)
 	}
 	r.SetStatus(want[0].HeadCommit, "ci", "success")
@@ -341,7 +344,7 @@ func TestPeople(t *testing.T) {
 		t.Errorf("it is %s", s)
 	}
 	r.Reopen(t, n)
-	r.Edit(t, n, "Other")
+	r.Edit(t, n, "Mine", "Other")
 	if p := r.PullRequests()[0]; p.State != "open" || p.Body != "Other" || p.Author != "ann" {
 		t.Errorf("it is %+v", p)
 	}

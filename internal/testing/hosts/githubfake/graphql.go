@@ -7,6 +7,8 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // graphql implements what the REST API lacks: auto-merge, merge queues, draft pull requests, and the statuses of many
@@ -36,10 +38,10 @@ func (a *api) graphql(w http.ResponseWriter, req *http.Request) {
 	case p == nil:
 		kind = "NOT_FOUND"
 		message = "Could not resolve to a node with the global id of '" + asked.Variables["id"] + "'."
-	case t.access(p.repo.Name) < Write:
+	case t.Access(p.repo.Name) < Write:
 		kind, message = "FORBIDDEN", "Resource not accessible by personal access token"
 	case aboutPull:
-		reply(w, http.StatusOK, object{"data": object{"node": p.showQueue(), "viewer": object{"login": t.login}}})
+		reply(w, http.StatusOK, object{"data": object{"node": p.showQueue(), "viewer": object{"login": t.Login}}})
 		return
 	default:
 		kind, message = p.mutate(t, asked.Query, asked.Variables)
@@ -52,11 +54,11 @@ func (a *api) graphql(w http.ResponseWriter, req *http.Request) {
 }
 
 // pullOf returns the pull request with a node ID that a caller may see, or nil.
-func (a *api) pullOf(id string, t *token) *pull {
+func (a *api) pullOf(id string, t *hostfake.Token) *pull {
 	for _, repo := range a.server.repos {
-		repo.pulls.sync()
-		for _, candidate := range repo.pulls.all {
-			if candidate.nodeID() == id && t.access(repo.Name) > None {
+		repo.sync()
+		for _, candidate := range repo.All {
+			if candidate.nodeID() == id && t.Access(repo.Name) > hostfake.None {
 				return candidate
 			}
 		}
@@ -65,42 +67,42 @@ func (a *api) pullOf(id string, t *token) *pull {
 }
 
 // mutate carries out a mutation, or returns the type of an error and its message.
-func (p *pull) mutate(t *token, query string, variables map[string]string) (kind, message string) {
+func (p *pull) mutate(t *hostfake.Token, query string, variables map[string]string) (kind, message string) {
 	const unprocessable = "UNPROCESSABLE"
 	switch {
 	case strings.Contains(query, "enablePullRequestAutoMerge("):
 		switch {
-		case p.state != "open":
+		case p.State != hostfake.Open:
 			return unprocessable, "Pull request is closed"
-		case p.draft:
+		case p.Draft:
 			return unprocessable, "Pull request is a draft"
-		case p.autoMerge != "":
+		case p.AutoMerge != "":
 			return unprocessable, "Auto merge is already enabled"
-		case p.queuedBy != "":
+		case p.QueuedBy != "":
 			return unprocessable, "Pull request is already in the merge queue"
 		case p.waitsFor() == "":
 			return unprocessable, "Pull request Pull request is in " + p.mergeable() + " status"
 		}
-		p.autoMerge, p.autoMergeBy = strings.ToLower(variables["method"]), t.login
+		p.SetAutoMerge(t.Login, strings.ToLower(variables["method"]))
 	case strings.Contains(query, "disablePullRequestAutoMerge("):
-		if p.autoMerge == "" {
+		if p.AutoMerge == "" {
 			return unprocessable, "Can't disable auto-merge for this pull request"
 		}
-		p.autoMerge = ""
+		p.AutoMerge = ""
 	case strings.Contains(query, "convertPullRequestToDraft("):
 		if p.repo.noDrafts {
-			return "FORBIDDEN", t.login + " does not have permission to convert the pull request " + p.nodeID() + " to draft."
+			return "FORBIDDEN", t.Login + " does not have permission to convert the pull request " + p.nodeID() + " to draft."
 		}
-		p.draft, p.queuedBy = true, ""
+		p.Draft, p.QueuedBy = true, ""
 	case strings.Contains(query, "enqueuePullRequest("):
-		return p.enqueue(t.login, variables["head"])
+		return p.enqueue(t.Login, variables["head"])
 	case strings.Contains(query, "dequeuePullRequest("):
-		if p.queuedBy == "" {
+		if p.QueuedBy == "" {
 			return unprocessable, "Pull request is not in the merge queue"
 		}
-		p.queuedBy = ""
+		p.QueuedBy = ""
 	case strings.Contains(query, "markPullRequestReadyForReview("):
-		p.draft = false
+		p.Draft = false
 		p.mergeWhenReady()
 	default:
 		return unprocessable, "The fake does not know this query"

@@ -23,8 +23,8 @@ func (a *api) listIssues(w http.ResponseWriter, req *http.Request) {
 	for _, i := range r.Issues.Newest() {
 		all = append(all, showIssue(i))
 	}
-	for _, p := range r.pulls.all { // GitHub lists them too
-		all = append(all, object{"number": p.number, "title": p.title, "body": p.body, "state": p.state,
+	for _, p := range r.All { // GitHub lists them too
+		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(),
 			"pull_request": object{"url": r.URL}})
 	}
 	reply(w, http.StatusOK, page(w, req, all))
@@ -43,8 +43,8 @@ func (a *api) openIssue(w http.ResponseWriter, req *http.Request) {
 		invalid(w, "Issue", "title", "is missing or too long")
 		return
 	}
-	r.pulls.numbers++
-	reply(w, http.StatusCreated, showIssue(r.Issues.Add(r.pulls.numbers, asked.Title, asked.Body, asked.Labels)))
+	r.numbers++
+	reply(w, http.StatusCreated, showIssue(r.Issues.Add(r.numbers, asked.Title, asked.Body, asked.Labels)))
 }
 
 // issueEdit is the body of a request about an issue.
@@ -109,20 +109,18 @@ func (a *api) routeIssues() {
 			return
 		}
 		for _, label := range asked {
-			if !containsFold(p.labels, label) {
-				p.labels = append(p.labels, label)
-			}
+			p.AddLabel(label)
 		}
 		reply(w, http.StatusOK, p.show()["labels"])
 	}))
 	a.mux.HandleFunc("DELETE "+labels+"/{label}",
 		a.numbered(Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
 			label := req.PathValue("label")
-			if !containsFold(p.labels, label) {
+			if !hostfake.ContainsFold(p.Labels, label) {
 				fail(w, http.StatusNotFound, "Label does not exist")
 				return
 			}
-			p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return strings.EqualFold(l, label) })
+			p.Labels = slices.DeleteFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 			reply(w, http.StatusOK, p.show()["labels"])
 		}))
 	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline",
@@ -132,9 +130,9 @@ func (a *api) routeIssues() {
 // timeline lists the review requests.
 func (p *pull) timeline(w http.ResponseWriter, req *http.Request) {
 	all := []object{}
-	for _, name := range p.asked {
+	for _, name := range p.Asked {
 		event := object{"event": "review_requested"}
-		if team, ok := strings.CutPrefix(name, "team:"); ok {
+		if _, team, ok := strings.Cut(name, "/"); ok {
 			event["requested_team"] = object{"slug": team}
 		} else {
 			event["requested_reviewer"] = object{"login": name}
@@ -142,10 +140,6 @@ func (p *pull) timeline(w http.ResponseWriter, req *http.Request) {
 		all = append(all, event, object{"event": "labeled"})
 	}
 	reply(w, http.StatusOK, page(w, req, all))
-}
-
-func containsFold(all []string, s string) bool {
-	return slices.ContainsFunc(all, func(o string) bool { return strings.EqualFold(o, s) })
 }
 
 func (p *pull) requestReviewers(w http.ResponseWriter, req *http.Request) {
@@ -157,7 +151,7 @@ func (p *pull) requestReviewers(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	for _, user := range asked.Reviewers {
-		if user == p.author {
+		if user == p.Author {
 			fail(w, http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
 			return
 		}
@@ -176,16 +170,14 @@ func (p *pull) requestReviewers(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
-	for _, into := range []struct {
-		list  *[]string
-		names []string
-		kind  string
-	}{{&p.reviewers, asked.Reviewers, ""}, {&p.teams, asked.TeamReviewers, "team:"}} {
-		for _, name := range into.names {
-			p.asked = append(p.asked, into.kind+name)
-			if !slices.Contains(*into.list, name) {
-				*into.list = append(*into.list, name)
-			}
+	for _, user := range asked.Reviewers {
+		p.Ask(user)
+	}
+	owner, _, _ := strings.Cut(p.repo.Name, "/")
+	for _, team := range asked.TeamReviewers {
+		p.Asked = append(p.Asked, owner+"/"+team)
+		if !slices.Contains(p.Teams, team) {
+			p.Teams = append(p.Teams, team)
 		}
 	}
 	reply(w, http.StatusCreated, p.show())

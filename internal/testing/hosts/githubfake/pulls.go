@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // The maximum lengths of a title and a description, in characters.
@@ -17,22 +19,12 @@ const (
 	maxBody  = 65536
 )
 
+// PullRequest is a pull request, as tests see it.
+type PullRequest = hostfake.PullRequest
+
 type pull struct {
-	repo                     *Repo
-	number                   int
-	title, body              string
-	head, base               string // branches
-	headCommit, baseCommit   string
-	state                    string // open, closed
-	merged, draft            bool
-	mergeCommit              string
-	author                   string
-	labels, reviewers, teams []string
-	reviewed                 []string // users
-	asked                    []string // all reviewers who were ever requested: "user", "team:slug"
-	autoMerge, autoMergeBy   string   // method, and login
-	queuedBy                 string   // login; "": it is in no merge queue
-	created, updated, closed time.Time
+	hostfake.PullRequest
+	repo *Repo
 }
 
 func (a *api) routePulls() {
@@ -46,7 +38,7 @@ func (a *api) routePulls() {
 	a.onPull("POST", "/requested_reviewers", Write, (*pull).requestReviewers)
 	a.onPull("GET", "/reviews", Read, func(p *pull, w http.ResponseWriter, req *http.Request) {
 		all := []object{}
-		for _, user := range p.reviewed {
+		for _, user := range p.Approvals {
 			all = append(all, object{"user": object{"login": user}, "state": "APPROVED"})
 		}
 		reply(w, http.StatusOK, page(w, req, all))
@@ -68,10 +60,10 @@ func (a *api) numbered(need Access, do pullHandler) http.HandlerFunc {
 		if r == nil {
 			return
 		}
-		r.pulls.sync()
+		r.sync()
 		number, _ := strconv.Atoi(req.PathValue("number"))
-		p := r.pulls.find(number)
-		if p == nil {
+		p, found := r.Find(number)
+		if !found {
 			fail(w, http.StatusNotFound, "Not Found")
 			return
 		}
@@ -84,24 +76,24 @@ func (a *api) listPulls(w http.ResponseWriter, req *http.Request) {
 	if r == nil {
 		return
 	}
-	r.pulls.sync()
+	r.sync()
 	query := req.URL.Query()
 	state := cmp.Or(query.Get("state"), "open")
 	owner, _, _ := strings.Cut(r.Name, "/")
+	headOwner, headBranch, _ := strings.Cut(query.Get("head"), ":")
 	var found []*pull
-	for _, p := range r.pulls.all {
-		head := query.Get("head")
-		if (state == "all" || p.state == state) &&
-			(head == "" || strings.EqualFold(owner, before(head)) && after(head) == p.head) &&
-			(query.Get("base") == "" || query.Get("base") == p.base) {
+	for _, p := range r.All {
+		if (state == "all" || p.shownState() == state) &&
+			(query.Get("head") == "" || strings.EqualFold(owner, headOwner) && headBranch == p.Head) &&
+			(query.Get("base") == "" || query.Get("base") == p.Base) {
 			found = append(found, p)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b *pull) int {
 		if query.Get("sort") == "updated" {
-			return a.updated.Compare(b.updated)
+			return a.Updated.Compare(b.Updated)
 		}
-		return cmp.Compare(a.number, b.number)
+		return cmp.Compare(a.Number, b.Number)
 	})
 	if cmp.Or(query.Get("direction"), map[bool]string{true: "desc",
 		false: "asc"}[cmp.Or(query.Get("sort"), "created") == "created"]) == "desc" {
@@ -115,9 +107,6 @@ func (a *api) listPulls(w http.ResponseWriter, req *http.Request) {
 	}
 	reply(w, http.StatusOK, all)
 }
-
-func before(head string) string { b, _, _ := strings.Cut(head, ":"); return b }
-func after(head string) string  { _, a, _ := strings.Cut(head, ":"); return a }
 
 // page returns one page of a list, and links to the next one.
 func page[T any](w http.ResponseWriter, req *http.Request, all []T) []T {
@@ -152,52 +141,57 @@ func (a *api) openPull(w http.ResponseWriter, req *http.Request) {
 		fail(w, http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
 		return
 	}
-	p, problem := r.pulls.open(t.login, value(asked.Title), value(asked.Body), value(asked.Head), value(asked.Base),
+	p, refused := r.open(t.Login, value(asked.Head), value(asked.Base), value(asked.Title), value(asked.Body),
 		asked.Draft)
-	if problem != nil {
-		fail(w, http.StatusUnprocessableEntity, "Validation Failed", problem)
+	if refused != nil {
+		problem, _ := refused.Message.(object)
+		fail(w, refused.Status, "Validation Failed", problem)
 		return
 	}
 	reply(w, http.StatusCreated, p.show())
 }
 
 // open opens a pull request, or returns GitHub's error.
-func (ps *pulls) open(author, title, body, head, base string, draft bool) (*pull, object) {
-	r := ps.repo
-	ps.sync()
+func (r *Repo) open(author, head, base, title, body string, draft bool) (*pull, *hostfake.Refusal) {
+	r.sync()
 	owner, _, _ := strings.Cut(r.Name, "/")
 	branch := strings.TrimPrefix(head, owner+":")
-	headCommit, baseCommit := r.git.Head(branch), r.git.Head(base)
+	headCommit, baseCommit := r.Git.Head(branch), r.Git.Head(base)
+	_, isOpen := r.IsOpen(branch, base)
+	wrong := func(code, field string) object {
+		return object{"resource": "PullRequest", "code": code, "field": field}
+	}
 	custom := func(message string) object {
 		return object{"resource": "PullRequest", "code": "custom", "message": message}
 	}
+	var problem object
 	switch {
 	case title == "":
-		return nil, object{"resource": "PullRequest", "code": "missing_field", "field": "title"}
+		problem = wrong("missing_field", "title")
 	case len([]rune(title)) > maxTitle:
-		return nil, custom(fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
+		problem = custom(fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
 	case len([]rune(body)) > maxBody:
-		return nil, custom(fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
+		problem = custom(fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
 	case headCommit == "":
-		return nil, object{"resource": "PullRequest", "code": "invalid", "field": "head"}
+		problem = wrong("invalid", "head")
 	case baseCommit == "":
-		return nil, object{"resource": "PullRequest", "code": "invalid", "field": "base"}
-	case slices.ContainsFunc(ps.all, func(p *pull) bool {
-		return p.state == "open" && p.head == branch &&
-			p.base == base
-	}):
-		return nil, custom("A pull request already exists for " + owner + ":" + branch + ".")
-	case r.git.Contains(baseCommit, headCommit):
-		return nil, custom("No commits between " + base + " and " + branch)
+		problem = wrong("invalid", "base")
+	case isOpen:
+		problem = custom("A pull request already exists for " + owner + ":" + branch + ".")
+	case r.Git.Contains(baseCommit, headCommit):
+		problem = custom("No commits between " + base + " and " + branch)
 	}
-	ps.numbers++
-	now := r.server.now()
-	p := &pull{
-		repo: r, number: ps.numbers, title: title, body: body, head: branch, base: base, draft: draft, state: "open",
-		author: author, created: now, updated: now,
+	if problem != nil {
+		return nil, &hostfake.Refusal{Status: http.StatusUnprocessableEntity, Message: problem}
 	}
+	r.numbers++
+	now := r.Server.Now()
+	p := &pull{hostfake.PullRequest{
+		Number: r.numbers, Title: title, Body: body, Head: branch, Base: base, Draft: draft, State: hostfake.Open,
+		Author: author, Created: now, Updated: now,
+	}, r}
 	p.moveTo(headCommit, baseCommit)
-	ps.all = append(ps.all, p)
+	r.All = append(r.All, p)
 	return p, nil
 }
 
@@ -213,49 +207,32 @@ func (p *pull) edit(w http.ResponseWriter, req *http.Request) {
 	case len([]rune(value(asked.Body))) > maxBody:
 		invalid(w, "PullRequest", "body", fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
 		return
-	case value(asked.State) == "open" && p.merged:
+	case value(asked.State) == "open" && p.State == hostfake.Merged:
 		invalid(w, "PullRequest", "state", "state cannot be changed. The pull request is merged.")
 		return
-	case value(asked.State) == "open" && p.state == "closed":
-		if problem := p.reopen(); problem != "" {
-			invalid(w, "PullRequest", "state", problem)
+	case value(asked.State) == "open" && p.State == hostfake.Closed:
+		if err := p.Reopen(); err != nil {
+			invalid(w, "PullRequest", "state", err.Error())
 			return
 		}
-	case value(asked.State) == "closed" && p.state == "open":
-		p.close()
+	case value(asked.State) == "closed" && p.State == hostfake.Open:
+		p.End(hostfake.Closed, p.repo.Server.Now())
 	}
-	if asked.Title != nil {
-		p.title = *asked.Title
+	for text, given := range map[*string]*string{&p.Title: asked.Title, &p.Body: asked.Body, &p.Base: asked.Base} {
+		if given != nil {
+			*text = *given
+		}
 	}
-	if asked.Body != nil {
-		p.body = *asked.Body
-	}
-	if asked.Base != nil {
-		p.base = *asked.Base
-	}
-	p.updated = p.repo.server.now()
+	p.Updated = p.repo.Server.Now()
 	reply(w, http.StatusOK, p.show())
 }
 
-// reopen reopens a closed pull request, or returns the reason why not.
-func (p *pull) reopen() string {
-	head, base := p.repo.git.Head(p.head), p.repo.git.Head(p.base)
-	switch {
-	case head == "":
-		return "state cannot be changed. The " + p.head + " branch has been deleted."
-	case slices.ContainsFunc(p.repo.pulls.all, func(o *pull) bool {
-		return o.state == "open" && o.head == p.head &&
-			o.base == p.base
-	}):
-		return "state cannot be changed. There is already an open pull request from " + p.head + " to " + p.base + "."
-	case !p.repo.git.Contains(head, p.headCommit):
-		return "state cannot be changed. The " + p.head + " branch was force-pushed or recreated."
-	case p.repo.git.Contains(base, head):
-		return "state cannot be changed. There are no new commits on the " + p.head + " branch."
+// shownState returns the state in the API, which has none for merged ones.
+func (p *pull) shownState() string {
+	if p.State == hostfake.Merged {
+		return hostfake.Closed
 	}
-	p.state, p.closed = "open", time.Time{}
-	p.moveTo(head, base)
-	return ""
+	return p.State
 }
 
 // show returns a pull request in the API's format.
@@ -276,26 +253,26 @@ func (p *pull) show() object {
 	owner, name, _ := strings.Cut(p.repo.Name, "/")
 	repo := object{"name": name, "full_name": p.repo.Name, "owner": object{"login": owner}}
 	o := object{
-		"number": p.number, "node_id": p.nodeID(), "html_url": fmt.Sprintf("%s/pull/%d", p.repo.URL, p.number),
-		"title": p.title, "body": p.body, "state": p.state, "draft": p.draft, "merged": p.merged,
-		"user":   object{"login": p.author},
-		"head":   object{"ref": p.head, "sha": p.headCommit, "label": owner + ":" + p.head, "repo": repo},
-		"base":   object{"ref": p.base, "sha": p.baseCommit, "label": owner + ":" + p.base, "repo": repo},
-		"labels": named("name", p.labels), "requested_reviewers": named("login", p.reviewers),
-		"requested_teams": named("slug", p.teams),
-		"created_at":      when(p.created), "updated_at": when(p.updated), "closed_at": when(p.closed), "merged_at": nil,
-		"merge_commit_sha": p.mergeCommit, "auto_merge": nil,
+		"number": p.Number, "node_id": p.nodeID(), "html_url": fmt.Sprintf("%s/pull/%d", p.repo.URL, p.Number),
+		"title": p.Title, "body": p.Body, "state": p.shownState(), "draft": p.Draft, "merged": p.State == hostfake.Merged,
+		"user":   object{"login": p.Author},
+		"head":   object{"ref": p.Head, "sha": p.HeadCommit, "label": owner + ":" + p.Head, "repo": repo},
+		"base":   object{"ref": p.Base, "sha": p.BaseCommit, "label": owner + ":" + p.Base, "repo": repo},
+		"labels": named("name", p.Labels), "requested_reviewers": named("login", p.Reviewers),
+		"requested_teams": named("slug", p.Teams),
+		"created_at":      when(p.Created), "updated_at": when(p.Updated), "closed_at": when(p.Ended), "merged_at": nil,
+		"merge_commit_sha": p.MergeCommit, "auto_merge": nil,
 	}
-	if p.merged {
-		o["merged_at"] = when(p.closed)
+	if p.State == hostfake.Merged {
+		o["merged_at"] = when(p.Ended)
 	} else {
 		// While the pull request is open, GitHub shows a commit of its own that tests the merge.
 		o["merge_commit_sha"] = strings.Repeat("7e57", 10)
 	}
-	if p.autoMerge != "" {
-		o["auto_merge"] = object{"merge_method": p.autoMerge}
+	if p.AutoMerge != "" {
+		o["auto_merge"] = object{"merge_method": p.AutoMerge}
 	}
 	return o
 }
 
-func (p *pull) nodeID() string { return fmt.Sprintf("PR_%s#%d", p.repo.Name, p.number) }
+func (p *pull) nodeID() string { return fmt.Sprintf("PR_%s#%d", p.repo.Name, p.Number) }

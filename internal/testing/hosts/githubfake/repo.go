@@ -1,8 +1,8 @@
 package githubfake
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +12,9 @@ import (
 
 // Repo is a private repo of a [Server].
 type Repo struct {
+	hostfake.Pulls[*pull]
+	*hostfake.Statuses
+
 	Name string // owner/name
 	Path string // of the bare repository
 	URL  string // for Git over HTTP
@@ -20,12 +23,11 @@ type Repo struct {
 	// MergeQueues are its merge queues.
 	MergeQueues MergeQueues
 
-	server    *Server
-	git       hostfake.Repo
-	pulls     *pulls
-	statuses  *statuses
-	required  map[string][]string // branch → the contexts whose success its merges need
-	queues    map[string]bool     // branches with a merge queue
+	numbers   int                   // of pull requests and issues alike
+	checkRuns map[string][]checkRun // by commit
+	commits   map[string]bool       // commits that exist
+	required  map[string][]string   // branch → the contexts whose success its merges need
+	queues    map[string]bool       // branches with a merge queue
 	keepsOpen bool
 	noDrafts  bool
 	teams     []string
@@ -37,16 +39,18 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	t.Helper()
 	git := s.Server.AddRepo(t, name+".git")
 	r := &Repo{
-		Name: name, Path: git.Dir, URL: s.URL + "/" + name, server: s, git: git,
-		required: map[string][]string{}, queues: map[string]bool{}, statuses: &statuses{
-			git: git, now: s.now, byCommit: map[string][]status{}, checkRuns: map[string][]checkRun{},
-			commits: map[string]bool{},
+		Name: name, Path: git.Dir, URL: s.URL + "/" + name,
+		Statuses: hostfake.NewStatuses(s.Server, false), checkRuns: map[string][]checkRun{}, commits: map[string]bool{},
+		required: map[string][]string{}, queues: map[string]bool{},
+	}
+	r.MergeQueues = MergeQueues{r}
+	r.Pulls = hostfake.Pulls[*pull]{
+		Git: git, Server: s.Server, Sync: r.sync,
+		OpenAs: func(author, head, base, title, body string) (*pull, *hostfake.Refusal) {
+			return r.open(author, head, base, title, body, false)
 		},
 	}
-	r.pulls, r.MergeQueues = &pulls{repo: r}, MergeQueues{r}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.repos[strings.ToLower(name)] = r
+	s.Locked(func() { s.repos[strings.ToLower(name)] = r })
 	return r
 }
 
@@ -57,60 +61,46 @@ func (r *Repo) Protect(t testing.TB, branches ...string) {
 		"error: Changes must be made through a pull request.", branches...)
 }
 
-// DeleteBranch deletes a branch as a person does.
-func (r *Repo) DeleteBranch(t testing.TB, branch string) {
-	t.Helper()
-	r.git.DeleteBranch(t, branch)
-}
-
 // RequireStatus requires successful statuses in these contexts for merges into a branch.
 func (r *Repo) RequireStatus(branch string, contexts ...string) {
-	r.server.locked(func() { r.required[branch] = contexts })
+	r.Server.Locked(func() { r.required[branch] = contexts })
 }
 
 // KeepOpen keeps a pull request open when its head branch is deleted. GitHub closes it, but not immediately.
-func (r *Repo) KeepOpen() { r.server.locked(func() { r.keepsOpen = true }) }
+func (r *Repo) KeepOpen() { r.Server.Locked(func() { r.keepsOpen = true }) }
 
 // NoDrafts makes the repo refuse drafts, like a private repo whose plan lacks them.
-func (r *Repo) NoDrafts() { r.server.locked(func() { r.noDrafts = true }) }
+func (r *Repo) NoDrafts() { r.Server.Locked(func() { r.noDrafts = true }) }
 
 // AddTeam adds a team that can review.
-func (r *Repo) AddTeam(slug string) { r.server.locked(func() { r.teams = append(r.teams, slug) }) }
+func (r *Repo) AddTeam(slug string) { r.Server.Locked(func() { r.teams = append(r.teams, slug) }) }
 
 // AddOutsider adds a user who is not a collaborator, so that no review by the user can be requested.
 func (r *Repo) AddOutsider(login string) {
-	r.server.locked(func() { r.outsiders = append(r.outsiders, login) })
-}
-
-// pulls are the pull requests of a repo.
-type pulls struct {
-	repo    *Repo
-	all     []*pull
-	numbers int // of pull requests and issues alike
+	r.Server.Locked(func() { r.outsiders = append(r.outsiders, login) })
 }
 
 // sync updates the pull requests from the branches.
-func (ps *pulls) sync() {
-	r := ps.repo
-	for _, p := range ps.all {
-		if p.state != "open" {
+func (r *Repo) sync() {
+	for _, p := range r.All {
+		if p.State != hostfake.Open {
 			continue
 		}
-		head, base := r.git.Head(p.head), r.git.Head(p.base)
+		head, base := r.Git.Head(p.Head), r.Git.Head(p.Base)
 		switch {
 		case base == "", head == "" && !r.keepsOpen:
-			p.close()
+			p.End(hostfake.Closed, r.Server.Now())
 			continue
 		case head == "":
 			continue
-		case head == p.headCommit && base != p.baseCommit && r.git.Contains(base, head):
+		case head == p.HeadCommit && base != p.BaseCommit && r.Git.Contains(base, head):
 			// The commits were pushed to the base by hand: GitHub treats that as a merge.
-			p.baseCommit = base
-			p.end(head)
+			p.BaseCommit, p.MergeCommit = base, head
+			p.End(hostfake.Merged, r.Server.Now())
 			continue
-		case head != p.headCommit && r.git.Contains(base, head):
+		case head != p.HeadCommit && r.Git.Contains(base, head):
 			p.moveTo(head, base)
-			p.close()
+			p.End(hostfake.Closed, r.Server.Now())
 			continue
 		}
 		p.moveTo(head, base)
@@ -119,29 +109,37 @@ func (ps *pulls) sync() {
 }
 
 func (p *pull) moveTo(head, base string) {
-	if head != p.headCommit {
-		p.updated = p.repo.server.now()
-		p.queuedBy = ""
-		_ = gitserver.SetReference(p.repo.Path, fmt.Sprintf("refs/pull/%d/head", p.number), head)
+	if head != p.HeadCommit {
+		p.Updated = p.repo.Server.Now()
+		p.QueuedBy = ""
+		_ = gitserver.SetReference(p.repo.Path, fmt.Sprintf("refs/pull/%d/head", p.Number), head)
 	}
-	p.headCommit, p.baseCommit = head, base
+	p.HeadCommit, p.BaseCommit = head, base
 }
 
-func (p *pull) close() {
-	p.state, p.autoMerge, p.queuedBy, p.closed = "closed", "", "", p.repo.server.now()
-	p.updated = p.closed
-}
-
-func (p *pull) end(commit string) {
-	p.close()
-	p.merged, p.mergeCommit = true, commit
-}
-
-// find returns the pull request of a number, or nil.
-func (ps *pulls) find(number int) *pull {
-	i := slices.IndexFunc(ps.all, func(p *pull) bool { return p.number == number })
-	if i < 0 {
-		return nil
+// Reopen implements [hostfake.Pull]. It returns the reason why not.
+func (p *pull) Reopen() error {
+	head, base := p.repo.Git.Head(p.Head), p.repo.Git.Head(p.Base)
+	_, isOpen := p.repo.IsOpen(p.Head, p.Base)
+	var problem string
+	switch {
+	case head == "":
+		problem = "The " + p.Head + " branch has been deleted."
+	case isOpen:
+		problem = "There is already an open pull request from " + p.Head + " to " + p.Base + "."
+	case !p.repo.Git.Contains(head, p.HeadCommit):
+		problem = "The " + p.Head + " branch was force-pushed or recreated."
+	case p.repo.Git.Contains(base, head):
+		problem = "There are no new commits on the " + p.Head + " branch."
+	default:
+		p.moveTo(head, base)
+		return p.PullRequest.Reopen()
 	}
-	return ps.all[i]
+	return errors.New("state cannot be changed. " + problem)
+}
+
+// Approve implements [hostfake.Pull]: the review of the user is no longer requested.
+func (p *pull) Approve(login string) {
+	p.PullRequest.Approve(login)
+	p.Reviewers = without(p.Reviewers, login)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 //go:embed schema.graphql
@@ -25,7 +27,9 @@ type checkRun struct {
 
 // queryStatuses answers a query for the statuses of commits. It answers all fields of a status and of a check run,
 // requested or not.
-func (a *api) queryStatuses(w http.ResponseWriter, t *token, doc *ast.QueryDocument, variables map[string]string) {
+func (a *api) queryStatuses(
+	w http.ResponseWriter, t *hostfake.Token, doc *ast.QueryDocument, variables map[string]string,
+) {
 	problem := func(kind, message string) {
 		reply(w, http.StatusOK, object{"data": object{"repository": nil},
 			"errors": []object{{"type": kind, "message": message}}})
@@ -33,10 +37,10 @@ func (a *api) queryStatuses(w http.ResponseWriter, t *token, doc *ast.QueryDocum
 	name := variables["owner"] + "/" + variables["name"]
 	r := a.server.repos[strings.ToLower(name)]
 	switch {
-	case r == nil || t.access(r.Name) == None:
+	case r == nil || t.Access(r.Name) == hostfake.None:
 		problem("NOT_FOUND", "Could not resolve to a Repository with the name '"+name+"'.")
 		return
-	case !t.may("statuses", Read) || !t.may("checks", Read) || !t.may("contents", Read):
+	case !may(t, "statuses", Read) || !may(t, "checks", Read) || !may(t, "contents", Read):
 		problem("FORBIDDEN", "Resource not accessible by integration")
 		return
 	}
@@ -45,12 +49,12 @@ func (a *api) queryStatuses(w http.ResponseWriter, t *token, doc *ast.QueryDocum
 		field, _ := selection.(*ast.Field)
 		switch field.Name {
 		case "viewer":
-			answer[field.Alias] = object{"login": t.login}
+			answer[field.Alias] = object{"login": t.Login}
 		case "repository":
 			commits := object{}
 			for _, selection := range field.SelectionSet {
 				if field, ok := selection.(*ast.Field); ok && field.Name == "object" {
-					commits[field.Alias] = r.statuses.answerCommit(field, variables)
+					commits[field.Alias] = r.answerCommit(field, variables)
 				}
 			}
 			answer[field.Alias] = commits
@@ -60,15 +64,15 @@ func (a *api) queryStatuses(w http.ResponseWriter, t *token, doc *ast.QueryDocum
 }
 
 // answerCommit answers the fields of a commit; nil if the repo lacks it.
-func (s *statuses) answerCommit(asked *ast.Field, variables map[string]string) any {
+func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
 	commit := argument(asked, "oid", variables)
-	if !s.commits[commit] {
-		if s.git.Commit(commit) == "" {
+	if !r.commits[commit] {
+		if r.Git.Commit(commit) == "" {
 			return nil
 		}
-		s.commits[commit] = true
+		r.commits[commit] = true
 	}
-	statuses, runs := s.statusNodes(commit), s.checkRunNodes(commit)
+	statuses, runs := r.statusNodes(commit), r.checkRunNodes(commit)
 	answer := object{"oid": commit}
 	for _, field := range fieldsOf(asked) {
 		switch field.Name {
@@ -84,18 +88,18 @@ func (s *statuses) answerCommit(asked *ast.Field, variables map[string]string) a
 				answer[field.Alias] = object{context.Alias: named(statuses, "context", argument(context, "name", variables))}
 			}
 		case "checkSuites":
-			answer[field.Alias] = s.checkSuites(field, commit, variables)
+			answer[field.Alias] = r.checkSuites(field, commit, variables)
 		}
 	}
 	return answer
 }
 
 // checkSuites answers with a suite for each app that has a run of the requested name.
-func (s *statuses) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
-	name, nodes := filterOf(asked, "checkName", variables), s.checkRunNodes(commit)
+func (r *Repo) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
+	name, nodes := filterOf(asked, "checkName", variables), r.checkRunNodes(commit)
 	var apps []string
 	byApp := map[string][]object{}
-	for i, c := range s.checkRuns[commit] {
+	for i, c := range r.checkRuns[commit] {
 		if c.name == name {
 			if byApp[c.app] == nil {
 				apps = append(apps, c.app)
@@ -175,19 +179,19 @@ func fieldsOf(field *ast.Field) []*ast.Field {
 }
 
 // statusNodes returns the latest status of each context of a commit.
-func (s *statuses) statusNodes(commit string) []object {
+func (r *Repo) statusNodes(commit string) []object {
 	var nodes []object
-	for _, one := range s.latest(commit) {
+	for _, s := range slices.Backward(r.LatestOf(commit)) {
 		node := object{
-			"__typename": "StatusContext", "context": one.Context, "state": strings.ToUpper(one.State),
-			"description": one.Description,
-			"targetUrl":   nil, "createdAt": one.CreatedAt, "creator": nil,
+			"__typename": "StatusContext", "context": s.Context, "state": strings.ToUpper(s.State),
+			"description": s.Description,
+			"targetUrl":   nil, "createdAt": s.Created.UTC().Truncate(time.Second), "creator": nil,
 		}
-		if one.TargetURL != "" {
-			node["targetUrl"] = one.TargetURL
+		if s.TargetURL != "" {
+			node["targetUrl"] = s.TargetURL
 		}
-		if one.Creator != nil { // GraphQL leaves the suffix of a bot out
-			node["creator"] = object{"__typename": one.Creator.Type, "login": strings.TrimSuffix(one.Creator.Login, botSuffix)}
+		if s.Login != "" { // GraphQL leaves the suffix of a bot out
+			node["creator"] = object{"__typename": kindOf(s.Login), "login": strings.TrimSuffix(s.Login, botSuffix)}
 		}
 		nodes = append(nodes, node)
 	}
@@ -195,9 +199,9 @@ func (s *statuses) statusNodes(commit string) []object {
 }
 
 // checkRunNodes returns the check runs of a commit.
-func (s *statuses) checkRunNodes(commit string) []object {
+func (r *Repo) checkRunNodes(commit string) []object {
 	var nodes []object
-	for _, c := range s.checkRuns[commit] {
+	for _, c := range r.checkRuns[commit] {
 		node := object{
 			"__typename": "CheckRun", "name": c.name, "status": "IN_PROGRESS", "conclusion": nil, "startedAt": c.at,
 			"completedAt": nil,

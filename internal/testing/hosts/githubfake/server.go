@@ -10,9 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -26,54 +24,32 @@ const (
 // Server is a GitHub on loopback. Its URL is also the base_url of the API.
 type Server struct {
 	*hostfake.Server
-	Token string // opens every repo, for reading and writing
 
-	gitOptions []gitserver.Option
-	now        func() time.Time
-	mu         sync.Mutex
-	repos      map[string]*Repo // by lower-case owner/name
-	tokens     map[string]*token
-	apps       []*App
-}
-
-// locked runs a change of the server or of a repo.
-func (s *Server) locked(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
+	repos map[string]*Repo // by lower-case owner/name
+	apps  []*App
 }
 
 // Option changes a [Server].
-type Option func(*Server)
+type Option = hostfake.Option
 
-// WithClock sets the clock, for the times of pull requests and the expiry of tokens.
-func WithClock(now func() time.Time) Option {
-	return func(s *Server) { s.now = now }
-}
-
-// WithGitBackend serves Git with git http-backend, as any client of Git needs it.
-func WithGitBackend() Option {
-	return func(s *Server) { s.gitOptions = []gitserver.Option{gitserver.WithFilter()} }
-}
+// Options of any host.
+var (
+	WithClock      = hostfake.WithClock
+	WithGitBackend = hostfake.WithGitBackend
+)
 
 // New starts a server without repos. It serves Git to gitremote, without git processes: see [gitserver.InProcess].
 func New(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	s := &Server{
-		Token: "ghp_canaryTokenOfTheFake", gitOptions: []gitserver.Option{gitserver.InProcess()}, now: time.Now,
-		repos: map[string]*Repo{}, tokens: map[string]*token{},
-	}
-	for _, o := range options {
-		o(s)
-	}
-	s.tokens[s.Token] = &token{login: "kalypso-bot", everywhere: Write}
+	s := &Server{repos: map[string]*Repo{}}
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: func(req *http.Request) (string, bool) {
 			return strings.TrimPrefix(req.URL.Path, restPrefix), strings.HasPrefix(req.URL.Path, "/api/")
 		},
-		Answer: newAPI(s).answer, ServeGit: s.serveGit, Now: s.now, GitOptions: s.gitOptions, FailureType: jsonType,
-		Header: map[string]string{"X-RateLimit-Remaining": "4999"},
-	})
+		Answer: newAPI(s).answer, ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.InProcess()},
+		FailureType: jsonType, Header: map[string]string{"X-RateLimit-Remaining": "4999"},
+		Token: "ghp_canaryTokenOfTheFake",
+	}, options...)
 	return s
 }
 
@@ -94,8 +70,6 @@ func newAPI(s *Server) *api {
 }
 
 func (a *api) answer(answer *httptest.ResponseRecorder, req *http.Request, _ []byte) {
-	a.server.mu.Lock()
-	defer a.server.mu.Unlock()
 	a.mux.ServeHTTP(answer, req)
 	if answer.Code == http.StatusNotFound && answer.Header().Get("Content-Type") != jsonType {
 		// The mux's own answer: an address that the fake does not know.

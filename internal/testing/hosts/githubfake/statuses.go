@@ -1,6 +1,7 @@
 package githubfake
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -10,45 +11,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-type status struct {
-	ID          int    `json:"id"`
-	State       string `json:"state"`
-	Context     string `json:"context"`
-	Description string `json:"description"`
-	TargetURL   string `json:"target_url"`
-
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	Creator   *creator  `json:"creator"`
-}
-
 // creator is a user or an app in the REST API.
-type creator struct {
-	Login string `json:"login"`
-	Type  string `json:"type"`
-}
-
-func creatorOf(login string) *creator {
+func creator(login string) any {
 	if login == "" {
 		return nil
 	}
-	c := &creator{Login: login, Type: "User"}
+	return object{"login": login, "type": kindOf(login)}
+}
+
+// kindOf is the type of a user or an app.
+func kindOf(login string) string {
 	if strings.HasSuffix(login, botSuffix) {
-		c.Type = "Bot"
+		return "Bot"
 	}
-	return c
+	return "User"
 }
 
 const botSuffix = "[bot]"
-
-// statuses are the statuses and the check runs of the commits of a repo.
-type statuses struct {
-	git       hostfake.Repo
-	now       func() time.Time
-	byCommit  map[string][]status
-	checkRuns map[string][]checkRun
-	commits   map[string]bool // commits that exist
-}
 
 // maxStatuses is the number of statuses that GitHub keeps per commit and context.
 const maxStatuses = 1000
@@ -64,7 +43,7 @@ func (a *api) routeStatuses() {
 				if r == nil {
 					return
 				}
-				commit := r.git.Commit(req.PathValue("sha"))
+				commit := r.Git.Commit(req.PathValue("sha"))
 				if commit == "" {
 					fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
 					return
@@ -73,81 +52,68 @@ func (a *api) routeStatuses() {
 			})
 	}
 	get("statuses", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
-		all := slices.Clone(r.statuses.byCommit[commit])
-		slices.Reverse(all) // GitHub lists the newest first
-		reply(w, http.StatusOK, page(w, req, all))
+		reply(w, http.StatusOK, page(w, req, showStatuses(r.StatusesOf(commit))))
 	})
 	get("status", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
-		all := r.statuses.latest(commit)
+		all := showStatuses(r.LatestOf(commit))
 		reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
 	})
 }
 
+// showStatuses returns statuses in the REST API's format, newest first.
+func showStatuses(oldestFirst []*hostfake.Status) []object {
+	all := []object{}
+	for _, s := range slices.Backward(oldestFirst) {
+		all = append(all, showStatus(s))
+	}
+	return all
+}
+
+func showStatus(s *hostfake.Status) object {
+	at := s.Created.UTC().Truncate(time.Second)
+	return object{"id": s.ID, "state": s.State, "context": s.Context, "description": s.Description,
+		"target_url": s.TargetURL, "created_at": at, "updated_at": at, "creator": creator(s.Login)}
+}
+
 func (a *api) setStatus(w http.ResponseWriter, req *http.Request) {
 	r, t := a.opened(w, req, Write)
-	var asked status
+	var asked struct {
+		State, Context, Description string
+		TargetURL                   string `json:"target_url"`
+	}
 	if r == nil || !decode(w, req, &asked) {
 		return
 	}
-	hash := req.PathValue("sha")
-	if asked.Context == "" {
-		asked.Context = "default"
-	}
-	before := slices.DeleteFunc(slices.Clone(r.statuses.byCommit[hash]),
-		func(o status) bool { return !strings.EqualFold(o.Context, asked.Context) })
+	hash, context := req.PathValue("sha"), cmp.Or(asked.Context, "default")
+	before := slices.DeleteFunc(r.StatusesOf(hash),
+		func(o *hostfake.Status) bool { return !strings.EqualFold(o.Context, context) })
 	switch {
-	case !fullHash.MatchString(hash) || r.git.Commit(hash) == "":
+	case !fullHash.MatchString(hash) || r.Git.Commit(hash) == "":
 		fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+hash)
 	case !slices.Contains([]string{"error", "failure", "pending", "success"}, asked.State):
 		invalid(w, "Status", "state", "State is not included in the list")
 	case len([]rune(asked.Description)) > 140:
 		invalid(w, "Status", "description", "description is too long (maximum is 140 characters)")
-	case len([]rune(asked.Context)) > 255:
+	case len([]rune(context)) > 255:
 		invalid(w, "Status", "context", "context is too long (maximum is 255 characters)")
 	case asked.TargetURL != "" && !strings.HasPrefix(asked.TargetURL, "http"):
 		invalid(w, "Status", "target_url", "Url must use http(s) scheme")
 	case len(before) >= maxStatuses:
 		invalid(w, "Status", "", "This SHA and context has reached the maximum number of statuses.")
 	default:
-		asked.Creator = creatorOf(t.login)
-		asked = r.statuses.add(hash, asked)
-		r.pulls.sync()
-		reply(w, http.StatusCreated, asked)
+		set := r.AddStatus(hostfake.Status{
+			Commit: hash, Context: context, State: asked.State, Description: asked.Description, TargetURL: asked.TargetURL,
+			Login: t.Login,
+		})
+		r.sync()
+		reply(w, http.StatusCreated, showStatus(set))
 	}
-}
-
-// add adds a status with the current time.
-func (s *statuses) add(commit string, one status) status {
-	one.ID, one.CreatedAt = len(s.byCommit[commit])+1, s.now().UTC().Truncate(time.Second)
-	one.UpdatedAt = one.CreatedAt
-	s.byCommit[commit] = append(s.byCommit[commit], one)
-	return one
-}
-
-// latest returns the latest status of each context of a commit, newest first.
-func (s *statuses) latest(commit string) []status {
-	all := []status{}
-	for _, one := range slices.Backward(s.byCommit[commit]) {
-		if !slices.ContainsFunc(all, func(o status) bool { return strings.EqualFold(o.Context, one.Context) }) {
-			all = append(all, one)
-		}
-	}
-	return all
 }
 
 // mergeable returns GitHub's state of a pull request that may be merged: failing optional checks make it "unstable".
 func (p *pull) mergeable() string {
-	if slices.ContainsFunc(p.repo.statuses.latest(p.headCommit), func(s status) bool { return s.State != "success" }) {
+	if slices.ContainsFunc(p.repo.LatestOf(p.HeadCommit), func(s *hostfake.Status) bool { return s.State != "success" }) {
 		return "unstable"
 	}
 	return "clean"
-}
-
-// AgeStatuses makes all statuses of a commit older.
-func (r *Repo) AgeStatuses(commit string, by time.Duration) {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	for i := range r.statuses.byCommit[commit] {
-		r.statuses.byCommit[commit][i].CreatedAt = r.statuses.byCommit[commit][i].CreatedAt.Add(-by)
-	}
 }

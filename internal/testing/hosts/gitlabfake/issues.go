@@ -29,13 +29,13 @@ func (is issues) serve(w http.ResponseWriter, c *call) {
 			i.Title = *asked.Title
 		}
 		if asked.Description != nil {
-			i.Body = is.withoutActions(*asked.Description)
+			i.Body = is.project.withoutActions(*asked.Description)
 		}
 		if asked.StateEvent != "" {
 			i.Closed = asked.StateEvent == "close"
 		}
 		if asked.Body != nil {
-			i.Comments = append(i.Comments, is.withoutActions(*asked.Body))
+			i.Comments = append(i.Comments, is.project.withoutActions(*asked.Body))
 		}
 	})
 	switch {
@@ -57,7 +57,7 @@ func (is issues) serveAll(w http.ResponseWriter, c *call) {
 		if asked.Labels != "" {
 			labels = strings.Split(asked.Labels, ",")
 		}
-		opened := p.Issues.Add(len(p.Issues.All())+1, asked.Title, is.withoutActions(asked.Description), labels)
+		opened := p.Issues.Add(len(p.Issues.All())+1, asked.Title, p.withoutActions(asked.Description), labels)
 		reply(w, http.StatusCreated, is.show(opened))
 		return
 	}
@@ -66,14 +66,6 @@ func (is issues) serveAll(w http.ResponseWriter, c *call) {
 		all = append(all, is.show(one))
 	}
 	list(w, c, all)
-}
-
-func (is issues) withoutActions(text string) string {
-	left, commands := QuickActions(text)
-	if len(commands) > 0 {
-		is.project.server.t.Errorf("GitLab ran the quick actions %q", commands)
-	}
-	return left
 }
 
 func (is issues) show(i hostfake.Issue) object {

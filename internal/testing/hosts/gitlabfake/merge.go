@@ -9,13 +9,13 @@ import (
 )
 
 // pipeline returns the state of the pipeline of a commit, whose jobs are the statuses; "": it has none.
-func (ss *statuses) pipeline(sha string) string {
+func (p *Project) pipeline(sha string) string {
 	state := ""
-	for _, s := range ss.latest(sha) {
+	for _, s := range p.LatestOf(sha) {
 		switch {
-		case s.state == "failed" || s.state == "canceled" || state == "failed":
+		case s.State == "failed" || s.State == "canceled" || state == "failed":
 			state = "failed"
-		case s.state == "pending" || s.state == "running" || state == "running":
+		case s.State == "pending" || s.State == "running" || state == "running":
 			state = "running"
 		default:
 			state = "success"
@@ -26,17 +26,17 @@ func (ss *statuses) pipeline(sha string) string {
 
 // mergeStatus returns the reason why a merge request cannot be merged, or "mergeable".
 func (m *mergeRequest) mergeStatus() string {
-	pipeline := m.project.statuses.pipeline(m.sha)
+	pipeline := m.project.pipeline(m.HeadCommit)
 	switch {
-	case m.state != "opened":
+	case m.State != hostfake.Open:
 		return "not_open"
 	case m.checking > 0:
 		return "checking"
 	case m.draft():
 		return "draft_status"
-	case gitserver.MergedTree(m.project.Dir, m.project.git.Head(m.target), m.sha) == "":
+	case gitserver.MergedTree(m.project.Dir, m.project.Git.Head(m.Base), m.HeadCommit) == "":
 		return "conflict"
-	case m.project.mergeMethod == "ff" && !m.project.git.Contains(m.sha, m.project.git.Head(m.target)):
+	case m.project.mergeMethod == "ff" && !m.project.Git.Contains(m.HeadCommit, m.project.Git.Head(m.Base)):
 		return "need_rebase"
 	case m.project.needsPass && pipeline != "success":
 		return "ci_must_pass"
@@ -55,13 +55,13 @@ func (m *mergeRequest) accept(w http.ResponseWriter, c *call) {
 	c.decode(&asked)
 	auto := asked.AutoMerge || asked.Old
 	status := m.mergeStatus()
-	waits := m.project.statuses.pipeline(m.sha) == "running" || status == "ci_must_pass"
+	waits := m.project.pipeline(m.HeadCommit) == "running" || status == "ci_must_pass"
 	switch {
 	case m.project.noMerge:
 		fail(w, http.StatusUnauthorized, "401 Unauthorized")
-	case asked.SHA != "" && asked.SHA != m.sha:
-		fail(w, http.StatusConflict, "SHA does not match HEAD of source branch: "+m.sha)
-	case auto && m.project.server.oldMerge && m.project.statuses.pipeline(m.sha) == "",
+	case asked.SHA != "" && asked.SHA != m.HeadCommit:
+		fail(w, http.StatusConflict, "SHA does not match HEAD of source branch: "+m.HeadCommit)
+	case auto && m.project.server.oldMerge && m.project.pipeline(m.HeadCommit) == "",
 		status != "mergeable" && (status != "ci_must_pass" || !auto):
 		fail(w, http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	default:
@@ -69,7 +69,7 @@ func (m *mergeRequest) accept(w http.ResponseWriter, c *call) {
 			m.squash = true // only true has an effect
 		}
 		if auto && waits {
-			m.autoMerge = asked.SHA
+			m.SetAutoMerge(c.by.Login, m.method())
 		} else if err := m.merge(); err != nil {
 			fail(w, http.StatusUnprocessableEntity, "Branch cannot be merged")
 			return
@@ -80,36 +80,47 @@ func (m *mergeRequest) accept(w http.ResponseWriter, c *call) {
 
 // mergeWhenReady performs auto-merge.
 func (m *mergeRequest) mergeWhenReady() {
-	if m.autoMerge != "" && m.mergeStatus() == "mergeable" && m.project.statuses.pipeline(m.sha) != "running" {
+	if m.AutoMerge != "" && m.mergeStatus() == "mergeable" && m.project.pipeline(m.HeadCommit) != "running" {
 		_ = m.merge() // a conflict leaves it open
 	}
 }
 
+// method is the method of a merge.
+func (m *mergeRequest) method() string {
+	return map[bool]string{false: "merge", true: "squash"}[m.squash]
+}
+
+// Merge implements [hostfake.Pull]. A rebase is a fast-forward, which the project chooses.
+func (m *mergeRequest) Merge(method string) error {
+	m.squash = method == "squash"
+	return m.merge()
+}
+
 // merge merges in Git as the project does: by a merge commit or by fast-forward, with a squash or without.
 func (m *mergeRequest) merge() error {
-	base, head := m.project.git.Head(m.target), m.sha
+	base, head := m.project.Git.Head(m.Base), m.HeadCommit
 	var err error
 	if m.squash {
-		if m.squashed, err = m.project.git.Merge(m.title, base, head, base); err != nil {
+		if m.squashed, err = m.project.Git.Merge(m.Title, base, head, base); err != nil {
 			return err
 		}
 		head = m.squashed
 	}
 	if m.project.mergeMethod == "ff" {
-		if !m.project.git.Contains(head, base) {
+		if !m.project.Git.Contains(head, base) {
 			return hostfake.ErrConflict
 		}
 	} else {
-		message := fmt.Sprintf("Merge branch '%s' into '%s'\n\n%s\n\nSee merge request %s!%d", m.source, m.target, m.title,
-			m.project.Path, m.iid)
-		if m.mergeCommit, err = m.project.git.Merge(message, base, head, base, head); err != nil {
+		message := fmt.Sprintf("Merge branch '%s' into '%s'\n\n%s\n\nSee merge request %s!%d", m.Head, m.Base, m.Title,
+			m.project.Path, m.Number)
+		if m.MergeCommit, err = m.project.Git.Merge(message, base, head, base, head); err != nil {
 			return err
 		}
-		head = m.mergeCommit
+		head = m.MergeCommit
 	}
-	if err := m.project.git.MoveBranch(m.target, head, base); err != nil {
+	if err := m.project.Git.MoveBranch(m.Base, head, base); err != nil {
 		return err
 	}
-	m.end("merged", m.project.server.now())
+	m.End(hostfake.Merged, m.project.server.Now())
 	return nil
 }

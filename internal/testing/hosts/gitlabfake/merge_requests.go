@@ -1,14 +1,14 @@
 package gitlabfake
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // The maximum lengths of a title and a description, in characters.
@@ -18,78 +18,89 @@ const (
 )
 
 type mergeRequest struct {
+	hostfake.PullRequest
 	project                  *Project
-	iid                      int
-	title, description       string
-	source, target           string // branches
-	fork                     bool   // its source is another project
-	sha                      string // the head, as GitLab knows it
-	base                     string // the head of the target, as GitLab knows it
-	empty                    bool   // had no commits when it was opened
-	state                    string // opened, locked, closed, merged
+	empty                    bool // had no commits when it was opened
 	squash                   bool
-	mergeCommit, squashed    string
-	author                   string
-	labels, reviewers        []string
-	reviewed                 []string
-	autoMerge                string // the commit for which auto-merge is enabled; "": it is off
-	commands                 []string
-	moving, checking, locked int // requests until GitLab's work in the background is done
-	created, updated, ended  time.Time
+	squashed                 string // commit
+	autoMergeOf              string // the commit for which auto-merge is enabled
+	moving, checking, locked int    // requests until GitLab's work in the background is done
 }
 
-// marksDraft matches a draft's title (docs; the pattern is unsure).
-var marksDraft = regexp.MustCompile(`(?i)^(\[draft\]|\(draft\)|draft:)`)
+// locked is the state of a merge request that GitLab merges.
+const locked = "locked"
 
-func (m *mergeRequest) draft() bool { return marksDraft.MatchString(m.title) }
-
-// mergeRequests are the merge requests of a project, the oldest first.
-type mergeRequests struct {
-	project *Project
-	all     []*mergeRequest
+// state returns the state in the API.
+func (m *mergeRequest) state() string {
+	if m.State == hostfake.Open {
+		return "opened"
+	}
+	return m.State
 }
 
-func (ms *mergeRequests) serve(w http.ResponseWriter, c *call) {
-	p := ms.project
-	ms.sync()
+// Common implements [hostfake.Pull].
+func (m *mergeRequest) Common() *hostfake.PullRequest {
+	if m.Draft = m.draft(); m.AutoMerge != "" {
+		m.AutoMerge = m.method()
+	}
+	return &m.PullRequest
+}
+
+func (m *mergeRequest) draft() bool { return marksDraft.MatchString(m.Title) }
+
+// AddLabel implements [hostfake.Pull]: case matters, and the API sorts labels (source).
+func (m *mergeRequest) AddLabel(label string) {
+	if !slices.Contains(m.Labels, label) {
+		m.Labels = append(m.Labels, label)
+		slices.Sort(m.Labels)
+	}
+}
+
+// SetAutoMerge implements [hostfake.Pull]: of the commit that GitLab sees.
+func (m *mergeRequest) SetAutoMerge(login, method string) {
+	m.PullRequest.SetAutoMerge(login, method)
+	m.squash, m.autoMergeOf = method == "squash", m.HeadCommit
+}
+
+func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
+	p.sync()
 	switch {
 	case len(c.path) == 3 && c.Method == http.MethodGet:
-		ms.list(w, c)
+		p.listMergeRequests(w, c)
 		return
 	case len(c.path) == 3:
-		ms.create(w, c)
+		p.createMergeRequest(w, c)
 		return
 	}
 	iid, _ := strconv.Atoi(c.path[3])
-	i := slices.IndexFunc(ms.all, func(m *mergeRequest) bool { return m.iid == iid })
-	if i < 0 {
+	m, found := p.Find(iid)
+	if !found {
 		fail(w, http.StatusNotFound, "404 Not Found")
 		return
 	}
-	m := ms.all[i]
 	m.pass()
 	switch {
 	case len(c.path) == 5 && c.path[4] == "merge":
 		m.accept(w, c)
 	case len(c.path) == 5 && c.path[4] == "reviewers":
 		all := []object{}
-		for _, login := range m.reviewers {
+		for _, login := range m.Reviewers {
 			state := "unreviewed"
-			if slices.Contains(m.reviewed, login) {
+			if slices.Contains(m.Approvals, login) {
 				state = "approved"
 			}
-			all = append(all, object{"user": p.server.user(login), "state": state, "created_at": when(m.created)})
+			all = append(all, object{"user": p.server.user(login), "state": state, "created_at": when(m.Created)})
 		}
 		reply(w, http.StatusOK, all)
 	case len(c.path) == 5: // cancel_merge_when_pipeline_succeeds
 		switch {
 		case p.noMerge:
 			fail(w, http.StatusUnauthorized, "401 Unauthorized")
-		case m.autoMerge == "": // source: AutoMergeService returns a result, not an HTTP answer
+		case m.AutoMerge == "": // source: AutoMergeService returns a result, not an HTTP answer
 			reply(w, http.StatusCreated, object{"status": "error", "message": "Can't cancel the automatic merge",
 				"http_status": 406})
 		default:
-			m.autoMerge = ""
+			m.AutoMerge = ""
 			reply(w, http.StatusCreated, object{"status": "success"})
 		}
 	case c.Method == http.MethodPut:
@@ -99,20 +110,13 @@ func (ms *mergeRequests) serve(w http.ResponseWriter, c *call) {
 	}
 }
 
-// marksDraftCommit matches the subject of a commit whose push makes a merge request a draft (source:
-// Commit::DRAFT_REGEX; the second part has no anchor).
-var marksDraftCommit = regexp.MustCompile(`^\s*(?i:\[draft\]|\(draft\)|draft:)|(fixup!|squash!)\s`)
-
-// MarksDraft reports whether the push of a commit with a subject makes a merge request a draft.
-func MarksDraft(subject string) bool { return marksDraftCommit.MatchString(subject) }
-
 // markDraft makes a merge request a draft if one of the pushed commits says so (source:
 // mark_mr_as_draft_from_commits).
 func (m *mergeRequest) markDraft(from, to string) {
-	git := m.project.git
-	for subject := range strings.Lines(git.Ask("log", "--format=%s", "^"+from, to, "^"+git.Head(m.target))) {
+	git := m.project.Git
+	for subject := range strings.Lines(git.Ask("log", "--format=%s", "^"+from, to, "^"+git.Head(m.Base))) {
 		if MarksDraft(subject) && !m.draft() {
-			m.title = "Draft: " + m.title
+			m.Title = "Draft: " + m.Title
 		}
 	}
 }
@@ -124,11 +128,11 @@ func (m *mergeRequest) pass() {
 	}
 	if m.locked > 0 {
 		if m.locked--; m.locked == 0 {
-			m.state = "opened"
+			m.State = hostfake.Open
 			_ = m.merge()
 		}
 	}
-	if head := m.project.git.Head(m.source); m.state == "opened" && !m.fork && head != m.sha {
+	if head := m.project.Git.Head(m.Head); m.State == hostfake.Open && !m.Fork && head != m.HeadCommit {
 		if m.moving == 0 {
 			m.moveTo(head)
 			return
@@ -140,50 +144,45 @@ func (m *mergeRequest) pass() {
 // moveTo makes GitLab notice a push. It disables auto-merge, unless that was enabled for the pushed commit (source:
 // MergeRequests::RefreshService).
 func (m *mergeRequest) moveTo(head string) {
-	if m.sha != "" && head != "" {
-		m.markDraft(m.sha, head)
+	if m.HeadCommit != "" && head != "" {
+		m.markDraft(m.HeadCommit, head)
 	}
-	m.sha, m.moving, m.checking, m.updated = head, m.project.server.lag, m.project.server.lag, m.project.server.now()
-	if m.autoMerge != head {
-		m.autoMerge = ""
+	lag := m.project.server.Host.Lag
+	m.HeadCommit, m.moving, m.checking, m.Updated = head, lag, lag, m.project.server.Now()
+	if m.autoMergeOf != head {
+		m.AutoMerge = ""
 	}
 }
 
 // sync updates the merge requests from the branches.
-func (ms *mergeRequests) sync() {
-	p := ms.project
-	for _, m := range ms.all {
-		if m.state != "opened" || m.fork {
+func (p *Project) sync() {
+	for _, m := range p.All {
+		if m.State != hostfake.Open || m.Fork {
 			continue
 		}
-		head, base := p.git.Head(m.source), p.git.Head(m.target)
-		if p.server.lag == 0 && head != "" && head != m.sha {
+		head, base := p.Git.Head(m.Head), p.Git.Head(m.Base)
+		if p.server.Host.Lag == 0 && head != "" && head != m.HeadCommit {
 			m.moveTo(head)
 		}
 		switch {
 		case head == "", base == "":
-			m.end("closed", p.server.now())
-		case base != m.base && !m.empty && p.git.Contains(base, m.sha):
-			m.end("merged", p.server.now()) // the commits were pushed to the target by hand
+			m.End(hostfake.Closed, p.server.Now())
+		case base != m.BaseCommit && !m.empty && p.Git.Contains(base, m.HeadCommit):
+			m.End(hostfake.Merged, p.server.Now()) // the commits were pushed to the target by hand
 		default:
-			m.base = base
+			m.BaseCommit = base
 			m.mergeWhenReady()
 		}
 	}
 }
 
-func (m *mergeRequest) end(state string, at time.Time) {
-	m.state, m.autoMerge, m.ended, m.updated = state, "", at, at
-}
-
-func (ms *mergeRequests) list(w http.ResponseWriter, c *call) {
+func (p *Project) listMergeRequests(w http.ResponseWriter, c *call) {
 	query := c.URL.Query()
-	state := cmp.Or(query.Get("state"), "all")
+	matches := func(name, value string) bool { return query.Get(name) == "" || query.Get(name) == value }
 	found := []object{}
-	for _, m := range slices.Backward(ms.all) {
-		if (state == "all" || m.state == state) &&
-			(query.Get("source_branch") == "" || query.Get("source_branch") == m.source) &&
-			(query.Get("target_branch") == "" || query.Get("target_branch") == m.target) {
+	for _, m := range slices.Backward(p.All) {
+		if (query.Get("state") == "all" || matches("state", m.state())) && matches("source_branch", m.Head) &&
+			matches("target_branch", m.Base) {
 			m.pass()
 			found = append(found, m.show())
 		}
@@ -204,13 +203,12 @@ type mergeRequestBody struct {
 	Squash             *bool
 }
 
-func (ms *mergeRequests) create(w http.ResponseWriter, c *call) {
+func (p *Project) createMergeRequest(w http.ResponseWriter, c *call) {
 	var asked mergeRequestBody
 	c.decode(&asked)
-	m, status, problem := ms.open(c.by.login, asked.SourceBranch, asked.TargetBranch, value(asked.Title),
-		value(asked.Description))
-	if problem != nil {
-		fail(w, status, problem)
+	m, refused := p.open(c.by.Login, asked.SourceBranch, asked.TargetBranch, value(asked.Title), value(asked.Description))
+	if refused != nil {
+		fail(w, refused.Status, refused.Message)
 		return
 	}
 	m.label(asked.Labels, "")
@@ -219,86 +217,68 @@ func (ms *mergeRequests) create(w http.ResponseWriter, c *call) {
 }
 
 // open opens a merge request, also without a difference, or returns GitLab's error.
-func (ms *mergeRequests) open(author, source, target, title, description string) (*mergeRequest, int, any) {
-	p := ms.project
-	ms.sync()
-	head, base := p.git.Head(source), p.git.Head(target)
-	for _, m := range ms.all {
-		if m.state == "opened" && !m.fork && m.source == source && m.target == target {
-			return nil, http.StatusConflict,
-				[]string{fmt.Sprintf("Another open merge request already exists for this source branch: !%d", m.iid)}
-		}
+func (p *Project) open(author, source, target, title, description string) (*mergeRequest, *hostfake.Refusal) {
+	p.sync()
+	head, base := p.Git.Head(source), p.Git.Head(target)
+	if iid, open := p.IsOpen(source, target); open {
+		return nil, &hostfake.Refusal{Status: http.StatusConflict, Message: []string{
+			fmt.Sprintf("Another open merge request already exists for this source branch: !%d", iid)}}
 	}
 	switch {
 	case head == "": // unsure: the text; the key "base" makes it 422
-		return nil, http.StatusUnprocessableEntity, []string{fmt.Sprintf("Source branch %q does not exist", source)}
+		return nil, &hostfake.Refusal{Status: http.StatusUnprocessableEntity, Message: []string{
+			fmt.Sprintf("Source branch %q does not exist", source)}}
 	case base == "":
-		return nil, http.StatusUnprocessableEntity, []string{fmt.Sprintf("Target branch %q does not exist", target)}
+		return nil, &hostfake.Refusal{Status: http.StatusUnprocessableEntity, Message: []string{
+			fmt.Sprintf("Target branch %q does not exist", target)}}
 	}
-	if status, problem := tooLong(title, description); problem != nil {
-		return nil, status, problem
+	if refused := tooLong(title, description); refused != nil {
+		return nil, refused
 	}
+	now := p.server.Now()
 	m := &mergeRequest{
-		project: p, iid: len(ms.all) + 1, title: title, source: source, target: target, base: base, state: "opened",
-		author:  author,
-		created: p.server.now(), updated: p.server.now(), empty: p.git.Contains(base, head),
+		PullRequest: hostfake.PullRequest{
+			Number: len(p.All) + 1, Title: title, Head: source, Base: target, BaseCommit: base, State: hostfake.Open,
+			Author: author, Created: now, Updated: now,
+		},
+		project: p, empty: p.Git.Contains(base, head),
 	}
 	m.moveTo(head)
-	m.describe(description)
-	ms.all = append(ms.all, m)
-	return m, 0, nil
+	m.Body = p.withoutActions(description)
+	p.All = append(p.All, m)
+	return m, nil
 }
 
-func tooLong(title, description string) (status int, problem any) {
+func tooLong(title, description string) *hostfake.Refusal {
 	switch {
 	case len([]rune(title)) > maxTitle:
-		return http.StatusBadRequest, object{"title": []string{"is too long (maximum is 255 characters)"}}
+		return &hostfake.Refusal{Status: http.StatusBadRequest,
+			Message: object{"title": []string{"is too long (maximum is 255 characters)"}}}
 	case len([]rune(description)) > maxBody:
-		return http.StatusBadRequest, object{"description": []string{"is too long (maximum is 1048576 characters)"}}
+		return &hostfake.Refusal{Status: http.StatusBadRequest,
+			Message: object{"description": []string{"is too long (maximum is 1048576 characters)"}}}
 	}
-	return 0, nil
+	return nil
 }
 
-// describe sets the description. GitLab runs its quick actions and removes them (source).
-func (m *mergeRequest) describe(text string) {
-	var commands []string
-	m.description, commands = QuickActions(text)
-	m.commands = append(m.commands, commands...)
-}
-
-// QuickActions returns a description without its quick actions, and the quick actions. A line that begins with a slash
-// is one, unless it is in a fenced block. GitLab removes carriage returns first, and only runs the commands that it
-// knows. Its source shows that it runs them; which lines count is unsure, so the fake accepts more.
-func QuickActions(text string) (left string, commands []string) {
-	var lines []string
-	text = strings.ReplaceAll(text, "\r", "")
-	all := strings.Split(text, "\n")
-	for i := 0; i < len(all); i++ {
-		if strings.HasPrefix(all[i], "```") {
-			if end := slices.Index(all[i+1:], "```"); end >= 0 {
-				lines = append(lines, all[i:i+end+2]...)
-				i += end + 1
-				continue
-			}
-		}
-		if strings.HasPrefix(all[i], "/") {
-			commands = append(commands, all[i])
-			continue
-		}
-		lines = append(lines, all[i])
+// withoutActions returns a text without the quick actions, which GitLab runs and removes (source). They are a failure
+// of the test.
+func (p *Project) withoutActions(text string) string {
+	left, commands := QuickActions(text)
+	if len(commands) > 0 {
+		p.server.t.Errorf("GitLab ran the quick actions %q", commands)
 	}
-	return strings.Join(lines, "\n"), commands
+	return left
 }
 
-// label adds and removes labels, separated by commas. The answer sorts them (source).
+// label adds and removes labels, separated by commas.
 func (m *mergeRequest) label(add, remove string) {
-	for _, label := range strings.Split(add, ",") {
-		if label != "" && !slices.Contains(m.labels, label) {
-			m.labels = append(m.labels, label)
+	for label := range strings.SplitSeq(add, ",") {
+		if label != "" {
+			m.AddLabel(label)
 		}
 	}
-	m.labels = slices.DeleteFunc(m.labels, func(l string) bool { return slices.Contains(strings.Split(remove, ","), l) })
-	slices.Sort(m.labels)
+	m.Labels = slices.DeleteFunc(m.Labels, func(l string) bool { return slices.Contains(strings.Split(remove, ","), l) })
 }
 
 // ask replaces the reviewers. GitLab drops those who can't see the project, and all but the first on the Free plan,
@@ -307,10 +287,10 @@ func (m *mergeRequest) ask(ids *[]int) {
 	if ids == nil {
 		return
 	}
-	m.reviewers = nil
+	m.Reviewers, m.Asked = nil, nil
 	for _, id := range *ids {
-		if login := m.project.server.users[id-1]; login != "outsider" && !slices.Contains(m.reviewers, login) {
-			m.reviewers = append(m.reviewers, login)
+		if login := m.project.server.users[id-1]; login != "outsider" && !slices.Contains(m.Reviewers, login) {
+			m.Ask(login)
 		}
 		if m.project.oneReviewer {
 			break
@@ -321,29 +301,29 @@ func (m *mergeRequest) ask(ids *[]int) {
 func (m *mergeRequest) update(w http.ResponseWriter, c *call) {
 	var asked mergeRequestBody
 	c.decode(&asked)
-	if status, problem := tooLong(value(asked.Title), value(asked.Description)); problem != nil {
-		fail(w, status, problem)
+	if refused := tooLong(value(asked.Title), value(asked.Description)); refused != nil {
+		fail(w, refused.Status, refused.Message)
 		return
 	}
-	if m.state == "locked" { // unsure: the text
+	if m.State == locked { // unsure: the text
 		fail(w, http.StatusConflict, "409 Conflict: the merge request is being merged")
 		return
 	}
 	if asked.Title != nil {
-		m.title = *asked.Title
+		m.Title = *asked.Title
 	}
 	if asked.Description != nil {
-		m.describe(*asked.Description)
+		m.Body = m.project.withoutActions(*asked.Description)
 	}
 	if asked.Squash != nil {
 		m.squash = *asked.Squash
 	}
 	m.label(asked.AddLabels, asked.RemoveLabels)
 	m.ask(asked.ReviewerIDs)
-	if asked.StateEvent == "close" && m.state == "opened" {
-		m.end("closed", m.project.server.now())
+	if asked.StateEvent == "close" && m.State == hostfake.Open {
+		m.End(hostfake.Closed, m.project.server.Now())
 	}
-	m.updated = m.project.server.now()
+	m.Updated = m.project.server.Now()
 	reply(w, http.StatusOK, m.showOne())
 }
 
@@ -364,28 +344,28 @@ func orNull(text string) any {
 // show returns a merge request in the API's format of lists.
 func (m *mergeRequest) show() object {
 	p, reviewers := m.project, []object{}
-	for _, login := range m.reviewers {
+	for _, login := range m.Reviewers {
 		reviewers = append(reviewers, p.server.user(login))
 	}
 	project := p.id
-	if m.fork {
+	if m.Fork {
 		project = 9999
 	}
 	o := object{
-		"id": 5000 + m.iid, "iid": m.iid, "project_id": p.id, "source_project_id": project, "target_project_id": p.id,
-		"title": m.title, "description": m.description, "state": m.state, "draft": m.draft(),
-		"created_at": when(m.created), "updated_at": when(m.updated), "merged_at": nil, "closed_at": nil,
-		"author": p.server.user(m.author), "reviewers": reviewers, "labels": append([]string{}, m.labels...),
-		"source_branch": m.source, "target_branch": m.target, "sha": orNull(m.sha), "squash": m.squash,
-		"merge_when_pipeline_succeeds": m.autoMerge != "", "detailed_merge_status": m.mergeStatus(),
-		"merge_commit_sha": orNull(m.mergeCommit), "squash_commit_sha": orNull(m.squashed),
-		"web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", p.server.URL, p.Path, m.iid),
+		"id": 5000 + m.Number, "iid": m.Number, "project_id": p.id, "source_project_id": project, "target_project_id": p.id,
+		"title": m.Title, "description": m.Body, "state": m.state(), "draft": m.draft(),
+		"created_at": when(m.Created), "updated_at": when(m.Updated), "merged_at": nil, "closed_at": nil,
+		"author": p.server.user(m.Author), "reviewers": reviewers, "labels": append([]string{}, m.Labels...),
+		"source_branch": m.Head, "target_branch": m.Base, "sha": orNull(m.HeadCommit), "squash": m.squash,
+		"merge_when_pipeline_succeeds": m.AutoMerge != "", "detailed_merge_status": m.mergeStatus(),
+		"merge_commit_sha": orNull(m.MergeCommit), "squash_commit_sha": orNull(m.squashed),
+		"web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", p.server.URL, p.Path, m.Number),
 	}
-	switch m.state {
-	case "merged":
-		o["merged_at"] = when(m.ended)
-	case "closed":
-		o["closed_at"] = when(m.ended)
+	switch m.State {
+	case hostfake.Merged:
+		o["merged_at"] = when(m.Ended)
+	case hostfake.Closed:
+		o["closed_at"] = when(m.Ended)
 	}
 	return o
 }
@@ -394,8 +374,8 @@ func (m *mergeRequest) show() object {
 func (m *mergeRequest) showOne() object {
 	o := m.show()
 	o["subscribed"], o["changes_count"], o["head_pipeline"] = true, nil, nil
-	if state := m.project.statuses.pipeline(m.sha); state != "" {
-		o["head_pipeline"] = object{"id": 1, "iid": 1, "project_id": m.project.id, "sha": m.sha, "ref": m.source,
+	if state := m.project.pipeline(m.HeadCommit); state != "" {
+		o["head_pipeline"] = object{"id": 1, "iid": 1, "project_id": m.project.id, "sha": m.HeadCommit, "ref": m.Head,
 			"status": state, "source": "external"}
 	}
 	return o

@@ -13,6 +13,9 @@ import (
 
 // Project is a private project of a [Server].
 type Project struct {
+	hostfake.Pulls[*mergeRequest]
+	*hostfake.Statuses
+
 	Path string // group/project
 	Dir  string // of the bare repository
 	URL  string // for Git over HTTP
@@ -20,11 +23,8 @@ type Project struct {
 	Issues hostfake.Issues
 
 	server      *Server
-	git         hostfake.Repo
 	id          int
 	oldPaths    []string
-	requests    *mergeRequests
-	statuses    *statuses
 	mergeMethod string // merge or ff
 	needsPass   bool   // only_allow_merge_if_pipeline_succeeds
 	oneReviewer bool
@@ -35,14 +35,13 @@ type Project struct {
 func (s *Server) AddProject(t testing.TB, path string) *Project {
 	t.Helper()
 	git := s.AddRepo(t, path+".git")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := &Project{
-		Path: path, Dir: git.Dir, URL: s.URL + "/" + path, server: s, git: git, id: 100 + len(s.projects),
-		mergeMethod: "merge",
-	}
-	p.requests, p.statuses = &mergeRequests{project: p}, &statuses{project: p}
-	s.projects = append(s.projects, p)
+	p := &Project{Path: path, Dir: git.Dir, URL: s.URL + "/" + path, server: s, mergeMethod: "merge"}
+	p.Pulls = hostfake.Pulls[*mergeRequest]{Git: git, Server: s.Server, OpenAs: p.open, Sync: p.sync}
+	p.Statuses = hostfake.NewStatuses(s.Server, true)
+	s.Locked(func() {
+		p.id = 100 + len(s.projects)
+		s.projects = append(s.projects, p)
+	})
 	return p
 }
 
@@ -63,14 +62,14 @@ func (s *Server) project(id string) (p *Project, moved bool) {
 
 // Move moves the project to another path. The API redirects only GET (source).
 func (p *Project) Move(path string) {
-	p.server.locked(func() { p.oldPaths, p.Path = append(p.oldPaths, p.Path), path })
+	p.server.Locked(func() { p.oldPaths, p.Path = append(p.oldPaths, p.Path), path })
 }
 
 // FastForward makes the project merge only by fast-forward.
-func (p *Project) FastForward() { p.server.locked(func() { p.mergeMethod = "ff" }) }
+func (p *Project) FastForward() { p.server.Locked(func() { p.mergeMethod = "ff" }) }
 
 // OneReviewer puts the project on the Free plan, which keeps only the first reviewer (source).
-func (p *Project) OneReviewer() { p.server.locked(func() { p.oneReviewer = true }) }
+func (p *Project) OneReviewer() { p.server.Locked(func() { p.oneReviewer = true }) }
 
 // Protect rejects pushes to branches; merges of merge requests still work.
 func (p *Project) Protect(t testing.TB, branches ...string) {
@@ -79,17 +78,11 @@ func (p *Project) Protect(t testing.TB, branches ...string) {
 		branches...)
 }
 
-// DeleteBranch deletes a branch as a person does.
-func (p *Project) DeleteBranch(t testing.TB, branch string) {
-	t.Helper()
-	p.git.DeleteBranch(t, branch)
-}
-
 // NoMerge removes the right to merge from all users.
-func (p *Project) NoMerge() { p.server.locked(func() { p.noMerge = true }) }
+func (p *Project) NoMerge() { p.server.Locked(func() { p.noMerge = true }) }
 
 // RequirePipeline sets whether merges need a successful pipeline. Statuses are its jobs.
-func (p *Project) RequirePipeline(needed bool) { p.server.locked(func() { p.needsPass = needed }) }
+func (p *Project) RequirePipeline(needed bool) { p.server.Locked(func() { p.needsPass = needed }) }
 
 func (p *Project) showProject() object {
 	_, name, _ := strings.Cut(p.Path, "/")

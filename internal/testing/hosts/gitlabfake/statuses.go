@@ -1,64 +1,51 @@
 package gitlabfake
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
-	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// status is a job of an external pipeline.
-type status struct {
-	id                             int
-	sha, name, state, text, target string
-	author                         string
-	created, finished              time.Time
-}
-
-// statuses are the statuses of the commits of a project, the oldest first.
-type statuses struct {
-	project *Project
-	all     []*status
-}
-
-func (ss *statuses) serve(w http.ResponseWriter, c *call) {
-	p := ss.project
+// serveStatuses answers requests about the statuses of a commit, which are the jobs of an external pipeline.
+func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
 	sha := c.path[3]
 	if c.Method == http.MethodGet {
 		sha = c.path[4]
 	}
-	if p.git.Commit(sha) == "" {
+	if p.Git.Commit(sha) == "" {
 		fail(w, http.StatusNotFound, "404 Commit Not Found")
 		return
 	}
 	if c.Method == http.MethodPost {
-		ss.create(w, c, sha)
+		p.createStatus(w, c, sha)
 		return
 	}
 	query := c.URL.Query()
-	all := ss.of(sha)
+	all := p.StatusesOf(sha)
 	if query.Get("all") != "true" {
-		all = ss.latest(sha)
+		all = p.LatestOf(sha)
 	}
 	if query.Get("sort") == "desc" {
 		slices.Reverse(all)
 	}
 	found := []object{}
 	for _, s := range all {
-		if name := query.Get("name"); name == "" || name == s.name {
-			found = append(found, ss.show(s))
+		if name := query.Get("name"); name == "" || name == s.Context {
+			found = append(found, p.showStatus(s))
 		}
 	}
 	list(w, c, found)
 }
 
-func (ss *statuses) create(w http.ResponseWriter, c *call, sha string) {
-	p := ss.project
+func (p *Project) createStatus(w http.ResponseWriter, c *call, sha string) {
 	var asked struct {
 		State, Name, Description string
 		TargetURL                string `json:"target_url"`
 	}
 	c.decode(&asked)
-	if !p.git.IsOnBranch(sha) {
+	if !p.Git.IsOnBranch(sha) {
 		fail(w, http.StatusNotFound, "404 References for commit Not Found")
 		return
 	}
@@ -66,71 +53,47 @@ func (ss *statuses) create(w http.ResponseWriter, c *call, sha string) {
 		fail(w, http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
 		return
 	}
-	s, from := ss.post(c.by.login, sha, asked.Name, asked.State, asked.Description, asked.TargetURL)
-	if s == nil {
-		fail(w, http.StatusBadRequest, `Cannot transition status via :enqueue from :`+from+
-			` (Reason(s): Status cannot transition via "enqueue")`)
+	s, refused := p.post(hostfake.Status{
+		Commit: sha, Context: asked.Name, State: asked.State, Description: asked.Description, TargetURL: asked.TargetURL,
+		Login: c.by.Login,
+	})
+	if refused != nil {
+		fail(w, refused.Status, refused.Message)
 		return
 	}
-	reply(w, http.StatusCreated, ss.show(s))
+	reply(w, http.StatusCreated, p.showStatus(s))
 }
 
-// post sets a status. A pending or running one of the same name and user is updated with the texts that are not empty;
-// nil: that is not possible from its state. Unsure: that empty texts change nothing.
-func (ss *statuses) post(login, sha, name, state, text, target string) (s *status, from string) {
-	now := ss.project.server.now()
-	for _, o := range slices.Backward(ss.all) {
-		if o.sha == sha && o.name == name && o.author == login && (o.state == "pending" || o.state == "running") {
-			s, from = o, o.state
-			break
+// post sets a status. A pending or running one of the same name and user is updated with the texts that are not empty,
+// if that is possible from its state. Unsure: that empty texts change nothing.
+func (p *Project) post(wanted hostfake.Status) (*hostfake.Status, *hostfake.Refusal) {
+	var s *hostfake.Status
+	for _, o := range p.StatusesOf(wanted.Commit) {
+		if o.Context == wanted.Context && o.Login == wanted.Login && (o.State == "pending" || o.State == "running") {
+			s = o
 		}
 	}
 	switch {
-	case s != nil && state == "pending":
-		return nil, from
 	case s == nil:
-		s = &status{id: 700 + len(ss.all), sha: sha, name: name, author: login, created: now}
-		ss.all = append(ss.all, s)
+		s = p.AddStatus(wanted)
+	case wanted.State == "pending":
+		return nil, &hostfake.Refusal{Status: http.StatusBadRequest, Message: `Cannot transition status via :enqueue ` +
+			`from :` + s.State + ` (Reason(s): Status cannot transition via "enqueue")`}
 	}
-	if s.state = state; state != "pending" {
-		s.finished = now
+	if s.State = wanted.State; s.State != "pending" {
+		s.Finished = p.server.Now()
 	}
-	if text != "" {
-		s.text = text
-	}
-	if target != "" {
-		s.target = target
-	}
-	ss.project.requests.sync()
-	return s, from
+	s.Description, s.TargetURL = cmp.Or(wanted.Description, s.Description), cmp.Or(wanted.TargetURL, s.TargetURL)
+	p.sync()
+	return s, nil
 }
 
-// of returns the statuses of a commit, oldest first.
-func (ss *statuses) of(sha string) (all []*status) {
-	for _, s := range ss.all {
-		if s.sha == sha {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// latest returns the newest status of each name of a commit, oldest first.
-func (ss *statuses) latest(sha string) (latest []*status) {
-	all := ss.of(sha)
-	for i, s := range all {
-		if !slices.ContainsFunc(all[i+1:], func(o *status) bool { return o.name == s.name }) {
-			latest = append(latest, s)
-		}
-	}
-	return latest
-}
-
-func (ss *statuses) show(s *status) object {
+func (p *Project) showStatus(s *hostfake.Status) object {
 	return object{
-		"id": s.id, "sha": s.sha, "ref": "main", "status": s.state, "name": s.name, "description": orNull(s.text),
-		"target_url": orNull(s.target), "created_at": when(s.created), "started_at": nil, "finished_at": when(s.finished),
-		"allow_failure": false, "coverage": nil, "pipeline_id": 1, "author": ss.project.server.user(s.author),
+		"id": s.ID, "sha": s.Commit, "ref": "main", "status": s.State, "name": s.Context,
+		"description": orNull(s.Description), "target_url": orNull(s.TargetURL), "created_at": when(s.Created),
+		"started_at": nil, "finished_at": when(s.Finished), "allow_failure": false, "coverage": nil, "pipeline_id": 1,
+		"author": p.server.user(s.Login),
 	}
 }
 

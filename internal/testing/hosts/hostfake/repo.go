@@ -38,7 +38,7 @@ func (r Repo) DeleteBranch(t testing.TB, branch string) {
 // Run runs git.
 func (r Repo) Run(args ...string) (string, error) { return gitserver.Run(r.Dir, args...) }
 
-// Ask runs git for a question whose negative answer is a failure: it returns "" then.
+// Ask runs git to answer a question. If git fails, which means no, it returns "".
 func (r Repo) Ask(args ...string) string {
 	out, err := r.Run(args...)
 	if err != nil {
@@ -77,16 +77,41 @@ func (r Repo) Merge(message, ours, theirs string, parents ...string) (string, er
 	if tree == "" {
 		return "", ErrConflict
 	}
-	return r.CommitTree(message, tree, parents...)
-}
-
-// CommitTree commits a tree with these parents.
-func (r Repo) CommitTree(message, tree string, parents ...string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", message}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
 	return r.Run(args...)
+}
+
+// MergeBy merges a head into a base by a method: merge, squash or rebase. The message is not used by rebase, whose
+// options are those of git rebase.
+func (r Repo) MergeBy(method, base, head, message string, options ...string) (string, error) {
+	switch method {
+	case "squash":
+		return r.Merge(message, base, head, base)
+	case "rebase":
+		return r.rebase(base, head, options...)
+	}
+	return r.Merge(message, base, head, base, head)
+}
+
+// rebase rebases the commits of a head onto a base.
+func (r Repo) rebase(base, head string, options ...string) (string, error) {
+	folder, err := os.MkdirTemp("", "hostfake-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	tree := filepath.Join(folder, "tree")
+	if _, err := r.Run("worktree", "add", "--quiet", "--detach", tree, head); err != nil {
+		return "", err
+	}
+	defer r.Ask("worktree", "remove", "--force", tree)
+	if _, err := gitserver.Run(tree, append(append([]string{"rebase", "--quiet"}, options...), base)...); err != nil {
+		return "", ErrConflict
+	}
+	return gitserver.Run(tree, "rev-parse", "HEAD")
 }
 
 // MoveBranch moves a branch from one commit to another.

@@ -1,17 +1,14 @@
 // Package hostfake has what the fakes of Git hosts share: one listener for Git and for an API, with a log of the
-// requests to the API, with failures and hooks, and bare repos that people and the API change.
+// requests to the API, with failures and hooks, tokens, and bare repos with pull requests, statuses and issues that
+// people and the API change. A fake adds the host's rules and formats.
 package hostfake
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +19,7 @@ import (
 type Host struct {
 	// APIPath returns the path of a request to the API, as the log shows it; false: the request is one of Git.
 	APIPath func(req *http.Request) (path string, isAPI bool)
-	// Answer answers a request to the API.
+	// Answer answers a request to the API, while nothing else changes the repos.
 	Answer func(answer *httptest.ResponseRecorder, req *http.Request, body []byte)
 	// ServeGit authorizes a request of Git, and passes it on.
 	ServeGit func(w http.ResponseWriter, req *http.Request, git http.Handler)
@@ -30,137 +27,101 @@ type Host struct {
 	Header map[string]string
 	// FailureType is the content type of failures that do not set one; "": Go guesses it.
 	FailureType string
-	Now         func() time.Time
 	GitOptions  []gitserver.Option
+	// Token has all rights. Its user is [BotLogin].
+	Token  string
+	Folder string // of the server's URL, such as /git; "": none
+	Now    func() time.Time
+	Lag    int // see [WithLag]
 }
+
+// Option changes a [Host].
+type Option func(*Host)
+
+// WithClock sets the clock of all times.
+func WithClock(now func() time.Time) Option { return func(h *Host) { h.Now = now } }
+
+// WithGitBackend serves Git with git http-backend, as any client of Git needs it.
+func WithGitBackend() Option {
+	return func(h *Host) { h.GitOptions = []gitserver.Option{gitserver.WithFilter()} }
+}
+
+// WithFolder serves everything below a folder, such as /git.
+func WithFolder(folder string) Option { return func(h *Host) { h.Folder = folder } }
+
+// WithLag makes the API show a push, and what follows from it, only after this number of requests about a pull request:
+// some hosts do that in the background.
+func WithLag(requests int) Option { return func(h *Host) { h.Lag = requests } }
+
+// BotLogin is the user of [Server.Token].
+const BotLogin = "kalypso-bot"
 
 // Server is a fake host on loopback.
 type Server struct {
-	URL string            // http://127.0.0.1:port, with the folder of the fake
-	Git *gitserver.Server // the Git side, with its log and its faults
+	Traffic
+	URL   string            // http://127.0.0.1:port, with the folder
+	Git   *gitserver.Server // the Git side, with its log and its faults
+	Token string            // may read and write all repos, as [BotLogin]
 
-	host Host
+	Host Host // with what its options changed
+
 	root string
 	git  http.Handler
 
-	mu         sync.Mutex
-	failures   []*failing
-	before     []*hook
-	log        []Request
-	waiting    atomic.Int32 // requests that a failure delays
-	open, most int          // requests that are not answered yet
-}
-
-// Request is one request to the API.
-type Request struct {
-	Method        string
-	Path          string // below the root of the API
-	Query         string
-	Authorization string
-	Body          string
-	Status        int // 0 where the connection was dropped
+	state  sync.Mutex // of the repos and the tokens
+	tokens map[string]*Token
 }
 
 // Start starts a server without repos.
-func Start(t testing.TB, host Host) *Server {
+func Start(t testing.TB, host Host, options ...Option) *Server {
 	t.Helper()
-	s := &Server{host: host, root: t.TempDir()}
+	host.Now = time.Now
+	for _, o := range options {
+		o(&host)
+	}
+	s := &Server{
+		Traffic: Traffic{FailureType: host.FailureType}, Token: host.Token, Host: host, root: t.TempDir(),
+		tokens: map[string]*Token{host.Token: {Login: BotLogin, Repos: Everywhere(Write)}},
+	}
 	s.Git, s.git = gitserver.Handler(t, s.root, host.GitOptions...)
 	server := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s.URL = server.URL
+	s.URL = server.URL + host.Folder
 	return s
 }
 
-// Requests returns all requests to the API so far, in the order of their answers.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
+// Locked runs a function while nothing else changes the repos and the tokens.
+func (s *Server) Locked(f func()) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	f()
 }
+
+// Now is the time of the server's clock.
+func (s *Server) Now() time.Time { return s.Host.Now() }
 
 // ResetLog clears the logs of the API and of Git.
 func (s *Server) ResetLog() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = nil
+	s.Traffic.ResetLog()
 	s.Git.ResetLog()
 }
 
-// HasAnswered reports whether the API has answered a request with the method whose path contains the text.
-func (s *Server) HasAnswered(method, path string) bool {
-	return slices.ContainsFunc(s.Requests(), func(r Request) bool {
-		return r.Method == method && strings.Contains(r.Path, path)
-	})
-}
-
-// MostAtOnce is the largest number of requests to the API at the same time.
-func (s *Server) MostAtOnce() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.most
-}
-
-func (s *Server) enter(by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open += by
-	s.most = max(s.most, s.open)
-}
-
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
-	path, isAPI := s.host.APIPath(req)
+	path, isAPI := s.Host.APIPath(req)
 	if !isAPI {
-		s.host.ServeGit(w, req, s.git)
+		s.Host.ServeGit(w, req, s.git)
 		return
 	}
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
+	w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat))
+	for name, value := range s.Host.Header {
+		w.Header().Set(name, value)
 	}
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	entry := Request{
-		Method: req.Method, Path: path, Query: req.URL.RawQuery, Authorization: req.Header.Get("Authorization"),
-		Body: string(body),
-	}
-	s.enter(1)
-	defer s.enter(-1)
-	s.runBefore(&entry)
-	answer := httptest.NewRecorder()
-	failure := s.failureFor(&entry)
-	if failure == nil || failure.After {
-		s.host.Answer(answer, req, body)
-	}
-	if failure != nil && !s.fail(req, failure, answer) {
-		s.record(entry)
-		panic(http.ErrAbortHandler)
-	}
-	entry.Status = answer.Code
-	s.record(entry)
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	setIfAbsent(w.Header(), "Date", s.host.Now().UTC().Format(http.TimeFormat))
-	for name, value := range s.host.Header {
-		setIfAbsent(w.Header(), name, value)
-	}
-	w.WriteHeader(answer.Code)
-	_, _ = answer.Body.WriteTo(w)
-}
-
-func setIfAbsent(h http.Header, name, value string) {
-	if h.Get(name) == "" {
-		h.Set(name, value)
-	}
-}
-
-func (s *Server) record(entry Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log = append(s.log, entry)
+	s.Serve(w, req, path, func(answer *httptest.ResponseRecorder, req *http.Request, body []byte) {
+		s.Locked(func() { s.Host.Answer(answer, req, body) })
+	})
 }
 
 // Object is a JSON object.
