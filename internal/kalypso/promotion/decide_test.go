@@ -225,7 +225,8 @@ func TestDecide(t *testing.T) {
 		"the host shows the latest status of a newer commit, but not its history": {prod(func(w *promotion.World) {
 			soak(4 * time.Hour)(w)
 			w.Ledger.Histories[hash(3)] = promotion.StatusHistory{}
-		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1, "it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
+		}, ok(2, 0), no(3, 60, githost.Pending), ok(2, 240)), "hold", 1,
+			"it soaks for 4h from 2026-03-01T16:00:00Z on", "", ""},
 		"a dwell, after the host removed the statuses of the current commit": {prod(func(w *promotion.World) {
 			w.Dwell = time.Hour
 		}, ok(2, 0)), "hold", 1, "", `has no status "prod environment"`, ""},

@@ -17,7 +17,8 @@ import (
 func TestReturn(t *testing.T) {
 	t.Parallel()
 	const stopped = "writes []; stage canary, wave 1; from map[a:1 b:1]; a: 1 of 2 clusters current"
-	const returns = `restores [a b] because folder "a" has been failing since 2026-01-31T10:00:00Z; stage canary, rolled back`
+	const returns = `restores [a b] because folder "a" has been failing since 2026-01-31T10:00:00Z; ` +
+		`stage canary, rolled back`
 	complete := func(s *rollout.Situation) {
 		for name := range s.Target {
 			s.Delivered[name], s.OnBranch[name], s.Progress.EarlierHashes[name], s.Replaced[name] = "2", "2", "1", "1"

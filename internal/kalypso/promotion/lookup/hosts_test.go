@@ -256,7 +256,7 @@ var gates = []struct {
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ")
 		c.pass(soak + time.Second)
-		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ") // the environment must report again at the end of the soak
+		c.expect(promotion.Hold, c.initial, "it soaks for 2s from ") // the environment must report after the soak
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit, `status "stage environment" is success by LOGIN`, "soaked for 2s since ")
 		c.set(commit, stageContext, githost.Failure)
