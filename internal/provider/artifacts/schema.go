@@ -93,16 +93,16 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 					},
 				},
 			},
-			"public_key": schemas.ComputedString("The public key of `signing` in PEM, for `cosign verify --key` and the " +
+			"public_key": schemas.ComputedText("The public key of `signing` in PEM, for `cosign verify --key` and the " +
 				"secret of `verify`. Another key, or an artifact that lost its signature, is a change: the next apply signs."),
 			"artifacts": schema.MapNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "The artifacts by cluster type.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"ref": schemas.ComputedString("The repository with the tree's hash as the tag, such as " +
+					"ref": schemas.ComputedText("The repository with the tree's hash as the tag, such as " +
 						"`registry.acme.io/fleet/dev/large:4b825dc642cb6eb9a060e54bf8d69288fbee4904`."),
-					"digest":    schemas.ComputedString("The digest of the manifest, such as `sha256:…`."),
-					"tree_hash": schemas.ComputedString("The hash of the folder's Git tree."),
+					"digest":    schemas.ComputedText("The digest of the manifest, such as `sha256:…`."),
+					"tree_hash": schemas.ComputedText("The hash of the folder's Git tree."),
 				}},
 			},
 			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},

@@ -3,7 +3,6 @@ package assignments
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -14,15 +13,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewDataSource returns the data source kalypso_assignments: the schedule of a fleet with its reasons. It contacts
 // nothing.
 func NewDataSource() datasource.DataSource {
-	return schemas.NewDataSource("assignments", assignmentsSchema, nil, readAssignments)
+	return schemas.NewDataSource(schemas.DataSource{Name: "assignments", Schema: assignmentsSchema, Read: readAssignments})
 }
 
-func readAssignments(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func readAssignments(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	d := r.Decoder
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
 	withValues := d.True("explain")

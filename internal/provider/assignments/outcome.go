@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -95,7 +95,7 @@ func (o *assignmentsOutcome) explains(target string) bool {
 }
 
 // values returns the computed attributes.
-func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value, error) {
+func (o *assignmentsOutcome) values(ctx context.Context) (tfvalue.Values, error) {
 	assignments, err := o.assignments(ctx)
 	if err != nil {
 		return nil, err
@@ -104,8 +104,7 @@ func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value,
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]attr.Value{}
-	for name, v := range (tfvalue.Values{
+	return tfvalue.Values{
 		"assignments":   assignments,
 		"answers":       o.answerValues(),
 		"placements":    placements,
@@ -120,10 +119,7 @@ func (o *assignmentsOutcome) values(ctx context.Context) (map[string]attr.Value,
 			"policies":           len(o.fleet.Policies),
 			"idle_policies":      len(o.IdlePolicies),
 		},
-	}) {
-		all[name] = tfvalue.Result(assignmentsComputed()[name].GetType(), v)
-	}
-	return all, nil
+	}, nil
 }
 
 // maxExplained limits the number of returned values, including their overridden and merged parts. Terraform accepts at

@@ -3,8 +3,7 @@ package assignments
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -17,9 +16,8 @@ func computedRequirements() schema.ListNestedAttribute {
 		map[string]schema.Attribute{
 			"workload":          schemas.ComputedText("The required workload. Null means any."),
 			"deployment_target": schemas.ComputedText("The required target of that workload. Null means any."),
-			"match_labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-				MarkdownDescription: "The required labels. Null means any."},
-			"satisfied_by": schemas.ComputedTexts("The deployment targets on the cluster type that satisfy it, by name."),
+			"match_labels":      schemas.ComputedStrings("The required labels. Null means any."),
+			"satisfied_by":      schemas.ComputedTexts("The deployment targets on the cluster type that satisfy it, by name."),
 			"missing": schemas.ComputedText(
 				"Why it is not met, with the nearest policy. For a target of another workspace, only that it is not there. Null " +
 					"if it is met."),

@@ -1,11 +1,10 @@
 package assignments
 
 import (
-	"context"
 	"fmt"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
@@ -20,19 +19,17 @@ const (
 	emptyBoth         = "both"
 )
 
-func assignmentsSchema(context.Context) schema.Schema {
-	attributes := schemas.DataSourceArguments(model.FleetArguments())
+func assignmentsSchema() schema.Schema {
+	attributes := model.FleetArguments()
 	attributes["explain"] = schema.BoolAttribute{
 		Optional: true,
 		MarkdownDescription: "Whether to return the origin of each value, and the outcome of placement for each cluster " +
 			"type that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then " +
 			"contain the values in plain text, even sensitive ones.",
 	}
-	attributes["explain_targets"] = schema.ListAttribute{
-		Optional:            true,
-		ElementType:         types.StringType,
-		MarkdownDescription: "The deployment targets that `explain` applies to. The default is all.",
-	}
+	attributes["explain_targets"] = schemas.OptionalTexts(
+		"The deployment targets that `explain` applies to. The default is all.",
+	)
 	attributes["why"] = whyArgument()
 	attributes["record"] = recordArgument()
 	maps.Copy(attributes, assignmentsComputed())
@@ -110,8 +107,7 @@ func assignmentsComputed() map[string]schema.Attribute {
 							"The requirements on labels and workspace that the deployment target does not " +
 								"meet.",
 						),
-						"selects_cluster_types": schema.BoolAttribute{Computed: true,
-							MarkdownDescription: "Whether the policy selects any cluster type."},
+						"selects_cluster_types": schemas.ComputedBool("Whether the policy selects any cluster type."),
 					},
 				),
 			}),

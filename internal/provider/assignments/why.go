@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
@@ -25,9 +25,7 @@ func whyArgument() schema.ListNestedAttribute {
 			"is on the cluster type, or why not. At most %d.", maxWhy),
 		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"target": schema.StringAttribute{
-				Required: true, MarkdownDescription: "The deployment target, `<workload>-<target>`.",
-			},
+			"target":       schemas.RequiredString("The deployment target, `<workload>-<target>`."),
 			"cluster_type": schema.StringAttribute{Required: true, MarkdownDescription: "The cluster type."},
 		}},
 	}
@@ -37,10 +35,8 @@ func computedAnswers() schema.ListNestedAttribute {
 	return schemas.ComputedObjects("The answers to `why`, in its order.", map[string]schema.Attribute{
 		"target":       schemas.ComputedText("The deployment target."),
 		"cluster_type": schemas.ComputedText("The cluster type."),
-		"assigned": schema.BoolAttribute{
-			Computed: true, MarkdownDescription: "Whether the deployment target is on the cluster type.",
-		},
-		"policies": schemas.ComputedTexts("The policies that place it there, by name."),
+		"assigned":     schemas.ComputedBool("Whether the deployment target is on the cluster type."),
+		"policies":     schemas.ComputedTexts("The policies that place it there, by name."),
 		"reason": schemas.ComputedText(
 			"Why, or why the closest policy does not place it there.",
 		),

@@ -24,23 +24,15 @@ var azureDevOpsAttribute = schema.SingleNestedAttribute{
 		"for Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or " +
 		"`SYSTEM_COLLECTIONURI` names an organisation, the token is sent only to that organisation.",
 	Attributes: withCertificates(map[string]schema.Attribute{
-		"token": schema.StringAttribute{
-			Optional:  true,
-			Sensitive: true,
-			MarkdownDescription: "A personal access token with the scopes Code (read, write, status) and, to request reviews, " +
+		"token": optionalSecret(
+			"A personal access token with the scopes Code (read, write, status) and, to request reviews, " +
 				"Identity (read); or the token of a pipeline, `System.AccessToken`.",
-		},
-		"base_url": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "URL of a collection of an Azure DevOps Server, such as `https://tfs.acme.io/tfs/Main`, " +
-				"version 2022.1 or newer. The default is Azure DevOps Services.",
-		},
-		"entra": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether to sign in with a token of Microsoft Entra. The credential of `azure` requests it: " +
-				"a client with a secret, the pipeline's token, a managed identity, or `az login`. Git uses it for repos that no " +
-				"`git_credentials` serve. It conflicts with `token`. The default is `false`.",
-		},
+		),
+		"base_url": optionalText("URL of a collection of an Azure DevOps Server, such as `https://tfs.acme.io/tfs/Main`, " +
+			"version 2022.1 or newer. The default is Azure DevOps Services."),
+		"entra": optionalBool("Whether to sign in with a token of Microsoft Entra. The credential of `azure` requests it: " +
+			"a client with a secret, the pipeline's token, a managed identity, or `az login`. Git uses it for repos that no " +
+			"`git_credentials` serve. It conflicts with `token`. The default is `false`."),
 	}),
 }
 

@@ -12,22 +12,17 @@ import (
 
 // withCertificates adds the arguments of certificates to the arguments of a server.
 func withCertificates(of map[string]schema.Attribute) map[string]schema.Attribute {
-	of[string(servertls.FieldAuthorities)] = schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "Certificates, in PEM format, of authorities that HTTPS trusts on this server in addition to " +
+	of[string(servertls.FieldAuthorities)] = optionalText(
+		"Certificates, in PEM format, of authorities that HTTPS trusts on this server in addition to " +
 			"the system's.",
-	}
-	of[string(servertls.FieldClient)] = schema.StringAttribute{
-		Optional:  true,
-		Sensitive: true,
-		MarkdownDescription: "Client certificate for HTTPS with this server, in PEM format, followed by its intermediate " +
+	)
+	of[string(servertls.FieldClient)] = optionalSecret(
+		"Client certificate for HTTPS with this server, in PEM format, followed by its intermediate " +
 			"certificates. No other server gets it.",
-	}
-	of[string(servertls.FieldClientKey)] = schema.StringAttribute{
-		Optional:            true,
-		Sensitive:           true,
-		MarkdownDescription: "Private key of `client_certificate`, in PEM format, without a passphrase.",
-	}
+	)
+	of[string(servertls.FieldClientKey)] = optionalSecret(
+		"Private key of `client_certificate`, in PEM format, without a passphrase.",
+	)
 	return of
 }
 

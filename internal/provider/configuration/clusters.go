@@ -17,26 +17,17 @@ var clustersAttribute = schema.MapNestedAttribute{
 	MarkdownDescription: "Clusters for `source.kubernetes` of `kalypso_deployment_state` and `kalypso_clusters`, " +
 		"by name. A cluster is contacted only if a data source or resource lists it.",
 	NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-		"kubeconfig": schema.StringAttribute{
-			Optional:            true,
-			Sensitive:           true,
-			MarkdownDescription: "Content of a kubeconfig, or its path. Required.",
-		},
-		"context": schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "Context of the kubeconfig. The default is its current context.",
-		},
-		"allow_exec": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether a program that the kubeconfig names, such as `kubelogin`, may run on this machine " +
+		"kubeconfig": optionalSecret("Content of a kubeconfig, or its path. Required."),
+		"context":    optionalText("Context of the kubeconfig. The default is its current context."),
+		"allow_exec": optionalBool(
+			"Whether a program that the kubeconfig names, such as `kubelogin`, may run on this machine " +
 				"to get a credential. The default is `false`, which rejects such a kubeconfig.",
-		},
-		"allow_files": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether the content of a kubeconfig may name files on this machine, such as `tokenFile` or " +
+		),
+		"allow_files": optionalBool(
+			"Whether the content of a kubeconfig may name files on this machine, such as `tokenFile` or " +
 				"`client-key`. The default is `false`, which rejects such a kubeconfig. A kubeconfig that is given by its path " +
 				"may always name files.",
-		},
+		),
 	}},
 }
 

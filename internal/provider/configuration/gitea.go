@@ -17,17 +17,12 @@ var giteaAttribute = schema.SingleNestedAttribute{
 	MarkdownDescription: "Access to the API of a Gitea server, and to the repos on it over HTTPS. Forgejo has the same " +
 		"API, so it should work, but it is not tested.",
 	Attributes: withCertificates(map[string]schema.Attribute{
-		"token": schema.StringAttribute{
-			Optional:  true,
-			Sensitive: true,
-			MarkdownDescription: "A token with the scopes `write:repository`, `write:issue` and `read:user`. No environment " +
-				"variable replaces it.",
-		},
-		"base_url": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "URL of the server, such as `https://git.acme.io/`, also with a folder. Required: there is " +
+		"token": optionalSecret("A token with the scopes `write:repository`, `write:issue` and `read:user`. No environment " +
+			"variable replaces it."),
+		"base_url": optionalText(
+			"URL of the server, such as `https://git.acme.io/`, also with a folder. Required: there is " +
 				"no default server.",
-		},
+		),
 	}),
 }
 

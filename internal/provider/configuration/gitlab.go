@@ -21,17 +21,12 @@ var gitlabAttribute = schema.SingleNestedAttribute{
 		"`base_url`, the environment variable `GITLAB_TOKEN` is the token for gitlab.com, unless `GITLAB_BASE_URL`, " +
 		"`GITLAB_HOST` or `CI_SERVER_URL` names another server.",
 	Attributes: withCertificates(map[string]schema.Attribute{
-		"token": schema.StringAttribute{
-			Optional:  true,
-			Sensitive: true,
-			MarkdownDescription: "A personal, project, group or OAuth access token with the scope `api`. Its user needs the " +
-				"role Developer in the project. A job's `CI_JOB_TOKEN` opens no merge request: it is for `git_credentials`.",
-		},
-		"base_url": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "URL of a GitLab server, such as `https://gitlab.acme.io/`, also with a folder. The default " +
+		"token": optionalSecret("A personal, project, group or OAuth access token with the scope `api`. Its user needs the " +
+			"role Developer in the project. A job's `CI_JOB_TOKEN` opens no merge request: it is for `git_credentials`."),
+		"base_url": optionalText(
+			"URL of a GitLab server, such as `https://gitlab.acme.io/`, also with a folder. The default " +
 				"is gitlab.com.",
-		},
+		),
 	}),
 }
 

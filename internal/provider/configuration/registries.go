@@ -16,20 +16,12 @@ var ociCredentialsAttribute = schema.ListNestedAttribute{
 		"`url` that covers a repository serves it, as in `git_credentials`; Docker's config file and its credential " +
 		"helpers serve all others.",
 	NestedObject: schema.NestedAttributeObject{Attributes: withCertificates(map[string]schema.Attribute{
-		string(registry.FieldURL): schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "URL of the registry, such as `https://registry.acme.io`, or of a path in it. Only this " +
+		string(registry.FieldURL): optionalText(
+			"URL of the registry, such as `https://registry.acme.io`, or of a path in it. Only this " +
 				"server gets the credential, and the token server that it names. Required.",
-		},
-		string(registry.FieldUsername): schema.StringAttribute{
-			Optional:            true,
-			MarkdownDescription: "User name, with `password`.",
-		},
-		string(registry.FieldPassword): schema.StringAttribute{
-			Optional:            true,
-			Sensitive:           true,
-			MarkdownDescription: "Password or token.",
-		},
+		),
+		string(registry.FieldUsername): optionalText("User name, with `password`."),
+		string(registry.FieldPassword): optionalSecret("Password or token."),
 	})},
 }
 

@@ -28,14 +28,8 @@ var Schema = schema.Schema{
 			Optional:            true,
 			MarkdownDescription: "Author and committer of the commits.",
 			Attributes: map[string]schema.Attribute{
-				"name": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "Name of the author. The default is `" + defaultAuthor.Name + "`.",
-				},
-				"email": schema.StringAttribute{
-					Optional:            true,
-					MarkdownDescription: "Email address of the author. The default is `" + defaultAuthor.Email + "`.",
-				},
+				"name":  optionalText("Name of the author. The default is `" + defaultAuthor.Name + "`."),
+				"email": optionalText("Email address of the author. The default is `" + defaultAuthor.Email + "`."),
 			},
 		},
 		"commit_signing": signingAttribute,
@@ -53,16 +47,9 @@ var Schema = schema.Schema{
 				"app. Without either, the environment variable `GITHUB_TOKEN` is the token for github.com; it is never sent to a " +
 				"`base_url`.",
 			Attributes: withCertificates(map[string]schema.Attribute{
-				"token": schema.StringAttribute{
-					Optional:            true,
-					Sensitive:           true,
-					MarkdownDescription: "A token for the API.",
-				},
-				"base_url": schema.StringAttribute{
-					Optional: true,
-					MarkdownDescription: "URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is " +
-						"github.com.",
-				},
+				"token": optionalSecret("A token for the API."),
+				"base_url": optionalText("URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is " +
+					"github.com."),
 				"app": schema.SingleNestedAttribute{
 					Optional:            true,
 					MarkdownDescription: "A GitHub App to act as.",
@@ -84,66 +71,45 @@ var Schema = schema.Schema{
 				"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the API " +
 				"of a Git host.",
 		},
-		"allow_local_repos": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether a workload registration may name a repo on the machine that runs Terraform: a " +
+		"allow_local_repos": optionalBool(
+			"Whether a workload registration may name a repo on the machine that runs Terraform: a " +
 				"`file://` URL or a path. By default such a registration is rejected, because its author could choose any repo " +
 				"on that machine. A repo that `git_mirrors` maps to this machine is not local: its own URL counts. Repos in the " +
 				"configuration itself may always be local: a `gitops_repo`, a control plane and its base.",
-		},
+		),
 	},
 }
 
+func optionalText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+// optionalSecret returns an optional string that no plan prints.
+func optionalSecret(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: description}
+}
+
+func optionalBool(description string) schema.BoolAttribute {
+	return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
+}
+
 var credentialAttributes = withCertificates(map[string]schema.Attribute{
-	"url": schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "URL of the repos that the credential is for: a host, a path on it, or a repo, such as " +
-			"`https://github.com/acme`. Required.",
-	},
-	"username": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "User name over HTTPS, with `password`, or over SSH if the repo's URL names none.",
-	},
-	"password": schema.StringAttribute{
-		Optional:            true,
-		Sensitive:           true,
-		MarkdownDescription: "Password or token over HTTPS.",
-	},
-	"bearer_token": schema.StringAttribute{
-		Optional:  true,
-		Sensitive: true,
-		MarkdownDescription: "Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password. " +
+	"url": optionalText("URL of the repos that the credential is for: a host, a path on it, or a repo, such as " +
+		"`https://github.com/acme`. Required."),
+	"username": optionalText("User name over HTTPS, with `password`, or over SSH if the repo's URL names none."),
+	"password": optionalSecret("Password or token over HTTPS."),
+	"bearer_token": optionalSecret(
+		"Token that is sent over HTTPS as `Authorization: Bearer`, instead of user name and password. " +
 			"Use it on Azure Repos for tokens of Entra and for `System.AccessToken` of a pipeline.",
-	},
-	"private_key": schema.StringAttribute{
-		Optional:            true,
-		Sensitive:           true,
-		MarkdownDescription: "Private key for SSH, in PEM or OpenSSH format.",
-	},
-	"private_key_passphrase": schema.StringAttribute{
-		Optional:            true,
-		Sensitive:           true,
-		MarkdownDescription: "Passphrase of the private key, if it has one.",
-	},
-	"known_hosts": schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the " +
-			"user's own file. A host that is not listed is rejected.",
-	},
+	),
+	"private_key":            optionalSecret("Private key for SSH, in PEM or OpenSSH format."),
+	"private_key_passphrase": optionalSecret("Passphrase of the private key, if it has one."),
+	"known_hosts": optionalText("Host keys that SSH accepts, as the content of a `known_hosts` file. The default is the " +
+		"user's own file. A host that is not listed is rejected."),
 })
 
 var appAttributes = map[string]schema.Attribute{
-	"id": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "ID of the app. Required.",
-	},
-	"installation_id": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "ID of its installation in the organisation. Required.",
-	},
-	"private_key": schema.StringAttribute{
-		Optional:            true,
-		Sensitive:           true,
-		MarkdownDescription: "Private key of the app, in PEM format. Required.",
-	},
+	"id":              optionalText("ID of the app. Required."),
+	"installation_id": optionalText("ID of its installation in the organisation. Required."),
+	"private_key":     optionalSecret("Private key of the app, in PEM format. Required."),
 }

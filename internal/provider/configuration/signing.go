@@ -31,23 +31,15 @@ var signingAttribute = schema.SingleNestedAttribute{
 		signingKeyVariable + "` and `" + signingPassphraseVariable + "` are the defaults of these attributes, and also " +
 		"work without this block. Only an apply needs the key, and a new key alone makes no commit.",
 	Attributes: map[string]schema.Attribute{
-		"private_key": schema.StringAttribute{
-			Optional:  true,
-			Sensitive: true,
-			MarkdownDescription: "Content of the private key: in OpenSSH's format or PEM for an SSH signature, in OpenPGP's " +
+		"private_key": optionalSecret(
+			"Content of the private key: in OpenSSH's format or PEM for an SSH signature, in OpenPGP's " +
 				"armour for an OpenPGP signature.",
-		},
-		"passphrase": schema.StringAttribute{
-			Optional:            true,
-			Sensitive:           true,
-			MarkdownDescription: "Passphrase of the key, if it is encrypted.",
-		},
-		"format": schema.StringAttribute{
-			Optional:  true,
-			Sensitive: true,
-			MarkdownDescription: "The kind of key that is expected, as in Git's `gpg.format`: `ssh` or `openpgp`. By default " +
+		),
+		"passphrase": optionalSecret("Passphrase of the key, if it is encrypted."),
+		"format": optionalSecret(
+			"The kind of key that is expected, as in Git's `gpg.format`: `ssh` or `openpgp`. By default " +
 				"it follows from the key.",
-		},
+		),
 	},
 }
 

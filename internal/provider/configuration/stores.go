@@ -26,13 +26,10 @@ var postgresAttribute = schema.SingleNestedAttribute{
 	MarkdownDescription: "PostgreSQL, for `store.postgres` of `kalypso_deployment_record` and " +
 		"`kalypso_deployment_history`.",
 	Attributes: map[string]schema.Attribute{
-		"url": schema.StringAttribute{
-			Optional: true, Sensitive: true,
-			MarkdownDescription: "URL, such as `postgres://kalypso@db.acme.io/kalypso`. The default is the environment " +
-				"variable `" + postgresVariable + "`. The password may also be in `PGPASSWORD` or `~/.pgpass`. `sslmode` is " +
-				"`verify-full` unless the URL or `PGSSLMODE` sets it; `sslrootcert` names the file of a private authority. A " +
-				"connection that does not verify the server is an error, except to this machine.",
-		},
+		"url": optionalSecret("URL, such as `postgres://kalypso@db.acme.io/kalypso`. The default is the environment " +
+			"variable `" + postgresVariable + "`. The password may also be in `PGPASSWORD` or `~/.pgpass`. `sslmode` is " +
+			"`verify-full` unless the URL or `PGSSLMODE` sets it; `sslrootcert` names the file of a private authority. A " +
+			"connection that does not verify the server is an error, except to this machine."),
 	},
 }
 

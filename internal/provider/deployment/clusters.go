@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -22,7 +21,10 @@ import (
 
 // NewClusters returns the data source kalypso_clusters.
 func NewClusters() datasource.DataSource {
-	return schemas.NewDataSource("clusters", clustersSchema, checkClusters, listClusters)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "clusters", Schema: clustersSchema, Check: checkClusters, Read: listClusters,
+		Timeout: schemas.TimeoutText("How long the sources may take to answer", "Each hub has at most 30 seconds."),
+	})
 }
 
 func checkClusters(r schemas.Reading) {
@@ -31,7 +33,7 @@ func checkClusters(r schemas.Reading) {
 	readLast(r.Decoder)
 }
 
-func listClusters(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func listClusters(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	sources, rules, last := readInventories(r.Data, r.Decoder), readRules(r.Decoder), readLast(r.Decoder)
 	if r.Invalid() {
 		return nil
@@ -154,7 +156,7 @@ func readLast(d tfvalue.Decoder) (last []clusters.Cluster) {
 }
 
 // inventoryValues returns the computed attributes.
-func inventoryValues(all *clusters.Inventory) map[string]attr.Value {
+func inventoryValues(all *clusters.Inventory) tfvalue.Values {
 	members := make(map[string]tfvalue.Values, len(all.Clusters))
 	for key, c := range all.Clusters {
 		members[key] = tfvalue.Values{
@@ -169,12 +171,8 @@ func inventoryValues(all *clusters.Inventory) map[string]attr.Value {
 	for name, clusters := range all.ClusterTypes {
 		types[name] = tfvalue.Values{"clusters": clusters}
 	}
-	values := map[string]attr.Value{}
-	for name, v := range map[string]any{
+	return tfvalue.Values{
 		"clusters": members, "cluster_types": types, "unmatched": all.Unmatched, "empty": all.Empty,
 		"ambiguous": all.Ambiguous, "summary": all.Summary(),
-	} {
-		values[name] = tfvalue.Result(inventoryComputed[name].GetType(), v)
 	}
-	return values
 }

@@ -1,14 +1,11 @@
 package deployment
 
 import (
-	"context"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -16,13 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func clustersSchema(ctx context.Context) schema.Schema {
-	attributes := schemas.DataSourceArguments(inventoryArguments())
+func clustersSchema() schema.Schema {
+	attributes := inventoryArguments()
 	maps.Copy(attributes, inventoryComputed)
-	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long the sources may take to answer, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
-			"such as `30s` or `10m`. The default is `5m`. Each hub has at most 30 seconds.",
-	})
 	return schema.Schema{
 		MarkdownDescription: "Lists the clusters that exist, from hubs, Azure and the configuration, and finds the cluster " +
 			"type of each by its labels. Clusters without a cluster type, and cluster types without a cluster, are warnings. " +
@@ -32,23 +25,22 @@ func clustersSchema(ctx context.Context) schema.Schema {
 	}
 }
 
-func inventoryArguments() map[string]resource.Attribute {
-	labels := resource.MapAttribute{Optional: true, ElementType: types.StringType,
-		MarkdownDescription: "Labels of the cluster."}
+func inventoryArguments() map[string]schema.Attribute {
+	labels := schemas.OptionalStrings("Labels of the cluster.")
 	kind := schemas.OptionalString("The objects that represent clusters: " +
 		"" + schemas.Alternatives(kubernetes.InventoryKinds) +
 		". Required.")
 	kind.Validators = []validator.String{stringvalidator.OneOf(kubernetes.InventoryKinds...)}
-	return map[string]resource.Attribute{
-		"source": resource.SingleNestedAttribute{
+	return map[string]schema.Attribute{
+		"source": schema.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The inventories of clusters. Set at least one. Clusters of several sources that have the " +
 				"same name and labels are one cluster.",
-			Attributes: map[string]resource.Attribute{
-				"kubernetes": resource.ListNestedAttribute{
+			Attributes: map[string]schema.Attribute{
+				"kubernetes": schema.ListNestedAttribute{
 					Optional:            true,
 					MarkdownDescription: "Lists objects on hubs.",
-					NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
+					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 						"cluster": schemas.OptionalString("Name of the hub, from `clusters` of the provider. Required."),
 						"kind":    kind,
 						"namespaces": schemas.OptionalTexts("Namespaces of the objects, such as `argocd`. The default is all. Not for " +
@@ -57,27 +49,27 @@ func inventoryArguments() map[string]resource.Attribute {
 				},
 				"azure_resource_graph": schemas.AzureScope("Asks Azure Resource Graph for AKS and Arc clusters. A cluster's " +
 					"name is its ARM ID, its labels are the tags. Set at least one of these."),
-				"clusters": resource.MapNestedAttribute{
+				"clusters": schema.MapNestedAttribute{
 					Optional:            true,
 					MarkdownDescription: "Clusters by name, such as the clusters that this configuration creates.",
-					NestedObject: resource.NestedAttributeObject{
-						Attributes: map[string]resource.Attribute{"labels": labels},
+					NestedObject: schema.NestedAttributeObject{
+						Attributes: map[string]schema.Attribute{"labels": labels},
 					},
 				},
 			},
 		},
-		"match": resource.ListNestedAttribute{
+		"match": schema.ListNestedAttribute{
 			Required: true,
 			MarkdownDescription: "Rules that find the cluster type of a cluster by its labels and properties. The first rule " +
 				"that matches counts.",
-			NestedObject: resource.NestedAttributeObject{
-				Attributes: schemas.SelectorArguments("clusters", map[string]resource.Attribute{
+			NestedObject: schema.NestedAttributeObject{
+				Attributes: schemas.SelectorArguments("clusters", map[string]schema.Attribute{
 					"cluster_type": schemas.OptionalString("Name of the cluster type. Required."),
 				}),
 			},
 		},
 		// Nested attributes of 10,000 clusters would take the framework twice as long.
-		"last": resource.DynamicAttribute{
+		"last": schema.DynamicAttribute{
 			Optional: true,
 			MarkdownDescription: "`clusters` of an earlier run, such as a stored output. If a source does not answer, its " +
 				"clusters are taken from here, with a warning. Otherwise a source that does not answer is an error.",

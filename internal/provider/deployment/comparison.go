@@ -26,12 +26,15 @@ import (
 
 // NewComparison returns the data source kalypso_comparison.
 func NewComparison() datasource.DataSource {
-	return schemas.NewDataSource("comparison", comparisonSchema, checkComparison, compare)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "comparison", Schema: comparisonSchema, Timeout: schemas.TimeoutText("How long reading may take"),
+		Check: checkComparison, Read: compare,
+	})
 }
 
 func checkComparison(r schemas.Reading) { readComparisonRequest(r.Decoder) }
 
-func compare(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func compare(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	request := readComparisonRequest(r.Decoder)
 	if r.Invalid() || !r.Data.CheckKnown(
 		"The provider reads both branches from Git, and its credentials are known after apply.", r.Diags) {
@@ -121,7 +124,7 @@ func appendComparisonError(diags *diag.Diagnostics, err error) {
 const maxComparisonEntries = 10_000
 
 // comparisonValues returns the computed attributes.
-func comparisonValues(c *comparison.Comparison) map[string]attr.Value {
+func comparisonValues(c *comparison.Comparison) tfvalue.Values {
 	promoted := tfvalue.Values{
 		"left": tfvalue.OrNil(c.Promoted.Left), "right": tfvalue.OrNil(c.Promoted.Right),
 	}
@@ -147,11 +150,7 @@ func comparisonValues(c *comparison.Comparison) map[string]attr.Value {
 		}
 	}
 	all["files"] = types.MapValueMust(types.ListType{ElemType: types.StringType}, files)
-	results := map[string]attr.Value{}
-	for name, attribute := range comparisonComputed() {
-		results[name] = tfvalue.Result(attribute.GetType(), all[name])
-	}
-	return results
+	return all
 }
 
 func sidesValues(only comparison.Pair[[]string]) tfvalue.Values {

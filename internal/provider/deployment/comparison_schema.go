@@ -1,26 +1,19 @@
 package deployment
 
 import (
-	"context"
 	"fmt"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func comparisonSchema(ctx context.Context) schema.Schema {
-	attributes := schemas.DataSourceArguments(comparisonArguments())
+func comparisonSchema() schema.Schema {
+	attributes := comparisonArguments()
 	maps.Copy(attributes, comparisonComputed())
-	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long reading may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` " +
-			"or `10m`. The default is `5m`.",
-	})
 	return schema.Schema{
 		MarkdownDescription: "Shows how two environments differ: their deployment targets, placements, config values and " +
 			"files, as both GitOps branches contain them. Only files whose hashes differ are read. Files and values that " +
@@ -30,35 +23,33 @@ func comparisonSchema(ctx context.Context) schema.Schema {
 	}
 }
 
-func comparisonArguments() map[string]resource.Attribute {
-	side := func(which string) resource.Attribute {
-		return resource.SingleNestedAttribute{
+func comparisonArguments() map[string]schema.Attribute {
+	side := func(which string) schema.Attribute {
+		return schema.SingleNestedAttribute{
 			Required: true, MarkdownDescription: "The destination of the rendering on the " + which + " side, as in its " +
 				"`gitops_repo`.",
-			Attributes: map[string]resource.Attribute{
-				"repo":   resource.StringAttribute{Required: true, MarkdownDescription: "URL of the repo."},
-				"branch": resource.StringAttribute{Required: true, MarkdownDescription: "Branch of the environment."},
+			Attributes: map[string]schema.Attribute{
+				"repo":   schema.StringAttribute{Required: true, MarkdownDescription: "URL of the repo."},
+				"branch": schema.StringAttribute{Required: true, MarkdownDescription: "Branch of the environment."},
 				"path":   schemas.OptionalString("Path of the rendering. The default is the repo's root."),
 			},
 		}
 	}
-	controlPlane, ok := schemas.PromotionArguments()["control_plane"].(resource.SingleNestedAttribute)
+	controlPlane, ok := schemas.PromotionArguments()["control_plane"].(schema.SingleNestedAttribute)
 	if !ok {
 		panic("control_plane is an object")
 	}
 	controlPlane.Required, controlPlane.Optional = false, true
 	controlPlane.MarkdownDescription = "The branch of the promoted commits, for `promoted.commits`."
-	return map[string]resource.Attribute{
+	return map[string]schema.Attribute{
 		"left": side("left"), "right": side("right"), "control_plane": controlPlane,
-		"ignore": resource.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Keys of configs that are not compared, as `target.KEY`. A `*` stands for any text, as in " +
+		"ignore": schemas.OptionalTexts(
+			"Keys of configs that are not compared, as `target.KEY`. A `*` stands for any text, as in " +
 				"`*.ENVIRONMENT`.",
-		},
-		"match": resource.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Cluster types of the right side that have another name on the left: right → left.",
-		},
+		),
+		"match": schemas.OptionalStrings(
+			"Cluster types of the right side that have another name on the left: right → left.",
+		),
 	}
 }
 
@@ -99,9 +90,7 @@ func comparisonComputed() map[string]schema.Attribute {
 			MarkdownDescription: fmt.Sprintf("For each file name other than that of a config: the folders in which the file "+
 				"differs, as `cluster type/deployment target`. At most %d; `summary` counts all.", maxComparisonEntries),
 		},
-		"equal": schema.BoolAttribute{
-			Computed: true, MarkdownDescription: "Whether targets, placements, config values and files are equal.",
-		},
+		"equal":   schemas.ComputedBool("Whether targets, placements, config values and files are equal."),
 		"summary": schemas.ComputedText("The differences as Markdown, each once with the number of its folders."),
 	}
 }

@@ -29,12 +29,15 @@ import (
 
 // NewHistory returns the data source kalypso_deployment_history.
 func NewHistory() datasource.DataSource {
-	return schemas.NewDataSource("deployment_history", deploymentHistorySchema, checkHistory, readHistory)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "deployment_history", Schema: deploymentHistorySchema, Check: checkHistory, Read: readHistory,
+		Timeout: schemas.TimeoutText("How long reading may take"),
+	})
 }
 
 func checkHistory(r schemas.Reading) { readHistoryRequest(r.Decoder, time.Time{}) }
 
-func readHistory(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func readHistory(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	request := readHistoryRequest(r.Decoder, r.Data.Now())
 	if r.Invalid() || !r.Data.CheckKnown(
 		"The provider reads the history from Git, and its credentials are known after apply.", r.Diags) {
@@ -169,7 +172,7 @@ func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err err
 // historyValues returns the computed attributes. It lists at most limit deliveries. past is nil without a store.
 func historyValues(
 	h history.History, past *history.StoredRuns, limit int, compare func(from, to string) string,
-) map[string]attr.Value {
+) tfvalue.Values {
 	deployments := []tfvalue.Values{}
 	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
 		v := tfvalue.Values{
@@ -206,11 +209,7 @@ func historyValues(
 	if past != nil {
 		maps.Copy(all, pastValues(past))
 	}
-	results := map[string]attr.Value{}
-	for name, attribute := range deploymentHistoryComputed() {
-		results[name] = tfvalue.Result(attribute.GetType(), all[name])
-	}
-	return results
+	return all
 }
 
 // pastValues returns the versions and runs from a store.

@@ -1,27 +1,20 @@
 package deployment
 
 import (
-	"context"
 	"fmt"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func deploymentHistorySchema(ctx context.Context) schema.Schema {
-	attributes := schemas.DataSourceArguments(deploymentHistoryArguments())
+func deploymentHistorySchema() schema.Schema {
+	attributes := deploymentHistoryArguments()
 	maps.Copy(attributes, deploymentHistoryComputed())
-	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long reading may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` " +
-			"or `10m`. The default is `5m`.",
-	})
 	return schema.Schema{
 		MarkdownDescription: "Shows the deliveries to an environment, from the history of its GitOps branch: each commit " +
 			"there contains the record of the rendering. This needs no store, and also shows deliveries from before you " +
@@ -34,10 +27,10 @@ func deploymentHistorySchema(ctx context.Context) schema.Schema {
 	}
 }
 
-func deploymentHistoryArguments() map[string]resource.Attribute {
+func deploymentHistoryArguments() map[string]schema.Attribute {
 	controlPlane, gitops := schemas.PromotionArguments()["control_plane"], schemas.PromotionArguments()["gitops_repo"]
-	branch, ok := controlPlane.(resource.SingleNestedAttribute)
-	rendering, ok2 := gitops.(resource.SingleNestedAttribute)
+	branch, ok := controlPlane.(schema.SingleNestedAttribute)
+	rendering, ok2 := gitops.(schema.SingleNestedAttribute)
 	if !ok || !ok2 {
 		panic("control_plane and gitops_repo are objects")
 	}
@@ -48,15 +41,15 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 	store.MarkdownDescription = "The store of a `kalypso_deployment_record`, for `runs` and `versions`. Exactly one of " +
 		"`git` and `postgres`."
 	rendering.MarkdownDescription = "The destination of the environment's rendering, as in its `gitops_repo`."
-	return map[string]resource.Attribute{
+	return map[string]schema.Attribute{
 		"gitops_repo":   rendering,
 		"control_plane": branch,
-		"until": resource.StringAttribute{
+		"until": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{schemas.Valid("time", checkTime)},
 			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +
 				"now. Later commits still decide which deployments failed.",
 		},
-		"since": resource.StringAttribute{
+		"since": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{schemas.Valid("time or duration", checkTimeOrDuration)},
 			MarkdownDescription: "Start of the window: a time of RFC 3339, or a duration before `until`. The default is " +
 				"`720h`, 30 days. A deployment belongs to the window in which it started.",
@@ -64,7 +57,7 @@ func deploymentHistoryArguments() map[string]resource.Attribute {
 		"store":             store,
 		"cluster":           schemas.OptionalString("A cluster, to limit `runs` and `versions` to it."),
 		"deployment_target": schemas.OptionalString("A deployment target, to limit `runs` and `versions` to it."),
-		"limit": resource.Int64Attribute{
+		"limit": schema.Int64Attribute{
 			Optional: true, Validators: []validator.Int64{int64validator.Between(1, 1000)},
 			MarkdownDescription: fmt.Sprintf(
 				"The maximum number of entries of `deployments` and of `runs`, 1 to 1000. The default is %d. The metrics count "+
@@ -116,8 +109,7 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 				"running_at": schemas.ComputedText(
 					"When it was first observed to succeed. Null without a store, and if it was never observed to succeed.",
 				),
-				"failed": schema.BoolAttribute{Computed: true,
-					MarkdownDescription: "The next deployment is a rollback, or this one was observed to fail."},
+				"failed": schemas.ComputedBool("The next deployment is a rollback, or this one was observed to fail."),
 				"failed_at": schemas.ComputedText(
 					"When it was first observed to fail, else `delivered_at`, else `started_at`. Null if " +
 						"it did not fail.",
@@ -172,11 +164,8 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 				"workload":  schemas.ComputedText(historyWorkload),
 				"workspace": schemas.ComputedText(historyWorkspace),
 			}),
-		"truncated": schema.BoolAttribute{
-			Computed: true,
-			MarkdownDescription: "Whether there are more runs than `limit`. " +
-				"Null without a store.",
-		},
+		"truncated": schemas.ComputedBool("Whether there are more runs than `limit`. " +
+			"Null without a store."),
 		"recorded_until": schemas.ComputedText("Time of the last record in the store. Null without a record."),
 	}
 }

@@ -60,12 +60,10 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"renew_after": schemas.OptionalDuration(
 				"Record again, even without a change, when the last record is this old, such as `24h`. Readers of the store " +
 					"then see that the environment is still observed."),
-			"recorded_at": schemas.ComputedString(
+			"recorded_at": schemas.ComputedText(
 				"Time of the last recorded observation. Null if there is none."),
-			"changes": schema.Int64Attribute{
-				Computed: true, MarkdownDescription: "The number of changes in the last record.",
-			},
-			"summary": schemas.ComputedString(
+			"changes": schemas.ComputedNumber("The number of changes in the last record."),
+			"summary": schemas.ComputedText(
 				"The changes in the last record, for people: their number, then at most 50 lines by cluster " +
 					"type and deployment target. Known in the plan. After the state was lost, it may list changes that the store " +
 					"already has."),
@@ -96,9 +94,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 							return err
 						})},
 					},
-					"branch": schema.StringAttribute{
-						Required: true, MarkdownDescription: "A branch that contains only the history. The first record creates it.",
-					},
+					"branch": schemas.RequiredString("A branch that contains only the history. The first record creates it."),
 					"path": schema.StringAttribute{
 						Optional: true, MarkdownDescription: "Folder. The default is the root.",
 						Validators: []validator.String{schemas.Valid("path", func(s string) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -19,16 +18,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewState returns the data source kalypso_deployment_state.
 func NewState() datasource.DataSource {
-	return schemas.NewDataSource("deployment_state", deploymentStateSchema, checkObserved, readState)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "deployment_state", Schema: deploymentStateSchema, Check: checkObserved, Read: readState,
+		Timeout: schemas.TimeoutText("How long the sources may take to answer",
+			"If a source does not answer in time, the verdict is `pending`."),
+	})
 }
 
 func checkObserved(r schemas.Reading) { schemas.ReadObserved(r.Data, r.Decoder) }
 
-func readState(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func readState(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	request := schemas.ReadObserved(r.Data, r.Decoder)
 	detail := details.Or(r.String("detail"))
 	request.Targets = detail != detailFolders

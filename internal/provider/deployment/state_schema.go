@@ -1,14 +1,11 @@
 package deployment
 
 import (
-	"context"
 	"fmt"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -27,24 +24,19 @@ const (
 
 var details = schemas.Enumeration{detailFolders, detailTargets, detailClusters}
 
-func deploymentStateSchema(ctx context.Context) schema.Schema {
-	arguments := schemas.ObservedArguments()
-	arguments["detail"] = details.Attribute(
+func deploymentStateSchema() schema.Schema {
+	attributes := schemas.ObservedArguments()
+	attributes["detail"] = details.Attribute(
 		"How much to return: by default the folders of cluster types; with `targets` also the deployment targets; with " +
 			"`clusters` the clusters too.",
 	)
-	arguments["versions"] = resource.BoolAttribute{
+	attributes["versions"] = schema.BoolAttribute{
 		Optional: true,
 		MarkdownDescription: "Whether to read which version of each deployment target runs. The default is `false`. The " +
 			"repos that the targets take their manifests from are read with the provider's `git_credentials`. If a repo " +
 			"can't be read, only its versions are missing, with a warning.",
 	}
-	attributes := schemas.DataSourceArguments(arguments)
 	maps.Copy(attributes, deploymentStateComputed())
-	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long the sources may take to answer, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
-			"such as `30s` or `10m`. The default is `5m`. If a source does not answer in time, the verdict is `pending`.",
-	})
 	return schema.Schema{
 		MarkdownDescription: "Shows whether the clusters run the contents of a branch of the GitOps repo. It checks once " +
 			"per run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
@@ -67,10 +59,7 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				"deployments. Null without `versions` or a head. It contains no secrets.",
 		),
 		"promoted_commit": schemas.ComputedText("The promoted commit in the record at this path. Null if there is none."),
-		"complete": schema.BoolAttribute{
-			Computed:            true,
-			MarkdownDescription: "Whether the record shows no rollout in progress. Null without a head.",
-		},
+		"complete":        schemas.ComputedBool("Whether the record shows no rollout in progress. Null without a head."),
 		"verdict": schemas.ComputedText(
 			"`success` if all folders have succeeded, `failure` if one has failed, else `pending`. Never `success` during a " +
 				"rollout.",
@@ -116,11 +105,10 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				),
 				"revision": schemas.ComputedText("The revision that the cluster reports."),
 				"message":  schemas.ComputedText("Description of the problem, with the cluster's own message."),
-				"failing": schema.BoolAttribute{
-					Computed: true,
-					MarkdownDescription: "Whether the cluster is `progressing` and reports a failure. It counts as failed after " +
+				"failing": schemas.ComputedBool(
+					"Whether the cluster is `progressing` and reports a failure. It counts as failed after " +
 						"`progress_deadline`.",
-				},
+				),
 			},
 		),
 		"targets": schema.MapNestedAttribute{
@@ -160,7 +148,7 @@ var followedTypes = map[string]attr.Type{
 }
 
 // deploymentValues returns the computed attributes.
-func deploymentValues(seen *observe.Observation, detail string) map[string]attr.Value {
+func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 	all := tfvalue.Values{
 		"head": tfvalue.OrNil(
 			seen.Branch.Head,
@@ -198,11 +186,7 @@ func deploymentValues(seen *observe.Observation, detail string) map[string]attr.
 	if detail == detailClusters {
 		all["clusters"] = clusterValues(seen.Outcome.Clusters)
 	}
-	results := map[string]attr.Value{}
-	for name, attribute := range deploymentStateComputed() {
-		results[name] = tfvalue.Result(attribute.GetType(), all[name])
-	}
-	return results
+	return all
 }
 
 // counts converts numbers by name.

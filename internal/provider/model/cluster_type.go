@@ -19,16 +19,14 @@ var clusterTypeModel = &model{
 	labelsDescription: "Labels by which scheduling policies and configs select the cluster type, such as `{ region = " +
 		"\"west-us\" }`. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
-		"reconciler": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Name of the template, of type `reconciler`, that renders the Flux or Argo CD object that " +
+		"reconciler": schemas.RequiredString(
+			"Name of the template, of type `reconciler`, that renders the Flux or Argo CD object that " +
 				"syncs the deployment target's manifests: `reconciler.yaml`.",
-		},
-		"namespace_service": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "Name of the template, of type `namespace`, that renders the deployment target's namespace: " +
+		),
+		"namespace_service": schemas.RequiredString(
+			"Name of the template, of type `namespace`, that renders the deployment target's namespace: " +
 				"`namespace.yaml`.",
-		},
+		),
 		"config_type": schemas.OptionalString(
 			"Name of the template, of type `config`, that renders the platform configuration: " +
 				"`platform-config.yaml`. The default renders a ConfigMap `platform-config` with the values.",

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -33,13 +33,11 @@ var configModel = &model{
 		"` is added, unless it is set or the name starts with `" +
 		fleet.AzureAppConfigPrefix + "`.",
 	arguments: map[string]schema.Attribute{
-		"data": schema.MapAttribute{
-			ElementType: types.StringType,
-			Optional:    true,
-			MarkdownDescription: "The values. If a value parses as a YAML or JSON object or list, such as the result of " +
+		"data": schemas.OptionalStrings(
+			"The values. If a value parses as a YAML or JSON object or list, such as the result of " +
 				"`yamlencode` or `jsonencode`, it becomes that object or list; any other value is a string. A value in single " +
 				"quotes is always the string between them.",
-		},
+		),
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
 		m.Labels = withPlatformConfigLabel(m.Name, m.Labels)

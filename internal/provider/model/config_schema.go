@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -18,11 +19,10 @@ var configSchemaModel = &model{
 		"`deployment-target` and `workload` are compared with the names, any other label with the labels of the cluster " +
 		"type and of the deployment target. Without labels it applies to all.",
 	arguments: map[string]schema.Attribute{
-		"schema": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "The JSON Schema, for example with `jsonencode` or `file`. It is checked at plan. References " +
+		"schema": schemas.RequiredString(
+			"The JSON Schema, for example with `jsonencode` or `file`. It is checked at plan. References " +
 				"to other documents are not allowed.",
-		},
+		),
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
 		return &fleet.ConfigSchema{Meta: m, Schema: d.String("schema")}

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
@@ -20,11 +21,10 @@ import (
 // FleetArguments returns the arguments that make up a fleet.
 func FleetArguments() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"environment": schema.StringAttribute{
-			Required: true,
-			MarkdownDescription: "The environment to render, usually `terraform.workspace`. Deployment targets of other " +
+		"environment": schemas.RequiredString(
+			"The environment to render, usually `terraform.workspace`. Deployment targets of other " +
 				"environments are ignored.",
-		},
+		),
 		"cluster_types": nestedAttributes("cluster_types", "The cluster types, by keys of your choice: "+
 			"`kalypso_cluster_type.all` if it has `for_each`, or a map of single resources or of objects written inline."),
 		"templates": nestedAttributes("templates", "The templates that the cluster types use, in the same form."),
@@ -37,13 +37,11 @@ func FleetArguments() map[string]schema.Attribute {
 		"scheduling_policies": nestedAttributes("scheduling_policies",
 			"The policies that place deployment targets on cluster types, in the same form."),
 		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
-		"manifests": schema.MapAttribute{
-			ElementType: types.StringType,
-			Optional:    true,
-			MarkdownDescription: "Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, " +
+		"manifests": schemas.OptionalStrings(
+			"Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, " +
 				"\"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may contain several documents; documents " +
 				"of other kinds are skipped. Recommended for large fleets.",
-		},
+		),
 	}
 }
 

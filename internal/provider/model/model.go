@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -62,15 +63,8 @@ func modelOf(attribute string) *model {
 // Attributes returns the schema of the kind's resource.
 func (m *model) Attributes() map[string]schema.Attribute {
 	all := maps.Clone(m.arguments)
-	all["name"] = schema.StringAttribute{
-		Required:            true,
-		MarkdownDescription: m.nameDescription,
-	}
-	all["labels"] = schema.MapAttribute{
-		ElementType:         types.StringType,
-		Optional:            true,
-		MarkdownDescription: m.labelsDescription,
-	}
+	all["name"] = schemas.RequiredString(m.nameDescription)
+	all["labels"] = schemas.OptionalStrings(m.labelsDescription)
 	return all
 }
 

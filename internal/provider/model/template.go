@@ -25,10 +25,9 @@ var templateModel = &model{
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
-		"type": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "The file that the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
-		},
+		"type": schemas.RequiredString(
+			"The file that the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
+		),
 		"content_type": schemas.OptionalString(
 			"Type of the rendered file, which decides its extension: " + schemas.Alternatives(
 				fleet.ContentTypes,

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -33,12 +32,10 @@ var workloadModel = &model{
 			MarkdownDescription: "The deployment targets of all environments.",
 			NestedObject:        schema.NestedAttributeObject{Attributes: targetArguments},
 		},
-		"config_schemas": schema.ListAttribute{
-			ElementType: types.StringType,
-			Optional:    true,
-			MarkdownDescription: "JSON Schemas for the platform configuration of all targets, each for example with " +
+		"config_schemas": schemas.OptionalTexts(
+			"JSON Schemas for the platform configuration of all targets, each for example with " +
 				"`jsonencode`.",
-		},
+		),
 	},
 	decode: decodeWorkload,
 	encode: encodeWorkload,
@@ -58,24 +55,18 @@ var targetArguments = map[string]schema.Attribute{
 		"Name of the target. The deployment target's name is `<workload>-<name>`. Required.",
 	),
 	"environment": schemas.OptionalString("The environment in which the target exists. Required."),
-	"labels": schema.MapAttribute{
-		ElementType: types.StringType,
-		Optional:    true,
-		MarkdownDescription: "Labels of the target, by which scheduling policies and configs select it. The workload's " +
+	"labels": schemas.OptionalStrings(
+		"Labels of the target, by which scheduling policies and configs select it. The workload's " +
 			"labels override them, and then `workload` and `workspace`, which always exist.",
-	},
-	"manifests": schema.MapAttribute{
-		ElementType: types.StringType,
-		Optional:    true,
-		MarkdownDescription: "Location of the team's manifests, which templates read as `.Manifests`: usually `repo`, " +
+	),
+	"manifests": schemas.OptionalStrings(
+		"Location of the team's manifests, which templates read as `.Manifests`: usually `repo`, " +
 			"`branch` and `path`, but any keys that the templates use.",
-	},
-	"config_schemas": schema.ListAttribute{
-		ElementType: types.StringType,
-		Optional:    true,
-		MarkdownDescription: "JSON Schemas for the platform configuration of this target, each for example with " +
+	),
+	"config_schemas": schemas.OptionalTexts(
+		"JSON Schemas for the platform configuration of this target, each for example with " +
 			"`jsonencode`.",
-	},
+	),
 	"requires": schema.ListNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "The deployment targets that this one needs beside it: each cluster type that gets it must " +
@@ -87,20 +78,12 @@ var targetArguments = map[string]schema.Attribute{
 }
 
 var requirementArguments = map[string]schema.Attribute{
-	"workload": schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Name of the required target's workload. It may belong to another team.",
-	},
-	"deployment_target": schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "Name of the required target in its workload. Needs `workload`. The default is any target of " +
+	"workload": schemas.OptionalString("Name of the required target's workload. It may belong to another team."),
+	"deployment_target": schemas.OptionalString(
+		"Name of the required target in its workload. Needs `workload`. The default is any target of " +
 			"the workload.",
-	},
-	"match_labels": schema.MapAttribute{
-		ElementType:         types.StringType,
-		Optional:            true,
-		MarkdownDescription: "Labels of the required target, as scheduling policies see them.",
-	},
+	),
+	"match_labels": schemas.OptionalStrings("Labels of the required target, as scheduling policies see them."),
 }
 
 func decodeWorkload(m fleet.Meta, d tfvalue.Decoder) fleet.Object {

@@ -21,15 +21,9 @@ var WorkloadRegistrationModel = &model{
 			Required:            true,
 			MarkdownDescription: "Location of the Workload documents.",
 			Attributes: map[string]schema.Attribute{
-				"repo": schema.StringAttribute{
-					Required:            true,
-					MarkdownDescription: "URL of the Git repo.",
-				},
-				"branch": schema.StringAttribute{
-					Required:            true,
-					MarkdownDescription: "Branch of the repo.",
-				},
-				"path": schemas.OptionalString("Folder in the repo that contains the documents. The default is the root."),
+				"repo":   schemas.RequiredString("URL of the Git repo."),
+				"branch": schemas.RequiredString("Branch of the repo."),
+				"path":   schemas.OptionalString("Folder in the repo that contains the documents. The default is the root."),
 			},
 		},
 		"workspace": schemas.OptionalString(

@@ -94,7 +94,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"renew_after": schemas.OptionalDuration(
 				"Set the status again if the last status was older than this at refresh, such as `1h`. Rules that require a " +
 					"fresh status then know that the check still runs. GitHub allows 1,000 statuses per commit and context."),
-			"set_at": schemas.ComputedString(
+			"set_at": schemas.ComputedText(
 				"When the host received the last status, by its clock. Null if no status was set."),
 			"timeouts": times,
 		},

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -23,16 +21,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewDataSource returns the data source kalypso_promotion.
 func NewDataSource() datasource.DataSource {
-	return schemas.NewDataSource("promotion", promotionSchema, checkPromotion, decide)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "promotion", Schema: promotionSchema, Timeout: schemas.TimeoutText("How long reading may take"),
+		Check: checkPromotion, Read: decide,
+	})
 }
 
 func checkPromotion(r schemas.Reading) { schemas.ReadPromotionRequest(r.Decoder) }
 
-func decide(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func decide(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	request := schemas.ReadPromotionRequest(r.Decoder)
 	if r.Invalid() || !r.Data.CheckKnown(
 		"The provider reads the promoted commit from Git, and its credentials are known after apply.", r.Diags) {
@@ -90,13 +92,9 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 	}
 }
 
-func promotionSchema(ctx context.Context) schema.Schema {
-	attributes := schemas.DataSourceArguments(schemas.PromotionArguments())
+func promotionSchema() schema.Schema {
+	attributes := schemas.PromotionArguments()
 	maps.Copy(attributes, schemas.PromotionComputed())
-	attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "How long reading may take, as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` " +
-			"or `10m`. The default is `5m`.",
-	})
 	return schema.Schema{
 		MarkdownDescription: "Chooses the commit of a control plane that an environment renders: the newest commit after " +
 			"the current one whose gates are open. A closed gate is not an error: the environment keeps its commit, and its " +

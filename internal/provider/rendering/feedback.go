@@ -34,10 +34,8 @@ func feedbackArgument() schema.SingleNestedAttribute {
 				MarkdownDescription: "Set a status on the commit of each workload's repo that `sources` names: `success`, " +
 					"`failure`, or `pending` if no policy places a target.",
 				Attributes: map[string]schema.Attribute{
-					"context": schema.StringAttribute{
-						Required: true, MarkdownDescription: "The name of the status, such as `kalypso/dev`. Each environment needs " +
-							"its own.",
-					},
+					"context": schemas.RequiredString("The name of the status, such as `kalypso/dev`. Each environment needs " +
+						"its own."),
 				},
 			},
 			"issues": schema.SingleNestedAttribute{
@@ -45,11 +43,8 @@ func feedbackArgument() schema.SingleNestedAttribute {
 				MarkdownDescription: "Open an issue for each workload that fails to render, and close it once the workload " +
 					"renders. Not on Azure DevOps.",
 				Attributes: map[string]schema.Attribute{
-					"repo": schemas.OptionalString("The URL of the repo of the issues. The default is each workload's own repo."),
-					"labels": schema.SetAttribute{
-						Optional: true, ElementType: types.StringType,
-						MarkdownDescription: "Labels of new issues, without commas.",
-					},
+					"repo":   schemas.OptionalString("The URL of the repo of the issues. The default is each workload's own repo."),
+					"labels": schemas.OptionalSet("Labels of new issues, without commas."),
 				},
 			},
 		},

@@ -21,9 +21,7 @@ func deliveryAttributes() map[string]schema.Attribute {
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"workspace": schemas.OptionalString(
 				"The workspace of the folders' workloads. With `cluster_types`, both must match."),
-			"cluster_types": schema.SetAttribute{
-				Optional: true, ElementType: types.StringType, MarkdownDescription: "The cluster types of the folders.",
-			},
+			"cluster_types": schemas.OptionalSet("The cluster types of the folders."),
 			"reviewers": schema.SetAttribute{
 				Required: true, ElementType: types.StringType, MarkdownDescription: "Users and teams, as in `delivery.reviewers`.",
 			},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -55,21 +54,17 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 						"branch, neither path may contain the other."),
 			},
 		},
-		schemas.SourcesAttribute: schema.MapAttribute{
-			ElementType: types.StringType,
-			Optional:    true,
-			MarkdownDescription: "The commits at which the objects of `manifests` were read: the output `sources` of a data " +
+		schemas.SourcesAttribute: schemas.OptionalStrings(
+			"The commits at which the objects of `manifests` were read: the output `sources` of a data " +
 				"source, or several of them merged. The record on the branch and `description` show them. A commit that changes " +
 				"no object changes nothing, except a status of `feedback`: the plan keeps `sources` and `manifests` of the last " +
 				"change.",
-		},
-		schemas.VerifiedAttribute: schema.MapAttribute{
-			ElementType: types.StringType,
-			Optional:    true,
-			MarkdownDescription: "The signers of the commits in `sources` and of the promoted commit: the output `verified` " +
+		),
+		schemas.VerifiedAttribute: schemas.OptionalStrings(
+			"The signers of the commits in `sources` and of the promoted commit: the output `verified` " +
 				"of a data source, or several of them merged. The record on the branch names them; new signers alone change " +
 				"nothing.",
-		},
+		),
 		"promoted_commit": schemas.OptionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +
 				"`.github/tracking/Promoted_Commit_Id`, at the repo's root."),
@@ -133,12 +128,11 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 					"The reaction to cluster types that lose all their deployment targets, while other cluster types keep some."),
 			},
 		},
-		"accepted_changes": schema.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +
+		"accepted_changes": schemas.OptionalTexts(
+			"The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +
 				"`on_move` refuse them. The error that refuses a change shows its ID, which allows that change alone. A plan " +
 				"notes the IDs that are no longer needed.",
-		},
+		),
 		"limits":  limitsAttribute(),
 		"rollout": rolloutAttribute(),
 		"preview": previews.Attribute(
@@ -149,12 +143,10 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		),
 		"commit_message": schemas.OptionalString(
 			"The message of the commit. The default lists the changes. A new message alone makes no commit."),
-		"commit_trailers": schema.MapAttribute{
-			Optional:    true,
-			ElementType: types.StringType,
-			MarkdownDescription: configuration.TrailersDescription + " They are added to the provider's trailers, and " +
+		"commit_trailers": schemas.OptionalStrings(
+			configuration.TrailersDescription + " They are added to the provider's trailers, and " +
 				"override trailers with the same key. New trailers alone make no commit.",
-		},
+		),
 		"deletion_protection": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` first. The default is " +
@@ -199,57 +191,48 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
 				"folder's hash. Null if `preview` is `summary` or `none`.",
 		},
-		"summary": schema.MapAttribute{
-			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
+		"summary": schemas.ComputedStrings(
+			"A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
 				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. It stays until the " +
 				"folder changes again. Null unless `preview` is `summary`.",
-		},
+		),
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
-		"unscheduled": schema.ListAttribute{
-			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "The deployment targets that no policy places.",
-		},
+		"unscheduled":      schemas.ComputedTexts("The deployment targets that no policy places."),
 		"folders": schema.MapNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "Every cluster type with its folder. Null if `preview` is `summary` or `none`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"path":      schemas.ComputedString("The path from the repo's root, for the configuration of clusters."),
-				"tree_hash": schemas.ComputedString("The hash of the folder's Git tree."),
-				"assignments": schema.Int64Attribute{
-					Computed:            true,
-					MarkdownDescription: "The number of its deployment targets.",
-				},
+				"path":        schemas.ComputedText("The path from the repo's root, for the configuration of clusters."),
+				"tree_hash":   schemas.ComputedText("The hash of the folder's Git tree."),
+				"assignments": schemas.ComputedNumber("The number of its deployment targets."),
 			}},
 		},
-		"files": schema.MapAttribute{
-			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "Every rendered file by its path from the repo's root, except the record. Null unless " +
+		"files": schemas.ComputedStrings(
+			"Every rendered file by its path from the repo's root, except the record. Null unless " +
 				"`preview` is `manifests`.",
-		},
-		"description": schemas.ComputedString(
+		),
+		"description": schemas.ComputedText(
 			"The last change in Markdown, for reviewers: what changes, where, and why. Null unless `delivery.describe` is " +
 				"set. Known in the plan of an update. At most 16,384 characters."),
-		"tree_hash": schemas.ComputedString(
+		"tree_hash": schemas.ComputedText(
 			"The hash of a Git tree that contains only the cluster type folders. With `rollout`, this, `assignments`, " +
 				"`folders` and `files` show the branch as the apply leaves it."),
-		"target_tree_hash": schemas.ComputedString(
+		"target_tree_hash": schemas.ComputedText(
 			"With `rollout`: the hash of the fleet's tree, which the last wave reaches. Otherwise null."),
-		"rollout_status": schemas.ComputedString(
+		"rollout_status": schemas.ComputedText(
 			"With `rollout`: the stage and the wave of the last commit, such as `stage canary, wave 1`. Null if there is none " +
 				"yet.",
 		),
-		"feedback_status": schemas.ComputedString(
+		"feedback_status": schemas.ComputedText(
 			"What the last `feedback` told teams, such as `feedback: 3 statuses, 1 issue opened, 1 closed`. It ends with " +
 				"`again` if the same feedback is given once more. Null if there was none."),
-		"commit_sha": schemas.ComputedString(
+		"commit_sha": schemas.ComputedText(
 			"The commit on the branch that contains the tree. Null until there is one, and with the strategy `none`."),
-		"delivered": schema.BoolAttribute{
-			Computed: true,
-			MarkdownDescription: "Whether the branch contains the tree: after a push, or once the pull request is merged. " +
+		"delivered": schemas.ComputedBool(
+			"Whether the branch contains the tree: after a push, or once the pull request is merged. " +
 				"Null " +
 				"with the strategy `none`.",
-		},
+		),
 		"pull_request": schema.SingleNestedAttribute{
 			Computed: true, Attributes: schemas.PullRequestAttributes(),
 			MarkdownDescription: "The pull request that proposes, or proposed, the tree. Null without the strategy " +

@@ -45,6 +45,11 @@ func (e Enumeration) Attribute(description string) schema.StringAttribute {
 // ListOfStrings is the type of a list of strings.
 var ListOfStrings = types.ListType{ElemType: types.StringType}
 
+// RequiredString returns a required string argument.
+func RequiredString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Required: true, MarkdownDescription: description}
+}
+
 // OptionalString returns an optional string argument.
 func OptionalString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
@@ -53,6 +58,16 @@ func OptionalString(description string) schema.StringAttribute {
 // OptionalTexts returns an optional list of strings.
 func OptionalTexts(description string) schema.ListAttribute {
 	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// OptionalStrings returns an optional map of strings.
+func OptionalStrings(description string) schema.MapAttribute {
+	return schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// OptionalSet returns an optional set of strings.
+func OptionalSet(description string) schema.SetAttribute {
+	return schema.SetAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
 // OptionalDuration returns an optional argument that is a duration greater than 0.
@@ -80,11 +95,6 @@ func OptionalNumber(description string) schema.Int64Attribute {
 // OptionalBool returns an argument whose default is false.
 func OptionalBool(description string) schema.BoolAttribute {
 	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}
-}
-
-// ComputedString returns a computed string of a resource.
-func ComputedString(description string) schema.StringAttribute {
-	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 }
 
 // Alternatives lists the values of an argument, as Markdown.

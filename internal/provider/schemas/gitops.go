@@ -72,16 +72,12 @@ func DeliveryAttributes() map[string]schema.Attribute {
 				"`pull_request`."),
 		"branch_prefix": OptionalString(
 			"The start of the name of the pull request's branch. The default is `" + defaultBranchPrefix + "`."),
-		"labels": schema.SetAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Labels of the pull request. It also has the label `" + pullrequest.PromotedLabel +
-				"`, if it changes the promoted commit. On GitLab, a label has no comma.",
-		},
-		"reviewers": schema.SetAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
+		"labels": OptionalSet("Labels of the pull request. It also has the label `" + pullrequest.PromotedLabel +
+			"`, if it changes the promoted commit. On GitLab, a label has no comma."),
+		"reviewers": OptionalSet(
+			"Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
 				"the repo, such as `acme/platform`. On Azure DevOps: users by mail, and teams as `project/team`.",
-		},
+		),
 		"draft":      OptionalBool("Open the pull request as a draft. Without it, the next apply makes a draft ready."),
 		"auto_merge": autoMerge,
 		"wait_for_merge": OptionalBool(
@@ -105,11 +101,11 @@ func DeliveryAttributes() map[string]schema.Attribute {
 func PullRequestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"number": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
-		"url":    ComputedString("The URL of its page."),
-		"state": ComputedString("`open`, `" + queued + "` in GitHub's merge queue, `merged`, or `closed` without being " +
+		"url":    ComputedText("The URL of its page."),
+		"state": ComputedText("`open`, `" + queued + "` in GitHub's merge queue, `merged`, or `closed` without being " +
 			"merged."),
-		"branch":       ComputedString("The head branch."),
-		"head_commit":  ComputedString("The commit at its head."),
-		"merge_commit": ComputedString("The commit on the branch that merged it. Null until then."),
+		"branch":       ComputedText("The head branch."),
+		"head_commit":  ComputedText("The commit at its head."),
+		"merge_commit": ComputedText("The commit on the branch that merged it. Null until then."),
 	}
 }

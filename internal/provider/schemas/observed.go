@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -53,12 +52,10 @@ func ObservedArguments() map[string]schema.Attribute {
 			MarkdownDescription: "The clusters that must follow a folder, by cluster type, such as `cluster_types` of " +
 				"`kalypso_clusters`. A cluster type that is not listed here needs one current cluster.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"clusters": schema.ListAttribute{
-					Optional:    true,
-					ElementType: types.StringType,
-					MarkdownDescription: "Names of the clusters, as the source names them. Other clusters that follow the folder " +
+				"clusters": OptionalTexts(
+					"Names of the clusters, as the source names them. Other clusters that follow the folder " +
 						"are listed as problems but not counted.",
-				},
+				),
 				"minimum": OptionalNumber(
 					"Number of clusters that must be current. The default is `1`; with `0`, a folder that no " +
 						"cluster follows is a success.",

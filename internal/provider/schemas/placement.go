@@ -54,12 +54,10 @@ func PlacementArgument() schema.SingleNestedAttribute {
 				"How many cluster types each deployment target gets. The default is all " +
 					"that fit. A decision stays as long as it fits: the next run reads it from the record on the branch.",
 			),
-			"names": schema.ListAttribute{
-				ElementType: types.StringType,
-				Optional:    true,
-				MarkdownDescription: "The only cluster types that the policy may choose, of those that `cluster_type_selector` " +
+			"names": OptionalTexts(
+				"The only cluster types that the policy may choose, of those that `cluster_type_selector` " +
 					"selects: a scheduler of your own can set them. An empty list selects none.",
-			},
+			),
 			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
 				"key": OptionalString("Key of the taint. Without it, the policy tolerates all taints, and the operator is " +
 					"`Exists`."),

@@ -9,10 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -54,23 +51,20 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"unproven": OptionalString(
 				"Why the gates of the commit in the record are closed now. If the rendering delivered another commit, it does " +
 					"not accept this one from the record."),
-			"rejected": schema.MapAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "The rejected commits. A revert of these commits on the branch is not drift.",
-			},
+			"rejected": OptionalStrings("The rejected commits. A revert of these commits on the branch is not drift."),
 		},
 	}
 }
 
 // PromotionDataArgument is [PromotionArgument] for a data source that reads the commit. It adds the location of the
 // commit.
-func PromotionDataArgument(description string) datasource.Attribute {
+func PromotionDataArgument(description string) schema.SingleNestedAttribute {
 	argument := PromotionLocationArgument(description)
 	delete(argument.Attributes, "open_until")
 	delete(argument.Attributes, "closed")
 	argument.Attributes["unverified"] = OptionalString("Why the signature of the commit does not count, although people " +
 		"approved or pinned it. Such a commit is read with a warning.")
-	return dataSourceArgument("promotion", argument)
+	return argument
 }
 
 // PromotionLocationArgument is [PromotionArgument] with the location of the commit, and without the attributes that
@@ -80,10 +74,9 @@ func PromotionLocationArgument(description string) schema.SingleNestedAttribute 
 	for _, name := range []string{"rolled_back", "by", "unsettled", "unproven", "rejected"} {
 		delete(argument.Attributes, name)
 	}
-	argument.Attributes["commit"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "The commit. Null means that nothing is promoted yet, so nothing is read or written for it.",
-	}
+	argument.Attributes["commit"] = OptionalString(
+		"The commit. Null means that nothing is promoted yet, so nothing is read or written for it.",
+	)
 	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
 		Optional: true, MarkdownDescription: "Location of the commit.",
 		Attributes: map[string]schema.Attribute{
@@ -334,7 +327,7 @@ func PromotionTexts(p promotion.Promotion) map[string]string {
 }
 
 // PromotionValues returns the computed attributes of kalypso_promotion.
-func PromotionValues(found *promotion.Choice) map[string]attr.Value {
+func PromotionValues(found *promotion.Choice) tfvalue.Values {
 	waiting, skipped := []tfvalue.Values{}, []tfvalue.Values{}
 	for _, w := range found.Waiting {
 		waiting = append(
@@ -364,9 +357,5 @@ func PromotionValues(found *promotion.Choice) map[string]attr.Value {
 	for name, text := range PromotionTexts(found.Promotion) {
 		all[name] = tfvalue.OrNil(text)
 	}
-	results := map[string]attr.Value{}
-	for name, attribute := range PromotionComputed() {
-		results[name] = tfvalue.Result(attribute.GetType(), all[name])
-	}
-	return results
+	return all
 }

@@ -4,43 +4,41 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
 // PromotionArguments returns the arguments that choose a commit to promote.
-func PromotionArguments() map[string]resource.Attribute {
-	return map[string]resource.Attribute{
-		"environment": resource.StringAttribute{
+func PromotionArguments() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"environment": schema.StringAttribute{
 			Required: true, MarkdownDescription: "The environment. Its own status has the context `<environment> environment`.",
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
-		"control_plane": resource.SingleNestedAttribute{
+		"control_plane": schema.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The branch whose commits are promoted. Its first-parent history counts: the commits that " +
 				"were merged or pushed to it.",
-			Attributes: map[string]resource.Attribute{
+			Attributes: map[string]schema.Attribute{
 				"repo":   OptionalString("URL of the control plane's repo. Required."),
 				"branch": OptionalString("Branch, usually `main`. Required."),
 				"verify": verifyArgument("The keys that must have signed a commit. A commit without such a signature waits at " +
 					"the gate `signature`, unless `approved` or `pinned_commit` names it."),
 			},
 		},
-		"gitops_repo": resource.SingleNestedAttribute{
+		"gitops_repo": schema.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The destination of the environment's rendering, as in its `gitops_repo`. The record there " +
 				"contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does.",
 			Attributes: LocationArguments(),
 		},
-		"after": resource.MapNestedAttribute{
+		"after": schema.MapNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
-			NestedObject: resource.NestedAttributeObject{Attributes: map[string]resource.Attribute{
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"soak": OptionalDuration(
 					"How long the environment must have run the commit, such as `4h`. The time counts from the first " +
 						"good status of the present run to the first status of the context on another commit. A status that is not " +
@@ -60,18 +58,18 @@ func PromotionArguments() map[string]resource.Attribute {
 				"context": OptionalString(
 					"The context of the status. The default is `<environment> environment`. `success` counts as " +
 						"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
-				"deployed": resource.SingleNestedAttribute{
+				"deployed": schema.SingleNestedAttribute{
 					Optional: true,
 					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate is open for its " +
 						"`promoted_commit` if its verdict is `success`. It excludes the other arguments.",
-					Attributes: map[string]resource.Attribute{
+					Attributes: map[string]schema.Attribute{
 						"verdict":         OptionalString("The verdict."),
 						"promoted_commit": OptionalString("The commit that the verdict is about."),
 					},
 				},
 			}},
 		},
-		"statuses": resource.DynamicAttribute{
+		"statuses": schema.DynamicAttribute{
 			Optional: true,
 			MarkdownDescription: "Statuses and check runs that must be successful on the commit: a map of their names to the " +
 				"accounts that may set them, such as `{ ci = { by = \"github-actions[bot]\" }, qa-signoff = {} }`, or a list of " +
@@ -95,30 +93,26 @@ func PromotionArguments() map[string]resource.Attribute {
 		"pinned_commit": OptionalString(
 			"The commit to render until the argument is removed, for a rollback: the full hash of a " +
 				"commit on the branch. It needs no gate."),
-		"approved": resource.ListAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Full hashes of commits that need no gate, for a hotfix.",
-		},
-		"rejected": resource.MapAttribute{
-			Optional: true, ElementType: types.StringType,
-			MarkdownDescription: "Bad commits, each with the first good commit after it, or null. The bad commit and all " +
+		"approved": OptionalTexts("Full hashes of commits that need no gate, for a hotfix."),
+		"rejected": OptionalStrings(
+			"Bad commits, each with the first good commit after it, or null. The bad commit and all " +
 				"commits up to the good one are not promoted, even if `approved` names them. If the environment has one of " +
 				"these commits, also during a rollout, it is rolled back to the newest earlier delivery that is good: at once, " +
 				"without waves.",
-		},
+		),
 		"rollback": rollbackArgument(),
 	}
 }
 
 // rollbackArgument is the argument that rolls an environment back automatically.
-func rollbackArgument() resource.SingleNestedAttribute {
+func rollbackArgument() schema.SingleNestedAttribute {
 	observed := ObservedAttribute("The state of the environment's clusters: the whole object of a " +
 		"`kalypso_deployment_state` with this `gitops_repo`. It is ignored if the branch has another head by now, or if a " +
 		"source did not answer.")
 	observed.Attributes["observed_at"] = OptionalString("When the clusters were observed. Required.")
 	observed.Attributes["head"] = OptionalString("The commit of the branch that was observed. Required.")
 	observed.Attributes["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
-	return resource.SingleNestedAttribute{
+	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Rolls the environment back automatically, as if its commit were `rejected`, once a folder " +
 			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit " +
@@ -127,7 +121,7 @@ func rollbackArgument() resource.SingleNestedAttribute {
 			"`approved` have precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a " +
 			"newer commit are open. Without this argument, the environment is never rolled back automatically. Pass the " +
 			"promotion to the rendering as a whole, so that its record says what was rolled back.",
-		Attributes: map[string]resource.Attribute{
+		Attributes: map[string]schema.Attribute{
 			"observed": observed,
 			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default the rollback comes at " +
 				"once, because the folder only fails after the `progress_deadline` of the state."),
@@ -176,12 +170,9 @@ func PromotionComputed() map[string]schema.Attribute {
 			windows.Horizon)),
 		"by": ComputedText("`rollback` if the environment was rolled back to `commit` automatically. Null if gates or " +
 			"people chose the commit."),
-		"unsettled": schema.BoolAttribute{
-			Computed: true,
-			MarkdownDescription: "`true` if the environment was rolled back automatically, and has not been observed as " +
-				"`success` since: until then it is not rolled back automatically again. `false` once it succeeds, so that the " +
-				"record notes the success. Else null.",
-		},
+		"unsettled": ComputedBool("`true` if the environment was rolled back automatically, and has not been observed as " +
+			"`success` since: until then it is not rolled back automatically again. `false` once it succeeds, so that the " +
+			"record notes the success. Else null."),
 		"unproven": ComputedText("Why the gates of `current` are closed now. Null if they are open, if `approved` or " +
 			"`pinned_commit` names the commit, if it is the target of a rollback, or if there is no commit. `current` comes " +
 			"from the record, and anyone who may push to the GitOps branch can write the record. So a rendering that " +

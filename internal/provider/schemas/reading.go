@@ -2,13 +2,17 @@ package schemas
 
 import (
 	"context"
-	"maps"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -20,13 +24,29 @@ var (
 	_ datasource.DataSourceWithValidateConfig = (*dataSource)(nil)
 )
 
-// dataSource is a data source whose arguments are decoded, checked and then read.
+// DataSource defines a data source whose arguments are decoded, checked and then read.
+type DataSource struct {
+	Name string
+	// Schema returns the attributes, as a resource's: so both kinds share them.
+	Schema func() resource.Schema
+	// Timeout describes timeouts.read, see [TimeoutText]. If it is empty, the data source has no timeout.
+	Timeout string
+	// Check reports problems of the known arguments; nil: there are none.
+	Check func(Reading)
+	// Read returns the computed attributes, see [tfvalue.Result], or nil. Terraform calls it when all arguments are known.
+	Read func(context.Context, Reading) tfvalue.Values
+}
+
+// TimeoutText describes timeouts.read: what it limits, and more.
+func TimeoutText(limits string, more ...string) string {
+	text := limits + ", as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` or `10m`. The default is `5m`."
+	return strings.Join(append([]string{text}, more...), " ")
+}
+
+// dataSource is a data source with the provider's configuration.
 type dataSource struct {
-	data   *configuration.Data
-	name   string
-	schema func(context.Context) schema.Schema
-	check  func(Reading)
-	read   func(context.Context, Reading) map[string]attr.Value
+	of   DataSource
+	data *configuration.Data
 }
 
 // Reading has the arguments of a data source, and reports their faults.
@@ -49,23 +69,23 @@ func (r Reading) Invalid() bool {
 	return r.Diags.HasError()
 }
 
-// NewDataSource returns the data source of a name. check reports problems of the known arguments, if not nil. read
-// returns the computed attributes; Terraform calls it when all arguments are known.
-func NewDataSource(
-	name string, schema func(context.Context) schema.Schema, check func(Reading),
-	read func(context.Context, Reading) map[string]attr.Value,
-) datasource.DataSource {
-	return &dataSource{name: name, schema: schema, check: check, read: read}
-}
+// NewDataSource returns a data source.
+func NewDataSource(of DataSource) datasource.DataSource { return &dataSource{of: of} }
 
 // Metadata implements datasource.DataSource.
 func (s *dataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + s.name
+	resp.TypeName = req.ProviderTypeName + "_" + s.of.Name
 }
 
 // Schema implements datasource.DataSource.
 func (s *dataSource) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = s.schema(ctx)
+	defined := s.of.Schema()
+	resp.Schema = schema.Schema{
+		MarkdownDescription: defined.MarkdownDescription, Attributes: dataSourceAttributes(defined.Attributes),
+	}
+	if s.of.Timeout != "" {
+		resp.Schema.Attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{ReadDescription: s.of.Timeout})
+	}
 }
 
 // Configure stores the provider's configuration.
@@ -79,9 +99,9 @@ func (s *dataSource) Configure(
 func (s *dataSource) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
-	if s.check != nil {
+	if s.of.Check != nil {
 		r := s.reading(ctx, req.Config, &resp.Diagnostics)
-		s.check(r)
+		s.of.Check(r)
 		r.Invalid()
 	}
 }
@@ -89,11 +109,14 @@ func (s *dataSource) ValidateConfig(
 // Read implements datasource.DataSource.
 func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	r := s.reading(ctx, req.Config, &resp.Diagnostics)
-	values := s.read(ctx, r)
+	values := s.of.Read(ctx, r)
 	if r.Invalid() || values == nil {
 		return
 	}
-	maps.Copy(r.Arguments, values)
+	attributes := resp.State.Schema.GetAttributes()
+	for name, v := range values {
+		r.Arguments[name] = tfvalue.Result(attributes[name].GetType(), v)
+	}
 	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, r.Arguments)...)
 }
 
@@ -101,4 +124,23 @@ func (s *dataSource) reading(ctx context.Context, config tfvalue.Getter, diags *
 	arguments := tfvalue.GetObject(ctx, config, diags)
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}
 	return Reading{d, s.data, readTimeout(ctx, arguments, diags), diags}
+}
+
+// SourceTimeout is the default of timeouts.read of data sources.
+const SourceTimeout = 5 * time.Minute
+
+// readTimeout returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves
+// no time.
+func readTimeout(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
+	given, ok := arguments["timeouts"].(timeouts.Value)
+	if !ok {
+		return SourceTimeout
+	}
+	limit, ds := given.Read(ctx, SourceTimeout)
+	diags.Append(ds...)
+	if limit <= 0 {
+		diags.AddAttributeError(path.Root("timeouts").AtName("read"), "Invalid duration",
+			fmt.Sprintf("%q is not greater than 0.", limit))
+	}
+	return limit
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -23,11 +22,7 @@ type Selector struct {
 // them.
 func SelectorArguments(things string, more map[string]schema.Attribute) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
-		"match_labels": schema.MapAttribute{
-			ElementType:         types.StringType,
-			Optional:            true,
-			MarkdownDescription: "Labels that the " + things + " have, with these values.",
-		},
+		"match_labels": OptionalStrings("Labels that the " + things + " have, with these values."),
 		"match_expressions": schema.ListNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Requirements on labels, as in a Kubernetes label selector. All of them must match.",
@@ -37,11 +32,7 @@ func SelectorArguments(things string, more map[string]schema.Attribute) map[stri
 					"`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. " +
 						"`Exists` and `DoesNotExist`: the label exists or does not. Required.",
 				),
-				"values": schema.ListAttribute{
-					ElementType:         types.StringType,
-					Optional:            true,
-					MarkdownDescription: "Values for `In` and `NotIn`.",
-				},
+				"values": OptionalTexts("Values for `In` and `NotIn`."),
 			}},
 		},
 		"match_all": schema.BoolAttribute{

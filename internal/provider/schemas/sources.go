@@ -3,16 +3,10 @@ package schemas
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -31,36 +25,13 @@ const (
 
 var errorReactions = Enumeration{errorsFail, ErrorsLastGood}
 
-// SourceTimeout is the default of timeouts.read of data sources.
-const SourceTimeout = 5 * time.Minute
-
-// readTimeout returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves
-// no time.
-func readTimeout(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
-	given, ok := arguments["timeouts"].(timeouts.Value)
-	if !ok {
-		return SourceTimeout
-	}
-	limit, ds := given.Read(ctx, SourceTimeout)
-	diags.Append(ds...)
-	if limit <= 0 {
-		diags.AddAttributeError(path.Root("timeouts").AtName("read"), "Invalid duration",
-			fmt.Sprintf("%q is not greater than 0.", limit))
-	}
-	return limit
-}
-
 // FollowArguments returns the arguments of a data source that follows registrations. record describes the record of the
 // last delivery, and verified the argument verify.
-func FollowArguments(ctx context.Context, record, verified string) map[string]schema.Attribute {
-	arguments := DataSourceArguments(map[string]resource.Attribute{
-		"pins": resource.MapAttribute{
-			ElementType: types.StringType,
-			Optional:    true,
-			MarkdownDescription: "Commits to read instead of branch heads, by the names of registrations. With pins, an " +
-				"environment stays on the promoted commits, and an application's pipeline can plan its own pull request. Each " +
-				"value is a full hash; null pins nothing.",
-		},
+func FollowArguments(record, verified string) map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"pins": OptionalStrings("Commits to read instead of branch heads, by the names of registrations. With pins, an " +
+			"environment stays on the promoted commits, and an application's pipeline can plan its own pull request. Each " +
+			"value is a full hash; null pins nothing."),
 		"on_error": errorReactions.Attribute(
 			"The reaction to a broken registration: its branch or folder does not exist, " +
 				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the same name as " +
@@ -69,20 +40,13 @@ func FollowArguments(ctx context.Context, record, verified string) map[string]sc
 				", with a warning. If there is no such commit, " +
 				"or the registration is pinned, that is an error.",
 		),
-		"verify": verifyArgument(verified),
-	})
-	arguments[VerifiedAttribute] = verifiedOutput()
-	arguments["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{
-		ReadDescription: "Time limit for reading all repos, as a [duration](https://pkg.go.dev/time#ParseDuration) " +
-			"such as `30s` or `10m`. The default is `5m`.",
-	})
-	return arguments
+		"verify":          verifyArgument(verified),
+		VerifiedAttribute: verifiedOutput(),
+	}
 }
 
-// ComputedStrings returns a computed map of strings.
-func ComputedStrings(description string) schema.MapAttribute {
-	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
-}
+// FollowTimeout describes timeouts.read of a data source that follows registrations.
+var FollowTimeout = TimeoutText("Time limit for reading all repos")
 
 // SourcesAttribute names the argument of a rendering, and the output of data sources, with the commits that were read.
 const SourcesAttribute = "sources"

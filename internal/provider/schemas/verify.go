@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	datasource "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -43,7 +42,7 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 }
 
 // verifiedOutput returns the attribute with the signers of the commits that were verified.
-func verifiedOutput() datasource.MapAttribute {
+func verifiedOutput() schema.MapAttribute {
 	return ComputedStrings("The signers of the verified commits, by commit: the principal of an SSH key, or the user " +
 		"ID of an OpenPGP key. For `verified` of a `kalypso_environment_rendering`. Null if no commit was verified.")
 }

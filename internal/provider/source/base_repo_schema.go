@@ -65,14 +65,12 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			),
 			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
 				schemas.ReadTimeout, schemas.WriteTimeout),
-			"content": schemas.ComputedString(
+			"content": schemas.ComputedText(
 				"The file after the apply: on the branch, or as the pull request proposes it. Known in the plan of an update; a " +
 					"create reads the file during apply.",
 			),
-			"commit_sha": schemas.ComputedString("The commit on the branch that pins the promoted commit. Null until then."),
-			"delivered": schema.BoolAttribute{
-				Computed: true, MarkdownDescription: "Whether the branch pins the promoted commit.",
-			},
+			"commit_sha": schemas.ComputedText("The commit on the branch that pins the promoted commit. Null until then."),
+			"delivered":  schemas.ComputedBool("Whether the branch pins the promoted commit."),
 			"pull_request": schema.SingleNestedAttribute{
 				Computed: true, Attributes: schemas.PullRequestAttributes(),
 				MarkdownDescription: "The pull request that proposes the change, or proposed it. Null without the strategy " +

@@ -22,7 +22,10 @@ import (
 
 // NewControlPlane returns the data source kalypso_control_plane.
 func NewControlPlane() datasource.DataSource {
-	return schemas.NewDataSource("control_plane", controlPlaneSchema, checkControlPlane, readControlPlane)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "control_plane", Schema: controlPlaneSchema, Timeout: schemas.FollowTimeout,
+		Check: checkControlPlane, Read: readControlPlane,
+	})
 }
 
 func checkControlPlane(r schemas.Reading) {
@@ -91,7 +94,7 @@ func checkPromotedBase(d tfvalue.Decoder) {
 	}
 }
 
-func readControlPlane(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func readControlPlane(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	request := controlPlaneRequest(r)
 	if r.Invalid() {
 		return nil
@@ -109,8 +112,8 @@ func readControlPlane(ctx context.Context, r schemas.Reading) map[string]attr.Va
 	results := controlPlaneValues(found)
 	if schemas.Promotes(r.Decoder) && request.Promotion.Commit == "" {
 		// Nothing is promoted yet. Terraform accepts the prior value of an argument only if the configured value is not null.
-		results["manifests"], results[schemas.SourcesAttribute] = tfvalue.StringMapOf(nil), tfvalue.StringMapOf(nil)
-		results["import_blocks"] = types.StringValue("")
+		results["manifests"], results[schemas.SourcesAttribute] = map[string]string{}, map[string]string{}
+		results["import_blocks"] = ""
 	}
 	return results
 }
@@ -147,27 +150,20 @@ func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
 }
 
 // controlPlaneValues returns the computed attributes.
-func controlPlaneValues(found *source.ControlPlane) map[string]attr.Value {
+func controlPlaneValues(found *source.ControlPlane) tfvalue.Values {
 	names := map[string]attr.Value{}
 	for _, m := range model.All {
 		names[string(m.Kind)] = tfvalue.StringListOf(found.Names[m.Kind])
 	}
-	gitopsRepo := types.ObjectNull(gitopsRepoTypes)
+	all := tfvalue.Values{
+		"manifests": found.Manifests, schemas.SourcesAttribute: map[string]string(found.Sources),
+		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified), "commit": tfvalue.OrNil(found.Commit),
+		"base_commit": tfvalue.OrNil(found.BaseCommit), "workload_commits": found.WorkloadCommits,
+		"names": types.MapValueMust(schemas.ListOfStrings, names), "skipped": found.Skipped,
+		"import_blocks": model.ImportBlocks(found),
+	}
 	if at := found.GitOpsRepo; at != nil {
-		gitopsRepo = types.ObjectValueMust(gitopsRepoTypes, map[string]attr.Value{
-			"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
-		})
+		all["gitops_repo"] = tfvalue.Values{"repo": at.Repo, "branch": at.Branch, "path": at.Path}
 	}
-	return map[string]attr.Value{
-		"manifests":               tfvalue.StringMapOf(found.Manifests),
-		schemas.SourcesAttribute:  tfvalue.StringMapOf(found.Sources),
-		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified),
-		"commit":                  tfvalue.Nullable(found.Commit),
-		"base_commit":             tfvalue.Nullable(found.BaseCommit),
-		"workload_commits":        tfvalue.StringMapOf(found.WorkloadCommits),
-		"gitops_repo":             gitopsRepo,
-		"names":                   types.MapValueMust(schemas.ListOfStrings, names),
-		"skipped":                 types.Int64Value(int64(found.Skipped)),
-		"import_blocks":           types.StringValue(model.ImportBlocks(found)),
-	}
+	return all
 }

@@ -1,21 +1,14 @@
 package source
 
 import (
-	"context"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-var gitopsRepoTypes = map[string]attr.Type{"repo": types.StringType, "branch": types.StringType,
-	"path": types.StringType}
-
-func controlPlaneSchema(ctx context.Context) schema.Schema {
+func controlPlaneSchema() schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Reads an existing Kalypso control plane for a `kalypso_environment_rendering`: the objects " +
 			"of an environment, the objects of the base that its BaseRepo pins, and the Workloads of its registrations. " +
@@ -26,15 +19,15 @@ func controlPlaneSchema(ctx context.Context) schema.Schema {
 			"`.gitignore`). It warns about symbolic links and submodules, which it does not follow. It does not build " +
 			"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. Every run reads everything " +
 			"again, because a data source has no access to the result of the previous run.",
-		Attributes: controlPlaneAttributes(ctx),
+		Attributes: controlPlaneAttributes(),
 	}
 }
 
-func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
-	flag := func(description string) resource.BoolAttribute {
-		return resource.BoolAttribute{Optional: true, MarkdownDescription: description}
+func controlPlaneAttributes() map[string]schema.Attribute {
+	flag := func(description string) schema.BoolAttribute {
+		return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
 	}
-	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
+	attributes := map[string]schema.Attribute{
 		"repo": schemas.OptionalString("URL of the control plane's Git repo. This or `directory` is required."),
 		"branch": schemas.OptionalString(
 			"Branch of the repo, whose head is read. In Kalypso it has the name of the environment. With `commit`, the " +
@@ -51,12 +44,12 @@ func controlPlaneAttributes(ctx context.Context) map[string]schema.Attribute {
 				"branch's head if it pins none. The default is `true`.",
 		),
 		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
-	})
+	}
 	attributes["promotion"] = schemas.PromotionDataArgument(
 		"The commit of the base to read instead of the commit that the BaseRepo pins. Without a BaseRepo, the base is the " +
 			"same folder of this repo. If the promotion has no commit yet, `manifests` and `sources` are empty.",
 	)
-	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on the branch of the control plane's GitOpsRepo",
+	maps.Copy(attributes, schemas.FollowArguments("the record on the branch of the control plane's GitOpsRepo",
 		"The keys that must have signed the commits that are read. An unsigned commit of the control plane or its bases "+
 			"is an error; an unsigned commit of a team breaks its registration. Not with `directory`, which has no commits."))
 	attributes["commit"] = schema.StringAttribute{

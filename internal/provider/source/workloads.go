@@ -5,10 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -22,32 +20,34 @@ import (
 
 // NewWorkloads returns the data source kalypso_workloads, which reads the Workload documents behind registrations.
 func NewWorkloads() datasource.DataSource {
-	return schemas.NewDataSource("workloads", workloadsSchema, checkWorkloads, readWorkloads)
+	return schemas.NewDataSource(schemas.DataSource{
+		Name: "workloads", Schema: workloadsSchema, Timeout: schemas.FollowTimeout,
+		Check: checkWorkloads, Read: readWorkloads,
+	})
 }
 
-func workloadsSchema(ctx context.Context) schema.Schema {
-	attributes := schemas.DataSourceArguments(map[string]resource.Attribute{
-		"registrations": resource.MapNestedAttribute{
+func workloadsSchema() schema.Schema {
+	attributes := map[string]schema.Attribute{
+		"registrations": schema.MapNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The registrations: a `kalypso_workload_registration` with `for_each`, a map of several " +
 				"resources, or objects written inline.",
-			NestedObject: resource.NestedAttributeObject{
+			NestedObject: schema.NestedAttributeObject{
 				Attributes: model.Optional(model.WorkloadRegistrationModel.Attributes()),
 			},
 		},
-		"gitops_repo": resource.SingleNestedAttribute{
+		"gitops_repo": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error " +
 				"= \"last_good\"` reads its record there.",
-			Attributes: map[string]resource.Attribute{
+			Attributes: map[string]schema.Attribute{
 				"repo":   schemas.OptionalString("URL of the GitOps repo."),
 				"branch": schemas.OptionalString("Branch of the repo."),
-				"path": resource.StringAttribute{Optional: true,
-					MarkdownDescription: "Path of the rendering in the repo. The default is the root."},
+				"path":   schemas.OptionalString("Path of the rendering in the repo. The default is the root."),
 			},
 		},
-	})
-	maps.Copy(attributes, schemas.FollowArguments(ctx, "the record on `gitops_repo`",
+	}
+	maps.Copy(attributes, schemas.FollowArguments("the record on `gitops_repo`",
 		"The keys that must have signed the commits that are read. A registration whose commit none of them signed is "+
 			"broken."))
 	attributes["manifests"] = schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
@@ -90,7 +90,7 @@ func checkWorkloads(r schemas.Reading) {
 	}
 }
 
-func readWorkloads(ctx context.Context, r schemas.Reading) map[string]attr.Value {
+func readWorkloads(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	d := r.Decoder
 	registrations := readRegistrations(d)
 	follow := source.FollowOptions{
@@ -117,11 +117,9 @@ func readWorkloads(ctx context.Context, r schemas.Reading) map[string]attr.Value
 		return nil
 	}
 	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
-	return map[string]attr.Value{
-		"manifests":               tfvalue.StringMapOf(found.Manifests),
-		schemas.SourcesAttribute:  tfvalue.StringMapOf(found.Sources),
-		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified),
-		"commits":                 tfvalue.StringMapOf(found.Commits),
+	return tfvalue.Values{
+		"manifests": found.Manifests, schemas.SourcesAttribute: map[string]string(found.Sources),
+		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified), "commits": found.Commits,
 	}
 }
 
