@@ -14,7 +14,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/azuredevops"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -104,7 +103,7 @@ func (a azureDevOpsSettings) settings() hostSettings {
 	return hostSettings{
 		name: "Azure DevOps", block: azureDevOpsBlock, noun: pullRequestNoun, credential: a.credential(),
 		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil, withheld: a.withheld,
-		unknown: AnyUnknown(a.Token, a.BaseURL), serverUnknown: unknown.Is(a.BaseURL), server: a.BaseURL,
+		unknown: AnyUnknown(a.Token, a.BaseURL), server: a.BaseURL,
 		public: "https://dev.azure.com", certificates: a.certificates,
 		token: a.Token,
 		create: func(access httpapi.Access, anonymous bool) (githost.Host, error) {

@@ -7,7 +7,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -47,7 +46,7 @@ func readGitea(d tfvalue.Decoder) []hostSettings {
 	const credential = "token in gitea of the provider"
 	return []hostSettings{{
 		name: "Gitea", block: giteaBlock, noun: pullRequestNoun, credential: credential, source: "token",
-		hasCredential: token != "", unknown: AnyUnknown(token, server), serverUnknown: unknown.Is(server), server: server,
+		hasCredential: token != "", unknown: AnyUnknown(token, server), server: server,
 		certificates: readCertificates(given, server),
 		token:        token,
 		create:       func(access httpapi.Access, _ bool) (githost.Host, error) { return gitea.New(access) },

@@ -91,7 +91,7 @@ func readApp(d tfvalue.Decoder) *githubApp {
 func (g githubSettings) settings() hostSettings {
 	return hostSettings{
 		name: "GitHub", block: "github", noun: pullRequestNoun, credential: g.credential(), source: "token or app",
-		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(), serverUnknown: unknown.Is(g.BaseURL),
+		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(),
 		server: g.BaseURL, public: "https://github.com", certificates: g.certificates,
 		token: g.Token,
 		create: func(access httpapi.Access, anonymous bool) (githost.Host, error) {

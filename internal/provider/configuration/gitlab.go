@@ -10,7 +10,6 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitlab"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -36,34 +35,27 @@ const gitlabTokenVariable = "GITLAB_TOKEN"
 // gitlabServerVariables are the environment variables with the server of the token in gitlabTokenVariable.
 var gitlabServerVariables = []string{"GITLAB_BASE_URL", "GITLAB_HOST", "CI_SERVER_URL"}
 
-// gitlabSettings configures the GitLab API.
-type gitlabSettings struct {
-	Token   string
-	BaseURL string // empty: gitlab.com
-	certificates
-}
-
-// credential names the arguments that contain GitLab's credential.
-func (g gitlabSettings) credential() string {
-	if g.BaseURL != "" {
-		return "token in gitlab of the provider"
+// readGitLab reads the argument gitlab, as one of the hosts. Without token and base_url, it takes the token of the
+// environment, which goes to gitlab.com only.
+func readGitLab(d tfvalue.Decoder) hostSettings {
+	h := hostSettings{
+		name: "GitLab", block: "gitlab", noun: "merge request", credential: "token in gitlab of the provider",
+		source: "token", public: "https://gitlab.com",
+		create: func(access httpapi.Access, _ bool) (githost.Host, error) { return gitlab.New(access) },
 	}
-	return "token in gitlab of the provider, or the environment variable " + gitlabTokenVariable
-}
-
-// readGitLab reads the argument gitlab. Without token and base_url, it takes the token of the environment, which goes
-// to gitlab.com only.
-func readGitLab(d tfvalue.Decoder) gitlabSettings {
-	var g gitlabSettings
 	if given, ok := d.Object("gitlab"); ok {
-		g.Token, g.BaseURL = given.String("token"), given.String("base_url")
-		checkBaseURL(given, g.BaseURL, "https://gitlab.acme.io/")
-		g.certificates = readCertificates(given, g.BaseURL)
+		h.token, h.server = given.String("token"), given.String("base_url")
+		checkBaseURL(given, h.server, "https://gitlab.acme.io/")
+		h.certificates = readCertificates(given, h.server)
 	}
-	if g.Token == "" && g.BaseURL == "" && forPublicGitLab(os.Getenv) {
-		g.Token = os.Getenv(gitlabTokenVariable)
+	if h.server == "" {
+		h.credential += ", or the environment variable " + gitlabTokenVariable
+		if h.token == "" && forPublicGitLab(os.Getenv) {
+			h.token = os.Getenv(gitlabTokenVariable)
+		}
 	}
-	return g
+	h.hasCredential, h.unknown = h.token != "", AnyUnknown(h.token, h.server)
+	return h
 }
 
 // forPublicGitLab reports whether the environment's token is for gitlab.com, because no variable names another server.
@@ -81,15 +73,4 @@ func forPublicGitLab(variable func(string) string) bool {
 		}
 	}
 	return true
-}
-
-// settings returns GitLab as one of the hosts.
-func (g gitlabSettings) settings() hostSettings {
-	return hostSettings{
-		name: "GitLab", block: "gitlab", noun: "merge request", credential: g.credential(), source: "token",
-		hasCredential: g.Token != "", unknown: AnyUnknown(g.Token, g.BaseURL), serverUnknown: unknown.Is(g.BaseURL),
-		server: g.BaseURL, public: "https://gitlab.com", certificates: g.certificates,
-		token:  g.Token,
-		create: func(access httpapi.Access, _ bool) (githost.Host, error) { return gitlab.New(access) },
-	}
 }

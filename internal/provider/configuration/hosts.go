@@ -62,9 +62,8 @@ type hostSettings struct {
 	hasCredential bool
 	// withheld returns why the credential is not used for a repo of the host, or "" if it is. If withheld is nil, all
 	// repos get it.
-	withheld      func(repo string) string
-	unknown       bool // a value in the block is not known yet
-	serverUnknown bool // base_url is not known yet
+	withheld func(repo string) string
+	unknown  bool // a value in the block is not known yet
 	// server is base_url. If base_url is empty, the public server is used.
 	server, public string
 	// certificates are for the server, with the API and with Git.
@@ -92,19 +91,19 @@ func (h hostSettings) open(anonymous bool, secrets *redact.Secrets) (githost.Hos
 // without Entra.
 func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	hosts := append([]hostSettings{
-		readGitHub(d).settings(), readGitLab(d).settings(), readAzureDevOps(d, entra).settings(),
+		readGitHub(d).settings(), readGitLab(d), readAzureDevOps(d, entra).settings(),
 	}, readGitea(d)...)
 	blocks := map[string][]string{}
 	for i, h := range hosts {
 		hosts[i].unknown = h.unknown || h.certificates.unknown()
-		if h.serverUnknown {
+		if unknown.Is(h.server) {
 			continue
 		}
 		blocks[h.address()] = append(blocks[h.address()], h.block)
 		hosts[i].anonymous, _ = h.open(true, nil) // openHosts reports the error
 	}
 	for _, h := range hosts {
-		if same := blocks[h.address()]; len(same) > 1 && !h.serverUnknown {
+		if same := blocks[h.address()]; len(same) > 1 && !unknown.Is(h.server) {
 			d.Report("Conflicting hosts", strings.Join(same, " and ")+" have the same server. The server of a repo's "+
 				"URL chooses the host. Remove one of the blocks, or change its base_url.", problem.Attr(h.block))
 		}
@@ -205,7 +204,7 @@ func (h *hostSettings) whyWithheld(repo string) string {
 // Review returns the settings for the description of a change: the links to the configured hosts. It contacts no
 // server. d is nil before the provider is configured.
 func (d *Data) Review(repo string, detail wish.Detail) wish.Review {
-	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return h.serverUnknown }) {
+	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return unknown.Is(h.server) }) {
 		return wish.Review{Detail: detail, Known: inventory.Partial}
 	}
 	var hosts githost.Hosts

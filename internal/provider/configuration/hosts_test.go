@@ -12,6 +12,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -93,7 +94,7 @@ func TestHosts(t *testing.T) {
 				if h.unknown {
 					text += " unknown"
 				}
-				if h.serverUnknown {
+				if unknown.Is(h.server) {
 					text += " server unknown"
 				}
 				if h.hasCredential && h.block != "github" {
