@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -38,21 +37,6 @@ type published map[string]artifacts.Artifact
 
 // publishedKey is the key of [published] in private state.
 const publishedKey = "published"
-
-func parsePublished(text []byte) (p published) {
-	if json.Unmarshal(text, &p) != nil {
-		return nil
-	}
-	return p
-}
-
-func (p published) encode() []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // it contains texts
-	}
-	return text
-}
 
 // known reports whether everything is known that decides which artifacts there are.
 func (m *model) known() bool {

@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -49,8 +51,7 @@ func (r *ociArtifacts) ModifyPlan(
 		return
 	}
 	diags := &resp.Diagnostics
-	var plan model
-	diags.Append(req.Plan.Get(ctx, &plan)...)
+	plan := schemas.Get[model](ctx, req.Plan, diags)
 	state, last := readState(ctx, req.State, req.Private, diags)
 	key, known := readKey(ctx, req.Config, diags)
 	if diags.HasError() {
@@ -59,7 +60,7 @@ func (r *ociArtifacts) ModifyPlan(
 	plan.planPublicKey(key, known, state)
 	plan.Artifacts = types.MapUnknown(artifactType)
 	if plan.known() {
-		r.plan(ctx, &plan, state, last, diags)
+		r.plan(ctx, plan, state, last, diags)
 	}
 	if !diags.HasError() {
 		diags.Append(resp.Plan.Set(ctx, plan)...)
@@ -70,14 +71,10 @@ func (r *ociArtifacts) ModifyPlan(
 func readState(
 	ctx context.Context, from tfsdk.State, private schemas.PrivateState, diags *diag.Diagnostics,
 ) (state *model, last published) {
-	if from.Raw.IsNull() {
-		return nil, nil
+	if state = schemas.GetState[model](ctx, from, diags); state != nil {
+		last = schemas.GetPrivate[published](ctx, private, publishedKey, diags)
 	}
-	state = &model{}
-	diags.Append(from.Get(ctx, state)...)
-	text, ds := private.GetKey(ctx, publishedKey)
-	diags.Append(ds...)
-	return state, parsePublished(text)
+	return state, last
 }
 
 // plan plans the artifacts, as far as they can be known.
@@ -98,9 +95,7 @@ func (r *ociArtifacts) plan(ctx context.Context, plan, state *model, last publis
 	case r.Data == nil || !r.Data.Known:
 		return // unknown
 	default:
-		limit, ds := plan.Timeouts.Read(ctx, schemas.ReadTimeout)
-		diags.Append(ds...)
-		ctx, cancel := context.WithTimeout(ctx, limit)
+		ctx, cancel := schemas.Within(ctx, plan.Timeouts, timeouts.Value.Read, schemas.ReadTimeout, diags)
 		defer cancel()
 		delivery, err := artifacts.Open(ctx, r.Data.Client, at, plan.Commit.ValueString())
 		if err != nil {
@@ -121,20 +116,17 @@ func (r *ociArtifacts) plan(ctx context.Context, plan, state *model, last publis
 // Create publishes the artifacts, and takes over those that the registry contains.
 func (r *ociArtifacts) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer identity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	key, _ := readKey(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	diags := &resp.Diagnostics
+	plan := schemas.Get[model](ctx, req.Plan, diags)
+	key, _ := readKey(ctx, req.Config, diags)
+	if diags.HasError() {
 		return
 	}
-	limit, ds := plan.Timeouts.Create(ctx, schemas.WriteTimeout)
-	resp.Diagnostics.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := schemas.Within(ctx, plan.Timeouts, timeouts.Value.Create, schemas.WriteTimeout, diags)
 	defer cancel()
-	now := r.publish(ctx, &plan, key, nil, &resp.Diagnostics)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, now.encode())...)
+	if now := r.publish(ctx, plan, key, nil, diags); !diags.HasError() {
+		diags.Append(resp.State.Set(ctx, plan)...)
+		schemas.SetPrivate(ctx, resp.Private, publishedKey, now, diags)
 	}
 }
 
@@ -142,29 +134,27 @@ func (r *ociArtifacts) Create(ctx context.Context, req resource.CreateRequest, r
 // or all in the old repository, as on_destroy says.
 func (r *ociArtifacts) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer identity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	state, last := readState(ctx, req.State, req.Private, &resp.Diagnostics)
-	key, _ := readKey(ctx, req.Config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
+	diags := &resp.Diagnostics
+	plan := schemas.Get[model](ctx, req.Plan, diags)
+	state, last := readState(ctx, req.State, req.Private, diags)
+	key, _ := readKey(ctx, req.Config, diags)
+	if diags.HasError() {
 		return
 	}
-	limit, ds := plan.Timeouts.Update(ctx, schemas.WriteTimeout)
-	resp.Diagnostics.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := schemas.Within(ctx, plan.Timeouts, timeouts.Value.Update, schemas.WriteTimeout, diags)
 	defer cancel()
-	now := r.publish(ctx, &plan, key, last, &resp.Diagnostics)
-	if !resp.Diagnostics.HasError() && !plan.Commit.IsNull() {
+	now := r.publish(ctx, plan, key, last, diags)
+	if !diags.HasError() && !plan.Commit.IsNull() {
 		gone := slices.DeleteFunc(slices.Collect(maps.Keys(last)), func(clusterType string) bool {
 			_, there := now[clusterType]
 			return there && plan.Repository.Equal(state.Repository)
 		})
 		state.OnDestroy = plan.OnDestroy
-		r.remove(ctx, state, last, gone, &resp.Diagnostics)
+		r.remove(ctx, state, last, gone, diags)
 	}
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, now.encode())...)
+	if !diags.HasError() {
+		diags.Append(resp.State.Set(ctx, plan)...)
+		schemas.SetPrivate(ctx, resp.Private, publishedKey, now, diags)
 	}
 }
 
@@ -229,9 +219,7 @@ func (r *ociArtifacts) Read(ctx context.Context, req resource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() || r.Data.Registries == nil || len(last) == 0 {
 		return
 	}
-	limit, ds := state.Timeouts.Read(ctx, schemas.ReadTimeout)
-	resp.Diagnostics.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, schemas.ReadTimeout, &resp.Diagnostics)
 	defer cancel()
 	found, err := state.publication(r.Data, last, &resp.Diagnostics).Observe(ctx)
 	if err != nil {
@@ -248,7 +236,7 @@ func (r *ociArtifacts) Read(ctx context.Context, req resource.ReadRequest, resp 
 		state.PublicKey = types.StringNull() // the next apply signs
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
-	resp.Diagnostics.Append(resp.Private.SetKey(ctx, publishedKey, last.encode())...)
+	schemas.SetPrivate(ctx, resp.Private, publishedKey, last, &resp.Diagnostics)
 }
 
 // Delete removes the tags, if on_destroy says so.
@@ -257,9 +245,7 @@ func (r *ociArtifacts) Delete(ctx context.Context, req resource.DeleteRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	limit, ds := state.Timeouts.Delete(ctx, schemas.WriteTimeout)
-	resp.Diagnostics.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Delete, schemas.WriteTimeout, &resp.Diagnostics)
 	defer cancel()
 	r.remove(ctx, state, last, slices.Collect(maps.Keys(last)), &resp.Diagnostics)
 }

@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -52,21 +51,6 @@ type recordMemory struct {
 
 // recordMemoryKey is the key of [recordMemory] in private state.
 const recordMemoryKey = "record"
-
-func parseRecordMemory(text []byte) (m recordMemory) {
-	if json.Unmarshal(text, &m) != nil {
-		return recordMemory{}
-	}
-	return m
-}
-
-func (m recordMemory) encode() []byte {
-	text, err := json.Marshal(m)
-	if err != nil {
-		panic(err) // it contains texts
-	}
-	return text
-}
 
 // recordDecision describes the record of an apply.
 type recordDecision struct {

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -63,19 +65,13 @@ func (r *deploymentRecord) ModifyPlan(
 		return
 	}
 	diags := &resp.Diagnostics
-	var plan deploymentRecordModel
-	diags.Append(req.Plan.Get(ctx, &plan)...)
-	var last *deploymentRecordModel
-	if !req.State.Raw.IsNull() {
-		last = &deploymentRecordModel{}
-		diags.Append(req.State.Get(ctx, last)...)
-	}
-	memory, ds := req.Private.GetKey(ctx, recordMemoryKey)
-	diags.Append(ds...)
+	plan := schemas.Get[deploymentRecordModel](ctx, req.Plan, diags)
+	last := schemas.GetState[deploymentRecordModel](ctx, req.State, diags)
+	memory := schemas.GetPrivate[recordMemory](ctx, req.Private, recordMemoryKey, diags)
 	if diags.HasError() {
 		return
 	}
-	d := plan.decide(last, parseRecordMemory(memory), diags)
+	d := plan.decide(last, memory, diags)
 	switch {
 	case diags.HasError():
 		return
@@ -103,44 +99,37 @@ func (r *deploymentRecord) checkStore(store types.Object, diags *diag.Diagnostic
 
 // Create records everything that the store does not have yet.
 func (r *deploymentRecord) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var plan deploymentRecordModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
+	diags := &resp.Diagnostics
+	plan := schemas.Get[deploymentRecordModel](ctx, req.Plan, diags)
+	if plan == nil {
 		return
 	}
-	limit, ds := plan.Timeouts.Create(ctx, recordTimeout)
-	resp.Diagnostics.Append(ds...)
-	memory := r.record(ctx, &plan, nil, recordMemory{}, limit, &resp.Diagnostics)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, recordMemoryKey, memory.encode())...)
-		plan.setIdentity(ctx, memory, resp.Identity, &resp.Diagnostics)
+	if memory := r.record(ctx, plan, nil, recordMemory{}, timeouts.Value.Create, diags); !diags.HasError() {
+		diags.Append(resp.State.Set(ctx, plan)...)
+		schemas.SetPrivate(ctx, resp.Private, recordMemoryKey, memory, diags)
+		plan.setIdentity(ctx, memory, resp.Identity, diags)
 	}
 }
 
 // Update records what changed.
 func (r *deploymentRecord) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var plan, last deploymentRecordModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &last)...)
-	memory, ds := req.Private.GetKey(ctx, recordMemoryKey)
-	resp.Diagnostics.Append(ds...)
-	if resp.Diagnostics.HasError() {
+	diags := &resp.Diagnostics
+	plan := schemas.Get[deploymentRecordModel](ctx, req.Plan, diags)
+	last := schemas.Get[deploymentRecordModel](ctx, req.State, diags)
+	memory := schemas.GetPrivate[recordMemory](ctx, req.Private, recordMemoryKey, diags)
+	if diags.HasError() {
 		return
 	}
-	limit, ds := plan.Timeouts.Update(ctx, recordTimeout)
-	resp.Diagnostics.Append(ds...)
-	kept := r.record(ctx, &plan, &last, parseRecordMemory(memory), limit, &resp.Diagnostics)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, recordMemoryKey, kept.encode())...)
-		plan.setIdentity(ctx, kept, resp.Identity, &resp.Diagnostics)
+	if kept := r.record(ctx, plan, last, memory, timeouts.Value.Update, diags); !diags.HasError() {
+		diags.Append(resp.State.Set(ctx, plan)...)
+		schemas.SetPrivate(ctx, resp.Private, recordMemoryKey, kept, diags)
+		plan.setIdentity(ctx, kept, resp.Identity, diags)
 	}
 }
 
 // record makes a record if one is due, sets the computed attributes, and returns what private state keeps.
 func (r *deploymentRecord) record(
-	ctx context.Context, plan, last *deploymentRecordModel, memory recordMemory, limit time.Duration,
+	ctx context.Context, plan, last *deploymentRecordModel, memory recordMemory, of schemas.TimeoutGetter,
 	diags *diag.Diagnostics,
 ) recordMemory {
 	d := plan.decide(last, memory, diags)
@@ -155,8 +144,11 @@ func (r *deploymentRecord) record(
 	if diags.HasError() {
 		return memory
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := schemas.Within(ctx, plan.Timeouts, of, recordTimeout, diags)
 	defer cancel()
+	if diags.HasError() {
+		return memory
+	}
 	done, err := store.Record(limited, d.recording)
 	if err != nil {
 		diags.AddAttributeError(path.Root("store"), "The record can't be stored", problem.Sentence(err)+
@@ -188,13 +180,13 @@ func (r *deploymentRecord) record(
 // Read asks the store for its last record. If the store has no record, or an older one than the state, the next apply
 // compares everything. If the store does not answer, the state stays the same.
 func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	var state deploymentRecordModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	text, ds := req.Private.GetKey(ctx, recordMemoryKey)
-	resp.Diagnostics.Append(ds...)
-	limit, ds := state.Timeouts.Read(ctx, recordTimeout)
-	resp.Diagnostics.Append(ds...)
-	memory := parseRecordMemory(text)
+	state := schemas.Get[deploymentRecordModel](ctx, req.State, &resp.Diagnostics)
+	memory := schemas.GetPrivate[recordMemory](ctx, req.Private, recordMemoryKey, &resp.Diagnostics)
+	if state == nil {
+		return
+	}
+	limited, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, recordTimeout, &resp.Diagnostics)
+	defer cancel()
 	state.setIdentity(ctx, memory, resp.Identity, &resp.Diagnostics)
 	recorded := state.recorded(recordMemory{Present: memory.Present}, state.Store)
 	if resp.Diagnostics.HasError() || recorded == nil || !r.Data.StoreKnown(state.Store) {
@@ -204,8 +196,6 @@ func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	last, err := store.Snapshot(limited, recorded.Environment)
 	if err != nil {
 		resp.Diagnostics.AddAttributeWarning(path.Root("store"), "The store can't be read", problem.Sentence(err)+
@@ -213,7 +203,7 @@ func (r *deploymentRecord) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	memory.Lost = last.ObservedAt.Before(recorded.ObservedAt)
-	resp.Diagnostics.Append(resp.Private.SetKey(ctx, recordMemoryKey, memory.encode())...)
+	schemas.SetPrivate(ctx, resp.Private, recordMemoryKey, memory, &resp.Diagnostics)
 }
 
 // Delete leaves the history, and contacts nothing.

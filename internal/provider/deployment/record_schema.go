@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
@@ -89,10 +88,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 				Attributes: map[string]schema.Attribute{
 					"repo": schema.StringAttribute{
 						Required: true, MarkdownDescription: "URL of the repo.",
-						Validators: []validator.String{schemas.Valid("repo URL", func(s string) error {
-							_, err := giturl.Parse(s)
-							return err
-						})},
+						Validators: []validator.String{schemas.ValidRepoURL()},
 					},
 					"branch": schemas.RequiredString("A branch that contains only the history. The first record creates it."),
 					"path": schema.StringAttribute{

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -77,9 +79,8 @@ func (r *commitStatus) ModifyPlan(
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var plan commitStatusModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
+	plan := schemas.Get[commitStatusModel](ctx, req.Plan, &resp.Diagnostics)
+	if plan == nil {
 		return
 	}
 	wanted := plan.arguments()
@@ -93,18 +94,16 @@ func (r *commitStatus) ModifyPlan(
 			same = repo.SameStatus
 		}
 	}
-	if req.State.Raw.IsNull() {
+	state := schemas.GetState[commitStatusModel](ctx, req.State, &resp.Diagnostics)
+	if state == nil {
 		return
 	}
-	var state commitStatusModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	times, ds := req.Private.GetKey(ctx, statusTimesKey)
-	resp.Diagnostics.Append(ds...)
+	times := schemas.GetPrivate[status.Times](ctx, req.Private, statusTimesKey, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	plan.SetAt = types.StringUnknown()
-	if !wanted.Due(state.arguments(), status.ParseTimes(times), same) {
+	if !wanted.Due(state.arguments(), times, same) {
 		plan.SetAt = state.SetAt
 		if wanted.Deployment != nil {
 			plan.Deployment = state.Deployment
@@ -118,87 +117,79 @@ const statusTimesKey = "times"
 
 func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	var plan commitStatusModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
+	plan := schemas.Get[commitStatusModel](ctx, req.Plan, &resp.Diagnostics)
+	if plan == nil {
 		return
 	}
-	limit, ds := plan.Timeouts.Create(ctx, statusTimeout)
-	resp.Diagnostics.Append(ds...)
-	times := r.set(ctx, &plan, limit, &resp.Diagnostics)
+	r.set(ctx, plan, timeouts.Value.Create, resp.Private, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, times)...)
 	}
 }
 
 // Update posts a new status, also for a new commit or context. The old status stays, because it can't be deleted.
 func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	var plan commitStatusModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if resp.Diagnostics.HasError() {
+	plan := schemas.Get[commitStatusModel](ctx, req.Plan, &resp.Diagnostics)
+	if plan == nil {
 		return
 	}
-	limit, ds := plan.Timeouts.Update(ctx, statusTimeout)
-	resp.Diagnostics.Append(ds...)
 	if plan.SetAt.IsUnknown() {
-		times := r.set(ctx, &plan, limit, &resp.Diagnostics)
-		if !resp.Diagnostics.HasError() {
-			resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, times)...)
-		}
+		r.set(ctx, plan, timeouts.Value.Update, resp.Private, &resp.Diagnostics)
 	}
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 	}
 }
 
-// set sets the status if there is a commit, and returns its times for private state.
+// set sets the status if there is a commit, and keeps its times in private state.
 func (r *commitStatus) set(
-	ctx context.Context,
-	plan *commitStatusModel,
-	limit time.Duration,
+	ctx context.Context, plan *commitStatusModel, of schemas.TimeoutGetter, private schemas.PrivateState,
 	diags *diag.Diagnostics,
-) []byte {
+) {
 	plan.SetAt = types.StringNull()
 	wanted := plan.arguments()
 	tfvalue.AppendProblems(diags, wanted.Check())
 	repo := r.Data.HostedRepo(wanted.Repo, path.Root("repo"), diags)
-	if diags.HasError() || wanted.Target() == "" {
-		return status.Times{}.Encode()
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := schemas.Within(ctx, plan.Timeouts, of, statusTimeout, diags)
 	defer cancel()
+	switch {
+	case diags.HasError():
+		return
+	case wanted.Target() == "":
+		schemas.SetPrivate(ctx, private, statusTimesKey, status.Times{}, diags)
+		return
+	}
 	set, err := repo.SetStatus(ctx, wanted.Target(), wanted.Status())
 	if err != nil {
 		configuration.AppendHostError(diags, path.Root("repo"), err)
-		return nil
+		return
 	}
 	plan.SetAt = tfvalue.NullableTime(set.SetAt)
 	tflog.Info(ctx, "set the commit's status", map[string]any{
 		"commit": wanted.Target(), "context": wanted.Context, "state": string(wanted.Status().State),
 	})
-	return status.TimesOf(set).Encode()
+	schemas.SetPrivate(ctx, private, statusTimesKey, status.TimesOf(set), diags)
 }
 
 // Read reads the last status in the context, by any account. It removes the resource from state if there is no
 // status or the commit no longer exists. It reports an error if the repo is not visible.
 func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
-	var state commitStatusModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := schemas.Get[commitStatusModel](ctx, req.State, &resp.Diagnostics)
+	if state == nil || !r.Data.Known {
+		return
+	}
 	last := state.arguments()
-	if resp.Diagnostics.HasError() || !r.Data.Known || last.Target() == "" {
+	if last.Target() == "" {
 		return
 	}
 	repo := r.Data.HostedRepo(last.Repo, path.Root("repo"), &resp.Diagnostics)
-	limit, ds := state.Timeouts.Read(ctx, statusTimeout)
-	resp.Diagnostics.Append(ds...)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, statusTimeout, &resp.Diagnostics)
+	defer cancel()
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	found, err := repo.Status(ctx, last.Target(), last.Context)
 	switch {
 	case errors.Is(err, githost.ErrCommitNotFound):
@@ -215,7 +206,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	default:
 		state.observe(*found, repo.SameStatus)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
-		resp.Diagnostics.Append(resp.Private.SetKey(ctx, statusTimesKey, status.TimesOf(*found).Encode())...)
+		schemas.SetPrivate(ctx, resp.Private, statusTimesKey, status.TimesOf(*found), &resp.Diagnostics)
 	}
 }
 

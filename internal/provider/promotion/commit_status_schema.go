@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -41,10 +40,7 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The " +
 					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the " +
 					"provider.",
-				Validators: []validator.String{schemas.Valid("repo URL", func(s string) error {
-					_, err := giturl.Parse(s)
-					return err
-				})},
+				Validators: []validator.String{schemas.ValidRepoURL()},
 			},
 			"commit": schema.StringAttribute{
 				Optional:            true,

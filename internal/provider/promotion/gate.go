@@ -32,30 +32,10 @@ var (
 // deploymentGate waits until clusters run a rendering.
 type deploymentGate struct{ schemas.Resource }
 
-// NewGate returns the resource kalypso_deployment_gate.
+// NewGate returns the resource kalypso_deployment_gate. The rendering that a gate waits for identifies it. Gates are not
+// imported.
 func NewGate() resource.Resource {
-	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, deploymentGateIdentity)}
-}
-
-// deploymentGateIdentity identifies a gate by the rendering that it waits for. Gates are not imported.
-var deploymentGateIdentity = schemas.Identity{
-	{
-		Name:        "repo",
-		State:       path.Root("gitops_repo").AtName("repo"),
-		Required:    true,
-		Description: "URL of the GitOps repo.",
-	},
-	{
-		Name:        "branch",
-		State:       path.Root("gitops_repo").AtName("branch"),
-		Required:    true,
-		Description: "Branch of the repo.",
-	},
-	{
-		Name:        "path",
-		State:       path.Root("gitops_repo").AtName("path"),
-		Description: "Path of the rendering in the repo. Null for the root.",
-	},
+	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, schemas.GitOpsIdentity)}
 }
 
 // ValidateConfig reports errors in the known arguments.
@@ -119,13 +99,13 @@ func (g *deploymentGate) read(
 
 // Create waits for the deployment.
 func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer deploymentGateIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	defer schemas.GitOpsIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	g.apply(ctx, req.Plan, timeouts.Value.Create, &resp.State, &resp.Diagnostics)
 }
 
 // Update waits again, for another tree or with other expectations.
 func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer deploymentGateIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
+	defer schemas.GitOpsIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
 	g.apply(ctx, req.Plan, timeouts.Value.Update, &resp.State, &resp.Diagnostics)
 }
 
@@ -144,7 +124,7 @@ func (g *deploymentGate) apply(
 
 // Read keeps the result of the last wait. kalypso_deployment_state shows whether it is still true.
 func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	deploymentGateIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
+	schemas.GitOpsIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 }
 
 // Delete removes the gate from state only.

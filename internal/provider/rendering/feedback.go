@@ -2,7 +2,6 @@ package rendering
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -89,11 +88,7 @@ func (g feedbackGiver) sent(ctx context.Context) (said feedback.Sent) {
 	if g.state == nil {
 		return said
 	}
-	data, _ := g.private.GetKey(ctx, feedbackKey)
-	if json.Unmarshal(data, &said) != nil { // absent, or of another version
-		return feedback.Sent{}
-	}
-	return said
+	return schemas.GetPrivate[feedback.Sent](ctx, g.private, feedbackKey, g.diags)
 }
 
 // plan plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If the apply
@@ -184,12 +179,7 @@ func (g feedbackGiver) send(
 		g.set(m, m.FeedbackStatus)
 	}
 	heard, errs := plan.Send(ctx, host)
-	data, err := json.Marshal(heard)
-	if err != nil {
-		g.diags.AddError("Private state can't be written", err.Error())
-		return false
-	}
-	g.diags.Append(g.private.SetKey(ctx, feedbackKey, data)...)
+	schemas.SetPrivate(ctx, g.private, feedbackKey, heard, g.diags)
 	left := feedback.NewPlan(message, heard)
 	g.warn(errs, left)
 	if settled = left.Empty() && len(unreached) == 0; !settled {

@@ -24,23 +24,9 @@ import (
 )
 
 // renderingIdentity identifies a rendering by its environment and destination.
-var renderingIdentity = schemas.Identity{
+var renderingIdentity = append(schemas.Identity{
 	{Name: "environment", State: path.Root("environment"), Required: true, Description: "The environment."},
-	{
-		Name:        "repo",
-		State:       path.Root("gitops_repo").AtName("repo"),
-		Required:    true,
-		Description: "URL of the GitOps repo.",
-	},
-	{
-		Name:        "branch",
-		State:       path.Root("gitops_repo").AtName("branch"),
-		Required:    true,
-		Description: "Branch of the repo.",
-	},
-	{Name: "path", State: path.Root("gitops_repo").AtName("path"),
-		Description: "Path of the rendering in the repo. Null for the root."},
-}
+}, schemas.GitOpsIdentity...)
 
 // previewOfID separates the preview in an import ID. An import does not see the configuration. Without the preview in
 // the ID, it would set all attributes, and if the configuration has preview = "none", the next plan would show them as
@@ -101,7 +87,7 @@ func setImported(
 		repo["path"] = types.StringNull()
 	}
 	diags.Append(to.SetAttribute(ctx, path.Root("environment"), state.Environment)...)
-	imported := readModel(ctx, to, diags)
+	imported := schemas.Get[environmentRenderingModel](ctx, to, diags)
 	if imported == nil {
 		return
 	}

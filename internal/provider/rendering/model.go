@@ -4,11 +4,9 @@ import (
 	"context"
 	"maps"
 	"reflect"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -86,25 +84,6 @@ type deliveryResults struct {
 // sameAs reports whether two models have the same values.
 func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) bool {
 	return reflect.DeepEqual(m, other)
-}
-
-// readModel reads a plan or a state, or returns nil after an error.
-func readModel(ctx context.Context, from tfvalue.Getter, diags *diag.Diagnostics) *environmentRenderingModel {
-	m := &environmentRenderingModel{}
-	diags.Append(from.Get(ctx, m)...)
-	if diags.HasError() {
-		return nil
-	}
-	return m
-}
-
-// within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
-func (m *environmentRenderingModel) within(
-	ctx context.Context, of schemas.TimeoutGetter, fallback time.Duration, diags *diag.Diagnostics,
-) (context.Context, context.CancelFunc) {
-	d, ds := of(m.Timeouts, ctx, fallback)
-	diags.Append(ds...)
-	return context.WithTimeout(ctx, d)
 }
 
 // planResults plans the results of the apply.

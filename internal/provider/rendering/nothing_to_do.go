@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,12 +66,8 @@ func (r *environmentRendering) keepNothingToDo(
 	if !ok || !plan.sameAs(state) {
 		return
 	}
-	data, err := json.Marshal(nothingToDo{r.hashInputs(ctx, state), claimedTree(next.Applied), warnings})
-	if err != nil {
-		diags.AddError("Private state can't be written", err.Error())
-		return
-	}
-	diags.Append(private.SetKey(ctx, nothingToDoKey, data)...)
+	kept := nothingToDo{r.hashInputs(ctx, state), claimedTree(next.Applied), warnings}
+	schemas.SetPrivate(ctx, private, nothingToDoKey, kept, diags)
 }
 
 // planNothing reports whether an apply has stored that this plan has nothing to do. Then it also reports the stored
@@ -84,9 +79,8 @@ func (r *environmentRendering) planNothing(
 	if state == nil || r.Data == nil || !plan.sameAs(state) {
 		return false
 	}
-	data, _ := private.GetKey(ctx, nothingToDoKey)
-	var kept nothingToDo
-	if json.Unmarshal(data, &kept) != nil || !bytes.Equal(kept.Inputs, r.hashInputs(ctx, state)) {
+	kept := schemas.GetPrivate[nothingToDo](ctx, private, nothingToDoKey, diags)
+	if !bytes.Equal(kept.Inputs, r.hashInputs(ctx, state)) {
 		return false
 	}
 	a := state.arguments()

@@ -34,10 +34,7 @@ func (r *environmentRendering) ModifyPlan(
 ) {
 	diags := &resp.Diagnostics
 	defer r.Data.TranslatePullRequest(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
-	var state *environmentRenderingModel
-	if !req.State.Raw.IsNull() {
-		state = readModel(ctx, req.State, diags)
-	}
+	state := schemas.GetState[environmentRenderingModel](ctx, req.State, diags)
 	if diags.HasError() {
 		return
 	}
@@ -45,7 +42,7 @@ func (r *environmentRendering) ModifyPlan(
 		r.planDestroy(ctx, state, resp.Private, diags)
 		return
 	}
-	plan := readModel(ctx, req.Plan, diags)
+	plan := schemas.Get[environmentRenderingModel](ctx, req.Plan, diags)
 	if plan == nil || r.planNothing(ctx, req.Private, plan, state, diags) {
 		return
 	}
@@ -64,7 +61,8 @@ func (r *environmentRendering) ModifyPlan(
 	if state != nil {
 		limit = timeouts.Value.Update
 	}
-	ctx, cancel := plan.within(ctx, limit, schemas.WriteTimeout, diags) // a plan takes no longer than its apply may take
+	// A plan takes no longer than its apply may take.
+	ctx, cancel := schemas.Within(ctx, plan.Timeouts, limit, schemas.WriteTimeout, diags)
 	defer cancel()
 	rendered, found := r.render(ctx, plan, prior, before)
 	decision, ps := decide(rendered, found, prior, before)

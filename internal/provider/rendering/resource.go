@@ -58,7 +58,7 @@ func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRe
 func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.Data.TranslatePullRequest(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
 	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	state := readModel(ctx, req.State, &resp.Diagnostics)
+	state := schemas.Get[environmentRenderingModel](ctx, req.State, &resp.Diagnostics)
 	if state == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (r *environmentRendering) apply(
 	private schemas.PrivateState,
 	diags *diag.Diagnostics,
 ) *environmentRenderingModel {
-	next := readModel(ctx, plan, diags)
+	next := schemas.Get[environmentRenderingModel](ctx, plan, diags)
 	if next == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (r *environmentRendering) apply(
 	if state != nil {
 		limit = timeouts.Value.Update
 	}
-	ctx, cancel := next.within(ctx, limit, schemas.WriteTimeout, diags)
+	ctx, cancel := schemas.Within(ctx, next.Timeouts, limit, schemas.WriteTimeout, diags)
 	defer cancel()
 	prior := state.prior()
 	decision, found := r.decision(ctx, next, prior, before, diags)
@@ -164,7 +164,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	renderingIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
 	defer r.Data.TranslatePullRequest(ctx, req.State, configuration.GitopsRepoURL, diags)
-	state := readModel(ctx, req.State, diags)
+	state := schemas.Get[environmentRenderingModel](ctx, req.State, diags)
 	if state == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (r *environmentRendering) Read(ctx context.Context, req resource.ReadReques
 	if diags.HasError() || r.Data == nil || !r.Data.Known {
 		return
 	}
-	ctx, cancel := state.within(ctx, timeouts.Value.Read, schemas.ReadTimeout, diags)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, schemas.ReadTimeout, diags)
 	defer cancel()
 	found, err := r.remote(ctx).Refresh(ctx, prior, before)
 	switch {
@@ -216,7 +216,7 @@ func (r *environmentRendering) revertedFiles(
 func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	diags := &resp.Diagnostics
 	defer r.Data.TranslatePullRequest(ctx, req.State, configuration.GitopsRepoURL, diags)
-	state := readModel(ctx, req.State, diags)
+	state := schemas.Get[environmentRenderingModel](ctx, req.State, diags)
 	if state == nil {
 		return
 	}
@@ -235,7 +235,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	if diags.HasError() {
 		return
 	}
-	ctx, cancel := state.within(ctx, timeouts.Value.Delete, schemas.WriteTimeout, diags)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Delete, schemas.WriteTimeout, diags)
 	defer cancel()
 	d.Author = r.Data.Committer(d.Trailers)
 	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, prior, before)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -33,10 +32,7 @@ func BranchListSchema(description, repo, advice string) schema.Schema {
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: repo,
-				Validators: []validator.String{Valid("repo URL", func(url string) error {
-					_, err := giturl.Parse(url)
-					return err
-				})},
+				Validators: []validator.String{ValidRepoURL()},
 			},
 			"branches": schema.ListAttribute{
 				Required: true, MarkdownDescription: globs, ElementType: types.StringType,

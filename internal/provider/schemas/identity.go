@@ -27,6 +27,16 @@ type identityAttribute struct {
 	Description string
 }
 
+// GitOpsIdentity identifies a resource by the destination of a rendering, its argument gitops_repo.
+var GitOpsIdentity = Identity{
+	{Name: "repo", State: path.Root("gitops_repo").AtName("repo"), Required: true,
+		Description: "URL of the GitOps repo."},
+	{Name: "branch", State: path.Root("gitops_repo").AtName("branch"), Required: true,
+		Description: "Branch of the repo."},
+	{Name: "path", State: path.Root("gitops_repo").AtName("path"),
+		Description: "Path of the rendering in the repo. Null for the root."},
+}
+
 // Schema returns the identity's schema.
 func (identity Identity) Schema() identityschema.Schema {
 	attributes := make(map[string]identityschema.Attribute, len(identity))

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -78,10 +80,58 @@ func Timeouts(ctx context.Context, operations timeouts.Opts, read, write time.Du
 	return timeouts.Attributes(ctx, operations)
 }
 
+// Within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
+func Within(
+	ctx context.Context, all timeouts.Value, of TimeoutGetter, fallback time.Duration, diags *diag.Diagnostics,
+) (context.Context, context.CancelFunc) {
+	limit, ds := of(all, ctx, fallback)
+	diags.Append(ds...)
+	return context.WithTimeout(ctx, limit)
+}
+
+// Get reads a plan or a state into a model. It returns nil after an error.
+func Get[M any](ctx context.Context, from tfvalue.Getter, diags *diag.Diagnostics) *M {
+	m := new(M)
+	diags.Append(from.Get(ctx, m)...)
+	if diags.HasError() {
+		return nil
+	}
+	return m
+}
+
+// GetState is [Get] for a state. It also returns nil if there is no state, as in a create.
+func GetState[M any](ctx context.Context, state tfsdk.State, diags *diag.Diagnostics) *M {
+	if state.Raw.IsNull() {
+		return nil
+	}
+	return Get[M](ctx, state, diags)
+}
+
 // PrivateState is Terraform's private state of a resource.
 type PrivateState interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// GetPrivate reads a value of private state. It returns the zero value if there is none, or if another version of the
+// provider wrote it.
+func GetPrivate[V any](ctx context.Context, private PrivateState, key string, diags *diag.Diagnostics) (v V) {
+	data, ds := private.GetKey(ctx, key)
+	diags.Append(ds...)
+	if json.Unmarshal(data, &v) != nil {
+		return *new(V)
+	}
+	return v
+}
+
+// SetPrivate writes a value of private state.
+func SetPrivate(ctx context.Context, private PrivateState, key string, v any, diags *diag.Diagnostics) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		diags.AddError("Private state can't be written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, key, data)...)
 }
 
 type bulkData struct{}

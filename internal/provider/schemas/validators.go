@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -36,6 +37,14 @@ func (v validString) ValidateString(_ context.Context, req validator.StringReque
 	if err := v.check(req.ConfigValue.ValueString()); err != nil {
 		resp.Diagnostics.AddAttributeError(req.Path, "Invalid "+v.what, problem.Sentence(err))
 	}
+}
+
+// ValidRepoURL returns a validator that accepts the URL of a Git repo, in any of its forms.
+func ValidRepoURL() validator.String {
+	return Valid("repo URL", func(url string) error {
+		_, err := giturl.Parse(url)
+		return err
+	})
 }
 
 // CheckDuration returns an error if text is not a duration greater than 0.

@@ -3,7 +3,6 @@ package source
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -142,26 +141,13 @@ const baseRepoKey = "base_repo"
 func readBaseRepo(
 	ctx context.Context, private schemas.PrivateState, state *baseRepoModel, diags *diag.Diagnostics,
 ) *baserepo.State {
-	data, ds := private.GetKey(ctx, baseRepoKey)
-	diags.Append(ds...)
-	var s baserepo.State
-	if len(data) > 0 && json.Unmarshal(data, &s) == nil && s.Head != "" {
+	if s := schemas.GetPrivate[baserepo.State](ctx, private, baseRepoKey, diags); s.Head != "" {
 		return &s
 	}
-	s = baserepo.State{
+	return &baserepo.State{
 		At:    baserepo.EnvironmentBranch{Repo: state.Repo.ValueString(), Branch: state.Branch.ValueString()},
 		Since: state.CommitSHA.ValueString(), Delivered: state.commit(),
 	}
-	return &s
-}
-
-func writeBaseRepo(ctx context.Context, private schemas.PrivateState, s *baserepo.State, diags *diag.Diagnostics) {
-	data, err := json.Marshal(s)
-	if err != nil {
-		diags.AddError("Private state can't be written", err.Error())
-		return
-	}
-	diags.Append(private.SetKey(ctx, baseRepoKey, data)...)
 }
 
 // baseRepoImportForm is the form of an import ID.

@@ -53,9 +53,7 @@ var baseRepoIdentity = schemas.Identity{
 func (r *baseRepo) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
-	var m baseRepoModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if !resp.Diagnostics.HasError() && m.known() {
+	if m := schemas.Get[baseRepoModel](ctx, req.Config, &resp.Diagnostics); m != nil && m.known() {
 		m.desired(&resp.Diagnostics)
 	}
 }
@@ -71,13 +69,8 @@ func (r *baseRepo) ModifyPlan(
 	}
 	diags := &resp.Diagnostics
 	defer r.Data.TranslatePullRequest(ctx, req.Plan, path.Root("repo"), diags)
-	var plan baseRepoModel
-	diags.Append(req.Plan.Get(ctx, &plan)...)
-	var state *baseRepoModel
-	if !req.State.Raw.IsNull() {
-		state = &baseRepoModel{}
-		diags.Append(req.State.Get(ctx, state)...)
-	}
+	plan := schemas.Get[baseRepoModel](ctx, req.Plan, diags)
+	state := schemas.GetState[baseRepoModel](ctx, req.State, diags)
 	if diags.HasError() {
 		return
 	}
@@ -112,7 +105,7 @@ func (r *baseRepo) ModifyPlan(
 
 // check reports problems of the apply that the state can't show: missing credentials, and the contents of the branch.
 func (r *baseRepo) check(
-	ctx context.Context, plan baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
+	ctx context.Context, plan *baseRepoModel, d *baserepo.Desired, before *baserepo.State, diags *diag.Diagnostics,
 ) {
 	if r.Data == nil || !r.Data.Known {
 		return
@@ -122,9 +115,7 @@ func (r *baseRepo) check(
 			return
 		}
 	}
-	limit, ds := plan.Timeouts.Read(ctx, schemas.ReadTimeout)
-	diags.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := schemas.Within(ctx, plan.Timeouts, timeouts.Value.Read, schemas.ReadTimeout, diags)
 	defer cancel()
 	now, err := r.remote().Check(ctx, d, before)
 	if err != nil {
@@ -152,11 +143,13 @@ func (r *baseRepo) Create(ctx context.Context, req resource.CreateRequest, resp 
 func (r *baseRepo) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.Data.TranslatePullRequest(ctx, req.Plan, path.Root("repo"), &resp.Diagnostics)
 	defer baseRepoIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	var state baseRepoModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
+	state := schemas.Get[baseRepoModel](ctx, req.State, &resp.Diagnostics)
+	if state == nil {
+		return
+	}
+	before := readBaseRepo(ctx, req.Private, state, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
-		r.apply(ctx, req.Plan, &state, before, timeouts.Value.Update, &resp.State, resp.Private, &resp.Diagnostics)
+		r.apply(ctx, req.Plan, state, before, timeouts.Value.Update, &resp.State, resp.Private, &resp.Diagnostics)
 	}
 }
 
@@ -170,11 +163,13 @@ func (r *baseRepo) apply(
 	private schemas.PrivateState,
 	diags *diag.Diagnostics,
 ) {
-	var plan baseRepoModel
-	diags.Append(from.Get(ctx, &plan)...)
+	plan := schemas.Get[baseRepoModel](ctx, from, diags)
+	if plan == nil {
+		return
+	}
 	d := plan.desired(diags)
-	limit, ds := of(plan.Timeouts, ctx, schemas.WriteTimeout)
-	diags.Append(ds...)
+	ctx, cancel := schemas.Within(ctx, plan.Timeouts, of, schemas.WriteTimeout, diags)
+	defer cancel()
 	if diags.HasError() {
 		return
 	}
@@ -191,8 +186,6 @@ func (r *baseRepo) apply(
 		return
 	}
 	d.Author = r.Data.Committer(nil)
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	result, err := r.remote().Apply(ctx, d, before)
 	if err != nil {
 		appendBaseRepoError(diags, d.At, err)
@@ -204,7 +197,7 @@ func (r *baseRepo) apply(
 	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Promotion.Commit, "branch": d.At.Branch})
 	plan.setResult(result)
 	diags.Append(to.Set(ctx, plan)...)
-	writeBaseRepo(ctx, private, result.State, diags)
+	schemas.SetPrivate(ctx, private, baseRepoKey, result.State, diags)
 }
 
 // Read reads the file and the pull request, and keeps the result in the private state.
@@ -212,15 +205,12 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	baseRepoIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
 	diags := &resp.Diagnostics
 	defer r.Data.TranslatePullRequest(ctx, req.State, path.Root("repo"), diags)
-	var state baseRepoModel
-	diags.Append(req.State.Get(ctx, &state)...)
-	if diags.HasError() || r.Data == nil || !r.Data.Known {
+	state := schemas.Get[baseRepoModel](ctx, req.State, diags)
+	if state == nil || r.Data == nil || !r.Data.Known {
 		return
 	}
-	before := readBaseRepo(ctx, req.Private, &state, diags)
-	limit, ds := state.Timeouts.Read(ctx, schemas.ReadTimeout)
-	diags.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	before := readBaseRepo(ctx, req.Private, state, diags)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, schemas.ReadTimeout, diags)
 	defer cancel()
 	found, err := r.remote().Refresh(ctx, before)
 	switch {
@@ -235,22 +225,19 @@ func (r *baseRepo) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		if state.setResult(found) {
 			diags.Append(resp.State.Set(ctx, state)...)
 		}
-		writeBaseRepo(ctx, resp.Private, found.State, diags)
+		schemas.SetPrivate(ctx, resp.Private, baseRepoKey, found.State, diags)
 	}
 }
 
 // Delete closes an open pull request. The file stays: the operator renders the environment from it.
 func (r *baseRepo) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	defer r.Data.TranslatePullRequest(ctx, req.State, path.Root("repo"), &resp.Diagnostics)
-	var state baseRepoModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
+	state := schemas.Get[baseRepoModel](ctx, req.State, &resp.Diagnostics)
+	if state == nil {
 		return
 	}
-	before := readBaseRepo(ctx, req.Private, &state, &resp.Diagnostics)
-	limit, ds := state.Timeouts.Delete(ctx, schemas.WriteTimeout)
-	resp.Diagnostics.Append(ds...)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	before := readBaseRepo(ctx, req.Private, state, &resp.Diagnostics)
+	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Delete, schemas.WriteTimeout, &resp.Diagnostics)
 	defer cancel()
 	if err := r.remote().Forget(ctx, before); err != nil {
 		appendBaseRepoError(&resp.Diagnostics, before.At, err)
@@ -288,7 +275,7 @@ func (r *baseRepo) ImportState(
 		return
 	}
 	setImportedBaseRepo(ctx, &resp.State, found, diags)
-	writeBaseRepo(ctx, resp.Private, found, diags)
+	schemas.SetPrivate(ctx, resp.Private, baseRepoKey, found, diags)
 }
 
 // setImportedBaseRepo sets the arguments that a branch contains. The other arguments stay null.
@@ -301,8 +288,10 @@ func setImportedBaseRepo(
 	diags.Append(to.SetAttribute(ctx, path.Root("repo"), found.At.Repo)...)
 	diags.Append(to.SetAttribute(ctx, path.Root("branch"), found.At.Branch)...)
 	diags.Append(to.SetAttribute(ctx, path.Root("promotion").AtName("commit"), tfvalue.Nullable(found.Commit))...)
-	var state baseRepoModel
-	diags.Append(to.Get(ctx, &state)...)
+	state := schemas.Get[baseRepoModel](ctx, to, diags)
+	if state == nil {
+		return
+	}
 	state.PullRequest = types.ObjectNull(schemas.PullRequestTypes)
 	state.setResult(&baserepo.Result{State: found, Commit: found.Head})
 	diags.Append(to.Set(ctx, state)...)

@@ -10,7 +10,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
@@ -38,10 +37,7 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
 				Required: true, MarkdownDescription: "URL of the control plane's repo.",
-				Validators: []validator.String{schemas.Valid("repo URL", func(url string) error {
-					_, err := giturl.Parse(url)
-					return err
-				})},
+				Validators: []validator.String{schemas.ValidRepoURL()},
 			},
 			"branch": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
