@@ -49,10 +49,7 @@ func readClusters(d tfvalue.Decoder) clusterSettings {
 	if all.AllUnknown {
 		return all
 	}
-	v, _ := d.Argument("clusters")
-	set, _ := tfvalue.Members(v)
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		given := tfvalue.NewDecoder(set[name], d.Problems, d.At(problem.Attr("clusters"), problem.Key(name))...)
+	for name, given := range d.Each("clusters") {
 		programs, programsKnown := given.Bool("allow_exec")
 		files, filesKnown := given.Bool("allow_files")
 		c := kubernetes.Connection{

@@ -332,15 +332,7 @@ func (d *Data) TranslatePullRequest(
 	capital := func(noun string) string { return strings.ToUpper(noun[:1]) + noun[1:] }
 	words := strings.NewReplacer(pullRequestNoun, host.noun, capital(pullRequestNoun), capital(host.noun))
 	for i, one := range *diags {
-		summary, detail := words.Replace(one.Summary()), words.Replace(one.Detail())
-		var said diag.Diagnostic = diag.NewErrorDiagnostic(summary, detail)
-		if one.Severity() == diag.SeverityWarning {
-			said = diag.NewWarningDiagnostic(summary, detail)
-		}
-		if at, ok := one.(diag.DiagnosticWithPath); ok {
-			said = diag.WithPath(at.Path(), said)
-		}
-		(*diags)[i] = said
+		(*diags)[i] = tfvalue.Restate(one, one.Severity(), words.Replace(one.Summary()), words.Replace(one.Detail()))
 	}
 }
 

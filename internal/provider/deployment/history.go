@@ -176,13 +176,13 @@ func historyValues(
 	deployments := []tfvalue.Values{}
 	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
 		v := tfvalue.Values{
-			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": schemas.Timestamp(d.Started),
-			"delivered_at": schemas.Timestamp(d.Delivered), "author": d.Author, "kind": string(d.Kind),
+			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": tfvalue.NullableTime(d.Started),
+			"delivered_at": tfvalue.NullableTime(d.Delivered), "author": d.Author, "kind": string(d.Kind),
 			"promoted_commit": tfvalue.OrNil(d.PromotedCommit), "previous_commit": tfvalue.OrNil(d.PreviousCommit),
 			"folders": append([]string{}, d.Folders...), "changes": append([]string{}, d.Changes...),
 			"reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
-			"running_at": schemas.Timestamp(d.Running), "failed_at": schemas.Timestamp(d.FailedAt),
-			"restored_at":       schemas.Timestamp(d.Restored),
+			"running_at": tfvalue.NullableTime(d.Running), "failed_at": tfvalue.NullableTime(d.FailedAt),
+			"restored_at":       tfvalue.NullableTime(d.Restored),
 			"decided_by":        tfvalue.OrNil(d.By),
 			"lead_time_seconds": secondsOrNil(d.LeadTime()),
 		}
@@ -219,7 +219,7 @@ func pastValues(past *history.StoredRuns) tfvalue.Values {
 		versions = append(
 			versions,
 			tfvalue.Values{"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
-				"state": v.State, "clusters": v.Clusters, "since": schemas.Timestamp(v.Since),
+				"state": v.State, "clusters": v.Clusters, "since": tfvalue.NullableTime(v.Since),
 				"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace))},
 		)
 	}
@@ -230,14 +230,14 @@ func pastValues(past *history.StoredRuns) tfvalue.Values {
 				"version": tfvalue.OrNil(
 					printable.Line(r.Version.Version),
 				), "commit": tfvalue.OrNil(r.Version.Commit), "state": r.State,
-				"since": schemas.Timestamp(r.Since), "until": schemas.Timestamp(r.Until),
+				"since": tfvalue.NullableTime(r.Since), "until": tfvalue.NullableTime(r.Until),
 				"message":   tfvalue.OrNil(printable.Line(r.Message)),
 				"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
 				"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace))},
 		)
 	}
 	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
-		"recorded_until": schemas.Timestamp(past.RecordedUntil)}
+		"recorded_until": tfvalue.NullableTime(past.RecordedUntil)}
 }
 
 func secondsOrNil(d *time.Duration) any {

@@ -157,11 +157,9 @@ func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 		"promoted_commit": tfvalue.OrNil(seen.Branch.PromotedCommit),
 		"verdict":         string(seen.Outcome.Verdict),
 		"summary":         seen.Outcome.Summary,
-		"observed_at": schemas.Timestamp(
-			seen.At,
-		),
-		"folders":  folderValues(seen.Outcome.Folders),
-		"problems": problemValues(seen.Outcome.Problems),
+		"observed_at":     tfvalue.NullableTime(seen.At),
+		"folders":         folderValues(seen.Outcome.Folders),
+		"problems":        problemValues(seen.Outcome.Problems),
 	}
 	if seen.Branch.Head != "" {
 		all["complete"] = seen.Branch.Complete
@@ -213,7 +211,7 @@ func folderValues(folders map[string]deployment.FolderState) map[string]tfvalue.
 			"offline":     f.Offline,
 			"missing":     f.Missing,
 			"verdict":     string(f.Verdict),
-			"since":       schemas.Timestamp(f.Since),
+			"since":       tfvalue.NullableTime(f.Since),
 		}
 	}
 	return all

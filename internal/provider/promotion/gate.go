@@ -32,8 +32,8 @@ var (
 // deploymentGate waits until clusters run a rendering.
 type deploymentGate struct{ schemas.Resource }
 
-// NewGate returns the resource kalypso_deployment_gate. The rendering that a gate waits for identifies it. Gates are not
-// imported.
+// NewGate returns the resource kalypso_deployment_gate. A gate has the identity of the rendering that it waits for. It is
+// not imported.
 func NewGate() resource.Resource {
 	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, schemas.GitOpsIdentity)}
 }
@@ -181,7 +181,7 @@ func (g *deploymentGate) wait(
 			map[string]any{"head": seen.Branch.Head, "summary": seen.Outcome.Summary})
 		arguments["head"] = types.StringValue(seen.Branch.Head)
 		arguments["summary"] = types.StringValue(seen.Outcome.Summary)
-		arguments["observed_at"] = tfvalue.Result(types.StringType, schemas.Timestamp(seen.At))
+		arguments["observed_at"] = tfvalue.NullableTime(seen.At)
 		return arguments
 	}
 	return nil

@@ -38,14 +38,9 @@ func endErrors(diags *diag.Diagnostics, more string) {
 		return
 	}
 	for i, d := range *diags {
-		if d.Severity() != diag.SeverityError {
-			continue
-		}
-		detail := strings.TrimRight(strings.TrimRight(d.Detail(), "\n")+"\n"+more, "\n")
-		if at, ok := d.(diag.DiagnosticWithPath); ok {
-			(*diags)[i] = diag.NewAttributeErrorDiagnostic(at.Path(), d.Summary(), detail)
-		} else {
-			(*diags)[i] = diag.NewErrorDiagnostic(d.Summary(), detail)
+		if d.Severity() == diag.SeverityError {
+			detail := strings.TrimRight(strings.TrimRight(d.Detail(), "\n")+"\n"+more, "\n")
+			(*diags)[i] = tfvalue.Restate(d, diag.SeverityError, d.Summary(), detail)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package schemas
 
 import (
-	"time"
-
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
@@ -39,12 +37,4 @@ func ComputedNumber(description string) schema.Int64Attribute {
 // ComputedBool returns a computed bool.
 func ComputedBool(description string) schema.BoolAttribute {
 	return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
-}
-
-// Timestamp formats a time, or returns nil for the zero time.
-func Timestamp(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // Identity contains the attributes by which Terraform identifies a resource, from Terraform and OpenTofu 1.12
@@ -85,13 +86,6 @@ func (identity Identity) Imported(
 func CleanImport(diags *diag.Diagnostics) {
 	for i, d := range *diags {
 		summary, detail := printable.Line(redact.UserInfo(d.Summary())), printable.Text(redact.UserInfo(d.Detail()))
-		clean := diag.Diagnostic(diag.NewErrorDiagnostic(summary, detail))
-		if d.Severity() == diag.SeverityWarning {
-			clean = diag.NewWarningDiagnostic(summary, detail)
-		}
-		if at, ok := d.(diag.DiagnosticWithPath); ok {
-			clean = diag.WithPath(at.Path(), clean)
-		}
-		(*diags)[i] = clean
+		(*diags)[i] = tfvalue.Restate(d, d.Severity(), summary, detail)
 	}
 }

@@ -79,11 +79,7 @@ func (l *ListResults) Add(
 func (l *ListResults) Warn(diags diag.Diagnostics) bool {
 	var warnings diag.Diagnostics
 	for _, d := range diags {
-		warning := diag.Diagnostic(diag.NewWarningDiagnostic(d.Summary(), d.Detail()))
-		if located, ok := d.(diag.DiagnosticWithPath); ok {
-			warning = diag.WithPath(located.Path(), warning)
-		}
-		warnings.Append(warning)
+		warnings.Append(tfvalue.Restate(d, diag.SeverityWarning, d.Summary(), d.Detail()))
 	}
 	return l.Fail(warnings)
 }

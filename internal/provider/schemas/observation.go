@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -89,11 +88,8 @@ func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *Observed, 
 		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",
 			problem.Attr("observed_at"))
 	}
-	folders, _ := given.Argument("folders")
-	all, _ := tfvalue.Members(folders)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		seen.Folders[name] = readFolderState(tfvalue.NewDecoder(all[name], d.Problems, given.At(problem.Attr("folders"),
-			problem.Key(name))...))
+	for name, folder := range given.Each("folders") {
+		seen.Folders[name] = readFolderState(folder)
 	}
 	for _, p := range given.Objects("problems") {
 		seen.Problems = append(seen.Problems, deployment.Problem{

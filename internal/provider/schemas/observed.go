@@ -162,10 +162,7 @@ func ReadObserved(p *configuration.Data, d tfvalue.Decoder) ObservedRequest {
 		MaxUnavailable: readLimit(d, "max_unavailable"),
 		Expected:       map[string]deployment.Expectation{},
 	}
-	v, _ := d.Argument("expected")
-	set, _ := tfvalue.Members(v)
-	for name, e := range set {
-		at := tfvalue.NewDecoder(e, d.Problems, d.At(problem.Attr("expected"), problem.Key(name))...)
+	for name, at := range d.Each("expected") {
 		expected := deployment.Expectation{Clusters: at.Strings("clusters"), Minimum: at.Int("minimum")}
 		if expected.Minimum != nil && *expected.Minimum < 0 {
 			at.Report("Invalid minimum", "minimum must be 0 or more.", problem.Attr("minimum"))

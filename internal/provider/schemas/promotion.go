@@ -151,10 +151,7 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 			problem.Attr("hold"))
 	}
 	request.Rules.Rollback = readRollback(d, request.GitOps)
-	v, _ := d.Argument("after")
-	set, _ := tfvalue.Members(v)
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		at := tfvalue.NewDecoder(set[name], d.Problems, d.At(problem.Attr("after"), problem.Key(name))...)
+	for name, at := range d.Each("after") {
 		request.Rules.Gates = append(request.Rules.Gates, readGate(at, name))
 	}
 	for _, p := range request.Rules.Check() {
@@ -348,8 +345,8 @@ func PromotionValues(found *promotion.Choice) tfvalue.Values {
 		"unverified":      tfvalue.OrNil(found.Unverified),
 		VerifiedAttribute: VerifiedValue(found.Verified),
 		"closed":          tfvalue.OrNil(found.Closed),
-		"opens_at":        Timestamp(found.OpensAt),
-		"open_until":      Timestamp(found.OpenUntil),
+		"opens_at":        tfvalue.NullableTime(found.OpensAt),
+		"open_until":      tfvalue.NullableTime(found.OpenUntil),
 	}
 	if found.Unsettled || found.Settled {
 		all["unsettled"] = found.Unsettled

@@ -39,8 +39,8 @@ type DataSource struct {
 
 // TimeoutText describes timeouts.read: what it limits, and more.
 func TimeoutText(limits string, more ...string) string {
-	text := limits + ", as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` or `10m`. The default is `5m`."
-	return strings.Join(append([]string{text}, more...), " ")
+	const form = ", as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` or `10m`. The default is `5m`."
+	return strings.Join(append([]string{limits + form}, more...), " ")
 }
 
 // dataSource is a data source with the provider's configuration.

@@ -2,6 +2,7 @@ package tfvalue
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -250,6 +251,20 @@ func (d Decoder) ObjectMap(name string) map[string]Decoder {
 		all[k] = e
 	}
 	return all
+}
+
+// Each yields the known elements of a map as objects, in the order of their keys. Unlike [Decoder.ObjectMap], it accepts
+// null elements, as objects without arguments.
+func (d Decoder) Each(name string) iter.Seq2[string, Decoder] {
+	return func(yield func(string, Decoder) bool) {
+		v, _ := d.Argument(name)
+		set, _ := Members(v)
+		for _, key := range slices.Sorted(maps.Keys(set)) {
+			if !yield(key, NewDecoder(set[key], d.Problems, d.At(problem.Attr(name), problem.Key(key))...)) {
+				return
+			}
+		}
+	}
 }
 
 // Allow reports every argument that is not one of names. Terraform does this itself for arguments with a schema.

@@ -60,17 +60,32 @@ func diagnostic(p problem.Problem) diag.Diagnostic {
 	if len(facts) > 0 {
 		detail = strings.Join(append([]string{detail + "\n"}, facts...), "\n")
 	}
-	detail = printable.Text(detail)
-	warning, nowhere := p.Severity == problem.Warning, at.Equal(path.Empty())
-	switch {
-	case warning && nowhere:
-		return diag.NewWarningDiagnostic(p.Summary, detail)
-	case warning:
-		return diag.NewAttributeWarningDiagnostic(at, p.Summary, detail)
-	case nowhere:
-		return diag.NewErrorDiagnostic(p.Summary, detail)
+	severity := diag.SeverityError
+	if p.Severity == problem.Warning {
+		severity = diag.SeverityWarning
 	}
-	return diag.NewAttributeErrorDiagnostic(at, p.Summary, detail)
+	return newDiagnostic(severity, at, p.Summary, printable.Text(detail))
+}
+
+// newDiagnostic returns a diagnostic at a path, which may be empty.
+func newDiagnostic(severity diag.Severity, at path.Path, summary, detail string) diag.Diagnostic {
+	d := diag.Diagnostic(diag.NewErrorDiagnostic(summary, detail))
+	if severity == diag.SeverityWarning {
+		d = diag.NewWarningDiagnostic(summary, detail)
+	}
+	if at.Equal(path.Empty()) {
+		return d
+	}
+	return diag.WithPath(at, d)
+}
+
+// Restate returns a diagnostic with another severity and other texts at the path of d.
+func Restate(d diag.Diagnostic, severity diag.Severity, summary, detail string) diag.Diagnostic {
+	at := path.Empty()
+	if located, ok := d.(diag.DiagnosticWithPath); ok {
+		at = located.Path()
+	}
+	return newDiagnostic(severity, at, summary, detail)
 }
 
 // PathOf returns the path of the attribute that p is about.
