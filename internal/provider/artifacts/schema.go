@@ -47,11 +47,7 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"Registries use https; only one on this machine may use plain http. The credential needs permission to " +
 			"pull and to push, and to delete with `on_destroy = \"remove\"`: see `oci_credentials` of the provider.",
 		Attributes: map[string]schema.Attribute{
-			"gitops_repo": schema.SingleNestedAttribute{
-				Required:            true,
-				MarkdownDescription: "Destination of the rendering: its `gitops_repo`.",
-				Attributes:          schemas.LocationArguments(),
-			},
+			"gitops_repo": schemas.DestinationArgument("Destination of the rendering: its `gitops_repo`."),
 			"commit": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "The commit of the branch to publish: `commit_sha` of the rendering. While it is null, as " +

@@ -70,16 +70,10 @@ func readAzure(d tfvalue.Decoder) azureSettings {
 	if !ok {
 		return azureSettings{}
 	}
-	var all azureSettings
-	known := true
-	flag := func(name string) bool {
-		value, is := given.Bool(name)
-		known = known && is
-		return value
-	}
+	all := azureSettings{Unknown: !d.Known("azure")}
 	all.TenantID, all.ClientID = given.String("tenant_id"), given.String("client_id")
 	all.ClientSecret = given.String("client_secret")
-	all.UseOIDC, all.DisableInstanceDiscovery = flag("use_oidc"), flag("disable_instance_discovery")
+	all.UseOIDC, all.DisableInstanceDiscovery = given.True("use_oidc"), given.True("disable_instance_discovery")
 	all.Environment = given.String("environment")
 	if endpoint, there := given.Object("endpoint"); there {
 		all.Endpoint = azure.Endpoint{
@@ -88,9 +82,6 @@ func readAzure(d tfvalue.Decoder) azureSettings {
 			ResourceManagerAudience:      endpoint.String("resource_manager_audience"),
 		}
 	}
-	e := all.Endpoint
-	all.Unknown = !known || AnyUnknown(all.TenantID, all.ClientID, all.ClientSecret, all.Environment,
-		e.ActiveDirectoryAuthorityHost, e.ResourceManagerEndpoint, e.ResourceManagerAudience)
 	if all.Unknown {
 		return all
 	}

@@ -35,14 +35,9 @@ func comparisonArguments() map[string]schema.Attribute {
 			},
 		}
 	}
-	controlPlane, ok := schemas.PromotionArguments()["control_plane"].(schema.SingleNestedAttribute)
-	if !ok {
-		panic("control_plane is an object")
-	}
-	controlPlane.Required, controlPlane.Optional = false, true
-	controlPlane.MarkdownDescription = "The branch of the promoted commits, for `promoted.commits`."
 	return map[string]schema.Attribute{
-		"left": side("left"), "right": side("right"), "control_plane": controlPlane,
+		"left": side("left"), "right": side("right"),
+		"control_plane": schemas.ControlPlaneArgument("The branch of the promoted commits, for `promoted.commits`."),
 		"ignore": schemas.OptionalTexts(
 			"Keys of configs that are not compared, as `target.KEY`. A `*` stands for any text, as in " +
 				"`*.ENVIRONMENT`.",

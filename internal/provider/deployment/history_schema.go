@@ -28,22 +28,14 @@ func deploymentHistorySchema() schema.Schema {
 }
 
 func deploymentHistoryArguments() map[string]schema.Attribute {
-	controlPlane, gitops := schemas.PromotionArguments()["control_plane"], schemas.PromotionArguments()["gitops_repo"]
-	branch, ok := controlPlane.(schema.SingleNestedAttribute)
-	rendering, ok2 := gitops.(schema.SingleNestedAttribute)
-	if !ok || !ok2 {
-		panic("control_plane and gitops_repo are objects")
-	}
-	branch.Required, branch.Optional = false, true
-	branch.MarkdownDescription = "The branch whose commits are promoted, for `commits` and lead times. Its first-parent " +
-		"history counts."
 	store := storeArgument(false)
 	store.MarkdownDescription = "The store of a `kalypso_deployment_record`, for `runs` and `versions`. Exactly one of " +
 		"`git` and `postgres`."
-	rendering.MarkdownDescription = "The destination of the environment's rendering, as in its `gitops_repo`."
 	return map[string]schema.Attribute{
-		"gitops_repo":   rendering,
-		"control_plane": branch,
+		"gitops_repo": schemas.DestinationArgument("The destination of the environment's rendering, as in its " +
+			"`gitops_repo`."),
+		"control_plane": schemas.ControlPlaneArgument("The branch whose commits are promoted, for `commits` and lead times. " +
+			"Its first-parent history counts."),
 		"until": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{schemas.Valid("time", checkTime)},
 			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +

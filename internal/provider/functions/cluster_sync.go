@@ -14,68 +14,60 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
-type clusterSyncFunction struct{}
-
 // NewClusterSync returns the function cluster_sync.
-func NewClusterSync() function.Function { return clusterSyncFunction{} }
-
-func (clusterSyncFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
-	resp.Name = "cluster_sync"
+func NewClusterSync() function.Function {
+	return pure{"cluster_sync", clusterSyncDefinition, runClusterSync}
 }
 
-func (clusterSyncFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
-		Summary: "The objects that make a cluster sync its folder",
-		MarkdownDescription: "Returns the Kubernetes objects that make a cluster sync the folder of its cluster type, as a " +
-			"list: for `flux` a GitRepository and a Kustomization, for `flux-oci` an OCIRepository and a Kustomization, for " +
-			"`argocd` an Application, for `fleet` a GitRepo of Rancher Fleet. Pass them to `kubernetes_manifest`, or write " +
-			"them to a file with `yamlencode`. See the guide " +
-			"[Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
-			"clusters).",
-		Parameters: []function.Parameter{
-			function.StringParameter{
-				Name: "kind", MarkdownDescription: "The reconciler: " + schemas.Alternatives(clustersync.Kinds) + ".",
-			},
-			function.DynamicParameter{
-				Name: "gitops_repo",
-				MarkdownDescription: "The GitOps repo: an object with `repo` and `branch`, such as the argument of that name of " +
-					"the rendering. For `flux-oci`, an object with `repository`, as that of `kalypso_oci_artifacts`.",
-			},
-			function.StringParameter{
-				Name: "folder",
-				MarkdownDescription: "The folder of the cluster type, from the repo's root, such as " +
-					"`kalypso_environment_rendering.dev.folders[\"large\"].path`.",
-			},
+var clusterSyncDefinition = function.Definition{
+	Summary: "The objects that make a cluster sync its folder",
+	MarkdownDescription: "Returns the Kubernetes objects that make a cluster sync the folder of its cluster type, as a " +
+		"list: for `flux` a GitRepository and a Kustomization, for `flux-oci` an OCIRepository and a Kustomization, for " +
+		"`argocd` an Application, for `fleet` a GitRepo of Rancher Fleet. Pass them to `kubernetes_manifest`, or write " +
+		"them to a file with `yamlencode`. See the guide " +
+		"[Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
+		"clusters).",
+	Parameters: []function.Parameter{
+		function.StringParameter{
+			Name: "kind", MarkdownDescription: "The reconciler: " + schemas.Alternatives(clustersync.Kinds) + ".",
 		},
-		VariadicParameter: function.DynamicParameter{
-			Name: "options",
-			MarkdownDescription: "An object with any of `name` (of the objects; the default is the last element of the " +
-				"folder), `namespace` (of the objects; the defaults are `flux-system`, `argocd` and `fleet-default`), `interval` " +
-				"(how often Flux reads the branch or the registry; the default is `1m`), `secret` (the Secret with the " +
-				"credential of a private repo or registry; Argo CD finds its own by the repo's URL), `decryption` (the Secret " +
-				"with the keys for SOPS; Flux alone), `tag` (of the artifact; the default is `latest`), `verify` (the Secret " +
-				"with cosign's public keys in entries `*.pub`, without which Flux checks no signature; both for `flux-oci` " +
-				"alone) and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
-				"`{ cluster-type = <name> }`, and in the namespace `fleet-local` the cluster itself).",
+		function.DynamicParameter{
+			Name: "gitops_repo",
+			MarkdownDescription: "The GitOps repo: an object with `repo` and `branch`, such as the argument of that name of " +
+				"the rendering. For `flux-oci`, an object with `repository`, as that of `kalypso_oci_artifacts`.",
 		},
-		Return: function.DynamicReturn{},
-	}
+		function.StringParameter{
+			Name: "folder",
+			MarkdownDescription: "The folder of the cluster type, from the repo's root, such as " +
+				"`kalypso_environment_rendering.dev.folders[\"large\"].path`.",
+		},
+	},
+	VariadicParameter: function.DynamicParameter{
+		Name: "options",
+		MarkdownDescription: "An object with any of `name` (of the objects; the default is the last element of the " +
+			"folder), `namespace` (of the objects; the defaults are `flux-system`, `argocd` and `fleet-default`), `interval` " +
+			"(how often Flux reads the branch or the registry; the default is `1m`), `secret` (the Secret with the " +
+			"credential of a private repo or registry; Argo CD finds its own by the repo's URL), `decryption` (the Secret " +
+			"with the keys for SOPS; Flux alone), `tag` (of the artifact; the default is `latest`), `verify` (the Secret " +
+			"with cosign's public keys in entries `*.pub`, without which Flux checks no signature; both for `flux-oci` " +
+			"alone) and `cluster_labels` (the clusters that Rancher Fleet deploys to; the default is " +
+			"`{ cluster-type = <name> }`, and in the namespace `fleet-local` the cluster itself).",
+	},
+	Return: function.DynamicReturn{},
 }
 
-func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func runClusterSync(ctx context.Context, arguments function.ArgumentsData) (any, *function.FuncError) {
 	var kind, folder string
 	var repoValue types.Dynamic
 	var more []types.Dynamic
-	if resp.Error = req.Arguments.Get(ctx, &kind, &repoValue, &folder, &more); resp.Error != nil {
-		return
+	if err := arguments.Get(ctx, &kind, &repoValue, &folder, &more); err != nil {
+		return nil, err
 	}
 	if len(more) > 1 {
-		resp.Error = function.NewArgumentFuncError(3, "cluster_sync takes at most one object of options.")
-		return
+		return nil, function.NewArgumentFuncError(3, "cluster_sync takes at most one object of options.")
 	}
 	var ps problem.Problems
 	repo := tfvalue.NewDecoder(repoValue, &ps)
@@ -85,8 +77,8 @@ func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, res
 	} else {
 		of.Repo, of.Branch = repo.String("repo"), repo.String("branch")
 	}
-	if resp.Error = argumentError(1, ps); resp.Error != nil {
-		return
+	if err := argumentError(1, ps); err != nil {
+		return nil, err
 	}
 	ps = nil
 	var o clustersync.Options
@@ -98,26 +90,25 @@ func (clusterSyncFunction) Run(ctx context.Context, req function.RunRequest, res
 			Secret: d.String("secret"), Decryption: d.String("decryption"), ClusterLabels: d.StringMap("cluster_labels"),
 			Tag: d.String("tag"), Verify: d.String("verify"),
 		}
-		if resp.Error = argumentError(3, ps); resp.Error != nil {
-			return
+		if err := argumentError(3, ps); err != nil {
+			return nil, err
 		}
 	}
 	if slices.ContainsFunc([]string{
 		of.Repo, of.Branch, of.Repository, o.Name, o.Namespace, o.Interval, o.Secret, o.Decryption, o.Tag, o.Verify,
 	}, unknown.Is) || unknown.Any(o.ClusterLabels) {
-		resp.Error = resp.Result.Set(ctx, types.DynamicUnknown())
-		return
+		return types.DynamicUnknown(), nil
 	}
 	all, err := clustersync.Objects(kind, of, o)
 	if err != nil {
-		resp.Error = function.NewFuncError(sentence(err.Error()))
-		return
+		return nil, function.NewFuncError(sentence(err.Error()))
 	}
-	objects := make([]any, len(all))
-	for i, object := range all {
-		objects[i] = object
-	}
-	resp.Error = resp.Result.Set(ctx, types.DynamicValue(dynamicOf(objects)))
+	return objectsValue(all), nil
+}
+
+// objectsValue converts Kubernetes objects to a tuple.
+func objectsValue(all []map[string]any) types.Dynamic {
+	return types.DynamicValue(dynamicOf(lists.Map(all, func(object map[string]any) any { return object })))
 }
 
 // dynamicOf converts JSON-like data to an object, a tuple or a scalar.

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -91,7 +90,7 @@ func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData
 	if err != nil {
 		return nil, function.NewFuncError(sentence(err.Error()))
 	}
-	return types.DynamicValue(dynamicOf(lists.Map(all, func(object map[string]any) any { return object }))), nil
+	return objectsValue(all), nil
 }
 
 // keysOf returns the keys of the maps in a map, and whether they are known. It returns nil for any other value. The

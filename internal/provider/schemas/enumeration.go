@@ -87,6 +87,13 @@ func LocationArguments() map[string]schema.Attribute {
 	}
 }
 
+// DestinationArgument returns the required argument that takes the gitops_repo of a rendering.
+func DestinationArgument(description string) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Required: true, MarkdownDescription: description, Attributes: LocationArguments(),
+	}
+}
+
 // OptionalNumber returns an optional argument that is a whole number.
 func OptionalNumber(description string) schema.Int64Attribute {
 	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}

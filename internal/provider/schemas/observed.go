@@ -36,11 +36,7 @@ func ObservedArguments() map[string]schema.Attribute {
 		return a
 	}
 	return map[string]schema.Attribute{
-		"gitops_repo": schema.SingleNestedAttribute{
-			Required:            true,
-			MarkdownDescription: "Destination of the rendering, as in its `gitops_repo`.",
-			Attributes:          LocationArguments(),
-		},
+		"gitops_repo": DestinationArgument("Destination of the rendering, as in its `gitops_repo`."),
 		"source": schema.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "The sources of reports about the clusters. Set at least one; the reports of several sources " +

@@ -13,28 +13,17 @@ import (
 
 // PromotionArguments returns the arguments that choose a commit to promote.
 func PromotionArguments() map[string]schema.Attribute {
+	controlPlane := ControlPlaneArgument("The branch whose commits are promoted. Its first-parent history counts: the " +
+		"commits that were merged or pushed to it.")
+	controlPlane.Required, controlPlane.Optional = true, false
 	return map[string]schema.Attribute{
 		"environment": schema.StringAttribute{
 			Required: true, MarkdownDescription: "The environment. Its own status has the context `<environment> environment`.",
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
-		"control_plane": schema.SingleNestedAttribute{
-			Required: true,
-			MarkdownDescription: "The branch whose commits are promoted. Its first-parent history counts: the commits that " +
-				"were merged or pushed to it.",
-			Attributes: map[string]schema.Attribute{
-				"repo":   OptionalString("URL of the control plane's repo. Required."),
-				"branch": OptionalString("Branch, usually `main`. Required."),
-				"verify": verifyArgument("The keys that must have signed a commit. A commit without such a signature waits at " +
-					"the gate `signature`, unless `approved` or `pinned_commit` names it."),
-			},
-		},
-		"gitops_repo": schema.SingleNestedAttribute{
-			Required: true,
-			MarkdownDescription: "The destination of the environment's rendering, as in its `gitops_repo`. The record there " +
-				"contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does.",
-			Attributes: LocationArguments(),
-		},
+		"control_plane": controlPlane,
+		"gitops_repo": DestinationArgument("The destination of the environment's rendering, as in its `gitops_repo`. The " +
+			"record there contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does."),
 		"after": schema.MapNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
@@ -101,6 +90,19 @@ func PromotionArguments() map[string]schema.Attribute {
 				"without waves.",
 		),
 		"rollback": rollbackArgument(),
+	}
+}
+
+// ControlPlaneArgument returns the optional argument that names the branch whose commits are promoted.
+func ControlPlaneArgument(description string) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: description,
+		Attributes: map[string]schema.Attribute{
+			"repo":   OptionalString("URL of the control plane's repo. Required."),
+			"branch": OptionalString("Branch, usually `main`. Required."),
+			"verify": verifyArgument("The keys that must have signed a commit. A commit without such a signature waits at " +
+				"the gate `signature`, unless `approved` or `pinned_commit` names it."),
+		},
 	}
 }
 
