@@ -10,7 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 )
 
-// maxNamed limits the names that a difference lists.
+// maxNamed limits the names that a difference lists, or the folders and cluster types that a change reaches.
 const maxNamed = 20
 
 // Comparison describes the differences of two environments in Markdown: each difference once, with its folders. It has

@@ -11,9 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
-// maxFolders limits the folders, and the cluster types, that a group names.
-const maxFolders = 20
-
 // markdown writes the groups, as many whole ones as fit into a number of characters, and what is left out. A limit of 0
 // is none.
 func (l *Lines) markdown(limit int) string {
@@ -51,14 +48,14 @@ func (l *Lines) group(changes []fileChange) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().note(), count(len(changes), "folder"), renamed)
-	if types := l.clusterTypes(changes); len(types) > 1 && len(changes) > maxFolders {
-		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxFolders), len(types)-maxFolders))
+	if types := l.clusterTypes(changes); len(types) > 1 && len(changes) > maxNamed {
+		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxNamed), len(types)-maxNamed))
 	}
 	var names []string
-	for _, c := range first(changes, maxFolders) {
+	for _, c := range first(changes, maxNamed) {
 		names = append(names, code(l.folders[c.folder].String()))
 	}
-	fmt.Fprintf(&b, "%s\n\n", enumeration(names, len(changes)-maxFolders))
+	fmt.Fprintf(&b, "%s\n\n", enumeration(names, len(changes)-maxNamed))
 	edits, ok := withoutSecrets(f.appendEdits(nil))
 	switch text := escapeDiff(diff.Unified(edits)); {
 	case !ok:

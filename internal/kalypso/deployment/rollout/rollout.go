@@ -194,7 +194,7 @@ func (r *Rollout) Validate(clusterTypes []*fleet.ClusterType, path ...problem.St
 		slices.Sort(unmatched)
 		report("Cluster types in no stage", fmt.Sprintf("No stage selects these cluster types:\n%s\n"+
 			"Add a last stage with cluster_type_selector = { match_all = true }, or compare their labels with the selectors.",
-			problem.IndentedList(unmatched, maxListed)), stages)
+			problem.IndentedList(unmatched, problem.MaxListed)), stages)
 	}
 	return ps
 }
@@ -215,6 +215,3 @@ func (r *Rollout) stageOf(labels map[string]string) (index int, ok, known bool) 
 
 // selects reports whether a selector depends on labels.
 func selects(s *fleet.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
-
-// maxListed limits the cluster types, or problems, that a text lists.
-const maxListed = 20
