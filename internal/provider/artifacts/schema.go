@@ -73,11 +73,10 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"on_destroy": endings.Attribute("Whether artifacts stay in the registry or lose their tags: those of a destroyed " +
 				"resource, of a cluster type that the rendering no longer has, and in a former `repository`. If the registry " +
 				"can't remove tags, their manifests are removed."),
-			"signing": schema.SingleNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "The key that signs each artifact and a statement of its provenance, for `cosign verify` " +
+			"signing": schemas.OptionalObject(
+				"The key that signs each artifact and a statement of its provenance, for `cosign verify` "+
 					"and Flux' `verify`. It needs Terraform 1.11 or OpenTofu 1.11, which keep it in neither the plan nor the state.",
-				Attributes: map[string]schema.Attribute{
+				map[string]schema.Attribute{
 					"key": schema.StringAttribute{
 						Required: true, WriteOnly: true, Sensitive: true,
 						MarkdownDescription: "The private key in PEM: `cosign.key` of `cosign generate-key-pair`, or an unencrypted " +
@@ -88,19 +87,15 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 						MarkdownDescription: "The password of the key, if it is encrypted.",
 					},
 				},
-			},
+			),
 			"public_key": schemas.ComputedText("The public key of `signing` in PEM, for `cosign verify --key` and the " +
 				"secret of `verify`. Another key, or an artifact that lost its signature, is a change: the next apply signs."),
-			"artifacts": schema.MapNestedAttribute{
-				Computed:            true,
-				MarkdownDescription: "The artifacts by cluster type.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"ref": schemas.ComputedText("The repository with the tree's hash as the tag, such as " +
-						"`registry.acme.io/fleet/dev/large:4b825dc642cb6eb9a060e54bf8d69288fbee4904`."),
-					"digest":    schemas.ComputedText("The digest of the manifest, such as `sha256:…`."),
-					"tree_hash": schemas.ComputedText("The hash of the folder's Git tree."),
-				}},
-			},
+			"artifacts": schemas.ComputedObjectMap("The artifacts by cluster type.", map[string]schema.Attribute{
+				"ref": schemas.ComputedText("The repository with the tree's hash as the tag, such as " +
+					"`registry.acme.io/fleet/dev/large:4b825dc642cb6eb9a060e54bf8d69288fbee4904`."),
+				"digest":    schemas.ComputedText("The digest of the manifest, such as `sha256:…`."),
+				"tree_hash": schemas.ComputedText("The hash of the folder's Git tree."),
+			}),
 			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
 				schemas.ReadTimeout, schemas.WriteTimeout),
 		},

@@ -64,18 +64,16 @@ func assignmentsComputed() map[string]schema.Attribute {
 					"The `kalypso_secret` objects that apply to it, in the order in which their references " +
 						"merge.",
 				),
-				"references": schema.MapNestedAttribute{
-					Computed:            true,
-					MarkdownDescription: "The references to secrets by key, each with its source. Null without `explain`.",
-					NestedObject: schema.NestedAttributeObject{Attributes: computedReference(map[string]schema.Attribute{
+				"references": schemas.ComputedObjectMap(
+					"The references to secrets by key, each with its source. Null without `explain`.",
+					computedReference(map[string]schema.Attribute{
 						"merged": schemas.ComputedObjects("The earlier references that this one was merged onto, in order.",
 							computedReference(nil)),
-					})},
-				},
-				"values": schema.MapNestedAttribute{
-					Computed:            true,
-					MarkdownDescription: "The platform configuration values by key, each with its source. Null without `explain`.",
-					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					}),
+				),
+				"values": schemas.ComputedObjectMap(
+					"The platform configuration values by key, each with its source. Null without `explain`.",
+					map[string]schema.Attribute{
 						"value":  schemas.ComputedText("The merged value: a string as it is, an object or a list as YAML."),
 						"config": schemas.ComputedText("The config that set the value, or its last part."),
 						"origin": schemas.ComputedText("Source of that config: its key in `configs` or `manifests`."),
@@ -85,8 +83,8 @@ func assignmentsComputed() map[string]schema.Attribute {
 								"in order.",
 						),
 						"replaced": computedContributions("Overridden values, in order."),
-					}},
-				},
+					},
+				),
 			},
 		),
 		"unscheduled": schemas.ComputedObjects("The deployment targets that no policy places, by name, with the reasons.",
@@ -127,18 +125,14 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"The cluster type with the fewest mismatches, if none is selected.",
 			),
 		}),
-		"counts": schema.SingleNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Counts for the environment.",
-			Attributes: map[string]schema.Attribute{
-				"assignments":        schemas.ComputedNumber("Assignments."),
-				"cluster_types":      schemas.ComputedNumber("Cluster types."),
-				"deployment_targets": schemas.ComputedNumber("Deployment targets."),
-				"unscheduled":        schemas.ComputedNumber("Deployment targets that no policy places."),
-				"policies":           schemas.ComputedNumber("Scheduling policies."),
-				"idle_policies":      schemas.ComputedNumber("Scheduling policies that place nothing."),
-			},
-		},
+		"counts": schemas.ComputedObject("Counts for the environment.", map[string]schema.Attribute{
+			"assignments":        schemas.ComputedNumber("Assignments."),
+			"cluster_types":      schemas.ComputedNumber("Cluster types."),
+			"deployment_targets": schemas.ComputedNumber("Deployment targets."),
+			"unscheduled":        schemas.ComputedNumber("Deployment targets that no policy places."),
+			"policies":           schemas.ComputedNumber("Scheduling policies."),
+			"idle_policies":      schemas.ComputedNumber("Scheduling policies that place nothing."),
+		}),
 	}
 }
 

@@ -32,21 +32,16 @@ func inventoryArguments() map[string]schema.Attribute {
 		". Required.")
 	kind.Validators = []validator.String{stringvalidator.OneOf(kubernetes.InventoryKinds...)}
 	return map[string]schema.Attribute{
-		"source": schema.SingleNestedAttribute{
-			Required: true,
-			MarkdownDescription: "The inventories of clusters. Set at least one. Clusters of several sources that have the " +
+		"source": schemas.RequiredObject(
+			"The inventories of clusters. Set at least one. Clusters of several sources that have the "+
 				"same name and labels are one cluster.",
-			Attributes: map[string]schema.Attribute{
-				"kubernetes": schema.ListNestedAttribute{
-					Optional:            true,
-					MarkdownDescription: "Lists objects on hubs.",
-					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-						"cluster": schemas.OptionalString("Name of the hub, from `clusters` of the provider. Required."),
-						"kind":    kind,
-						"namespaces": schemas.OptionalTexts("Namespaces of the objects, such as `argocd`. The default is all. Not for " +
-							"`managed_cluster`, which has no namespace."),
-					}},
-				},
+			map[string]schema.Attribute{
+				"kubernetes": schemas.OptionalObjects("Lists objects on hubs.", map[string]schema.Attribute{
+					"cluster": schemas.OptionalString("Name of the hub, from `clusters` of the provider. Required."),
+					"kind":    kind,
+					"namespaces": schemas.OptionalTexts("Namespaces of the objects, such as `argocd`. The default is all. Not for " +
+						"`managed_cluster`, which has no namespace."),
+				}),
 				"azure_resource_graph": schemas.AzureScope("Asks Azure Resource Graph for AKS and Arc clusters. A cluster's " +
 					"name is its ARM ID, its labels are the tags. Set at least one of these."),
 				"clusters": schema.MapNestedAttribute{
@@ -57,7 +52,7 @@ func inventoryArguments() map[string]schema.Attribute {
 					},
 				},
 			},
-		},
+		),
 		"match": schema.ListNestedAttribute{
 			Required: true,
 			MarkdownDescription: "Rules that find the cluster type of a cluster by its labels and properties. The first rule " +
@@ -95,14 +90,13 @@ var inventoryComputed = map[string]schema.Attribute{
 			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not report it, and `reason` " +
 			"explains why a cluster is not healthy. `cluster_type` is null if no rule matches.",
 	},
-	"cluster_types": schema.MapNestedAttribute{
-		Computed: true,
-		MarkdownDescription: "The cluster types of `match`, by name, also cluster types without a cluster. Pass it to " +
+	"cluster_types": schemas.ComputedObjectMap(
+		"The cluster types of `match`, by name, also cluster types without a cluster. Pass it to "+
 			"`expected` of `kalypso_deployment_state`.",
-		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"clusters": schemas.ComputedTexts("Names of the clusters, sorted."),
-		}},
-	},
+		},
+	),
 	"unmatched": schemas.ComputedTexts("Names of the clusters that no rule matches."),
 	"empty":     schemas.ComputedTexts("Cluster types of `match` without a cluster."),
 	"ambiguous": schemas.ComputedTexts("Clusters that have the same name as another cluster, but other labels, sources " +

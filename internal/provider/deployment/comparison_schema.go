@@ -57,18 +57,13 @@ func comparisonComputed() map[string]schema.Attribute {
 		"right": schemas.ComputedTexts("Only on the right side, sorted."),
 	}
 	return map[string]schema.Attribute{
-		"promoted": schema.SingleNestedAttribute{
-			Computed: true, MarkdownDescription: "The promoted commits. `equal` ignores them.",
-			Attributes: map[string]schema.Attribute{
-				"left":  schemas.ComputedText("The promoted commit of the left side. Null if it has none."),
-				"right": schemas.ComputedText("The promoted commit of the right side. Null if it has none."),
-				"commits": schemas.ComputedNumber("The number of first-parent commits between the two. Null without " +
-					"`control_plane`, and if one of the two is not on its branch."),
-			},
-		},
-		"targets": schema.SingleNestedAttribute{
-			Computed: true, MarkdownDescription: "The deployment targets that only one side has.", Attributes: sides,
-		},
+		"promoted": schemas.ComputedObject("The promoted commits. `equal` ignores them.", map[string]schema.Attribute{
+			"left":  schemas.ComputedText("The promoted commit of the left side. Null if it has none."),
+			"right": schemas.ComputedText("The promoted commit of the right side. Null if it has none."),
+			"commits": schemas.ComputedNumber("The number of first-parent commits between the two. Null without " +
+				"`control_plane`, and if one of the two is not on its branch."),
+		}),
+		"targets": schemas.ComputedObject("The deployment targets that only one side has.", sides),
 		"placements": schema.MapNestedAttribute{
 			Computed: true, MarkdownDescription: "For each deployment target that both sides have: the cluster types that it " +
 				"has on only one side.",

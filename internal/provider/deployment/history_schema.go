@@ -34,8 +34,8 @@ func deploymentHistoryArguments() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"gitops_repo": schemas.DestinationArgument("The destination of the environment's rendering, as in its " +
 			"`gitops_repo`."),
-		"control_plane": schemas.ControlPlaneArgument("The branch whose commits are promoted, for `commits` and lead times. " +
-			"Its first-parent history counts."),
+		"control_plane": schemas.ControlPlaneArgument("The branch whose commits are promoted, for `commits` and lead " +
+			"times. Its first-parent history counts."),
 		"until": schema.StringAttribute{
 			Optional: true, Validators: []validator.String{schemas.Valid("time", checkTime)},
 			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +

@@ -27,29 +27,24 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"**Destroying the resource leaves the history unchanged.** There is no import: a new resource continues the " +
 			"history in the store.",
 		Attributes: schemas.Typed(map[string]schema.Attribute{
-			"deployment": schema.SingleNestedAttribute{
-				Required: true,
-				MarkdownDescription: "A whole `kalypso_deployment_state` with `versions = true`. Nothing is recorded while it " +
+			"deployment": schemas.RequiredObject(
+				"A whole `kalypso_deployment_state` with `versions = true`. Nothing is recorded while it "+
 					"has no `head`.",
-				Attributes: map[string]schema.Attribute{
+				map[string]schema.Attribute{
 					"head": schemas.OptionalString("The commit at the branch's head."),
 					"observation": schema.StringAttribute{
 						Optional: true, Sensitive: true, MarkdownDescription: "The versions that the clusters run. It is sensitive " +
 							"only so that no plan prints this long text.",
 					},
 				},
-			},
-			"history": schema.SingleNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "A whole `kalypso_deployment_history`. Its deployments are written to the table " +
+			),
+			"history": schemas.OptionalObject(
+				"A whole `kalypso_deployment_history`. Its deployments are written to the table "+
 					"`delivery`, for SQL. Not with `store.git`, because the Git branch already contains them.",
-				Attributes: map[string]schema.Attribute{
-					"deployments": schema.ListNestedAttribute{
-						Optional: true, MarkdownDescription: "The deployments.",
-						NestedObject: schema.NestedAttributeObject{Attributes: recordedDeploymentAttributes()},
-					},
+				map[string]schema.Attribute{
+					"deployments": schemas.OptionalObjects("The deployments.", recordedDeploymentAttributes()),
 				},
-			},
+			),
 			"environment": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 				MarkdownDescription: "Name of the environment in the store. The default is the one in the record on the branch. " +

@@ -66,10 +66,9 @@ func deploymentStateComputed() map[string]schema.Attribute {
 		),
 		"summary":     schemas.ComputedText("The state in one line, for people."),
 		"observed_at": schemas.ComputedText("When the state was read, by this machine's clock."),
-		"folders": schema.MapNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "The folders of the cluster types in the record, by cluster type.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		"folders": schemas.ComputedObjectMap(
+			"The folders of the cluster types in the record, by cluster type.",
+			map[string]schema.Attribute{
 				"tree_hash": schemas.ComputedText(
 					"Hash of the folder's tree at head. Null if the record lists the folder but the branch does not contain it.",
 				),
@@ -92,8 +91,8 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				"since": schemas.ComputedText(
 					"When the folder reached its verdict, if the reports contain the time, else null.",
 				),
-			}},
-		},
+			},
+		),
 		"problems": schemas.ComputedObjects(
 			fmt.Sprintf("The problems, the most important first, at most %d.", deployment.MaxProblems),
 			map[string]schema.Attribute{
@@ -111,10 +110,9 @@ func deploymentStateComputed() map[string]schema.Attribute {
 				),
 			},
 		),
-		"targets": schema.MapNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "The deployment targets, over all folders. Null unless `detail` asks for it.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		"targets": schemas.ComputedObjectMap(
+			"The deployment targets, over all folders. Null unless `detail` asks for it.",
+			map[string]schema.Attribute{
 				"current": schemas.ComputedNumber(
 					"Number of clusters on which the cluster type's folder is current and the target has not failed.",
 				),
@@ -129,8 +127,8 @@ func deploymentStateComputed() map[string]schema.Attribute {
 					MarkdownDescription: "The versions that run, each with its number of clusters. A cluster that reports no " +
 						"version is left out. Null without `versions`.",
 				},
-			}},
-		},
+			},
+		),
 		"clusters": schema.MapAttribute{
 			Computed:    true,
 			ElementType: types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}},

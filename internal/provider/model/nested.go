@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 // nestedAttributes returns the argument of a rendering that takes a map of such objects: resources of the kind, or
@@ -12,11 +14,7 @@ import (
 // arrives as an object of nulls. The domain checks them at plan.
 func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
 	m := modelOf(attribute)
-	return schema.MapNestedAttribute{
-		Optional:            true,
-		MarkdownDescription: description,
-		NestedObject:        schema.NestedAttributeObject{Attributes: Optional(m.Attributes())},
-	}
+	return schemas.OptionalObjectMap(description, Optional(m.Attributes()))
 }
 
 // Optional returns the attributes as optional ones without validators, on every level. The description of one that the

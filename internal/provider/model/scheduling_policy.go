@@ -19,21 +19,19 @@ var schedulingPolicyModel = &model{
 	nameDescription:   "Name of the policy: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the policy. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
-		"deployment_target_selector": schema.SingleNestedAttribute{
-			Required:            true,
-			MarkdownDescription: "Which deployment targets the policy places: those that meet all requirements below.",
-			Attributes: schemas.SelectorArguments("deployment targets", map[string]schema.Attribute{
+		"deployment_target_selector": schemas.RequiredObject(
+			"Which deployment targets the policy places: those that meet all requirements below.",
+			schemas.SelectorArguments("deployment targets", map[string]schema.Attribute{
 				"workspace": schemas.OptionalString(
 					"The workspace of the deployment targets. On its own, it selects all targets of that " +
 						"workspace.",
 				),
 			}),
-		},
-		"cluster_type_selector": schema.SingleNestedAttribute{
-			Required:            true,
-			MarkdownDescription: "Which cluster types they are assigned to: those that meet all requirements below.",
-			Attributes:          schemas.SelectorArguments("cluster types", map[string]schema.Attribute{}),
-		},
+		),
+		"cluster_type_selector": schemas.RequiredObject(
+			"Which cluster types they are assigned to: those that meet all requirements below.",
+			schemas.SelectorArguments("cluster types", map[string]schema.Attribute{}),
+		),
 		"placement": schemas.PlacementArgument(),
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {

@@ -22,12 +22,11 @@ var secretModel = &model{
 		"`cluster-type`, `deployment-target` and `workload` are compared with the names, any other label with the labels " +
 		"of the cluster type and of the deployment target. Without labels they apply to all.",
 	arguments: map[string]schema.Attribute{
-		"data": schema.MapNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "The references, by the key that the secret gets in the cluster. A config that applies to " +
+		"data": schemas.OptionalObjectMap(
+			"The references, by the key that the secret gets in the cluster. A config that applies to "+
 				"the same assignment must not have the same key.",
-			NestedObject: schema.NestedAttributeObject{Attributes: referenceArguments},
-		},
+			referenceArguments,
+		),
 	},
 	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
 		return &fleet.Secret{Meta: m, Data: decodeReferences(d)}

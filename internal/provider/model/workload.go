@@ -27,11 +27,7 @@ var workloadModel = &model{
 		"workspace": schemas.OptionalString("Workspace of the team that owns the workload, for " +
 			"`deployment_target_selector.workspace` of scheduling policies. It is the label `" + fleet.WorkspaceLabel +
 			"` of the document."),
-		"deployment_targets": schema.ListNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "The deployment targets of all environments.",
-			NestedObject:        schema.NestedAttributeObject{Attributes: targetArguments},
-		},
+		"deployment_targets": schemas.OptionalObjects("The deployment targets of all environments.", targetArguments),
 		"config_schemas": schemas.OptionalTexts(
 			"JSON Schemas for the platform configuration of all targets, each for example with " +
 				"`jsonencode`.",
@@ -67,14 +63,13 @@ var targetArguments = map[string]schema.Attribute{
 		"JSON Schemas for the platform configuration of this target, each for example with " +
 			"`jsonencode`.",
 	),
-	"requires": schema.ListNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "The deployment targets that this one needs beside it: each cluster type that gets it must " +
-			"get a target that satisfies each element. A target satisfies an element if it matches all attributes that are " +
-			"set there. `guardrails.requires` of the rendering decides what happens if no target does. Templates read the " +
-			"targets as `.Requires`. In YAML, it is the annotation `" + fleet.RequiresAnnotation + "`. At most 32.",
-		NestedObject: schema.NestedAttributeObject{Attributes: requirementArguments},
-	},
+	"requires": schemas.OptionalObjects(
+		"The deployment targets that this one needs beside it: each cluster type that gets it must "+
+			"get a target that satisfies each element. A target satisfies an element if it matches all attributes that are "+
+			"set there. `guardrails.requires` of the rendering decides what happens if no target does. Templates read the "+
+			"targets as `.Requires`. In YAML, it is the annotation `"+fleet.RequiresAnnotation+"`. At most 32.",
+		requirementArguments,
+	),
 }
 
 var requirementArguments = map[string]schema.Attribute{

@@ -17,15 +17,11 @@ var WorkloadRegistrationModel = &model{
 	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the registration. They select nothing. Keys and values follow the Kubernetes rules.",
 	arguments: map[string]schema.Attribute{
-		"workload": schema.SingleNestedAttribute{
-			Required:            true,
-			MarkdownDescription: "Location of the Workload documents.",
-			Attributes: map[string]schema.Attribute{
-				"repo":   schemas.RequiredString("URL of the Git repo."),
-				"branch": schemas.RequiredString("Branch of the repo."),
-				"path":   schemas.OptionalString("Folder in the repo that contains the documents. The default is the root."),
-			},
-		},
+		"workload": schemas.RequiredObject("Location of the Workload documents.", map[string]schema.Attribute{
+			"repo":   schemas.RequiredString("URL of the Git repo."),
+			"branch": schemas.RequiredString("Branch of the repo."),
+			"path":   schemas.OptionalString("Folder in the repo that contains the documents. The default is the root."),
+		}),
 		"workspace": schemas.OptionalString(
 			"Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. " +
 				"It is a label value.",

@@ -76,17 +76,16 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 				MarkdownDescription: "URL of a page with details, such as the pipeline's run.",
 				Validators:          []validator.String{schemas.Valid("target URL", status.CheckTargetURL)},
 			},
-			"deployment": schema.SingleNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "A whole `kalypso_deployment_state`, instead of `commit`, `state` and `description`. Its " +
-					"verdict becomes the state of its `promoted_commit`. A new verdict or commit sets a new status; new counts " +
+			"deployment": schemas.OptionalObject(
+				"A whole `kalypso_deployment_state`, instead of `commit`, `state` and `description`. Its "+
+					"verdict becomes the state of its `promoted_commit`. A new verdict or commit sets a new status; new counts "+
 					"alone don't. Without a promoted commit, no status is set.",
-				Attributes: map[string]schema.Attribute{
+				map[string]schema.Attribute{
 					"promoted_commit": schemas.OptionalString("The commit."),
 					"verdict":         schemas.OptionalString("The state."),
 					"summary":         schemas.OptionalString("The description, shortened if needed."),
 				},
-			},
+			),
 			"renew_after": schemas.OptionalDuration(
 				"Set the status again if the last status was older than this at refresh, such as `1h`. Rules that require a " +
 					"fresh status then know that the check still runs. GitHub allows 1,000 statuses per commit and context."),

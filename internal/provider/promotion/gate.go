@@ -32,8 +32,8 @@ var (
 // deploymentGate waits until clusters run a rendering.
 type deploymentGate struct{ schemas.Resource }
 
-// NewGate returns the resource kalypso_deployment_gate. A gate has the identity of the rendering that it waits for. It is
-// not imported.
+// NewGate returns the resource kalypso_deployment_gate. A gate has the identity of the rendering that it waits for. Gates
+// are not imported.
 func NewGate() resource.Resource {
 	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, schemas.GitOpsIdentity)}
 }

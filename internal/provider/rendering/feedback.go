@@ -23,31 +23,28 @@ import (
 const feedbackKey = "feedback"
 
 func feedbackArgument() schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Shows teams, after each delivery, what became of their workloads; with pull requests, after " +
+	return schemas.OptionalObject(
+		"Shows teams, after each delivery, what became of their workloads; with pull requests, after "+
 			"the merge. A host that fails is a warning, and the next apply tries again: see the guide Large fleets.",
-		Attributes: map[string]schema.Attribute{
-			"status": schema.SingleNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "Set a status on the commit of each workload's repo that `sources` names: `success`, " +
+		map[string]schema.Attribute{
+			"status": schemas.OptionalObject(
+				"Set a status on the commit of each workload's repo that `sources` names: `success`, "+
 					"`failure`, or `pending` if no policy places a target.",
-				Attributes: map[string]schema.Attribute{
+				map[string]schema.Attribute{
 					"context": schemas.RequiredString("The name of the status, such as `kalypso/dev`. Each environment needs " +
 						"its own."),
 				},
-			},
-			"issues": schema.SingleNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "Open an issue for each workload that fails to render, and close it once the workload " +
+			),
+			"issues": schemas.OptionalObject(
+				"Open an issue for each workload that fails to render, and close it once the workload "+
 					"renders. Not on Azure DevOps.",
-				Attributes: map[string]schema.Attribute{
+				map[string]schema.Attribute{
 					"repo":   schemas.OptionalString("The URL of the repo of the issues. The default is each workload's own repo."),
 					"labels": schemas.OptionalSet("Labels of new issues, without commas."),
 				},
-			},
+			),
 		},
-	}
+	)
 }
 
 // readFeedback reads the argument feedback; nil: it is not set.

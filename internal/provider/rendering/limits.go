@@ -26,18 +26,17 @@ func limitsAttribute() schema.SingleNestedAttribute {
 		)
 	}
 	most := fleet.DefaultLimits
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Limits the size of the fleet, so that one team can't block the other teams. A larger fleet " +
+	return schemas.OptionalObject(
+		"Limits the size of the fleet, so that one team can't block the other teams. A larger fleet "+
 			"fails the plan. The defaults are far above the size of any real fleet.",
-		Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"assignments": count("The number of assignments in the environment.", most.Assignments),
 			"targets_per_workload": count(
 				"The number of deployment targets of one workload in the environment.", most.TargetsPerWorkload),
 			"file_size": size("The size of one rendered file, and of any value in it, in bytes.", most.FileSize),
 			"manifests": size("The size of all texts of `manifests` together, in bytes.", most.Manifests),
 		},
-	}
+	)
 }
 
 // readLimits reads the argument limits, and reports invalid ones.

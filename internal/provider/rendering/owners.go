@@ -14,19 +14,18 @@ import (
 // deliveryAttributes returns the arguments of delivery: the settings of pull requests, and the owners of folders.
 func deliveryAttributes() map[string]schema.Attribute {
 	all := maps.Clone(schemas.DeliveryAttributes())
-	all["owners"] = schema.ListNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Owners of folders. They are asked to review a change of their folders, unless it needs more " +
+	all["owners"] = schemas.OptionalObjects(
+		"Owners of folders. They are asked to review a change of their folders, unless it needs more "+
 			"than 15 reviewers.",
-		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"workspace": schemas.OptionalString(
 				"The workspace of the folders' workloads. With `cluster_types`, both must match."),
 			"cluster_types": schemas.OptionalSet("The cluster types of the folders."),
 			"reviewers": schema.SetAttribute{
 				Required: true, ElementType: types.StringType, MarkdownDescription: "Users and teams, as in `delivery.reviewers`.",
 			},
-		}},
-	}
+		},
+	)
 	return all
 }
 

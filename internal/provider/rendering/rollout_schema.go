@@ -8,22 +8,19 @@ import (
 
 // rolloutAttribute is the argument rollout.
 func rolloutAttribute() schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Changes the cluster types stage by stage, in waves: each apply commits the folders of the " +
+	return schemas.OptionalObject(
+		"Changes the cluster types stage by stage, in waves: each apply commits the folders of the "+
 			"next wave, and leaves the other folders as they are. Without `rollout`, one commit changes all folders.",
-		Attributes: map[string]schema.Attribute{
-			"stages": schema.ListNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "The stages, in order. A cluster type belongs to the first stage that selects it; it is an " +
+		map[string]schema.Attribute{
+			"stages": schemas.OptionalObjects(
+				"The stages, in order. A cluster type belongs to the first stage that selects it; it is an "+
 					"error if no stage does. A stage without cluster types is skipped. Required.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				map[string]schema.Attribute{
 					"name": schemas.OptionalString("Name of the stage, for plans and commit messages. Required."),
-					"cluster_type_selector": schema.SingleNestedAttribute{
-						Optional:            true,
-						MarkdownDescription: "The cluster types of the stage. Required.",
-						Attributes:          schemas.SelectorArguments("cluster types", nil),
-					},
+					"cluster_type_selector": schemas.OptionalObject(
+						"The cluster types of the stage. Required.",
+						schemas.SelectorArguments("cluster types", nil),
+					),
 					"max_concurrency": schemas.OptionalString(
 						"How many cluster types of the stage may be changed and not settled yet: a number, or a " +
 							"percentage of the stage's cluster types, rounded up. The default is all of them.",
@@ -31,8 +28,8 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 					"soak": schemas.OptionalString(
 						"How long the clusters of the stage run the change before the next stage begins, such as `30m`.",
 					),
-				}},
-			},
+				},
+			),
 			"observed": schemas.ObservedAttribute("The state of the clusters: the whole object of a " +
 				"`kalypso_deployment_state` with this `gitops_repo`. A new observation alone changes nothing: the plan keeps " +
 				"the observation of the last change."),
@@ -49,5 +46,5 @@ func rolloutAttribute() schema.SingleNestedAttribute {
 				"A `target_tree_hash`: this tree is delivered to all cluster types at once. Any other tree is " +
 					"delivered in waves, so the argument may stay in the configuration."),
 		},
-	}
+	)
 }

@@ -39,12 +39,11 @@ const (
 
 func environmentRenderingSchema(ctx context.Context) schema.Schema {
 	attributes := map[string]schema.Attribute{
-		"gitops_repo": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "The destination of the tree. Required unless `delivery.strategy` is `none`. A new " +
-				"destination is an update: the apply writes the tree to the new location, then removes it from the old one, as " +
+		"gitops_repo": schemas.OptionalObject(
+			"The destination of the tree. Required unless `delivery.strategy` is `none`. A new "+
+				"destination is an update: the apply writes the tree to the new location, then removes it from the old one, as "+
 				"`on_move` and the guardrails allow.",
-			Attributes: map[string]schema.Attribute{
+			map[string]schema.Attribute{
 				"repo": schemas.OptionalString(
 					"The URL of the repo: `https://`, `ssh://` (or `git@host:path`) or `file://`. Credentials belong to the " +
 						"provider's `git_credentials`. Required."),
@@ -53,7 +52,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 					"The folder of the cluster type folders, from the repo's root. The default is `.`. Of two renderings on one " +
 						"branch, neither path may contain the other."),
 			},
-		},
+		),
 		schemas.SourcesAttribute: schemas.OptionalStrings(
 			"The commits at which the objects of `manifests` were read: the output `sources` of a data " +
 				"source, or several of them merged. The record on the branch and `description` show them. A commit that changes " +
@@ -72,11 +71,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			"A `kalypso_promotion` as a whole, instead of `promoted_commit`: its commit, and " +
 				"the reason for it. While nothing is written, the plan keeps the value of the last change.",
 		),
-		"delivery": schema.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "How the tree is delivered to the branch.",
-			Attributes:          deliveryAttributes(),
-		},
+		"delivery": schemas.OptionalObject("How the tree is delivered to the branch.", deliveryAttributes()),
 		"adopt": schemas.OptionalBool(
 			"Adopt existing folders that this rendering does not own: folders of the cluster types, and folders with the " +
 				"Kalypso operator's README. Otherwise they are an error. So is a rendering of this environment that the state " +
@@ -84,50 +79,46 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"on_drift": schemas.DriftReactions.Attribute(
 			"The reaction of a plan to changes outside Terraform in this rendering's folders: `fail` with their paths, " +
 				"commits and authors, or warn and let the apply `overwrite` them."),
-		"guardrails": schema.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Limits what a change may do.",
-			Attributes: map[string]schema.Attribute{
-				"max_removed": schemas.OptionalString(
-					"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
-						"folders on the branch. A folder whose files all become empty counts as removed. The " +
-						"default is `" + wish.DefaultMaxRemoved + "`."),
-				"max_kept": schemas.OptionalString(
-					"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
-						"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
-						"The default is `" + wish.DefaultMaxKept + "`.",
-				),
-				"allow_empty": schemas.OptionalBool(
-					"Allow a change that removes all deployment target folders, if `max_removed` allows it too, and a first " +
-						"delivery without deployment targets."),
-				"require_known": schemas.OptionalBool(
-					"Fail a plan in which the assignments of a cluster type are not known yet.",
-				),
-				"unscheduled": reactions.Attribute("The reaction to deployment targets that no policy places."),
-				"unsatisfied": reactions.Attribute(
-					"The reaction to deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. A " +
-						"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`.",
-				),
-				"requires": reactions.Attribute(
-					"The reaction to a deployment target on a cluster type that lacks the targets that it requires. With `error`, " +
-						"it is a fault of the target's team. Targets that require each other are an error, unless this is `ignore`.",
-				),
-				"secrets": strictReactions.Attribute(
-					"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
-						"passwords in URLs. They would be in Git in plain text; see the guide Secrets."),
-				"duplicate_objects": reactions.Attribute(
-					"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
-						"nothing of a folder that contains an object twice. Objects outside of their assignment's namespace are a " +
-						"warning. `ignore` turns off both."),
-				"invalid_objects": invalidObjects.Attribute(
-					"The reaction to new and changed files that kustomize refuses, or with an object without `apiVersion`. Flux " +
-						"applies nothing of a folder that contains such a file."),
-				"moved": reactions.Attribute(
-					"The reaction to deployment targets that leave a cluster type while they join another."),
-				"emptied": strictReactions.Attribute(
-					"The reaction to cluster types that lose all their deployment targets, while other cluster types keep some."),
-			},
-		},
+		"guardrails": schemas.OptionalObject("Limits what a change may do.", map[string]schema.Attribute{
+			"max_removed": schemas.OptionalString(
+				"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
+					"folders on the branch. A folder whose files all become empty counts as removed. The " +
+					"default is `" + wish.DefaultMaxRemoved + "`."),
+			"max_kept": schemas.OptionalString(
+				"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
+					"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
+					"The default is `" + wish.DefaultMaxKept + "`.",
+			),
+			"allow_empty": schemas.OptionalBool(
+				"Allow a change that removes all deployment target folders, if `max_removed` allows it too, and a first " +
+					"delivery without deployment targets."),
+			"require_known": schemas.OptionalBool(
+				"Fail a plan in which the assignments of a cluster type are not known yet.",
+			),
+			"unscheduled": reactions.Attribute("The reaction to deployment targets that no policy places."),
+			"unsatisfied": reactions.Attribute(
+				"The reaction to deployment targets that get fewer cluster types than `placement.number_of_cluster_types`. A " +
+					"target that was placed before and fits no cluster type any more is an error, unless this is `ignore`.",
+			),
+			"requires": reactions.Attribute(
+				"The reaction to a deployment target on a cluster type that lacks the targets that it requires. With `error`, " +
+					"it is a fault of the target's team. Targets that require each other are an error, unless this is `ignore`.",
+			),
+			"secrets": strictReactions.Attribute(
+				"The reaction to new and changed config values that are plainly secrets, such as private keys, tokens, and " +
+					"passwords in URLs. They would be in Git in plain text; see the guide Secrets."),
+			"duplicate_objects": reactions.Attribute(
+				"The reaction to Kubernetes objects that several deployment targets of a cluster type render. Flux applies " +
+					"nothing of a folder that contains an object twice. Objects outside of their assignment's namespace are a " +
+					"warning. `ignore` turns off both."),
+			"invalid_objects": invalidObjects.Attribute(
+				"The reaction to new and changed files that kustomize refuses, or with an object without `apiVersion`. Flux " +
+					"applies nothing of a folder that contains such a file."),
+			"moved": reactions.Attribute(
+				"The reaction to deployment targets that leave a cluster type while they join another."),
+			"emptied": strictReactions.Attribute(
+				"The reaction to cluster types that lose all their deployment targets, while other cluster types keep some."),
+		}),
 		"accepted_changes": schemas.OptionalTexts(
 			"The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +
 				"`on_move` refuse them. The error that refuses a change shows its ID, which allows that change alone. A plan " +
@@ -198,15 +189,14 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		),
 		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
 		"unscheduled":      schemas.ComputedTexts("The deployment targets that no policy places."),
-		"folders": schema.MapNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Every cluster type with its folder. Null if `preview` is `summary` or `none`.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		"folders": schemas.ComputedObjectMap(
+			"Every cluster type with its folder. Null if `preview` is `summary` or `none`.",
+			map[string]schema.Attribute{
 				"path":        schemas.ComputedText("The path from the repo's root, for the configuration of clusters."),
 				"tree_hash":   schemas.ComputedText("The hash of the folder's Git tree."),
 				"assignments": schemas.ComputedNumber("The number of its deployment targets."),
-			}},
-		},
+			},
+		),
 		"files": schemas.ComputedStrings(
 			"Every rendered file by its path from the repo's root, except the record. Null unless " +
 				"`preview` is `manifests`.",

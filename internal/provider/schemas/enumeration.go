@@ -45,65 +45,6 @@ func (e Enumeration) Attribute(description string) schema.StringAttribute {
 // ListOfStrings is the type of a list of strings.
 var ListOfStrings = types.ListType{ElemType: types.StringType}
 
-// RequiredString returns a required string argument.
-func RequiredString(description string) schema.StringAttribute {
-	return schema.StringAttribute{Required: true, MarkdownDescription: description}
-}
-
-// OptionalString returns an optional string argument.
-func OptionalString(description string) schema.StringAttribute {
-	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-}
-
-// OptionalTexts returns an optional list of strings.
-func OptionalTexts(description string) schema.ListAttribute {
-	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
-}
-
-// OptionalStrings returns an optional map of strings.
-func OptionalStrings(description string) schema.MapAttribute {
-	return schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
-}
-
-// OptionalSet returns an optional set of strings.
-func OptionalSet(description string) schema.SetAttribute {
-	return schema.SetAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
-}
-
-// OptionalDuration returns an optional argument that is a duration greater than 0.
-func OptionalDuration(description string) schema.StringAttribute {
-	return schema.StringAttribute{
-		Optional: true, MarkdownDescription: description,
-		Validators: []validator.String{Valid("duration", CheckDuration)},
-	}
-}
-
-// LocationArguments returns the arguments that locate a rendering.
-func LocationArguments() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"repo":   OptionalString("URL of the GitOps repo. Required."),
-		"branch": OptionalString("Branch of the repo. Required."),
-		"path":   OptionalString("Path of the rendering in the repo. The default is the root."),
-	}
-}
-
-// DestinationArgument returns the required argument that takes the gitops_repo of a rendering.
-func DestinationArgument(description string) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Required: true, MarkdownDescription: description, Attributes: LocationArguments(),
-	}
-}
-
-// OptionalNumber returns an optional argument that is a whole number.
-func OptionalNumber(description string) schema.Int64Attribute {
-	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
-}
-
-// OptionalBool returns an argument whose default is false.
-func OptionalBool(description string) schema.BoolAttribute {
-	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}
-}
-
 // Alternatives lists the values of an argument, as Markdown.
 func Alternatives(all []string) string {
 	quoted := lists.Map(all, func(a string) string { return "`" + a + "`" })

@@ -15,40 +15,28 @@ import (
 
 // ObservedAttribute is the argument that takes a kalypso_deployment_state.
 func ObservedAttribute(description string) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: description,
-		Attributes: map[string]schema.Attribute{
-			"gitops_repo": schema.SingleNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "The location that was observed: the `gitops_repo` of the rendering. Required.",
-				Attributes:          LocationArguments(),
-			},
-			"observed_at": OptionalString(
-				"When the clusters were observed. If that was before the rollout's last commit, no wave follows. Required.",
-			),
-			"folders": schema.MapNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "The folders by cluster type.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"tree_hash": OptionalString("The hash of the folder when it was observed."),
-					"verdict":   OptionalString("`success`, `pending` or `failure`. Required."),
-					"since":     OptionalString("When the folder reached its verdict. The soak counts from then."),
-					"total":     OptionalNumber("How many clusters follow the folder. Required."),
-					"current":   OptionalNumber("How many of these clusters are current."),
-				}},
-			},
-			"problems": schema.ListNestedAttribute{
-				Optional:            true,
-				MarkdownDescription: "The problems that warnings list.",
-				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"cluster": OptionalString("The cluster."),
-					"folder":  OptionalString("The cluster type."),
-					"state":   OptionalString("State of the cluster."),
-					"message": OptionalString("Message of the cluster."),
-				}},
-			},
-		},
-	}
+	return OptionalObject(description, map[string]schema.Attribute{
+		"gitops_repo": OptionalObject(
+			"The location that was observed: the `gitops_repo` of the rendering. Required.",
+			LocationArguments(),
+		),
+		"observed_at": OptionalString(
+			"When the clusters were observed. If that was before the rollout's last commit, no wave follows. Required.",
+		),
+		"folders": OptionalObjectMap("The folders by cluster type.", map[string]schema.Attribute{
+			"tree_hash": OptionalString("The hash of the folder when it was observed."),
+			"verdict":   OptionalString("`success`, `pending` or `failure`. Required."),
+			"since":     OptionalString("When the folder reached its verdict. The soak counts from then."),
+			"total":     OptionalNumber("How many clusters follow the folder. Required."),
+			"current":   OptionalNumber("How many of these clusters are current."),
+		}),
+		"problems": OptionalObjects("The problems that warnings list.", map[string]schema.Attribute{
+			"cluster": OptionalString("The cluster."),
+			"folder":  OptionalString("The cluster type."),
+			"state":   OptionalString("State of the cluster."),
+			"message": OptionalString("Message of the cluster."),
+		}),
+	})
 }
 
 // Observed is the argument observed: a kalypso_deployment_state.

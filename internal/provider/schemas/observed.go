@@ -37,17 +37,15 @@ func ObservedArguments() map[string]schema.Attribute {
 	}
 	return map[string]schema.Attribute{
 		"gitops_repo": DestinationArgument("Destination of the rendering, as in its `gitops_repo`."),
-		"source": schema.SingleNestedAttribute{
-			Required: true,
-			MarkdownDescription: "The sources of reports about the clusters. Set at least one; the reports of several sources " +
+		"source": RequiredObject(
+			"The sources of reports about the clusters. Set at least one; the reports of several sources "+
 				"are combined.",
-			Attributes: sourceAttributes(),
-		},
-		"expected": schema.MapNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "The clusters that must follow a folder, by cluster type, such as `cluster_types` of " +
+			sourceAttributes(),
+		),
+		"expected": OptionalObjectMap(
+			"The clusters that must follow a folder, by cluster type, such as `cluster_types` of "+
 				"`kalypso_clusters`. A cluster type that is not listed here needs one current cluster.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			map[string]schema.Attribute{
 				"clusters": OptionalTexts(
 					"Names of the clusters, as the source names them. Other clusters that follow the folder " +
 						"are listed as problems but not counted.",
@@ -56,8 +54,8 @@ func ObservedArguments() map[string]schema.Attribute {
 					"Number of clusters that must be current. The default is `1`; with `0`, a folder that no " +
 						"cluster follows is a success.",
 				),
-			}},
-		},
+			},
+		),
 		"progress_deadline": OptionalDuration(
 			"How long a cluster may progress or be unhealthy before it counts as failed. The time counts from the latest of " +
 				"three times: the folder's last commit, the fetch of the revision that fails, and the last success. A retry does " +
@@ -89,18 +87,13 @@ func sourceAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"azure_resource_graph": AzureScope("Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters " +
 			"sync. A cluster's name is its ARM ID. Set at least one of these."),
-		"kubernetes": schema.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Asks the clusters themselves what Flux and Argo CD sync.",
-			Attributes: map[string]schema.Attribute{
-				"clusters": OptionalTexts("Names from `clusters` of the provider. Required."),
-			},
-		},
-		"reports": schema.ListNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "Reports that are stored somewhere, such as in a file, about clusters that are connected " +
+		"kubernetes": OptionalObject("Asks the clusters themselves what Flux and Argo CD sync.", map[string]schema.Attribute{
+			"clusters": OptionalTexts("Names from `clusters` of the provider. Required."),
+		}),
+		"reports": OptionalObjects(
+			"Reports that are stored somewhere, such as in a file, about clusters that are connected "+
 				"rarely or never. Any Terraform value works, such as `jsondecode(file(\"reports.json\"))`.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			map[string]schema.Attribute{
 				"cluster": OptionalString("Name of the cluster. Required."),
 				"folder": OptionalString(
 					"Folder that the cluster follows, below the rendering's path: the cluster type's name. Required.",
@@ -111,11 +104,10 @@ func sourceAttributes() map[string]schema.Attribute {
 					"When the cluster reported, such as `2026-01-31T12:00:00Z`. A report without a time counts as stale.",
 				),
 				"message": OptionalString("Message for people."),
-				"targets": schema.ListNestedAttribute{
-					Optional: true,
-					MarkdownDescription: "The deployment targets that the cluster runs, for `versions`. The verdict does not depend " +
+				"targets": OptionalObjects(
+					"The deployment targets that the cluster runs, for `versions`. The verdict does not depend "+
 						"on it.",
-					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					map[string]schema.Attribute{
 						"name": OptionalString("Name of the deployment target, which is the name of its folder. Required."),
 						"revision": OptionalString(
 							"The applied revision of the target's own repo, in the form of `revision` of the report, or the version of " +
@@ -124,22 +116,19 @@ func sourceAttributes() map[string]schema.Attribute {
 						"version": OptionalString("Version for people. By default, the provider finds it by `revision`."),
 						"state":   targetState,
 						"message": OptionalString("Message for people."),
-					}},
-				},
-			}},
-		},
+					},
+				),
+			},
+		),
 	}
 }
 
 // AzureScope returns an argument that selects parts of an Azure tenant.
 func AzureScope(description string) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: description,
-		Attributes: map[string]schema.Attribute{
-			"subscriptions":     OptionalTexts("IDs of subscriptions."),
-			"management_groups": OptionalTexts("Names of management groups."),
-		},
-	}
+	return OptionalObject(description, map[string]schema.Attribute{
+		"subscriptions":     OptionalTexts("IDs of subscriptions."),
+		"management_groups": OptionalTexts("Names of management groups."),
+	})
 }
 
 // ObservedRequest selects the deployment to observe, and configures how.

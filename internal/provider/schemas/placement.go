@@ -11,19 +11,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// optionalObjects returns a list of objects. Arguments that an element requires are optional in the schema; see
-// [SelectorArguments].
-func optionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
-	return schema.ListNestedAttribute{
-		Optional:            true,
-		MarkdownDescription: description,
-		NestedObject:        schema.NestedAttributeObject{Attributes: attributes},
-	}
-}
-
 // TaintsArgument returns the argument taints of a cluster type.
 func TaintsArgument() schema.ListNestedAttribute {
-	return optionalObjects("Taints. A policy that does not tolerate them places nothing on the cluster type.",
+	return OptionalObjects("Taints. A policy that does not tolerate them places nothing on the cluster type.",
 		map[string]schema.Attribute{
 			"key":   OptionalString("Key of the taint. Required."),
 			"value": OptionalString("Value of the taint."),
@@ -45,11 +35,10 @@ func PropertiesArgument() schema.MapAttribute {
 
 // PlacementArgument returns the argument placement of a scheduling policy.
 func PlacementArgument() schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Places on some of the cluster types that the policy selects. Without it, the policy places " +
+	return OptionalObject(
+		"Places on some of the cluster types that the policy selects. Without it, the policy places "+
 			"on all whose taints allow it.",
-		Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"number_of_cluster_types": OptionalNumber(
 				"How many cluster types each deployment target gets. The default is all " +
 					"that fit. A decision stays as long as it fits: the next run reads it from the record on the branch.",
@@ -58,14 +47,14 @@ func PlacementArgument() schema.SingleNestedAttribute {
 				"The only cluster types that the policy may choose, of those that `cluster_type_selector` " +
 					"selects: a scheduler of your own can set them. An empty list selects none.",
 			),
-			"tolerations": optionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
+			"tolerations": OptionalObjects("Taints that the policy tolerates.", map[string]schema.Attribute{
 				"key": OptionalString("Key of the taint. Without it, the policy tolerates all taints, and the operator is " +
 					"`Exists`."),
 				"operator": OptionalString("`Equal` compares the value, `Exists` accepts any. The default is `Equal`."),
 				"value":    OptionalString("Value of the taint, for `Equal`."),
 				"effect":   OptionalString("`NoSelect` or `NoSelectIfNew`. Without it, both."),
 			}),
-			"prefer": optionalObjects("Preferences among the cluster types. Each element gives a score from -100 to 100; the "+
+			"prefer": OptionalObjects("Preferences among the cluster types. Each element gives a score from -100 to 100; the "+
 				"scores, each times its weight, are added.", map[string]schema.Attribute{
 				"property": OptionalString(
 					"A property of the cluster types: the greatest value scores 100, the least -100, none 0.",
@@ -81,7 +70,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 						placement.MinWeight, placement.MaxWeight, placement.DefaultWeight),
 				),
 			}),
-			"spread": optionalObjects("Labels of the cluster types. Each deployment target is spread over the values of "+
+			"spread": OptionalObjects("Labels of the cluster types. Each deployment target is spread over the values of "+
 				"these labels.",
 				map[string]schema.Attribute{
 					"key": OptionalString("Key of the label. Required."),
@@ -98,7 +87,7 @@ func PlacementArgument() schema.SingleNestedAttribute {
 				"Any text. If it changes, the policy discards its earlier decisions and decides again.",
 			),
 		},
-	}
+	)
 }
 
 // DecodeTaints reads the [TaintsArgument].

@@ -24,36 +24,32 @@ import (
 
 // PromotionArgument is the argument that takes a kalypso_promotion.
 func PromotionArgument(description string) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional:            true,
-		MarkdownDescription: description + " An object with `commit` alone is enough.",
-		Attributes: map[string]schema.Attribute{
-			"commit": OptionalString(
-				"The commit. Null means that nothing is promoted yet: nothing is planned, and earlier deliveries and pull " +
-					"requests stay.",
-			),
-			"decision": OptionalString(
-				"How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
-					"is a draft.",
-			),
-			"reason":     OptionalString("Why the commit was chosen."),
-			"summary":    OptionalString("The decision of this run, for people."),
-			"open_until": OptionalString("When the windows close. After that, an apply does not promote another commit."),
-			"closed": OptionalString("When the closed windows open again. Until then, an open pull request that promotes " +
-				"another commit is a draft."),
-			"rolled_back": OptionalString("The newest commit that a rollback removed."),
-			"by":          OptionalString("`rollback` if the environment was rolled back automatically."),
-			"unsettled": schema.BoolAttribute{
-				Optional: true,
-				MarkdownDescription: "Whether the environment was rolled back automatically, and has not been observed as " +
-					"`success` since. With `false`, the record notes the success.",
-			},
-			"unproven": OptionalString(
-				"Why the gates of the commit in the record are closed now. If the rendering delivered another commit, it does " +
-					"not accept this one from the record."),
-			"rejected": OptionalStrings("The rejected commits. A revert of these commits on the branch is not drift."),
+	return OptionalObject(description+" An object with `commit` alone is enough.", map[string]schema.Attribute{
+		"commit": OptionalString(
+			"The commit. Null means that nothing is promoted yet: nothing is planned, and earlier deliveries and pull " +
+				"requests stay.",
+		),
+		"decision": OptionalString(
+			"How the commit was chosen. While it is `frozen`, nothing is written, and an open pull request " +
+				"is a draft.",
+		),
+		"reason":     OptionalString("Why the commit was chosen."),
+		"summary":    OptionalString("The decision of this run, for people."),
+		"open_until": OptionalString("When the windows close. After that, an apply does not promote another commit."),
+		"closed": OptionalString("When the closed windows open again. Until then, an open pull request that promotes " +
+			"another commit is a draft."),
+		"rolled_back": OptionalString("The newest commit that a rollback removed."),
+		"by":          OptionalString("`rollback` if the environment was rolled back automatically."),
+		"unsettled": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether the environment was rolled back automatically, and has not been observed as " +
+				"`success` since. With `false`, the record notes the success.",
 		},
-	}
+		"unproven": OptionalString(
+			"Why the gates of the commit in the record are closed now. If the rendering delivered another commit, it does " +
+				"not accept this one from the record."),
+		"rejected": OptionalStrings("The rejected commits. A revert of these commits on the branch is not drift."),
+	})
 }
 
 // PromotionDataArgument is [PromotionArgument] for a data source that reads the commit. It adds the location of the
@@ -77,13 +73,10 @@ func PromotionLocationArgument(description string) schema.SingleNestedAttribute 
 	argument.Attributes["commit"] = OptionalString(
 		"The commit. Null means that nothing is promoted yet, so nothing is read or written for it.",
 	)
-	argument.Attributes["control_plane"] = schema.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: "Location of the commit.",
-		Attributes: map[string]schema.Attribute{
-			"repo":   OptionalString("URL of the repo. A BaseRepo must name the same one."),
-			"branch": OptionalString("Branch of the repo. The keys of `manifests` name it if there is no BaseRepo."),
-		},
-	}
+	argument.Attributes["control_plane"] = OptionalObject("Location of the commit.", map[string]schema.Attribute{
+		"repo":   OptionalString("URL of the repo. A BaseRepo must name the same one."),
+		"branch": OptionalString("Branch of the repo. The keys of `manifests` name it if there is no BaseRepo."),
+	})
 	return argument
 }
 

@@ -24,10 +24,9 @@ func PromotionArguments() map[string]schema.Attribute {
 		"control_plane": controlPlane,
 		"gitops_repo": DestinationArgument("The destination of the environment's rendering, as in its `gitops_repo`. The " +
 			"record there contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does."),
-		"after": schema.MapNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "The environments that must run a commit first, by name. All of them must.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		"after": OptionalObjectMap(
+			"The environments that must run a commit first, by name. All of them must.",
+			map[string]schema.Attribute{
 				"soak": OptionalDuration(
 					"How long the environment must have run the commit, such as `4h`. The time counts from the first " +
 						"good status of the present run to the first status of the context on another commit. A status that is not " +
@@ -47,17 +46,16 @@ func PromotionArguments() map[string]schema.Attribute {
 				"context": OptionalString(
 					"The context of the status. The default is `<environment> environment`. `success` counts as " +
 						"good, and so does `pending` with the description `Deployed`, which Kalypso's workflows set."),
-				"deployed": schema.SingleNestedAttribute{
-					Optional: true,
-					MarkdownDescription: "A `kalypso_deployment_state` as a whole, instead of a status. The gate is open for its " +
+				"deployed": OptionalObject(
+					"A `kalypso_deployment_state` as a whole, instead of a status. The gate is open for its "+
 						"`promoted_commit` if its verdict is `success`. It excludes the other arguments.",
-					Attributes: map[string]schema.Attribute{
+					map[string]schema.Attribute{
 						"verdict":         OptionalString("The verdict."),
 						"promoted_commit": OptionalString("The commit that the verdict is about."),
 					},
-				},
-			}},
-		},
+				),
+			},
+		),
 		"statuses": schema.DynamicAttribute{
 			Optional: true,
 			MarkdownDescription: "Statuses and check runs that must be successful on the commit: a map of their names to the " +
@@ -95,15 +93,12 @@ func PromotionArguments() map[string]schema.Attribute {
 
 // ControlPlaneArgument returns the optional argument that names the branch whose commits are promoted.
 func ControlPlaneArgument(description string) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true, MarkdownDescription: description,
-		Attributes: map[string]schema.Attribute{
-			"repo":   OptionalString("URL of the control plane's repo. Required."),
-			"branch": OptionalString("Branch, usually `main`. Required."),
-			"verify": verifyArgument("The keys that must have signed a commit. A commit without such a signature waits at " +
-				"the gate `signature`, unless `approved` or `pinned_commit` names it."),
-		},
-	}
+	return OptionalObject(description, map[string]schema.Attribute{
+		"repo":   OptionalString("URL of the control plane's repo. Required."),
+		"branch": OptionalString("Branch, usually `main`. Required."),
+		"verify": verifyArgument("The keys that must have signed a commit. A commit without such a signature waits at " +
+			"the gate `signature`, unless `approved` or `pinned_commit` names it."),
+	})
 }
 
 // rollbackArgument is the argument that rolls an environment back automatically.
@@ -114,21 +109,20 @@ func rollbackArgument() schema.SingleNestedAttribute {
 	observed.Attributes["observed_at"] = OptionalString("When the clusters were observed. Required.")
 	observed.Attributes["head"] = OptionalString("The commit of the branch that was observed. Required.")
 	observed.Attributes["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Rolls the environment back automatically, as if its commit were `rejected`, once a folder " +
-			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit " +
-			"is never promoted again, unless `approved` lists it: the next promotion needs a newer commit. Until the " +
-			"environment has been observed as `success` once, another failure is only reported. `hold`, `pinned_commit` and " +
-			"`approved` have precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a " +
-			"newer commit are open. Without this argument, the environment is never rolled back automatically. Pass the " +
+	return OptionalObject(
+		"Rolls the environment back automatically, as if its commit were `rejected`, once a folder "+
+			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit "+
+			"is never promoted again, unless `approved` lists it: the next promotion needs a newer commit. Until the "+
+			"environment has been observed as `success` once, another failure is only reported. `hold`, `pinned_commit` and "+
+			"`approved` have precedence. Without an earlier good delivery, the environment is `frozen` until the gates of a "+
+			"newer commit are open. Without this argument, the environment is never rolled back automatically. Pass the "+
 			"promotion to the rendering as a whole, so that its record says what was rolled back.",
-		Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"observed": observed,
 			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default the rollback comes at " +
 				"once, because the folder only fails after the `progress_deadline` of the state."),
 		},
-	}
+	)
 }
 
 // PromotionComputed returns the computed attributes of a promotion.

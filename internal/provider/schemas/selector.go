@@ -23,18 +23,17 @@ type Selector struct {
 func SelectorArguments(things string, more map[string]schema.Attribute) map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
 		"match_labels": OptionalStrings("Labels that the " + things + " have, with these values."),
-		"match_expressions": schema.ListNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Requirements on labels, as in a Kubernetes label selector. All of them must match.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		"match_expressions": OptionalObjects(
+			"Requirements on labels, as in a Kubernetes label selector. All of them must match.",
+			map[string]schema.Attribute{
 				"key": OptionalString("Key of the label. Required."),
 				"operator": OptionalString(
 					"`In`: the value is one of `values`. `NotIn`: it is none of them, or the label is missing. " +
 						"`Exists` and `DoesNotExist`: the label exists or does not. Required.",
 				),
 				"values": OptionalTexts("Values for `In` and `NotIn`."),
-			}},
-		},
+			},
+		),
 		"match_all": schema.BoolAttribute{
 			Optional: true,
 			MarkdownDescription: "Whether to select all " + things +

@@ -26,11 +26,10 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 	keys := func(description string) schema.ListAttribute {
 		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
 	}
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: description + " Signatures are checked as by `git verify-commit`, but SHA-1 is refused. See " +
+	return OptionalObject(
+		description+" Signatures are checked as by `git verify-commit`, but SHA-1 is refused. See "+
 			"the section *Signatures* of the guide *In CI*.",
-		Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"ssh": keys("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
 				"`file(\"allowed_signers\")`. They must be valid at the time of the commit; times without `Z` are in UTC."),
 			"openpgp": keys("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be valid now."),
@@ -38,7 +37,7 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 			"mode": Enumeration(verify.Modes).Attribute("The commits to verify: the commit that is read, or also each " +
 				"first-parent commit since the last delivery. Without a delivery, `history` verifies only the head."),
 		},
-	}
+	)
 }
 
 // verifiedOutput returns the attribute with the signers of the commits that were verified.

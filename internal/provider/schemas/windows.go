@@ -34,10 +34,7 @@ func WindowsArgument(description string, strict bool) schema.ListNestedAttribute
 	if strict {
 		attributes["strict"] = OptionalBool("Whether a `deny` window also stops commits in `approved`.")
 	}
-	return schema.ListNestedAttribute{
-		Optional: true, MarkdownDescription: description,
-		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
-	}
+	return OptionalObjects(description, attributes)
 }
 
 // ReadWindows reads the argument windows, and whether all of it is known. It reports invalid windows.

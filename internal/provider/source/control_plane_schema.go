@@ -72,15 +72,14 @@ func controlPlaneAttributes() map[string]schema.Attribute {
 	attributes["workload_commits"] = schemas.ComputedStrings(
 		"The commit at which each registration was read, by its name.",
 	)
-	attributes["gitops_repo"] = schema.SingleNestedAttribute{
-		Computed: true,
-		MarkdownDescription: "Destination in the control plane's GitOpsRepo, for `gitops_repo` of the rendering. Null if " +
+	attributes["gitops_repo"] = schemas.ComputedObject(
+		"Destination in the control plane's GitOpsRepo, for `gitops_repo` of the rendering. Null if "+
 			"there is none.",
-		Attributes: map[string]schema.Attribute{
+		map[string]schema.Attribute{
 			"repo": schemas.ComputedText("URL of the repo."), "branch": schemas.ComputedText("Branch of the repo."),
 			"path": schemas.ComputedText("Path in the repo."),
 		},
-	}
+	)
 	attributes["names"] = schema.MapAttribute{
 		Computed: true, ElementType: schemas.ListOfStrings,
 		MarkdownDescription: "The sorted names of the objects, by their kind in YAML: `names[\"ClusterType\"]`. Every " +

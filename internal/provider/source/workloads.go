@@ -36,16 +36,15 @@ func workloadsSchema() schema.Schema {
 				Attributes: model.Optional(model.WorkloadRegistrationModel.Attributes()),
 			},
 		},
-		"gitops_repo": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error " +
+		"gitops_repo": schemas.OptionalObject(
+			"Destination of the rendering that gets these manifests, as in its `gitops_repo`. `on_error "+
 				"= \"last_good\"` reads its record there.",
-			Attributes: map[string]schema.Attribute{
+			map[string]schema.Attribute{
 				"repo":   schemas.OptionalString("URL of the GitOps repo."),
 				"branch": schemas.OptionalString("Branch of the repo."),
 				"path":   schemas.OptionalString("Path of the rendering in the repo. The default is the root."),
 			},
-		},
+		),
 	}
 	maps.Copy(attributes, schemas.FollowArguments("the record on `gitops_repo`",
 		"The keys that must have signed the commits that are read. A registration whose commit none of them signed is "+

@@ -253,8 +253,8 @@ func (d Decoder) ObjectMap(name string) map[string]Decoder {
 	return all
 }
 
-// Each yields the known elements of a map as objects, in the order of their keys. Unlike [Decoder.ObjectMap], it accepts
-// null elements, as objects without arguments.
+// Each yields the elements of a known map as objects, in the order of their keys. Unlike [Decoder.ObjectMap], it yields
+// a null element as an object without arguments.
 func (d Decoder) Each(name string) iter.Seq2[string, Decoder] {
 	return func(yield func(string, Decoder) bool) {
 		v, _ := d.Argument(name)

@@ -1,0 +1,138 @@
+package schemas
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// RequiredString returns a required string argument.
+func RequiredString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Required: true, MarkdownDescription: description}
+}
+
+// OptionalString returns an optional string argument.
+func OptionalString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+}
+
+// OptionalTexts returns an optional list of strings.
+func OptionalTexts(description string) schema.ListAttribute {
+	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// OptionalStrings returns an optional map of strings.
+func OptionalStrings(description string) schema.MapAttribute {
+	return schema.MapAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// OptionalSet returns an optional set of strings.
+func OptionalSet(description string) schema.SetAttribute {
+	return schema.SetAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// RequiredObject returns a required object.
+func RequiredObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{Required: true, MarkdownDescription: description, Attributes: attributes}
+}
+
+// OptionalObject returns an optional object.
+func OptionalObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{Optional: true, MarkdownDescription: description, Attributes: attributes}
+}
+
+// OptionalObjects returns an optional list of objects. Arguments that an element requires are optional in the schema:
+// see [SelectorArguments].
+func OptionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Optional: true, MarkdownDescription: description,
+		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
+
+// OptionalObjectMap is [OptionalObjects] for a map.
+func OptionalObjectMap(description string, attributes map[string]schema.Attribute) schema.MapNestedAttribute {
+	return schema.MapNestedAttribute{
+		Optional: true, MarkdownDescription: description,
+		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
+
+// OptionalDuration returns an optional argument that is a duration greater than 0.
+func OptionalDuration(description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true, MarkdownDescription: description,
+		Validators: []validator.String{Valid("duration", CheckDuration)},
+	}
+}
+
+// LocationArguments returns the arguments that locate a rendering.
+func LocationArguments() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"repo":   OptionalString("URL of the GitOps repo. Required."),
+		"branch": OptionalString("Branch of the repo. Required."),
+		"path":   OptionalString("Path of the rendering in the repo. The default is the root."),
+	}
+}
+
+// DestinationArgument returns the required argument that takes the gitops_repo of a rendering.
+func DestinationArgument(description string) schema.SingleNestedAttribute {
+	return RequiredObject(description, LocationArguments())
+}
+
+// OptionalNumber returns an optional argument that is a whole number.
+func OptionalNumber(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+}
+
+// OptionalBool returns an argument whose default is false.
+func OptionalBool(description string) schema.BoolAttribute {
+	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}
+}
+
+// ComputedObjects returns a computed list of objects.
+func ComputedObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: description,
+		NestedObject:        schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
+
+// ComputedText returns a computed string.
+func ComputedText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+// ComputedTexts returns a computed list of strings.
+func ComputedTexts(description string) schema.ListAttribute {
+	return schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// ComputedStrings returns a computed map of strings.
+func ComputedStrings(description string) schema.MapAttribute {
+	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
+}
+
+// ComputedNumber returns a computed integer.
+func ComputedNumber(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+}
+
+// ComputedBool returns a computed bool.
+func ComputedBool(description string) schema.BoolAttribute {
+	return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
+}
+
+// ComputedObject returns a computed object.
+func ComputedObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: description, Attributes: attributes}
+}
+
+// ComputedObjectMap returns a computed map of objects.
+func ComputedObjectMap(description string, attributes map[string]schema.Attribute) schema.MapNestedAttribute {
+	return schema.MapNestedAttribute{
+		Computed: true, MarkdownDescription: description,
+		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+	}
+}
