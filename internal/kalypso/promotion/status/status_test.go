@@ -261,20 +261,3 @@ func TestStatus(t *testing.T) {
 		})
 	}
 }
-
-// TestTimes: times are encoded and parsed to the same times. A text that can't be parsed gives no times.
-func TestTimes(t *testing.T) {
-	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	times := status.TimesOf(githost.Status{SetAt: at, SeenAt: at.Add(time.Minute)})
-	if text := string(times.Encode()); text != `{"set_at":"2025-03-01T12:00:00Z","seen_at":"2025-03-01T12:01:00Z"}` {
-		t.Errorf("encoded: %s", text)
-	}
-	if got := status.ParseTimes(times.Encode()); got != times {
-		t.Errorf("parsed: %v", got)
-	}
-	for _, text := range []string{"", "{", `{"set_at":"2025-03-01T12:00:00Z","seen_at":"soon"}`} {
-		if got := status.ParseTimes([]byte(text)); got != (status.Times{}) {
-			t.Errorf("%q is read as %v", text, got)
-		}
-	}
-}

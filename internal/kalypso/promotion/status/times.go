@@ -1,7 +1,6 @@
 package status
 
 import (
-	"encoding/json"
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -16,23 +15,6 @@ type Times struct {
 
 // TimesOf returns the times of a status.
 func TimesOf(s githost.Status) Times { return Times{s.SetAt, s.SeenAt} }
-
-// ParseTimes parses what [Times.Encode] returns. Other text gives the zero value.
-func ParseTimes(text []byte) (t Times) {
-	if json.Unmarshal(text, &t) != nil {
-		return Times{}
-	}
-	return t
-}
-
-// Encode returns the times as JSON.
-func (t Times) Encode() []byte {
-	text, err := json.Marshal(t)
-	if err != nil {
-		panic(err) // times marshal
-	}
-	return text
-}
 
 // age returns the age of the status when it was read, or 0 if that is unknown.
 func (t Times) age() time.Duration {
