@@ -138,13 +138,5 @@ func (p *kalypsoProvider) ListResources(context.Context) []func() list.ListResou
 }
 
 func (p *kalypsoProvider) Functions(context.Context) []func() function.Function {
-	return []func() function.Function{
-		functions.NewNamespace,
-		functions.NewSelectorMatches,
-		functions.NewManifest,
-		functions.NewRenderTemplate,
-		functions.NewClusterSync,
-		functions.NewFleetPage,
-		functions.NewPlacementDecisions,
-	}
+	return functions.All()
 }

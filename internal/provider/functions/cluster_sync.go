@@ -17,11 +17,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// NewClusterSync returns the function cluster_sync.
-func NewClusterSync() function.Function {
-	return pure{"cluster_sync", clusterSyncDefinition, runClusterSync}
-}
-
 var clusterSyncDefinition = function.Definition{
 	Summary: "The objects that make a cluster sync its folder",
 	MarkdownDescription: "Returns the Kubernetes objects that make a cluster sync the folder of its cluster type, as a " +

@@ -17,9 +17,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// NewFleetPage returns the function fleet_page.
-func NewFleetPage() function.Function { return pure{"fleet_page", fleetPageDefinition, runFleetPage} }
-
 var fleetPageDefinition = function.Definition{
 	Summary: "One HTML page with running versions and deliveries",
 	MarkdownDescription: "Returns one HTML file for people without Terraform: current problems, the version of each " +

@@ -4,7 +4,23 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
+
+// All returns the functions of the provider.
+func All() []func() function.Function {
+	all := []pure{
+		{"namespace", namespaceDefinition, runNamespace},
+		{"selector_matches", selectorMatchesDefinition, runSelectorMatches},
+		{"manifest", manifestDefinition, runManifest},
+		{"render_template", renderTemplateDefinition, runRenderTemplate},
+		{"cluster_sync", clusterSyncDefinition, runClusterSync},
+		{"fleet_page", fleetPageDefinition, runFleetPage},
+		{"placement_decisions", placementDecisionsDefinition, runPlacementDecisions},
+	}
+	return lists.Map(all, func(f pure) func() function.Function { return func() function.Function { return f } })
+}
 
 // pure is a function that contacts nothing.
 type pure struct {

@@ -11,9 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 )
 
-// NewManifest returns the function manifest.
-func NewManifest() function.Function { return pure{"manifest", manifestDefinition, runManifest} }
-
 var manifestDefinition = function.Definition{
 	Summary: "Writes an object as a Kalypso document",
 	MarkdownDescription: "Writes a model resource, such as a `kalypso_cluster_type`, as a Kalypso document in YAML: " +

@@ -8,9 +8,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 )
 
-// NewNamespace returns the function namespace.
-func NewNamespace() function.Function { return pure{"namespace", namespaceDefinition, runNamespace} }
-
 var namespaceDefinition = function.Definition{
 	Summary: "The namespace of an assignment",
 	MarkdownDescription: "Returns the namespace of a deployment target on a cluster type: `<environment>-<cluster " +

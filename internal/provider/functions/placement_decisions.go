@@ -15,11 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// NewPlacementDecisions returns the function placement_decisions.
-func NewPlacementDecisions() function.Function {
-	return pure{"placement_decisions", placementDecisionsDefinition, runPlacementDecisions}
-}
-
 var placementDecisionsDefinition = function.Definition{
 	Summary: "Placement decisions in the standard format, for other tools",
 	MarkdownDescription: "Returns PlacementDecision objects (`multicluster.x-k8s.io/v1alpha1`, " +

@@ -19,11 +19,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// NewRenderTemplate returns the function render_template.
-func NewRenderTemplate() function.Function {
-	return pure{"render_template", renderTemplateDefinition, runRenderTemplate}
-}
-
 var renderTemplateDefinition = function.Definition{
 	Summary: "Renders a template for an assignment",
 	MarkdownDescription: "Renders a template with your own data, in the same way as a rendering does with the data of " +

@@ -15,11 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// NewSelectorMatches returns the function selector_matches.
-func NewSelectorMatches() function.Function {
-	return pure{"selector_matches", selectorMatchesDefinition, runSelectorMatches}
-}
-
 var selectorMatchesDefinition = function.Definition{
 	Summary: "Reports whether a selector selects an object with these labels",
 	MarkdownDescription: "Reports whether a selector of a scheduling policy selects a deployment target or cluster " +
