@@ -116,9 +116,7 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 		if value == "" {
 			continue
 		}
-		if err := gitbranch.CheckAuthor(value); err != nil && !unknown.Is(value) {
-			given.Report("Invalid commit author", problem.Sentence(err), problem.Attr(attribute))
-		}
+		given.Check(attribute, "Invalid commit author", gitbranch.CheckAuthor)
 		*field = value
 	}
 	return author

@@ -14,7 +14,9 @@ import (
 // privateState is a private state in memory.
 type privateState map[string][]byte
 
-func (p privateState) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) { return p[key], nil }
+func (p privateState) GetKey(_ context.Context, key string) ([]byte, diag.Diagnostics) {
+	return p[key], nil
+}
 
 func (p privateState) SetKey(_ context.Context, key string, value []byte) diag.Diagnostics {
 	p[key] = value

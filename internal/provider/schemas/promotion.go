@@ -14,7 +14,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -276,18 +275,12 @@ func ReadControlPlaneBranch(d tfvalue.Decoder) lookup.ControlPlane {
 	at := lookup.ControlPlane{Repo: given.String("repo"), Branch: given.String("branch"), Verify: ReadVerify(given)}
 	if at.Repo == "" {
 		given.Report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
-	} else if !unknown.Is(at.Repo) {
-		if _, err := giturl.Parse(at.Repo); err != nil {
-			given.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
-		}
 	}
+	given.Check("repo", "Invalid repo URL", CheckRepoURL)
 	if at.Branch == "" {
 		given.Report("Missing branch", "control_plane needs repo and branch.", problem.Attr("branch"))
-	} else if !unknown.Is(at.Branch) {
-		if err := gitbranch.CheckName(at.Branch); err != nil {
-			given.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
-		}
 	}
+	given.Check("branch", "Invalid branch name", gitbranch.CheckName)
 	return at
 }
 

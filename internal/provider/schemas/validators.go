@@ -40,11 +40,12 @@ func (v validString) ValidateString(_ context.Context, req validator.StringReque
 }
 
 // ValidRepoURL returns a validator that accepts the URL of a Git repo, in any of its forms.
-func ValidRepoURL() validator.String {
-	return Valid("repo URL", func(url string) error {
-		_, err := giturl.Parse(url)
-		return err
-	})
+func ValidRepoURL() validator.String { return Valid("repo URL", CheckRepoURL) }
+
+// CheckRepoURL returns an error if a text is not the URL of a Git repo.
+func CheckRepoURL(url string) error {
+	_, err := giturl.Parse(url)
+	return err
 }
 
 // CheckDuration returns an error if text is not a duration greater than 0.

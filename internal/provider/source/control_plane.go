@@ -11,7 +11,6 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -59,16 +58,8 @@ func checkControlPlane(r schemas.Reading) {
 		checkPromotedBase(d)
 	}
 	checkVerify(d, directory)
-	if repo != "" && !unknown.Is(repo) {
-		if _, err := giturl.Parse(repo); err != nil {
-			d.Report("Invalid repo URL", problem.Sentence(err), problem.Attr("repo"))
-		}
-	}
-	if branch != "" && !unknown.Is(branch) {
-		if err := gitbranch.CheckName(branch); err != nil {
-			d.Report("Invalid branch name", problem.Sentence(err), problem.Attr("branch"))
-		}
-	}
+	d.Check("repo", "Invalid repo URL", schemas.CheckRepoURL)
+	d.Check("branch", "Invalid branch name", gitbranch.CheckName)
 }
 
 // checkVerify checks the argument verify.

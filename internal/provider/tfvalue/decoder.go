@@ -92,6 +92,17 @@ func (d Decoder) String(name string) string {
 	return d.Text(v, problem.Attr(name))
 }
 
+// Check reports the error of a check of a string that is set and known.
+func (d Decoder) Check(name, summary string, check func(string) error) {
+	text := d.String(name)
+	if text == "" || unknown.Is(text) {
+		return
+	}
+	if err := check(text); err != nil {
+		d.Report(summary, problem.Sentence(err), problem.Attr(name))
+	}
+}
+
 // Bool reads a bool, and whether it is known.
 func (d Decoder) Bool(name string) (value, known bool) {
 	if d.IsUnknown(name) {
