@@ -12,24 +12,18 @@ import (
 // List skips the pull requests, which GitHub lists as issues too.
 func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 	ctx = r.with(ctx, scope{issues: read})
-	options := &github.IssueListByRepoOptions{
-		State: "all", Sort: "created", Direction: "desc", ListOptions: github.ListOptions{PerPage: githost.IssuesPage},
-	}
-	for range githost.MaxListedIssues / githost.IssuesPage {
-		page, resp, err := r.client.api.Issues.ListByRepo(ctx, r.owner, r.name, options)
-		if err != nil {
-			return nil, r.server.Error(r.traits.IssuesOp("list the issues"), err)
-		}
-		for _, one := range page {
+	options := &github.IssueListByRepoOptions{State: "all", Sort: "created", Direction: "desc"}
+	_, err = pages(githost.MaxListedIssues/statusPage, func(page *github.ListOptions) (*github.Response, error) {
+		options.ListOptions = *page
+		found, resp, err := r.client.api.Issues.ListByRepo(ctx, r.owner, r.name, options)
+		for _, one := range found {
 			if !one.IsPullRequest() {
 				all = append(all, *issueOf(one))
 			}
 		}
-		if options.Page = resp.NextPage; resp.NextPage == 0 {
-			break
-		}
-	}
-	return all, nil
+		return resp, err
+	})
+	return all, r.server.Error(r.traits.IssuesOp("list the issues"), err)
 }
 
 func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
