@@ -93,8 +93,7 @@ func (e *Error) Unwrap() []error {
 
 // About sets the field of an error.
 func About(field Field, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.Field = field
 	}
 	return err

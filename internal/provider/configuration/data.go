@@ -151,8 +151,7 @@ func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
 		}
 	}
 	mirrors, err := gitremote.ParseMirrors(urls)
-	var all gitremote.MirrorErrors
-	if errors.As(err, &all) {
+	if all, ok := errors.AsType[gitremote.MirrorErrors](err); ok {
 		for _, e := range all { // the path of the error leaves out the key, which may be a URL with a password
 			d.Report("Invalid mirror", problem.Sentence(e), problem.Attr("git_mirrors"))
 		}

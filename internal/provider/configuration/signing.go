@@ -74,8 +74,7 @@ func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 		return nil
 	}
 	signer, err := signing.New(s, now)
-	var invalid *signing.FieldError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*signing.FieldError](err); ok {
 		detail := problem.Sentence(err)
 		if variable := from[invalid.Field]; variable != "" {
 			detail += fmt.Sprintf(" It is read from the environment variable %s.", variable)

@@ -283,8 +283,7 @@ func distinct(errs []error) (all []error) {
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	for _, err := range errs {
 		key := err.Error()
-		var e *githost.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*githost.Error](err); ok {
 			key = e.Host + " " + e.Kind.Error()
 		}
 		if !seen[key] {

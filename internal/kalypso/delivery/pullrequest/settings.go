@@ -81,8 +81,7 @@ func CheckHost(repo githost.Repo, s Settings) error {
 		wanted.AutoMerge = ""
 	}
 	err := repo.Check(wanted)
-	var e *githost.Error
-	if errors.As(err, &e) && e.Field == githost.FieldReviewers {
+	if e, ok := errors.AsType[*githost.Error](err); ok && e.Field == githost.FieldReviewers {
 		return &ReviewersError{err.Error()}
 	}
 	return err

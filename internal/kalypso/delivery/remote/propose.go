@@ -28,8 +28,7 @@ func (r *PullRequests) Propose(
 		return nil, err
 	}
 	result, err := r.propose(ctx, t, applied, s, progress)
-	var review *pullrequest.ReviewError
-	if errors.As(err, &review) {
+	if review, ok := errors.AsType[*pullrequest.ReviewError](err); ok {
 		review.Untracked = s == nil
 	}
 	if err != nil {

@@ -25,8 +25,7 @@ func Error(at record.Destination, err error) problem.Problem {
 	if p.Summary == "" {
 		p = repoProblem(at, err)
 	}
-	var refused *accepted.RefusedError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*accepted.RefusedError](err); ok {
 		p.Detail += acceptAdvice(refused.ID)
 	}
 	p.Err = err

@@ -23,8 +23,7 @@ type answers struct{ http.RoundTripper }
 func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(req)
 	answer := resp
-	var refused *httpapi.Refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*httpapi.Refusal](err); ok {
 		answer = refused.Response
 	}
 	if seen, ok := req.Context().Value(seenKey{}).(*time.Time); ok && answer != nil {

@@ -116,8 +116,7 @@ func (r *pullRequests) CheckSettings(
 	}
 	for _, name := range reviewers {
 		_, err := r.people.find(ctx, "ask for reviews in "+r.traits.Repository, name)
-		var e *githost.Error
-		if errors.As(err, &e) && e.Field == githost.FieldReviewers {
+		if e, ok := errors.AsType[*githost.Error](err); ok && e.Field == githost.FieldReviewers {
 			errs = append(errs, err)
 		}
 	}

@@ -189,8 +189,7 @@ func (r *pullRequests) update(
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
 	})
 	err = r.server.Error(op, err)
-	var e *githost.Error
-	if errors.As(err, &e) && strings.Contains(e.Message, notEditable) {
+	if e, ok := errors.AsType[*githost.Error](err); ok && strings.Contains(e.Message, notEditable) {
 		now, failed := r.read(ctx, op, number)
 		if failed != nil || deref(now.Status) != git.PullRequestStatusValues.Active {
 			return now, failed

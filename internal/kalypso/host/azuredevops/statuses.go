@@ -73,8 +73,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 // commitError wraps an error of a request for a commit. If the repo is not visible, the message contains a code.
 func (r *statuses) commitError(op string, err error) error {
 	err = r.server.Error(op, err)
-	var e *githost.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound && kindOfCode(e.Message) == nil {
+	if e, ok := errors.AsType[*githost.Error](err); ok && e.Status == http.StatusNotFound && kindOfCode(e.Message) == nil {
 		e.Kind = githost.ErrCommitNotFound
 	}
 	return err

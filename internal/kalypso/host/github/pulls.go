@@ -122,8 +122,7 @@ func (r *pullRequests) syncMetadata(
 		}
 		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
 		err = r.server.Error(r.traits.Op("remove label "+label+" from", now.Number), err)
-		var e *githost.Error
-		if errors.As(err, &e) && strings.Contains(e.Message, saysNoLabel) {
+		if e, ok := errors.AsType[*githost.Error](err); ok && strings.Contains(e.Message, saysNoLabel) {
 			err = nil // already removed
 		}
 		if err == nil {

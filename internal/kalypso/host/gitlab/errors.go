@@ -67,8 +67,7 @@ func says(err error, text string) bool {
 
 // status returns the HTTP status of an error, or 0 without an answer.
 func status(err error) int {
-	var e *githost.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*githost.Error](err); ok {
 		return e.Status
 	}
 	return 0

@@ -131,8 +131,7 @@ func (r *mergeRequests) merge(
 // mergeError wraps an error of a merge. The status 401 means a missing permission in this case.
 func (r *mergeRequests) mergeError(op string, err error) error {
 	err = r.server.Error(op, err)
-	var e *githost.Error
-	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {
+	if e, ok := errors.AsType[*githost.Error](err); ok && e.Status == http.StatusUnauthorized {
 		e.Kind = githost.ErrForbidden
 		grant(e)
 	}
