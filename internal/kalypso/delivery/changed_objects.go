@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -66,10 +67,7 @@ func changedConfig(what string, c describe.ConfigChange) string {
 	case describe.Removed:
 		return line + " (gone)"
 	}
-	var keys []string
-	for _, k := range c.Keys {
-		keys = append(keys, k.Name)
-	}
+	keys := lists.Map(c.Keys, func(k describe.ConfigKey) string { return k.Name })
 	slices.Sort(keys)
 	if c.LabelsChanged {
 		keys = append([]string{"labels"}, keys...)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Hosts combines several hosts into one [Host]. The server in a repo's URL decides which host is used.
@@ -18,11 +20,7 @@ func (h Hosts) Name() string { return h.each(Host.Name) }
 func (h Hosts) Block() string { return h.each(Host.Block) }
 
 func (h Hosts) each(text func(Host) string) string {
-	var all []string
-	for _, host := range h {
-		all = append(all, text(host))
-	}
-	return strings.Join(distinct(all), " or ")
+	return strings.Join(distinct(lists.Map(h, text)), " or ")
 }
 
 // Repo implements [Host]. If no host has the repo, the error contains the reason of each host.

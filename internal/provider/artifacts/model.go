@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -108,10 +109,7 @@ func (m *model) setTags(tags []string) {
 	if m.Tags.IsNull() {
 		return
 	}
-	values := make([]attr.Value, len(tags))
-	for i, tag := range tags {
-		values[i] = types.StringValue(tag)
-	}
+	values := lists.Map(tags, func(tag string) attr.Value { return types.StringValue(tag) })
 	m.Tags = types.SetValueMust(types.StringType, values)
 }
 

@@ -223,12 +223,8 @@ func explainedReferences(provenance map[string]*configure.Provenance) (map[strin
 	for key, p := range provenance {
 		last := len(p.Contributions) - 1
 		told := referenceOf(p.Contributions[last])
-		earlier := make([]tfvalue.Values, last)
-		for i, c := range p.Contributions[:last] {
-			earlier[i] = referenceOf(c)
-		}
 		merged, _ := p.Value.(map[string]any)
-		told["property"], told["merged"] = merged["property"], earlier
+		told["property"], told["merged"] = merged["property"], lists.Map(p.Contributions[:last], referenceOf)
 		all[key] = told
 	}
 	return all, nil

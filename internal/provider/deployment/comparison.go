@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -141,10 +142,7 @@ func comparisonValues(c *comparison.Comparison) tfvalue.Values {
 	}
 	files, left := map[string]attr.Value{}, maxComparisonEntries
 	for _, d := range c.Files {
-		var folders []string
-		for _, f := range d.Folders[:min(left, len(d.Folders))] {
-			folders = append(folders, f.String())
-		}
+		folders := lists.Map(d.Folders[:min(left, len(d.Folders))], comparison.Folder.String)
 		if left -= len(folders); len(folders) > 0 {
 			files[d.Name] = tfvalue.StringListOf(folders)
 		}

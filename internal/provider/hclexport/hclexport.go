@@ -186,10 +186,9 @@ func jsonValueText(v any) string {
 		return listText(lists.Map(v, jsonValueText))
 	}
 	object, _ := v.(map[string]any)
-	var items []string
-	for _, k := range slices.Sorted(maps.Keys(object)) {
-		items = append(items, keyText(k)+" = "+jsonValueText(object[k]))
-	}
+	items := lists.Map(slices.Sorted(maps.Keys(object)), func(k string) string {
+		return keyText(k) + " = " + jsonValueText(object[k])
+	})
 	return braced(items)
 }
 

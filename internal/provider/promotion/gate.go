@@ -17,6 +17,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -32,8 +33,8 @@ var (
 // deploymentGate waits until clusters run a rendering.
 type deploymentGate struct{ schemas.Resource }
 
-// NewGate returns the resource kalypso_deployment_gate. A gate has the identity of the rendering that it waits for. Gates
-// are not imported.
+// NewGate returns the resource kalypso_deployment_gate. The identity of a gate is that of the rendering that it waits
+// for. Gates are not imported.
 func NewGate() resource.Resource {
 	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, schemas.GitOpsIdentity)}
 }
@@ -206,10 +207,9 @@ func describeState(seen *observe.Observation) string {
 	if seen.Awaits != "" {
 		text += " " + problem.Sentence(errors.New(seen.Awaits))
 	}
-	var lines []string
-	for _, p := range seen.Outcome.Problems {
-		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message))
-	}
+	lines := lists.Map(seen.Outcome.Problems, func(p deployment.Problem) string {
+		return fmt.Sprintf("%s: %s %s: %s", p.State, p.Folder, p.Cluster, p.Message)
+	})
 	if len(lines) > 0 {
 		text += "\n" + problem.IndentedList(lines, problem.MaxListed) + "\n"
 	}

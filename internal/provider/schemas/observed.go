@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -70,10 +71,7 @@ func ObservedArguments() map[string]schema.Attribute {
 }
 
 func sourceAttributes() map[string]schema.Attribute {
-	var states []string
-	for _, s := range deployment.ReportStates {
-		states = append(states, string(s))
-	}
+	states := lists.Map(deployment.ReportStates, func(s deployment.Health) string { return string(s) })
 	state := OptionalString(
 		"State of the cluster: " + "`" + strings.Join(
 			states,

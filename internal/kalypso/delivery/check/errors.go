@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -35,10 +36,9 @@ type ExistsError struct {
 
 // Error implements error.
 func (e *ExistsError) Error() string {
-	lines := make([]string, 0, len(e.Changes))
-	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {
-		lines = append(lines, name+": "+e.Changes[name])
-	}
+	lines := lists.Map(slices.Sorted(maps.Keys(e.Changes)), func(name string) string {
+		return name + ": " + e.Changes[name]
+	})
 	return fmt.Sprintf(
 		"At %s, the record %s names a rendering of environment %q. The state does not know it, and this configuration "+
 			"renders another tree. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",

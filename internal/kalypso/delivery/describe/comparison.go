@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // maxNamed limits the names that a difference lists, or the folders and cluster types that a change reaches.
@@ -98,21 +99,13 @@ func onSides(left, right string, only comparison.Pair[[]string]) (texts []string
 
 // names lists names, and counts those left out.
 func names(all []string) string {
-	var texts []string
-	for _, name := range first(all, maxNamed) {
-		texts = append(texts, code(name))
-	}
-	return enumeration(texts, len(all)-maxNamed)
+	return enumeration(lists.Map(first(all, maxNamed), code), len(all)-maxNamed)
 }
 
 // inFolders describes folders: a few by their names, many by their cluster types.
 func inFolders(all []comparison.Folder) string {
 	if len(all) <= maxNamed {
-		var texts []string
-		for _, f := range all {
-			texts = append(texts, f.String())
-		}
-		return names(texts)
+		return names(lists.Map(all, comparison.Folder.String))
 	}
 	var texts []string
 	types := 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
@@ -57,10 +58,7 @@ func Deployments(h history.History, limit int) string {
 
 // changes names the objects that a delivery changed.
 func changes(d *history.Delivery) string {
-	var texts []string
-	for _, object := range d.Changes {
-		texts = append(texts, cell(code(Truncate(object))))
-	}
+	texts := lists.Map(d.Changes, func(object string) string { return cell(code(Truncate(object))) })
 	return cmp.Or(strings.Join(texts, ", "), none)
 }
 

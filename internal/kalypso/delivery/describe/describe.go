@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -296,11 +297,7 @@ func (w *writer) list(names []string) string {
 	if w.names == 0 && len(names) > 0 {
 		return fmt.Sprint(len(names))
 	}
-	var texts []string
-	for _, n := range first(names, w.names) {
-		texts = append(texts, code(n))
-	}
-	return enumeration(texts, len(names)-w.names)
+	return enumeration(lists.Map(first(names, w.names), code), len(names)-w.names)
 }
 
 // enumeration joins texts, and counts those left out.

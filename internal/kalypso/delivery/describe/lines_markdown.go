@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
@@ -51,10 +52,7 @@ func (l *Lines) group(changes []fileChange) string {
 	if types := l.clusterTypes(changes); len(types) > 1 && len(changes) > maxNamed {
 		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxNamed), len(types)-maxNamed))
 	}
-	var names []string
-	for _, c := range first(changes, maxNamed) {
-		names = append(names, code(l.folders[c.folder].String()))
-	}
+	names := lists.Map(first(changes, maxNamed), func(c fileChange) string { return code(l.folders[c.folder].String()) })
 	fmt.Fprintf(&b, "%s\n\n", enumeration(names, len(changes)-maxNamed))
 	edits, ok := withoutSecrets(f.appendEdits(nil))
 	switch text := escapeDiff(diff.Unified(edits)); {

@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -262,9 +263,5 @@ func (n *Next) Baseline(s *past.State) inventory.Folders {
 
 // Lines returns a line for each assignment.
 func Lines(all []record.FailedAssignment) []string {
-	lines := make([]string, len(all))
-	for i, f := range all {
-		lines[i] = f.String()
-	}
-	return lines
+	return lists.Map(all, record.FailedAssignment.String)
 }

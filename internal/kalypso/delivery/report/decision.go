@@ -21,6 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -148,10 +149,9 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 		return problem.Problems{problem.WarningAt("The rollout is paused",
 			fmt.Sprintf("%s\nNothing was delivered yet, so nothing is written until %s.", why, until), "rollout")}
 	}
-	lines := make([]string, 0, len(decision.Waiting))
-	for _, name := range slices.Sorted(maps.Keys(decision.Waiting)) {
-		lines = append(lines, printable.Line(name)+": "+decision.Waiting[name])
-	}
+	lines := lists.Map(slices.Sorted(maps.Keys(decision.Waiting)), func(name string) string {
+		return printable.Line(name) + ": " + decision.Waiting[name]
+	})
 	text := decision.IdleReason +
 		" This rendering writes nothing, neither a promotion nor a change of the environment's own."
 	if len(lines) > 0 {
@@ -261,10 +261,9 @@ func moves(decision *delivery.Decision) problem.Problems {
 
 func movesProblem(e *check.MovesError) problem.Problem {
 	all, renamed := e.Moves, e.Renamed
-	lines := make([]string, len(all))
-	for i, m := range all {
-		lines[i] = fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
-	}
+	lines := lists.Map(all, func(m check.Move) string {
+		return fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
+	})
 	when := "Clusters follow the commit at their own pace, so a target may be nowhere for a while."
 	if e.InWaves {
 		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
