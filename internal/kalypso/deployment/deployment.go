@@ -38,6 +38,18 @@ const (
 // ReportStates lists the values of [Health] that a user may set as the state of a report.
 var ReportStates = []Health{Healthy, Progressing, Failed, Suspended}
 
+// WorseThan reports whether this health decides over another one, if an object depends on both.
+func (h Health) WorseThan(other Health) bool {
+	order := []Health{Healthy, Progressing, Suspended, Failed}
+	return slices.Index(order, h) > slices.Index(order, other)
+}
+
+// ParseTime returns a time as Kubernetes writes it, or the zero time.
+func ParseTime(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text) // zero if it fails
+	return at
+}
+
 // Report is the report of a source on one object on one cluster.
 type Report struct {
 	Cluster string

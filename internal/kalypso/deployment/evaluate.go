@@ -173,7 +173,7 @@ func (w *Input) groupReportsOf(cluster []int32, o *Outcome) []clusterState {
 		since := time.Time{}
 		for _, j := range reports {
 			if j.state == worst.state {
-				since = later(since, j.since)
+				since = Later(since, j.since)
 			}
 		}
 		why := worst.reason

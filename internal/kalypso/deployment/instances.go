@@ -85,7 +85,7 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 	run := folderRun{}
 	for _, j := range reports {
 		if j.state == reports[0].state {
-			run.since = later(run.since, j.report.began())
+			run.since = Later(run.since, j.report.began())
 		}
 		if j.report.Targets != nil {
 			for _, t := range *j.report.Targets {
@@ -134,7 +134,7 @@ func (r *folderRun) add(one targetRun) {
 	case c > 0:
 		known.state, known.since, known.message = one.state, one.since, one.message
 	case c == 0:
-		known.since = later(known.since, one.since)
+		known.since = Later(known.since, one.since)
 	}
 	known.applied = append(known.applied, one.applied...)
 }

@@ -42,10 +42,10 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if !j.since.IsZero() && changed.After(j.since) {
 		j.since = changed
 	}
-	j.state, j.reason = w.stateOf(r, later(changed, r.Since))
+	j.state, j.reason = w.stateOf(r, Later(changed, r.Since))
 	j.failing = j.state == StateProgressing && r.Health == Failed
 	if j.state == StateFailed {
-		j.since = later(changed, r.Since).Add(w.Rules.Deadline)
+		j.since = Later(changed, r.Since).Add(w.Rules.Deadline)
 	}
 	if j.reason == "" || r.Health != Healthy { // a healthy cluster's "ok" is no reason for another state
 		j.reason = withMessage(j.reason, OneLine(r.Message))
@@ -171,12 +171,13 @@ func mergeReports(all []evaluatedReport) evaluatedReport {
 			first.failing = slices.ContainsFunc(fresh, func(j evaluatedReport) bool { return j.report.Health == Failed })
 			return first
 		}
-		first.since = later(first.since, j.since)
+		first.since = Later(first.since, j.since)
 	}
 	return first
 }
 
-func later(a, b time.Time) time.Time {
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

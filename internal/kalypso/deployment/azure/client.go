@@ -80,7 +80,7 @@ func query[T interface{ id() string }](ctx context.Context, g *client, text stri
 	request := armresourcegraph.QueryRequest{
 		Query: &text, Subscriptions: pointers(g.scope.Subscriptions), ManagementGroups: pointers(g.scope.ManagementGroups),
 		Options: &armresourcegraph.QueryRequestOptions{
-			ResultFormat: pointer(armresourcegraph.ResultFormatObjectArray), Top: pointer(int32(pageSize)),
+			ResultFormat: new(armresourcegraph.ResultFormatObjectArray), Top: new(int32(pageSize)),
 		},
 	}
 	read := int64(0)
@@ -286,8 +286,6 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, err
 }
-
-func pointer[T any](v T) *T { return &v }
 
 func pointers(texts []string) []*string {
 	var all []*string

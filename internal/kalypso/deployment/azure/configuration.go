@@ -103,18 +103,18 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 			Folder:   folder,
 			Object:   "Kustomization " + name + "-" + key,
 			Revision: c.Properties.SourceSyncedCommitID,
-			Time:     parseTime(c.Properties.StatusUpdatedAt),
+			Time:     deployment.ParseTime(c.Properties.StatusUpdatedAt),
 		}
 		r.Health, r.Message = c.health()
 		if own != nil {
 			health, since, message := own.health()
-			if worse(health, r.Health) {
+			if health.WorseThan(r.Health) {
 				r.Health, r.Message = health, message
 			}
 			if r.Health == deployment.Healthy {
 				r.Since = since
 			}
-			if revision := own.applied(); revision != "" {
+			if revision := own.readyMatch(appliedRevision); revision != "" {
 				r.Revision = revision
 			}
 		}
@@ -123,7 +123,7 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 			if s.isBelow(own, owners) {
 				nested := s.report(r)
 				if of.Versions {
-					nested.Revision = cmp.Or(s.applied(), s.chartVersion())
+					nested.Revision = cmp.Or(s.readyMatch(appliedRevision), s.readyMatch(releasedChart))
 				}
 				all = append(all, nested)
 			}
@@ -206,7 +206,7 @@ func (s status) health() (health deployment.Health, since time.Time, message str
 	health = healthOf(s.ComplianceState)
 	for _, c := range s.Conditions {
 		if c.Type == "Ready" {
-			since, message = parseTime(c.LastTransitionTime), c.Message
+			since, message = deployment.ParseTime(c.LastTransitionTime), c.Message
 		}
 	}
 	if health == deployment.Healthy || health == deployment.Suspended {
@@ -216,27 +216,18 @@ func (s status) health() (health deployment.Health, since time.Time, message str
 	return health, time.Time{}, message
 }
 
+// appliedRevision matches kustomize-controller's message about the revision that it applied. Azure's revision of the
+// source is the fetched one, which may be newer.
 var appliedRevision = regexp.MustCompile(`^Applied revision: (\S+)`)
-
-// applied returns the revision that a Kustomization applied, or "" if its status does not name it. Azure's revision of
-// the source is the fetched one, which may be newer.
-func (s status) applied() string {
-	for _, c := range s.Conditions {
-		if m := appliedRevision.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
-			return m[1]
-		}
-	}
-	return ""
-}
 
 // releasedChart matches helm-controller's message about a release: "Helm upgrade succeeded for release apps/web.v2 with
 // chart web@1.2.3".
 var releasedChart = regexp.MustCompile(`^Helm \S+ succeeded for release \S+ with chart \S+@([^\s:]+)`)
 
-// chartVersion returns the version of the chart that a HelmRelease installed, or "" if its status does not name it.
-func (s status) chartVersion() string {
+// readyMatch returns what the group of a pattern matches in the message of the condition Ready, or "".
+func (s status) readyMatch(pattern *regexp.Regexp) string {
 	for _, c := range s.Conditions {
-		if m := releasedChart.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
+		if m := pattern.FindStringSubmatch(c.Message); c.Type == "Ready" && m != nil {
 			return m[1]
 		}
 	}
@@ -254,15 +245,4 @@ func healthOf(complianceState string) deployment.Health {
 		return deployment.Suspended
 	}
 	return deployment.Progressing // Pending, Unknown
-}
-
-// worse reports whether health a is worse than b.
-func worse(a, b deployment.Health) bool {
-	order := []deployment.Health{deployment.Healthy, deployment.Progressing, deployment.Suspended, deployment.Failed}
-	return slices.Index(order, a) > slices.Index(order, b)
-}
-
-func parseTime(text string) time.Time {
-	at, _ := time.Parse(time.RFC3339, text) // zero if it fails
-	return at
 }

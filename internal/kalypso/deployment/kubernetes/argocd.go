@@ -171,7 +171,8 @@ func (o object) applicationStatus(now time.Time) status {
 	health, fault := state.text("status"), o.firstError()
 	switch running := phase == "Running" || phase == "Terminating"; {
 	case health == "Suspended":
-		return status{deployment.Suspended, later(changed, ended), cmp.Or(state.text("message"), "its health is Suspended")}
+		message := cmp.Or(state.text("message"), "its health is Suspended")
+		return status{deployment.Suspended, deployment.Later(changed, ended), message}
 	case o.GetDeletionTimestamp() != nil:
 		return status{health: deployment.Progressing, message: "being deleted"}
 	case fault.Object != nil:
@@ -199,12 +200,12 @@ func (o object) applicationStatus(now time.Time) status {
 	message := cmp.Or(state.text("message"), "its health is "+cmp.Or(health, "unknown"))
 	switch health {
 	case "Healthy":
-		return status{health: deployment.Healthy, since: later(changed, ended)}
+		return status{health: deployment.Healthy, since: deployment.Later(changed, ended)}
 	case "Degraded":
 		// A container that crashes again and again moves the health between Degraded and Progressing.
 		return status{deployment.Failed, deployed, message}
 	}
-	return status{deployment.Progressing, later(changed, deployed), message}
+	return status{deployment.Progressing, deployment.Later(changed, deployed), message}
 }
 
 // firstError returns the first condition whose type ends in Error.
@@ -215,11 +216,4 @@ func (o object) firstError() object {
 		}
 	}
 	return object{}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

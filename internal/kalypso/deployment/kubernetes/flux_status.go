@@ -37,15 +37,10 @@ type status struct {
 	message string
 }
 
-// order lists health from best to worst, as [status.with] merges it.
-var order = map[deployment.Health]int{
-	deployment.Healthy: 0, deployment.Progressing: 1, deployment.Suspended: 2, deployment.Failed: 3,
-}
-
 // with merges the status of an object and that of its source: the worse one decides. If both failed, the source is the
 // cause. An object that is suspended stays so, whatever its source does.
 func (s status) with(source status) status {
-	worse := order[source.health] > order[s.health] || s.health == deployment.Failed && source.health == s.health
+	worse := source.health.WorseThan(s.health) || s.health == deployment.Failed && source.health == s.health
 	if !worse || s.health == deployment.Suspended {
 		return s
 	}
@@ -151,7 +146,7 @@ func healthySince(history []object, fetched time.Time, interval time.Duration) t
 	since := history[0].time("firstReconciled")
 	var other time.Time
 	for _, before := range history[1:] {
-		other = later(other, before.time("lastReconciled"))
+		other = deployment.Later(other, before.time("lastReconciled"))
 	}
 	if !other.After(since) {
 		return since
@@ -159,7 +154,7 @@ func healthySince(history []object, fetched time.Time, interval time.Duration) t
 	if due := other.Add(interval); fetched.After(due) {
 		return due
 	}
-	return later(other, fetched)
+	return deployment.Later(other, fetched)
 }
 
 // unhealthySince returns the beginning of the deadline of a Kustomization that is not healthy: the time at which its
@@ -173,7 +168,7 @@ func unhealthySince(history []object, fetched time.Time, revision string) time.T
 			since = first
 		}
 	}
-	return later(since, lastSuccess(history))
+	return deployment.Later(since, lastSuccess(history))
 }
 
 // lastSuccess returns the time of the last successful reconciliation, or zero.
@@ -181,7 +176,7 @@ func lastSuccess(history []object) time.Time {
 	var last time.Time
 	for _, h := range history {
 		if h.text("lastReconciledStatus") == succeeded {
-			last = later(last, h.time("lastReconciled"))
+			last = deployment.Later(last, h.time("lastReconciled"))
 		}
 	}
 	return last
@@ -199,10 +194,10 @@ func (o object) sourceStatus(applied string, now time.Time) status {
 	switch revision := o.text("status", "artifact", "revision"); {
 	case s.health == deployment.Failed && o.number("status", "observedGeneration") == o.GetGeneration():
 		// It could be fetched before. A source that never could be fetched fails since the folder contains it.
-		s.since = later(fetched, o.condition("FetchFailed").time("lastTransitionTime"))
+		s.since = deployment.Later(fetched, o.condition("FetchFailed").time("lastTransitionTime"))
 	case s.health == deployment.Failed:
 	case s.health == deployment.Progressing && s.since.Equal(fetched):
-		s.since = later(fetched, o.condition("Ready").time("lastTransitionTime")) // fetching a new revision
+		s.since = deployment.Later(fetched, o.condition("Ready").time("lastTransitionTime")) // fetching a new revision
 	case s.health == deployment.Suspended:
 		s.message = "it is suspended"
 	case s.health != deployment.Healthy:

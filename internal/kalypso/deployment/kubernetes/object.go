@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
 // object reads fields of a cluster's object. A field that is absent or has another type reads as the zero value.
@@ -30,7 +32,7 @@ func (o object) texts(fields ...string) []string {
 	return v
 }
 
-func (o object) time(fields ...string) time.Time { return parseTime(o.text(fields...)) }
+func (o object) time(fields ...string) time.Time { return deployment.ParseTime(o.text(fields...)) }
 
 // objects returns the elements of a list of objects.
 func (o object) objects(fields ...string) []object {
@@ -64,11 +66,6 @@ func (o object) reference(fields ...string) reference {
 func (r reference) String() string { return r.kind + " " + r.namespace + "/" + r.name }
 
 func (o object) name() string { return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName() }
-
-func parseTime(text string) time.Time {
-	at, _ := time.Parse(time.RFC3339, text) // zero if it fails
-	return at
-}
 
 // parseDuration returns a duration as Kubernetes writes it, or 0.
 func parseDuration(text string) time.Duration {

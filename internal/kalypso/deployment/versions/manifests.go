@@ -41,9 +41,9 @@ func parse(files map[string][]byte) (Manifests, error) {
 				continue
 			}
 			if label := o.text("metadata", "labels", "app.kubernetes.io/version"); label != "" {
-				labels[oneLine(label)] = true
+				labels[deployment.OneLine(label)] = true
 			}
-			o.images(func(image string) { tags[oneLine(tagOf(image))] = true })
+			o.images(func(image string) { tags[deployment.OneLine(tagOf(image))] = true })
 		}
 	}
 	m.label, m.tag = only(labels), only(tags)
@@ -56,11 +56,11 @@ func newDescriptor(o node) descriptor {
 		target:      workload.text("name") + "-" + o.text("spec", "deploymentTarget", "name"),
 		environment: o.text("spec", "deploymentTarget", "environment"),
 		version: observation.Version{
-			Version:     oneLine(version.text("version")),
-			Workload:    oneLine(workload.text("name")),
-			Application: oneLine(workload.text("application", "name")),
-			Workspace:   oneLine(workload.text("application", "workspace", "name")),
-			Build:       oneLine(version.text("build")),
+			Version:     deployment.OneLine(version.text("version")),
+			Workload:    deployment.OneLine(workload.text("name")),
+			Application: deployment.OneLine(workload.text("application", "name")),
+			Workspace:   deployment.OneLine(workload.text("application", "workspace", "name")),
+			Build:       deployment.OneLine(version.text("build")),
 		},
 	}
 	if at, err := time.Parse(time.RFC3339, version.text("buildTime")); err == nil {
@@ -68,9 +68,6 @@ func newDescriptor(o node) descriptor {
 	}
 	return d
 }
-
-// oneLine limits a text that a team wrote.
-func oneLine(text string) string { return deployment.OneLine(text) }
 
 // Version returns the version of a deployment target in an environment: from the descriptor that names both, or from
 // the only descriptor, or else from the labels or the images. It is "" if none of them does.
