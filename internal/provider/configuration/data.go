@@ -3,6 +3,7 @@ package configuration
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -69,7 +70,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	var ps problem.Problems
 	d := tfvalue.NewDecoder(v, &ps)
 	data := &Data{author: readAuthor(d, now()), Now: now}
-	credentials := readCredentials(d)
+	credentials, credentialsKnown := readCredentials(d)
 	mirrors, mirrorsKnown := readMirrors(d)
 	var allowLocalKnown bool
 	data.AllowLocal, allowLocalKnown = d.Bool("allow_local_repos")
@@ -80,11 +81,8 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	}
 	data.hosts = readHosts(d, data.entra)
 	data.Registries = readRegistries(d, &data.secrets)
-	data.Known = allowLocalKnown && mirrorsKnown && entraKnown &&
+	data.Known = credentialsKnown && allowLocalKnown && mirrorsKnown && entraKnown &&
 		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })
-	for _, c := range credentials {
-		data.Known = data.Known && !credentialUnknown(c)
-	}
 	tfvalue.AppendProblems(diags, ps)
 	data.Sources = source.NewReader(nil, source.DefaultLimits)
 	if !data.Known {
@@ -122,9 +120,11 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 	return author
 }
 
-func readCredentials(d tfvalue.Decoder) []gitremote.Credential {
-	var credentials []gitremote.Credential
+// readCredentials reads the argument git_credentials, and reports whether all of it is known.
+func readCredentials(d tfvalue.Decoder) (credentials []gitremote.Credential, known bool) {
+	known = true
 	for _, c := range d.Objects("git_credentials") {
+		known = known && c.Known(slices.Collect(maps.Keys(c.Arguments))...)
 		certificates := textsOfCertificates(c)
 		credentials = append(credentials, gitremote.Credential{
 			URL:                  c.String(string(gitremote.FieldURL)),
@@ -139,7 +139,7 @@ func readCredentials(d tfvalue.Decoder) []gitremote.Credential {
 			ClientKey:            certificates.ClientKey,
 		})
 	}
-	return credentials
+	return credentials, known
 }
 
 // readMirrors reads the argument git_mirrors, and reports whether all of it is known.
@@ -159,30 +159,8 @@ func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
 	return mirrors, true
 }
 
-func credentialUnknown(c gitremote.Credential) bool {
-	return AnyUnknown(
-		c.URL,
-		c.Username,
-		c.Password,
-		c.BearerToken,
-		c.PrivateKey,
-		c.PrivateKeyPassphrase,
-		c.KnownHosts,
-		c.CACertificate,
-		c.ClientCertificate,
-		c.ClientKey,
-	)
-}
-
 // AnyUnknown reports whether any of these texts is [unknown.Text].
-func AnyUnknown(all ...string) bool {
-	for _, s := range all {
-		if unknown.Is(s) {
-			return true
-		}
-	}
-	return false
-}
+func AnyUnknown(all ...string) bool { return slices.ContainsFunc(all, unknown.Is) }
 
 // appendCredentialErrors reports each error on its attribute.
 func appendCredentialErrors(diags *diag.Diagnostics, err error) {

@@ -1,5 +1,7 @@
 package past
 
+import "slices"
+
 // OldLocation is a location on another branch that still contains the tree from before a move. A separate pull request
 // removes that tree. An apply opens it only once the destination contains the tree. Otherwise people could merge it
 // first, and clusters would find the tree at neither location.
@@ -14,13 +16,6 @@ func (o *OldLocation) Open() bool { return o.Number != 0 && !o.Closed }
 
 // Reviewed reports whether the state knows pull requests of the rendering.
 func (s *State) Reviewed() bool {
-	if s.Proposal != nil || s.Removal != 0 {
-		return true
-	}
-	for _, old := range s.OldLocations {
-		if old.Number != 0 {
-			return true
-		}
-	}
-	return false
+	return s.Proposal != nil || s.Removal != 0 ||
+		slices.ContainsFunc(s.OldLocations, func(old *OldLocation) bool { return old.Number != 0 })
 }
