@@ -106,7 +106,7 @@ func TestAccFleetPageFunction(t *testing.T) {
 		{has("["+history+" }], "+state, `<th scope=\"col\">b</th>`), false},
 		{has("["+history+` , versions = [{ deployment_target = "web", version = "1.2", state = "failed", clusters = 3 }]
 			runs = null, truncated = null, recorded_until = "2026-01-01T00:00:00Z" }]`, `<b>1.2</b>`), true},
-		{has("[], {}", "Nothing in the data is wrong."), true},
+		{has("[], {}", "No problems in this data."), true},
 		{call(`["prod"]`), says("histories[0] has no attribute deployments")},
 		{call(`{ a = ` + state + ` }`), says(`histories["a"] has no attribute deployments`)},
 		{call(`[` + history + ` }], [` + history + ` }]`), says("states[0] has no attribute folders")},

@@ -185,7 +185,7 @@ func TestAccRolloutRollsBackByPullRequest(t *testing.T) {
 	r.fails("canary")
 	r.Apply()
 	open := reviewed.expectPulls("merged", "merged", "open")
-	const says = "**Rolled back, to the trees from before the rollout:** `folder \"canary\" fails"
+	const says = "**Rolled back, to the trees from before the rollout:** `folder \"canary\" has been failing"
 	if open.Draft || !strings.Contains(open.Body, says) {
 		t.Errorf("the pull request: %+v", open)
 	}
