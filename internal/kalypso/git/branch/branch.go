@@ -17,7 +17,7 @@ var ErrBranchNotFound = errors.New("branch not found")
 
 // Branch is one branch of one repository.
 type Branch struct {
-	remote gitremote.Repository
+	remote *gitremote.Remote
 	name   string
 	ref    plumbing.ReferenceName
 }

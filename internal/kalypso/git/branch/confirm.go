@@ -25,7 +25,7 @@ const confirmReads = 4
 type sentPush struct {
 	old, pushed plumbing.Hash // pushed is zero for a deletion
 	err         error         // nil: the server reported success
-	open        gitremote.Reader
+	open        *gitremote.Reader
 	backoff     func(ctx context.Context, attempt int) error
 }
 
@@ -76,7 +76,7 @@ func (b *Branch) awaitHead(ctx context.Context, push sentPush) (plumbing.Hash, e
 }
 
 // currentHead reads the head of the branch, over the open connection if there is one.
-func (b *Branch) currentHead(ctx context.Context, open gitremote.Reader) (plumbing.Hash, error) {
+func (b *Branch) currentHead(ctx context.Context, open *gitremote.Reader) (plumbing.Hash, error) {
 	if open == nil {
 		return b.Head(ctx)
 	}

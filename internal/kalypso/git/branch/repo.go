@@ -23,13 +23,13 @@ type Limits struct {
 // Repo reads a repository at commits. It looks up each branch once and fetches each object once. It is not safe for
 // concurrent use.
 type Repo struct {
-	remote gitremote.Repository
+	remote *gitremote.Remote
 	limits Limits
 	store  gitremote.Objects
 	heads  map[string]plumbing.Hash
 
 	ctx    context.Context // of the current connection
-	reader gitremote.Reader
+	reader *gitremote.Reader
 }
 
 // OpenRepo returns a repository. It contacts no server. An error concerns the URL.

@@ -171,7 +171,7 @@ func (b *Branch) commitAndPush(
 		return UpdateResult{}, failed // building the pack failed; the server's error only says that the pack is incomplete
 	}
 	if w.Sent() {
-		reader, _ := s.objects.reader.(gitremote.Reader)
+		reader, _ := s.objects.reader.(*gitremote.Reader)
 		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
 	}
 	if err != nil {
@@ -181,9 +181,9 @@ func (b *Branch) commitAndPush(
 }
 
 // startPush opens a push in the background; open waits for it. The caller must call done.
-func (b *Branch) startPush(ctx context.Context) (open func() (gitremote.Writer, error), done func()) {
+func (b *Branch) startPush(ctx context.Context) (open func() (*gitremote.Writer, error), done func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	open = sync.OnceValues(func() (gitremote.Writer, error) { return b.remote.Writer(ctx) })
+	open = sync.OnceValues(func() (*gitremote.Writer, error) { return b.remote.Writer(ctx) })
 	opened := make(chan struct{})
 	go func() {
 		defer close(opened)

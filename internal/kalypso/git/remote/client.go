@@ -18,6 +18,7 @@ import (
 // Client accesses repositories with its credentials. It is safe for concurrent use.
 type Client struct {
 	credentials []*auth
+	githubToken string // for github.com; empty: none
 	mirrors     Mirrors
 	limits
 	login   LoginFunc // nil: none
@@ -43,16 +44,7 @@ type limits struct {
 var defaultLimits = limits{maxRead: 1 << 30, maxRefList: 64 << 20, answerTimeout: 2 * time.Minute, wait: clock.Sleep}
 
 // Option configures a [Client].
-type Option func(*settings)
-
-type settings struct {
-	githubToken string
-	mirrors     Mirrors
-	limits
-	login   LoginFunc
-	tls     TLSFunc
-	secrets *redact.Secrets
-}
+type Option func(*Client)
 
 // Login authenticates a request over HTTP(S): with user name and password, or with a bearer token.
 type Login struct {
@@ -82,7 +74,7 @@ type LoginFunc func(ctx context.Context, repo string, refused Login) (Login, err
 
 // WithLoginFunc sets the function that authenticates to repositories without a credential.
 func WithLoginFunc(f LoginFunc) Option {
-	return func(s *settings) { s.login = f }
+	return func(c *Client) { c.login = f }
 }
 
 // TLSFunc returns the certificates for the server of a repository, or nil.
@@ -90,35 +82,34 @@ type TLSFunc func(repo string) *servertls.Config
 
 // WithTLSFunc sets the function that returns the certificates for repositories whose credential has none.
 func WithTLSFunc(f TLSFunc) Option {
-	return func(s *settings) { s.tls = f }
+	return func(c *Client) { c.tls = f }
 }
 
 // WithGitHubToken sets a token for github.com over HTTPS, used if no credential covers the repository. An empty token
 // has no effect.
 func WithGitHubToken(token string) Option {
-	return func(s *settings) { s.githubToken = token }
+	return func(c *Client) { c.githubToken = token }
 }
 
 // WithMirrors makes the client access repositories at their mirrors.
 func WithMirrors(mirrors Mirrors) Option {
-	return func(s *settings) { s.mirrors = mirrors }
+	return func(c *Client) { c.mirrors = mirrors }
 }
 
 // WithSecrets sets the secrets that the client shares with others and redacts in texts.
 func WithSecrets(secrets *redact.Secrets) Option {
-	return func(s *settings) { s.secrets = secrets }
+	return func(c *Client) { c.secrets = secrets }
 }
 
 // NewClient returns a client. It contacts no server. It reports all invalid credentials together, as
 // [CredentialErrors].
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
-	set := settings{limits: defaultLimits, secrets: &redact.Secrets{}}
-	for _, o := range options {
-		o(&set)
-	}
 	c := &Client{
-		mirrors: set.mirrors, limits: set.limits, login: set.login, tls: set.tls, secrets: set.secrets,
+		limits: defaultLimits, secrets: &redact.Secrets{},
 		transports: map[*servertls.Config]*http.Transport{}, loginHosts: map[string]string{},
+	}
+	for _, o := range options {
+		o(c)
 	}
 	var wrong CredentialErrors
 	first := map[string]int{}
@@ -127,7 +118,7 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 			wrong = append(wrong, &CredentialError{Index: i, Field: f, Reason: reason})
 		}
 		s := check(credential, report)
-		set.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase,
+		c.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase,
 			credential.ClientKey)
 		if s == nil {
 			continue
@@ -142,9 +133,9 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
-	if token := set.githubToken; token != "" {
+	if token := c.githubToken; token != "" {
 		c.credentials = append(c.credentials, githubToken(token))
-		set.secrets.Add(token)
+		c.secrets.Add(token)
 	}
 	return c, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 )
 
-func (rd *reader) refsV0(prefix plumbing.ReferenceName) (References, error) {
+func (rd *Reader) refsV0(prefix plumbing.ReferenceName) (References, error) {
 	found := References{}
 	for name, hash := range rd.v0.References {
 		if strings.HasPrefix(name, prefix.String()) {
@@ -26,7 +26,7 @@ func (rd *reader) refsV0(prefix plumbing.ReferenceName) (References, error) {
 	return found, nil
 }
 
-func (rd *reader) fetchV0(want FetchRequest, haves []plumbing.Hash, into Objects) error {
+func (rd *Reader) fetchV0(want FetchRequest, haves []plumbing.Hash, into Objects) error {
 	rd.ended = !rd.s.stateless()
 	request, err := requestV0(want, haves, rd.v0.Capabilities)
 	if err != nil {

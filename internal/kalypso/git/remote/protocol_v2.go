@@ -10,7 +10,7 @@ import (
 
 // refsV2 requests the references that start with the prefix. It also requests HEAD, so that the answer is not empty if
 // no reference starts with the prefix.
-func (rd *reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
+func (rd *Reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 	var b bytes.Buffer
 	writePacket(&b, "command=ls-refs")
 	writeDelim(&b)
@@ -51,7 +51,7 @@ func (rd *reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 	}
 }
 
-func (rd *reader) fetchV2(want FetchRequest, haves []plumbing.Hash, into Objects) error {
+func (rd *Reader) fetchV2(want FetchRequest, haves []plumbing.Hash, into Objects) error {
 	var b bytes.Buffer
 	writePacket(&b, "command=fetch")
 	writeDelim(&b)

@@ -28,8 +28,11 @@ type FetchRequest struct {
 	MaxBlob int64
 }
 
-// reader is a [Reader] over the Git protocol.
-type reader struct {
+// References maps the names of references to what they point to.
+type References map[plumbing.ReferenceName]plumbing.Hash
+
+// Reader is a session that reads a repository. It is bound to the context that opened it.
+type Reader struct {
 	r           *Remote
 	ctx         context.Context
 	s           session
@@ -39,9 +42,9 @@ type reader struct {
 	wholeCommit plumbing.Hash // the last commit that was fetched alone, without its history and with everything in it
 }
 
-// Reader implements [Repository].
-func (r *Remote) Reader(ctx context.Context) (Reader, error) {
-	rd := &reader{r: r, ctx: ctx}
+// Reader starts a session for reading. The caller must close it.
+func (r *Remote) Reader(ctx context.Context) (*Reader, error) {
+	rd := &Reader{r: r, ctx: ctx}
 	if err := r.retry(ctx, rd.start); err != nil {
 		return nil, r.wrapError(ctx, "read", err)
 	}
@@ -49,7 +52,7 @@ func (r *Remote) Reader(ctx context.Context) (Reader, error) {
 }
 
 // do runs one request, in a new session if the last one has ended.
-func (rd *reader) do(op string, request func() error) error {
+func (rd *Reader) do(op string, request func() error) error {
 	err := rd.r.retry(rd.ctx, func() error {
 		if rd.ended {
 			_ = rd.s.Close()
@@ -70,7 +73,7 @@ func (rd *reader) do(op string, request func() error) error {
 	return nil
 }
 
-func (rd *reader) start() error {
+func (rd *Reader) start() error {
 	s, err := rd.r.open(rd.ctx, uploadPack, protocolV2)
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (rd *reader) start() error {
 	return nil
 }
 
-func (rd *reader) readAdvertisement(advertisement *bufio.Reader) error {
+func (rd *Reader) readAdvertisement(advertisement *bufio.Reader) error {
 	// An empty repository may send only a flush packet.
 	if first, _ := advertisement.Peek(4); string(first) == "000e" {
 		if first, _ = advertisement.Peek(13); bytes.HasSuffix(first, []byte("version 2")) {
@@ -119,25 +122,26 @@ func readRefs(advertisement io.Reader, most int64) (*packp.AdvRefs, error) {
 	return refs, nil
 }
 
-// Close implements [Reader].
-func (rd *reader) Close() { _ = rd.s.Close() }
+// Close ends the session.
+func (rd *Reader) Close() { _ = rd.s.Close() }
 
-// Filters implements [Reader].
-func (rd *reader) Filters() bool {
+// Filters reports whether the server supports filters. Without filters, a fetch gets all files of its commits.
+func (rd *Reader) Filters() bool {
 	if rd.v2 != nil {
 		return rd.v2.filter
 	}
 	return rd.v0.Capabilities.Supports(capability.Filter)
 }
 
-// Ref implements [Reader].
-func (rd *reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
+// Ref looks up one reference, and returns the zero hash if it does not exist. An answer without any reference is
+// [ErrEmptyAnswer], unless the server confirms that the repository is empty.
+func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	found, err := rd.Refs(name)
 	return found[name], err
 }
 
-// Refs implements [Reader].
-func (rd *reader) Refs(prefix plumbing.ReferenceName) (References, error) {
+// Refs lists the references whose names start with a prefix. It fails as Ref does.
+func (rd *Reader) Refs(prefix plumbing.ReferenceName) (References, error) {
 	if rd.v2 == nil && rd.v0 != nil { // the list stays valid after the session ends
 		found, err := rd.refsV0(prefix)
 		if err != nil {
@@ -157,8 +161,8 @@ func (rd *reader) Refs(prefix plumbing.ReferenceName) (References, error) {
 	return found, err
 }
 
-// CurrentRef implements [Reader].
-func (rd *reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error) {
+// CurrentRef looks up the current value of a reference. Ref may return the value from the start of the session.
+func (rd *Reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	if rd.v2 == nil || !rd.s.stateless() {
 		_ = rd.s.Close()
 		if err := rd.r.retry(rd.ctx, rd.start); err != nil {
@@ -170,8 +174,8 @@ func (rd *reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error)
 
 // confirmAbsent handles an upload-pack service that lists no references. It asks receive-pack whether the reference
 // exists. Both services report an empty repository, but upload-pack only in newer versions of Git.
-func (rd *reader) confirmAbsent(name plumbing.ReferenceName) error {
-	w, err := rd.r.writer(rd.ctx)
+func (rd *Reader) confirmAbsent(name plumbing.ReferenceName) error {
+	w, err := rd.r.Writer(rd.ctx)
 	if err != nil {
 		why := err.Error()
 		return fmt.Errorf("%w: it lists no references, and asking the push service for %s failed: %s",
@@ -187,8 +191,10 @@ func (rd *reader) confirmAbsent(name plumbing.ReferenceName) error {
 	return nil
 }
 
-// Fetch implements [Reader].
-func (rd *reader) Fetch(req FetchRequest, into Objects) error {
+// Fetch fetches objects. If one commit is fetched first and then its history into the same objects, a server without
+// filters sends the commit's files only once. If the server does not serve a requested object by hash, the error is
+// [ErrObjectNotServed].
+func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
 	return rd.do("fetch from", func() error {
 		if !rd.Filters() {
 			req.Filter = ""
@@ -208,7 +214,7 @@ func (rd *reader) Fetch(req FetchRequest, into Objects) error {
 
 // haves returns the commit that was fetched alone if the request asks for its history. Its files and folders need not
 // be sent again, only its parents.
-func (rd *reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
+func (rd *Reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 	_, here := into[rd.wholeCommit]
 	if req.Depth > 1 && here && slices.Equal(req.Wants, []plumbing.Hash{rd.wholeCommit}) {
 		return req.Wants
@@ -217,7 +223,7 @@ func (rd *reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 }
 
 // readPack reads a pack into objects, within the bounds of the request and the client.
-func (rd *reader) readPack(pack io.Reader, want FetchRequest, into Objects) error {
+func (rd *Reader) readPack(pack io.Reader, want FetchRequest, into Objects) error {
 	most := rd.r.client.maxRead
 	bounded := &boundedReader{r: pack, remaining: most, err: ErrTooLarge}
 	if want.MaxRead > 0 {

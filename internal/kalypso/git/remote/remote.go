@@ -12,7 +12,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
-// Remote is a [Repository], accessed at its URL or at a mirror, with the credential for that URL.
+// Remote is a Git repository, accessed at its URL or at a mirror, with the credential for that URL. It implements the
+// protocol itself. go-git 5 cannot: it dials SSH without a context, does not support protocol version 2, which serves
+// objects by hash, copies a pack before it sends it, does not bound the data that a server sends, and takes two to
+// three times as long to read it (BenchmarkUnpack). A later version of go-git may.
 type Remote struct {
 	client *Client
 	repo   giturl.URL // name of the repository
@@ -40,10 +43,10 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 	return r, nil
 }
 
-// String implements [Repository].
+// String returns the normalized URL.
 func (r *Remote) String() string { return r.repo.String() }
 
-// Key implements [Repository].
+// Key returns the same string for all URLs that are known to lead to the same repository.
 func (r *Remote) Key() string { return r.repo.Key() }
 
 // mirror returns the URL at which the repository is accessed if that is not its own, or "".
@@ -54,7 +57,8 @@ func (r *Remote) mirror() string {
 	return r.at.String()
 }
 
-// Ref implements [Repository].
+// Ref looks up one reference. It returns the zero hash if the repository has no such reference, and an error if the
+// repository cannot be read.
 func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
 	rd, err := r.Reader(ctx)
 	if err != nil {
@@ -64,7 +68,7 @@ func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing
 	return rd.Ref(name)
 }
 
-// Fetch implements [Repository].
+// Fetch fetches objects; see [Reader].
 func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) error {
 	rd, err := r.Reader(ctx)
 	if err != nil {

@@ -24,8 +24,9 @@ type PushRequest struct {
 	Size   int64         // of Pack, in bytes; negative: unknown
 }
 
-// writer is a [Writer] over the Git protocol.
-type writer struct {
+// Writer is a session for one push. The server has already listed its references. It is bound to the context that
+// opened it.
+type Writer struct {
 	r    *Remote
 	ctx  context.Context
 	s    session
@@ -33,24 +34,17 @@ type writer struct {
 	sent bool
 }
 
-// Writer implements [Repository].
-func (r *Remote) Writer(ctx context.Context) (Writer, error) {
-	w, err := r.writer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
-}
-
-func (r *Remote) writer(ctx context.Context) (*writer, error) {
-	w := &writer{r: r, ctx: ctx}
+// Writer starts a session for a push. This takes at least one round trip, so call it while the pack is being prepared.
+// The caller must close it.
+func (r *Remote) Writer(ctx context.Context) (*Writer, error) {
+	w := &Writer{r: r, ctx: ctx}
 	if err := r.retry(ctx, w.start); err != nil {
 		return nil, r.wrapError(ctx, "push to", err)
 	}
 	return w, nil
 }
 
-func (w *writer) start() error {
+func (w *Writer) start() error {
 	s, err := w.r.open(w.ctx, receivePack, "")
 	if err != nil {
 		return err
@@ -65,21 +59,25 @@ func (w *writer) start() error {
 	return nil
 }
 
-// Close implements [Writer].
-func (w *writer) Close() { _ = w.s.Close() }
+// Close ends the session.
+func (w *Writer) Close() { _ = w.s.Close() }
 
-// Push implements [Writer].
-func (w *writer) Push(req PushRequest) error {
+// Push sends the pack and moves the branch. If the branch is not at the expected head, the error is [ErrBranchMoved];
+// other rejections are [ErrRejected] with the server's output. A Writer pushes only once.
+//
+// If Sent returns true, the caller must read the branch, whatever Push returns: an answer can get lost, and a server
+// can report success by mistake.
+func (w *Writer) Push(req PushRequest) error {
 	if err := w.push(req); err != nil {
 		return w.r.wrapError(w.ctx, "push to", err)
 	}
 	return nil
 }
 
-// Sent implements [Writer].
-func (w *writer) Sent() bool { return w.sent }
+// Sent reports whether the push was sent, so that the server may have accepted it.
+func (w *Writer) Sent() bool { return w.sent }
 
-func (w *writer) push(req PushRequest) error {
+func (w *Writer) push(req PushRequest) error {
 	s, refs := w.s, w.refs
 	// The server may hide references, so a missing one is no error here; the server rejects the push if needed.
 	if at, ok := refs.References[req.Branch.String()]; ok && at != req.Old {
