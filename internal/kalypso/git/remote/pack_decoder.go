@@ -48,9 +48,8 @@ func newPackDecoder(r io.Reader, most, maxBlob int64, into Objects) *packDecoder
 	return &packDecoder{
 		in: in, scanner: packfile.NewScanner(in),
 		remaining: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
-		at: map[int64]plumbing.Hash{}, dropped: map[int64]bool{},
-		pending: pendingDeltas{map[int64][]delta{}, map[plumbing.Hash][]delta{}},
-		sum:     gitobject.NewUntrustedHasher(),
+		at: map[int64]plumbing.Hash{}, pending: map[deltaBase][]delta{}, dropped: map[int64]bool{},
+		sum: gitobject.NewUntrustedHasher(),
 	}
 }
 
@@ -62,8 +61,9 @@ type packDecoder struct {
 	maxBlob    int64
 	into       Objects
 	at         map[int64]plumbing.Hash // hashes by offset in the pack
-	pending    pendingDeltas
-	dropped    map[int64]bool // offsets of skipped deltas: base or result too large
+	pending    map[deltaBase][]delta   // deltas whose base has not been read yet
+	ready      []delta                 // deltas whose base was read after them
+	dropped    map[int64]bool          // offsets of skipped deltas: base or result too large
 	sum        *gitobject.UntrustedHasher
 }
 
@@ -104,11 +104,17 @@ func (p *packDecoder) run() error {
 		if err := p.object(); err != nil {
 			return err
 		}
+		if err := p.applyReady(); err != nil {
+			return err
+		}
 	}
 	if _, err := p.scanner.Checksum(); err != nil {
 		return p.failed(err)
 	}
-	return p.resolve()
+	if len(p.pending) > 0 && len(p.dropped) == 0 { // otherwise their bases were dropped
+		return fmt.Errorf("%w: the base of a delta is missing", errPack)
+	}
+	return nil
 }
 
 func (p *packDecoder) object() error {
@@ -116,7 +122,7 @@ func (p *packDecoder) object() error {
 	if err != nil {
 		return p.failed(err)
 	}
-	d := delta{at: head.Offset, baseAt: head.OffsetReference, base: head.Reference}
+	d := delta{at: head.Offset, base: deltaBase{head.OffsetReference, head.Reference}}
 	switch head.Type {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 		if p.tooLarge(head.Type, head.Length) {
@@ -128,7 +134,7 @@ func (p *packDecoder) object() error {
 		}
 		return p.keep(head.Offset, head.Type, content)
 	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
-		if head.Type == plumbing.OFSDeltaObject && d.baseAt == 0 {
+		if head.Type == plumbing.OFSDeltaObject && d.base.at == 0 {
 			return fmt.Errorf("%w: a delta without a base", errPack)
 		}
 	default:
@@ -164,6 +170,8 @@ func (p *packDecoder) put(at int64, o Object) error {
 	h := plumbing.Hash(name)
 	p.into[h] = o
 	p.at[at] = h
+	p.release(deltaBase{at: at})
+	p.release(deltaBase{hash: h})
 	return nil
 }
 
