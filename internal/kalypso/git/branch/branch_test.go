@@ -108,6 +108,12 @@ func objectHash(kind, content string) plumbing.Hash {
 	return sha1.Sum(fmt.Appendf(nil, "%s %d\x00%s", kind, len(content), content))
 }
 
+// readFile returns the content of a file of a snapshot, or nothing if there is none.
+func readFile(s *gitbranch.Snapshot, path string) (string, error) {
+	files, err := s.ReadFiles([]string{path})
+	return string(files[path]), err
+}
+
 func edit(message string, folders ...gitbranch.FolderContent) *gitbranch.Edit {
 	return &gitbranch.Edit{Folders: folders, Message: message, Author: author}
 }

@@ -57,7 +57,7 @@ func TestEachBranch(t *testing.T) {
 								got = append(got, name+":none")
 								return true
 							}
-							if text, err := s.ReadFile("name"); err != nil || string(text) != name {
+							if text, err := readFile(s, "name"); err != nil || text != name {
 								t.Errorf("%s has %q, %v", name, text, err)
 							}
 							got = append(got, name)

@@ -64,56 +64,41 @@ func (b *Branch) history(
 		depth = MaxHistory + 1
 	}
 	h := History{newObjects(head, reader, gitremote.Objects{})}
-	if err := h.objects.fetchCommits(head, depth, filterAll); err != nil {
+	chain, whole, err := h.FirstParents(depth)
+	if err != nil {
 		return nil, false, false, err
 	}
-	changes, found, whole, err = h.changes(since, depth, folders)
+	changes, found, err = h.changes(chain, whole, since, folders)
 	if err != nil {
 		return nil, false, false, fmt.Errorf("%s: %w", b, err)
 	}
 	return changes, found, whole || depth > MaxHistory, nil
 }
 
-// changes returns the changes of the fetched commits after since, at most depth of them, and whether it found since.
-// whole reports whether the history has no more commits.
+// changes returns the changes of the commits of a chain of first parents after since, and whether it found since. whole
+// says that the last commit of the chain has no parent.
 func (h History) changes(
-	since plumbing.Hash, depth int, folders []string,
-) (changes []ChangingCommit, found, whole bool, err error) {
-	at, ok, err := h.objects.commit(h.objects.tip)
-	for range depth {
-		if err == nil && !ok {
-			err = errNotSent
-		}
-		if err != nil {
-			return nil, false, false, err
-		}
-		if at.Hash == since {
-			return changes, true, false, nil
-		}
-		var parent *object.Commit
+	chain []Commit, whole bool, since plumbing.Hash, folders []string,
+) (changes []ChangingCommit, found bool, err error) {
+	for i, c := range chain {
 		before := plumbing.ZeroHash
-		if len(at.ParentHashes) > 0 {
-			if parent, ok, err = h.objects.commit(at.ParentHashes[0]); err != nil || !ok {
-				return changes, false, false, err // end of the fetched history
-			}
-			before = parent.TreeHash
+		switch last := i == len(chain)-1; {
+		case c.Hash == since:
+			return changes, true, nil
+		case last && !whole: // its parent is not known
+			return changes, false, nil
+		case !last:
+			before = chain[i+1].Tree
 		}
-		change := ChangingCommit{
-			Commit: at.Hash, Subject: subjectOf(at), Merge: len(at.ParentHashes) > 1, Author: authorOf(at),
-		}
-		d := diff{h.objects, &change}
-		if err := d.roots(before, at.TreeHash, folders); err != nil {
-			return nil, false, false, err
+		change := ChangingCommit{Commit: c.Hash, Subject: c.Subject, Merge: len(c.Parents) > 1, Author: c.Author}
+		if err := (diff{h.objects, &change}).roots(before, c.Tree, folders); err != nil {
+			return nil, false, err
 		}
 		if change.Count > 0 {
 			changes = append(changes, change)
 		}
-		if parent == nil {
-			return changes, false, true, nil
-		}
-		at = parent
 	}
-	return changes, false, false, nil
+	return changes, false, nil
 }
 
 // subjectOf returns the first line of a commit's message.

@@ -71,8 +71,8 @@ func TestAncestry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := earlier.ReadFile("other")
-		equal(t, "a file of an earlier commit", fmt.Sprint(string(text), err), "1<nil>")
+		text, err := readFile(earlier, "other")
+		equal(t, "a file of an earlier commit", fmt.Sprint(text, err), "1<nil>")
 		nowhere, err := s.History().FoldersAt("other", hashes)
 		if err != nil || len(nowhere) != 0 {
 			t.Errorf("folders in a file: %v, %v", nowhere, err)

@@ -71,7 +71,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 			check(b, err)
 			defer s.Close()
 			check(b, s.Load("folder-007"))
-			_, err = s.ReadFile("folder-007/file-007.yaml")
+			_, err = readFile(s, "folder-007/file-007.yaml")
 			check(b, err)
 		}},
 		{"update", func(b *testing.B, branch *gitbranch.Branch) { // changes a file, as an apply does

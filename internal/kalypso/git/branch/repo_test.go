@@ -42,7 +42,7 @@ func TestAtVersion0(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if text, err := s.ReadFile("folder/a"); err != nil || string(text) != "old\n" {
+				if text, err := readFile(s, "folder/a"); err != nil || text != "old\n" {
 					t.Errorf("got %q, %v", text, err)
 				}
 				_, err = r.At(plumbing.NewHash(strings.Repeat("7", 40)), "main")

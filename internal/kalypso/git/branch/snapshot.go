@@ -184,23 +184,6 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, ob
 	return nil
 }
 
-// ErrNoFile means that the branch has no file at a path.
-var ErrNoFile = errors.New("no such file on the branch")
-
-// ReadFile returns the content of a file, and fetches it if needed. If there is no such file, the error is
-// [ErrNoFile].
-func (s *Snapshot) ReadFile(path string) ([]byte, error) {
-	files, err := s.ReadFiles([]string{path})
-	if err != nil {
-		return nil, err
-	}
-	content, ok := files[path]
-	if !ok {
-		return nil, &PathError{Path: path, Err: ErrNoFile}
-	}
-	return content, nil
-}
-
 // ReadFiles returns the contents of files, fetched together, by path. Paths without a file are left out.
 func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 	found := map[string]plumbing.Hash{}
