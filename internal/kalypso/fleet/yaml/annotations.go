@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -141,44 +142,29 @@ func placementOutput(s *placement.Spec) placementYAML {
 	return y
 }
 
-func decodeClusterType(document []byte) (fleet.Object, []string, error) {
-	var y objectInput[clusterTypeSpec]
-	unknown, err := decode(document, &y)
+func newClusterType(m fleet.Meta, spec clusterTypeSpec, given json.RawMessage) (fleet.Object, []string, error) {
 	ct := &fleet.ClusterType{
-		Meta:       fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
-		Reconciler: y.Spec.Reconciler, NamespaceService: y.Spec.NamespaceService, ConfigType: y.Spec.ConfigType,
-		SecretType: y.Spec.SecretType,
-	}
-	if err == nil {
-		err = annotation(y.Metadata.Annotations, fleet.TaintsAnnotation, &ct.Taints)
+		Meta: m, Reconciler: spec.Reconciler, NamespaceService: spec.NamespaceService, ConfigType: spec.ConfigType,
+		SecretType: spec.SecretType,
 	}
 	properties := map[string]scalarText{}
-	if err == nil {
-		err = annotation(y.Metadata.Annotations, fleet.PropertiesAnnotation, &properties)
-	}
+	err := cmp.Or(annotation(given, fleet.TaintsAnnotation, &ct.Taints),
+		annotation(given, fleet.PropertiesAnnotation, &properties))
 	for name, quantity := range properties {
 		if ct.Properties == nil {
 			ct.Properties = map[string]string{}
 		}
 		ct.Properties[name] = string(quantity)
 	}
-	return ct, unknown, err
+	return ct, nil, err
 }
 
-func decodeTemplate(document []byte) (fleet.Object, []string, error) {
-	var y objectInput[templateSpec]
-	unknown, err := decode(document, &y)
-	t := &fleet.Template{
-		Meta: fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
-		Type: y.Spec.Type, ContentType: y.Spec.ContentType,
-	}
-	for _, manifest := range y.Spec.Manifests {
+func newTemplate(m fleet.Meta, spec templateSpec, given json.RawMessage) (fleet.Object, []string, error) {
+	t := &fleet.Template{Meta: m, Type: spec.Type, ContentType: spec.ContentType}
+	for _, manifest := range spec.Manifests {
 		t.Manifests = append(t.Manifests, string(manifest))
 	}
-	if err == nil {
-		err = annotation(y.Metadata.Annotations, fleet.FileNameAnnotation, &t.FileName)
-	}
-	return t, unknown, err
+	return t, nil, annotation(given, fleet.FileNameAnnotation, &t.FileName)
 }
 
 func templateAnnotations(t *fleet.Template) annotations {
@@ -199,21 +185,16 @@ func clusterTypeAnnotations(ct *fleet.ClusterType) annotations {
 	return all
 }
 
-func decodeSchedulingPolicy(document []byte) (fleet.Object, []string, error) {
-	var y objectInput[schedulingPolicySpec]
-	unknown, err := decode(document, &y)
-	targets := y.Spec.DeploymentTargetSelector
-	p := &fleet.SchedulingPolicy{
-		Meta:      fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels},
-		Workspace: targets.Workspace, DeploymentTargets: targets.LabelSelector,
-		ClusterTypes: y.Spec.ClusterTypeSelector.LabelSelector,
-	}
-	var given *placementYAML
-	if err == nil {
-		err = annotation(y.Metadata.Annotations, fleet.PlacementAnnotation, &given)
-	}
-	p.Placement = given.spec()
-	return p, unknown, err
+func newSchedulingPolicy(
+	m fleet.Meta, spec schedulingPolicySpec, given json.RawMessage,
+) (fleet.Object, []string, error) {
+	targets := spec.DeploymentTargetSelector
+	var y *placementYAML
+	err := annotation(given, fleet.PlacementAnnotation, &y)
+	return &fleet.SchedulingPolicy{
+		Meta: m, Workspace: targets.Workspace, DeploymentTargets: targets.LabelSelector,
+		ClusterTypes: spec.ClusterTypeSelector.LabelSelector, Placement: y.spec(),
+	}, nil, err
 }
 
 func policyAnnotations(p *fleet.SchedulingPolicy) annotations {

@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,17 +16,19 @@ import (
 // Decoder decodes an object from a JSON document. It returns the paths of the fields that the kind does not have.
 type Decoder func(document []byte) (o fleet.Object, unknown []string, err error)
 
+// decoders decode the kinds of a fleet. Cluster types, templates, policies and Workloads may have annotations of
+// Kalypso.
 var decoders = map[fleet.Kind]Decoder{
-	fleet.KindClusterType: decodeClusterType,
-	fleet.KindTemplate:    decodeTemplate,
+	fleet.KindClusterType: decoderOf(newClusterType),
+	fleet.KindTemplate:    decoderOf(newTemplate),
 	fleet.KindConfigSchema: DecoderOf(func(m fleet.Meta, s configSchemaSpec) fleet.Object {
 		return &fleet.ConfigSchema{Meta: m, Schema: s.Schema}
 	}),
 	fleet.KindSecret: DecoderOf(func(m fleet.Meta, s secretSpec) fleet.Object {
 		return &fleet.Secret{Meta: m, Data: s.Data}
 	}),
-	fleet.KindSchedulingPolicy: decodeSchedulingPolicy,
-	fleet.KindWorkload:         decodeWorkload,
+	fleet.KindSchedulingPolicy: decoderOf(newSchedulingPolicy),
+	fleet.KindWorkload:         decoderOf(newWorkload),
 	fleet.KindWorkloadRegistration: DecoderOf(func(m fleet.Meta, s workloadRegistrationSpec) fleet.Object {
 		at := s.Workload
 		return &fleet.WorkloadRegistration{Meta: m, Repo: at.Repo, Branch: at.Branch, Path: at.Path, Workspace: s.Workspace}
@@ -40,10 +43,21 @@ var decoders = map[fleet.Kind]Decoder{
 
 // DecoderOf returns the [Decoder] of a kind with a spec. build creates the object from it.
 func DecoderOf[S any](build func(fleet.Meta, S) fleet.Object) Decoder {
+	return decoderOf(func(m fleet.Meta, spec S, _ json.RawMessage) (fleet.Object, []string, error) {
+		return build(m, spec), nil, nil
+	})
+}
+
+// decoderOf is [DecoderOf] for a kind with annotations. build also returns the annotations' unknown fields.
+func decoderOf[S any](
+	build func(m fleet.Meta, spec S, annotations json.RawMessage) (fleet.Object, []string, error),
+) Decoder {
 	return func(document []byte) (fleet.Object, []string, error) {
 		var y objectInput[S]
 		unknown, err := decode(document, &y)
-		return build(fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, y.Spec), unknown, err
+		meta := fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}
+		o, more, failed := build(meta, y.Spec, y.Metadata.Annotations)
+		return o, append(unknown, more...), cmp.Or(err, failed)
 	}
 }
 

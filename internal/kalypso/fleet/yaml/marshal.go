@@ -34,56 +34,45 @@ var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{feff}\x{fffe}\x{ffff}]`)
 func documentOf(o fleet.Object) any {
 	switch o := o.(type) {
 	case *fleet.ClusterType:
-		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType})
+		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType},
+			clusterTypeAnnotations(o))
 	case *fleet.Template:
 		spec := templateSpec{Type: o.Type, ContentType: o.ContentType, Manifests: []manifestYAML{}}
 		for _, manifest := range o.Manifests {
 			spec.Manifests = append(spec.Manifests, manifestYAML(manifest))
 		}
-		return write(o, spec)
+		return write(o, spec, templateAnnotations(o))
 	case *fleet.Config:
-		return configOutput{"v1", o.Kind(), metaOf(o), o.Data}
+		return configOutput{"v1", o.Kind(), metaOf(o, nil), o.Data}
 	case *fleet.ConfigSchema:
-		return write(o, configSchemaSpec{o.Schema})
+		return write(o, configSchemaSpec{o.Schema}, nil)
 	case *fleet.Secret:
-		return write(o, secretSpec{o.Data})
+		return write(o, secretSpec{o.Data}, nil)
 	case *fleet.SchedulingPolicy:
 		return write(o, schedulingPolicySpec{
 			selectorSpec{o.Workspace, o.DeploymentTargets},
 			selectorSpec{LabelSelector: o.ClusterTypes},
-		})
+		}, policyAnnotations(o))
 	case *fleet.Workload:
 		spec := workloadSpec{DeploymentTargets: []targetSpec{}, ConfigSchemas: o.ConfigSchemas}
 		for _, t := range o.Targets {
 			spec.DeploymentTargets = append(spec.DeploymentTargets,
 				targetSpec{t.Name, t.Labels, t.Environment, t.Manifests, t.ConfigSchemas})
 		}
-		return write(o, spec)
+		return write(o, spec, workloadAnnotations(o))
 	case *fleet.WorkloadRegistration:
 		var spec workloadRegistrationSpec
 		spec.Workload.Repo, spec.Workload.Branch, spec.Workload.Path = o.Repo, o.Branch, o.Path
 		spec.Workspace = o.Workspace
-		return write(o, spec)
+		return write(o, spec, nil)
 	}
 	return nil
 }
 
-func write[S any](o fleet.Object, spec S) objectOutput[S] {
-	return objectOutput[S]{APIVersion, o.Kind(), metaOf(o), spec}
+func write[S any](o fleet.Object, spec S, a annotations) objectOutput[S] {
+	return objectOutput[S]{APIVersion, o.Kind(), metaOf(o, a), spec}
 }
 
-func metaOf(o fleet.Object) metaOutput {
-	m := o.Metadata()
-	out := metaOutput{Name: m.Name, Labels: m.Labels}
-	switch o := o.(type) {
-	case *fleet.Template:
-		out.Annotations = templateAnnotations(o)
-	case *fleet.ClusterType:
-		out.Annotations = clusterTypeAnnotations(o)
-	case *fleet.SchedulingPolicy:
-		out.Annotations = policyAnnotations(o)
-	case *fleet.Workload:
-		out.Annotations = workloadAnnotations(o)
-	}
-	return out
+func metaOf(o fleet.Object, a annotations) metaOutput {
+	return metaOutput{o.Metadata().Name, o.Metadata().Labels, a}
 }

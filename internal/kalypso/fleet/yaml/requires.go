@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -15,18 +16,12 @@ type requirementYAML struct {
 	MatchLabels      map[string]string `json:"matchLabels,omitempty"`
 }
 
-func decodeWorkload(document []byte) (fleet.Object, []string, error) {
-	var y objectInput[workloadSpec]
-	unknown, err := decode(document, &y)
-	w := &fleet.Workload{
-		Meta: fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}, ConfigSchemas: y.Spec.ConfigSchemas,
-	}
+func newWorkload(m fleet.Meta, spec workloadSpec, all json.RawMessage) (fleet.Object, []string, error) {
+	w := &fleet.Workload{Meta: m, ConfigSchemas: spec.ConfigSchemas}
 	given := map[string][]requirementYAML{}
-	if err == nil {
-		err = annotation(y.Metadata.Annotations, fleet.RequiresAnnotation, &given)
-	}
+	err := annotation(all, fleet.RequiresAnnotation, &given)
 	used := map[string]bool{}
-	for _, t := range y.Spec.DeploymentTargets {
+	for _, t := range spec.DeploymentTargets {
 		target := fleet.Target{
 			Name: t.Name, Labels: t.Labels, Environment: t.Environment, Manifests: t.Manifests,
 			ConfigSchemas: t.ConfigSchemas,
@@ -41,6 +36,7 @@ func decodeWorkload(document []byte) (fleet.Object, []string, error) {
 		}
 		w.Targets = append(w.Targets, target)
 	}
+	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !used[key] {
 			unknown = append(unknown, "metadata.annotations["+fleet.RequiresAnnotation+"]."+key)
