@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // ErrNotOnBranch means that the first-parent history of the control plane's branch lacks the pinned commit.
@@ -132,7 +133,7 @@ func (c *choice) choose() {
 		}
 		if len(v.waiting) == 0 {
 			if until := w.Window.OpenUntil; !until.IsZero() {
-				v.proof.Gates = append(v.proof.Gates, "the window is open until "+stamp(until))
+				v.proof.Gates = append(v.proof.Gates, "the window is open until "+clock.Stamp(until))
 			}
 			result.Commit, result.Decision, c.chosen = commit, Promote, v.proof
 			return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // ByRollback is the value of [Reason.By] after an automatic rollback.
@@ -189,7 +190,7 @@ func (c *choice) describeFailure(failed []string) (facts []string) {
 		}
 		fact := fmt.Sprintf("folder %q fails", printable.Line(name))
 		if since := o.Folders[name].Since; !since.IsZero() {
-			fact = fmt.Sprintf("folder %q has been failing since %s", printable.Line(name), stamp(since))
+			fact = fmt.Sprintf("folder %q has been failing since %s", printable.Line(name), clock.Stamp(since))
 		}
 		facts = append(facts, fact)
 		for _, line := range o.Folders[name].Clusters[:min(len(o.Folders[name].Clusters), shown-len(c.clusters))] {

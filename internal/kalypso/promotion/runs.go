@@ -101,13 +101,13 @@ func (r *runner) take(e *event, own, counts bool) {
 	case e.State == githost.Failure:
 		r.all, r.running = nil, false
 	case !isGood(e.Status):
-		r.end(e, "", fmt.Sprintf("it was %s at %s", e.State, stamp(e.SetAt)))
+		r.end(e, "", fmt.Sprintf("it was %s at %s", e.State, clock.Stamp(e.SetAt)))
 	case !counts:
 	default:
 		if r.running && r.longestGap > 0 {
 			if last := r.all[len(r.all)-1].Last; e.SetAt.Sub(last) > r.longestGap {
-				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and a status counts for %s", stamp(last),
-					stamp(e.SetAt), clock.Format(r.longestGap)))
+				r.end(e, "", fmt.Sprintf("no good status came from %s to %s, and a status counts for %s", clock.Stamp(last),
+					clock.Stamp(e.SetAt), clock.Format(r.longestGap)))
 			}
 		}
 		if !r.running {

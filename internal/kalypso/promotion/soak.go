@@ -25,7 +25,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		}
 		hidden := g.timelines.hidden(gate, commit, r)
 		if len(hidden) == 0 {
-			return fmt.Sprintf("%s, soaked for %s since %s", factsOf(s), clock.Format(gate.Soak), stamp(r.Start)), nil, nil
+			return fmt.Sprintf("%s, soaked for %s since %s", factsOf(s), clock.Format(gate.Soak), clock.Stamp(r.Start)), nil, nil
 		}
 		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := histories[other]; return read })
 		if len(hidden) > 0 {
@@ -44,7 +44,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	case all[len(all)-1].end.IsZero():
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("it soaks for %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
-			stamp(r.Start), stamp(r.End(gate.Soak)))
+			clock.Stamp(r.Start), clock.Stamp(r.End(gate.Soak)))
 		if n := len(all); n > 1 && all[n-2].reason != "" {
 			reason += "; its soak began again, because " + all[n-2].reason
 		}
@@ -53,7 +53,7 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	default:
 		r := all[len(all)-1]
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked for %s from %s on", short(r.other),
-			stamp(r.end), clock.Format(gate.Soak), stamp(r.Start))
+			clock.Stamp(r.end), clock.Format(gate.Soak), clock.Stamp(r.Start))
 	}
 	return "", &Waiting{Gate: gate.Name, By: s.Creator, Reason: reason}, nil
 }
@@ -97,7 +97,7 @@ func (g *gates) dwells() (reason string, unread []string) {
 	stay := soak.Run{Start: start, Last: g.world.Ledger.SeenAt}
 	if !stay.Covers(g.world.Dwell) {
 		return fmt.Sprintf("the current commit %s stays for %s, until %s", short(commit), clock.Format(g.world.Dwell),
-			stamp(stay.End(g.world.Dwell))), nil
+			clock.Stamp(stay.End(g.world.Dwell))), nil
 	}
 	return "", nil
 }

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // statuses finds the statuses of a ledger by name and commit.
@@ -145,9 +145,7 @@ func factsOf(s githost.Status) string {
 		text += " by " + printable.Line(s.Creator)
 	}
 	if !s.SetAt.IsZero() {
-		text += " at " + stamp(s.SetAt)
+		text += " at " + clock.Stamp(s.SetAt)
 	}
 	return text
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,4 +1,4 @@
-// Package clock waits for durations, and formats them.
+// Package clock waits for durations, and formats durations and times.
 package clock
 
 import (
@@ -30,3 +30,6 @@ func Format(d time.Duration) string {
 	}
 	return text
 }
+
+// Stamp formats a time for texts: in UTC, to the second.
+func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

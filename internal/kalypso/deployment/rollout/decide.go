@@ -304,7 +304,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	if !run.Covers(stage.Soak) {
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
 			"the soak of %s, which ends at %s: the last clusters have run the change since %s",
-			clock.Format(stage.Soak), stamp(run.End(stage.Soak)), stamp(latest)))
+			clock.Format(stage.Soak), clock.Stamp(run.End(stage.Soak)), clock.Stamp(latest)))
 		return false
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // clusterTypeState is the progress of a cluster type with the target's folder.
@@ -70,7 +71,7 @@ func (r reports) awaited(name string) string {
 		return name + ": no cluster has reported it yet"
 	case r.outdated():
 		return fmt.Sprintf("%s: it was last observed at %s, before the last commit of the rollout",
-			name, stamp(r.observed.At))
+			name, clock.Stamp(r.observed.At))
 	case o.Tree != r.of.Target[name].Hash:
 		return name + ": it was observed while the branch contained another tree"
 	}
@@ -130,5 +131,3 @@ func problemText(p deployment.Problem) string {
 	}
 	return text
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // failed returns the cluster types whose folders the rollout changed and that have failed, sorted, if a failure rolls
@@ -48,7 +49,7 @@ func (w *wave) returnFolders(failed []string) {
 	for i, name := range failed {
 		facts[i] = fmt.Sprintf("folder %q fails", name)
 		if since := w.rollout.Observed.Folders[name].Since; !since.IsZero() {
-			facts[i] = fmt.Sprintf("folder %q has been failing since %s", name, stamp(since))
+			facts[i] = fmt.Sprintf("folder %q has been failing since %s", name, clock.Stamp(since))
 		}
 		w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
 	}

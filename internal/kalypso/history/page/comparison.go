@@ -2,12 +2,11 @@ package page
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -43,11 +42,8 @@ type Values struct {
 	Right *Text `json:"right"`
 }
 
-// The limits of a table of differences.
-const (
-	maxDifferences = 500
-	maxNames       = 20
-)
+// maxDifferences limits the rows of a table of differences.
+const maxDifferences = 500
 
 // differences is the table of a comparison.
 type differences struct {
@@ -129,13 +125,9 @@ func valueOrNone(v *Text) Text {
 
 // list joins the first names, and counts the others.
 func list(names []Text) Text {
-	var texts []string
-	for _, name := range names[:min(len(names), maxNames)] {
-		texts = append(texts, string(name))
-	}
-	text := strings.Join(texts, ", ")
-	if more := len(names) - maxNames; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return orNone(Text(text))
+	return orNone(Text(problem.First(textsOf(names), problem.MaxListed)))
+}
+
+func textsOf(names []Text) []string {
+	return lists.Map(names, func(name Text) string { return string(name) })
 }

@@ -35,11 +35,7 @@ func newDelivery(h *History, d *Deployment) *delivery {
 	if d.Failed {
 		row.Class = "failed"
 	}
-	var folders []string
-	for _, f := range d.Folders {
-		folders = append(folders, string(f))
-	}
-	row.Changed = problem.First(folders, 4)
+	row.Changed = problem.First(textsOf(d.Folders), 4)
 	if d.Commits != nil && *d.Commits > 0 {
 		row.Count = problem.Count(*d.Commits, "commit")
 	}

@@ -99,12 +99,10 @@ func (all found) leaveOut(f *fleet.Fleet, rendered []renderedTarget) (some bool)
 func (t *Tree) checksObjects() bool { return t.valid && (t.compares() || t.validates()) }
 
 // compares reports whether the objects in the folders are compared.
-func (t *Tree) compares() bool { return reports(t.fleet.Duplicates) }
+func (t *Tree) compares() bool { return t.fleet.Duplicates.Reports() }
 
 // validates reports whether the files are validated.
-func (t *Tree) validates() bool { return reports(t.fleet.Invalid) }
-
-func reports(r problem.Reaction) bool { return r == problem.Warn || r == problem.Fail }
+func (t *Tree) validates() bool { return t.fleet.Invalid.Reports() }
 
 // changes reports whether a folder, or the folder of a target in it, differs from what was delivered.
 func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // cycle lists deployment targets that require each other, directly or through other targets, on some cluster types.
@@ -159,17 +160,15 @@ func (g *graph) shortestCycle(all []int32) []int32 {
 	return nil // a component has a cycle through each of its targets
 }
 
-// mostOnCycle limits the deployment targets of a cycle that a text names.
-const mostOnCycle = 20
-
 // text shows the cycle as a → b → a.
 func (c *cycle) text(targets []*fleet.DeploymentTarget) string {
 	var names []string
 	for _, t := range c.path {
 		names = append(names, targets[t].Name)
 	}
-	if more := len(names) - mostOnCycle; more > 0 {
-		names = append(append(names[:mostOnCycle-1:mostOnCycle-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])
+	const most = problem.MaxListed
+	if more := len(names) - most; more > 0 {
+		names = append(append(names[:most-1:most-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])
 	}
 	return strings.Join(names, " → ")
 }

@@ -85,14 +85,11 @@ func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
 	x := &Index{graph: g, fleet: f, schedule: s}
 	x.place()
 	x.findTooMany()
-	if Reports(f.Requires) {
+	if f.Requires.Reports() {
 		x.findCycles()
 	}
 	return x
 }
-
-// Reports reports whether a reaction reports anything.
-func Reports(r problem.Reaction) bool { return r == problem.Warn || r == problem.Fail }
 
 // addRequirements collects the different requirements.
 func (g *graph) addRequirements() {

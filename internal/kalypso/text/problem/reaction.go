@@ -13,6 +13,9 @@ const (
 // Reactions lists the reactions; the first is the default.
 var Reactions = []string{string(Warn), string(Ignore), string(Fail)}
 
+// Reports reports whether the reaction reports anything.
+func (r Reaction) Reports() bool { return r == Warn || r == Fail }
+
 // Severity returns the severity of the reported problems.
 func (r Reaction) Severity() Severity {
 	if r == Fail {
