@@ -9,27 +9,33 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// templateUse is a template that a cluster type names.
-type templateUse struct {
-	attribute, name, as string // as is the type that the template should have, by the argument that names it
+// TemplateUse is an argument of a cluster type that names a template.
+type TemplateUse struct {
+	Name      string // of the template; empty: the argument is not set
+	Type      string // the type that the template should have
+	File      string // the name of the rendered file, without extension, unless the template names the file
+	attribute string
 }
 
-func (ct *ClusterType) templateUses() []templateUse {
-	uses := []templateUse{
-		{"reconciler", ct.Reconciler, TemplateReconciler},
-		{"namespace_service", ct.NamespaceService, TemplateNamespace},
-		{"config_type", ct.ConfigType, TemplateConfig},
-		{"secret_type", ct.SecretType, TemplateSecret},
+// TemplateUses returns the arguments that name templates.
+func (ct *ClusterType) TemplateUses() [4]TemplateUse {
+	return [...]TemplateUse{
+		{ct.Reconciler, TemplateReconciler, "reconciler", "reconciler"},
+		{ct.NamespaceService, TemplateNamespace, "namespace", "namespace_service"},
+		{ct.ConfigType, TemplateConfig, "platform-config", "config_type"},
+		{ct.SecretType, TemplateSecret, "platform-secret", "secret_type"},
 	}
-	return slices.DeleteFunc(uses, func(use templateUse) bool { return use.name == "" || unknown.Is(use.name) })
 }
+
+// known reports whether the argument names a template whose name is known.
+func (u TemplateUse) known() bool { return u.Name != "" && !unknown.Is(u.Name) }
 
 // TemplatesOf returns the templates that some cluster types name.
 func (f *Fleet) TemplatesOf(some func(*ClusterType) bool) map[*Template]bool {
 	all := map[*Template]bool{}
 	for _, ct := range f.ClusterTypes {
-		for _, use := range ct.templateUses() {
-			if t := f.Template(use.name); t != nil && !all[t] && some(ct) {
+		for _, use := range ct.TemplateUses() {
+			if t := f.Template(use.Name); use.known() && t != nil && !all[t] && some(ct) {
 				all[t] = true
 			}
 		}
@@ -52,17 +58,18 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 	for _, ct := range f.ClusterTypes {
 		var other objectProblems
 		attributes := map[string][]string{}
-		for _, use := range ct.templateUses() {
-			t := f.Template(use.name)
+		for _, use := range ct.TemplateUses() {
+			t := f.Template(use.Name)
 			switch {
+			case !use.known():
 			case t == nil:
-				if missing[use.name] == nil {
-					missing[use.name] = &missingTemplate{first: ct, attribute: use.attribute}
+				if missing[use.Name] == nil {
+					missing[use.Name] = &missingTemplate{first: ct, attribute: use.attribute}
 				}
-				attributes[use.name] = append(attributes[use.name], ct.field(use.attribute))
-			case t.Type != use.as && slices.Contains(TemplateTypes, t.Type):
+				attributes[use.Name] = append(attributes[use.Name], ct.field(use.attribute))
+			case t.Type != use.Type && slices.Contains(TemplateTypes, t.Type):
 				other.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
-					ct.field(use.attribute), use.name, t.Type, use.as), problem.Attr(use.attribute))
+					ct.field(use.attribute), use.Name, t.Type, use.Type), problem.Attr(use.attribute))
 			}
 		}
 		ps = append(ps, f.checkFileNames(ct).of(ct)...)
@@ -80,34 +87,27 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 	return ps
 }
 
-// parts are the attributes of a cluster type that name templates, with the names of the files that the templates
-// render.
-var parts = [...]struct{ attribute, file string }{
-	{"reconciler", "reconciler"}, {"namespace_service", "namespace"}, {"config_type", "platform-config"},
-	{"secret_type", "platform-secret"},
-}
-
 // checkFileNames reports templates of a cluster type that render files with the same name.
 func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 	first := map[string]string{}
-	for i, name := range [...]string{ct.Reconciler, ct.NamespaceService, ct.ConfigType, ct.SecretType} {
-		t := f.Template(name)
-		file := parts[i].file + "." + ContentYAML
+	for _, use := range ct.TemplateUses() {
+		t := f.Template(use.Name)
+		file := use.File + "." + ContentYAML
 		switch {
-		case t != nil && unknown.Is(t.FileName) || t == nil && name != "":
+		case t != nil && unknown.Is(t.FileName) || t == nil && use.Name != "":
 			continue
 		case t != nil:
-			file = t.File(parts[i].file)
+			file = t.File(use.File)
 		}
 		key := strings.ToLower(file) // not every file system distinguishes case
 		if other, twice := first[key]; twice {
 			ps.add("Duplicate file name", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment "+
 				"target. "+
-				"Give one of them another file_name.", ct.field(other), ct.field(parts[i].attribute), file),
-				problem.Attr(parts[i].attribute))
+				"Give one of them another file_name.", ct.field(other), ct.field(use.attribute), file),
+				problem.Attr(use.attribute))
 			continue
 		}
-		first[key] = parts[i].attribute
+		first[key] = use.attribute
 	}
 	return ps
 }

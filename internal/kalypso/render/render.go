@@ -19,19 +19,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// The names of an assignment's files, without extension.
-const (
-	ReconcilerFile     = "reconciler"
-	NamespaceFile      = "namespace"
-	PlatformConfigFile = "platform-config"
-	PlatformSecretFile = "platform-secret"
-)
-
-// fileNames lists the files in the order of a cluster type's templates.
-var fileNames = [MaxFiles]string{ReconcilerFile, NamespaceFile, PlatformConfigFile, PlatformSecretFile}
+// ReconcilerFile is the name of the file that a reconciler renders, without extension.
+const ReconcilerFile = "reconciler"
 
 // MaxFiles is the largest number of files of an assignment.
 const MaxFiles = 4
+
+// builtin contains the templates of cluster types that name none, by type.
+var builtin = map[string]*fleet.Template{
+	fleet.TemplateConfig: builtinConfig, fleet.TemplateSecret: builtinSecret,
+}
 
 // builtinConfig renders the values of a cluster type without a configType.
 var builtinConfig = &fleet.Template{
@@ -94,7 +91,7 @@ type clusterTypeInput struct {
 // part is a template of a cluster type, which renders one file of each assignment.
 type part struct {
 	*parsed
-	of   string // of [fileNames]
+	of   string // the type of [fleet.TemplateUse]
 	file string // the name of the file
 }
 
@@ -149,24 +146,18 @@ func New(
 		}
 	}
 	for _, p := range s.Placements {
-		ct := p.ClusterType
-		templates := [MaxFiles]*fleet.Template{
-			f.Template(ct.Reconciler), f.Template(ct.NamespaceService), builtinConfig, builtinSecret,
-		}
-		if ct.ConfigType != "" {
-			templates[2] = f.Template(ct.ConfigType)
-		}
-		if ct.SecretType != "" {
-			templates[3] = f.Template(ct.SecretType)
-		}
-		input := &clusterTypeInput{unknown: unknown.Any(ct.Labels)}
-		for i, t := range templates {
+		input := &clusterTypeInput{unknown: unknown.Any(p.ClusterType.Labels)}
+		for _, use := range p.ClusterType.TemplateUses() {
+			t := builtin[use.Type]
+			if t == nil || use.Name != "" {
+				t = f.Template(use.Name)
+			}
 			if t != nil { // a missing template is reported elsewhere
-				input.parts = append(input.parts, part{parse(t), fileNames[i], t.File(fileNames[i])})
+				input.parts = append(input.parts, part{parse(t), use.Type, t.File(use.File)})
 			}
 		}
 		slices.SortFunc(input.parts, func(a, b part) int { return strings.Compare(a.file, b.file) })
-		r.clusterTypes[ct] = input
+		r.clusterTypes[p.ClusterType] = input
 		for i := range p.Assignments {
 			r.addTarget(p.Assignments[i].Target)
 		}
@@ -304,12 +295,12 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 	}
 	first := len(w.buffer.files)
 	for _, p := range ofType.parts {
-		if p.of == PlatformSecretFile && len(references.Data)+len(references.Unknown) == 0 {
+		if p.of == fleet.TemplateSecret && len(references.Data)+len(references.Unknown) == 0 {
 			continue
 		}
 		file, failures := w.file(p, &s)
 		out.Failures = append(out.Failures, failures...)
-		if p.of == PlatformSecretFile && !references.Certain {
+		if p.of == fleet.TemplateSecret && !references.Certain {
 			file.Unknown, file.MayBeAbsent = true, true
 		}
 		if len(file.Content) > 0 || file.Unknown || !p.mayBeAbsent() {
@@ -323,7 +314,7 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 }
 
 // mayBeAbsent reports whether a file is left out if it is empty.
-func (p part) mayBeAbsent() bool { return p.of == PlatformConfigFile || p.of == PlatformSecretFile }
+func (p part) mayBeAbsent() bool { return p.of == fleet.TemplateConfig || p.of == fleet.TemplateSecret }
 
 func unknownKeys(m map[string]string) map[string]bool {
 	keys := map[string]bool{}
@@ -441,8 +432,10 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 		return "", err
 	}
 	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx, &Buffer{})
-	file, failures := w.file(part{p, ReconcilerFile, ""}, &assignmentInput{data: data, values: &configure.Values{},
-		secrets: &configure.Values{}, ofTarget: &targetInput{}, ofType: &clusterTypeInput{}})
+	file, failures := w.file(part{p, fleet.TemplateReconciler, ""}, &assignmentInput{
+		data: data, values: &configure.Values{},
+		secrets: &configure.Values{}, ofTarget: &targetInput{}, ofType: &clusterTypeInput{},
+	})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)
 	}
