@@ -101,15 +101,16 @@ func (c *conditions) matching(value func(label string) (string, bool)) matchedCo
 		}
 	}
 	slices.Sort(h.possible)
+	h.key = mapKey([]int{len(h.met)}, h.met, h.possible)
 	return h
 }
 
 // matchedConditions contains the indexes of the conditions that a cluster type or a deployment target meets (met), or
-// may meet because of unknown labels (possible).
-type matchedConditions struct{ met, possible []int }
-
-// mapKey encodes the conditions as a map key.
-func (h matchedConditions) mapKey() string { return mapKey([]int{len(h.met)}, h.met, h.possible) }
+// may meet because of unknown labels (possible). key is the same for the same conditions.
+type matchedConditions struct {
+	met, possible []int
+	key           string
+}
 
 // mapKey encodes lists of numbers as a map key.
 func mapKey(lists ...[]int) string {

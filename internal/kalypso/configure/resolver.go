@@ -24,11 +24,9 @@ type resolver struct {
 	invalid     []invalidSchema
 	compiled    map[string]*compiledSchema // schemas by text
 
-	// The cache. Sets of met conditions are identified by their index in sets.
-	sets     []matchedConditions
-	setIndex map[string]int
-	setOf    map[*fleet.DeploymentTarget]int
-	byPair   map[[2]int]*applicable
+	// The cache, by deployment target and by the keys of the conditions that cluster type and deployment target meet.
+	ofTarget map[*fleet.DeploymentTarget]matchedConditions
+	byPair   map[[2]string]*applicable
 
 	conflicts conflicts
 }
@@ -137,9 +135,8 @@ func newResolver() *resolver {
 	return &resolver{
 		conditions: conditions{numbers: map[condition]int{}, known: map[string]bool{}},
 		compiled:   map[string]*compiledSchema{},
-		setIndex:   map[string]int{},
-		setOf:      map[*fleet.DeploymentTarget]int{},
-		byPair:     map[[2]int]*applicable{},
+		ofTarget:   map[*fleet.DeploymentTarget]matchedConditions{},
+		byPair:     map[[2]string]*applicable{},
 		conflicts:  conflicts{},
 	}
 }
@@ -308,13 +305,13 @@ func (r *resolver) use(t *fleet.DeploymentTarget) {
 func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
 	defer problem.NamePanic(string(p.ClusterType.Kind()), p.ClusterType.Name)
 	all := make([]AssignmentConfig, len(p.Assignments))
-	cluster := r.setNumber(r.conditions.ofClusterType(p.ClusterType))
+	cluster := r.conditions.ofClusterType(p.ClusterType)
 	for i := range p.Assignments {
 		t := p.Assignments[i].Target
-		target, ok := r.setOf[t]
+		target, ok := r.ofTarget[t]
 		if !ok {
-			target = r.setNumber(r.conditions.ofTarget(t))
-			r.setOf[t] = target
+			target = r.conditions.ofTarget(t)
+			r.ofTarget[t] = target
 			r.use(t)
 		}
 		all[i] = AssignmentConfig{r.lookup(cluster, target), t}
@@ -323,29 +320,17 @@ func (r *resolver) placement(p *schedule.Placement) []AssignmentConfig {
 	return all
 }
 
-// lookup returns the configs, schemas and secrets that apply under the conditions of these sets.
-func (r *resolver) lookup(cluster, target int) *applicable {
-	pair := [2]int{cluster, target}
+// lookup returns the configs, schemas and secrets that apply under these conditions.
+func (r *resolver) lookup(cluster, target matchedConditions) *applicable {
+	pair := [2]string{cluster.key, target.key}
 	found, ok := r.byPair[pair]
 	if ok {
 		found.Values.Shared = true
 		return found
 	}
-	found = r.resolve(r.sets[cluster], r.sets[target])
+	found = r.resolve(cluster, target)
 	r.byPair[pair] = found
 	return found
-}
-
-// setNumber returns the index of h in sets.
-func (r *resolver) setNumber(h matchedConditions) int {
-	key := h.mapKey()
-	i, ok := r.setIndex[key]
-	if !ok {
-		i = len(r.sets)
-		r.sets = append(r.sets, h)
-		r.setIndex[key] = i
-	}
-	return i
 }
 
 func (r *resolver) resolve(cluster, target matchedConditions) *applicable {

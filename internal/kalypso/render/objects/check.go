@@ -2,33 +2,23 @@ package objects
 
 import "fmt"
 
-// Defect is a kind of fault in an object that is valid for a cluster, but probably not intended.
-type Defect int
-
-// The defects.
-const (
-	None Defect = iota
-	// OtherNamespace is an object outside of the namespace of its assignment.
-	OtherNamespace
-)
-
 // Identified reports whether the object has all keys that identify an object. If not, a [Validator] returns the reason.
 func (o *Object) Identified() bool {
 	return len(o.APIVersion) > 0 && len(o.Kind) > 0 && len(o.Name) > 0
 }
 
-// Check returns the defect of an object of an assignment with that namespace, and a description of it. anywhere says
-// that the object may be in any namespace, as a reconciler's may. It returns no defect for an object without the
-// identifying keys, which a [Validator] reports.
-func (o *Object) Check(namespace string, anywhere bool) (Defect, string) {
+// Stray returns why an object of an assignment is outside of the assignment's namespace, or "". anywhere says that the
+// object may be in any namespace, as a reconciler's may. Stray returns "" for an object without the identifying keys,
+// which a [Validator] reports.
+func (o *Object) Stray(namespace string, anywhere bool) string {
 	switch {
 	case !o.Identified(), string(o.Group()) == "kustomize.config.k8s.io": // such as kustomize's own objects
 	case len(o.Namespace) == 0 && o.namespaced():
-		return OtherNamespace, o.String() + " has no namespace"
+		return o.String() + " has no namespace"
 	case !anywhere && len(o.Namespace) > 0 && string(o.Namespace) != namespace:
-		return OtherNamespace, fmt.Sprintf("%s is not in %s", o, namespace)
+		return fmt.Sprintf("%s is not in %s", o, namespace)
 	}
-	return None, ""
+	return ""
 }
 
 // namespaced reports whether the kind is known to need a namespace.

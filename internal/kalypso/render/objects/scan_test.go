@@ -132,37 +132,36 @@ func TestScanEqualsParse(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestStray(t *testing.T) {
 	const own = "dev-large-shop"
 	for _, tt := range []struct {
 		name, text string
 		anywhere   bool
-		defect     objects.Defect
 		why        string
 	}{
 		{"an object in its namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: " + own, false,
-			objects.None, ""},
+			""},
 		{"an object without a namespace, as for the cluster", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a", false,
-			objects.None, ""},
-		{"no YAML", "a: b: c", false, objects.None, ""},
-		{"no name", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: b", false, objects.None, ""},
+			""},
+		{"no YAML", "a: b: c", false, ""},
+		{"no name", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: b", false, ""},
 		{"another namespace", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", false,
-			objects.OtherNamespace, "ConfigMap b/a is not in dev-large-shop"},
+			"ConfigMap b/a is not in dev-large-shop"},
 		{"an object of a reconciler in another namespace",
 			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b", true,
-			objects.None, ""},
+			""},
 		{"an object of a reconciler without a namespace",
 			"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: a", true,
-			objects.OtherNamespace, "GitRepository.source.toolkit.fluxcd.io a has no namespace"},
-		{"kustomize's own file", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization", false, objects.None, ""},
+			"GitRepository.source.toolkit.fluxcd.io a has no namespace"},
+		{"kustomize's own file", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization", false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := objects.Scan(nil, []byte(tt.text))
 			if len(found) != 1 {
 				t.Fatalf("found %d objects", len(found))
 			}
-			if defect, why := found[0].Check(own, tt.anywhere); defect != tt.defect || why != tt.why {
-				t.Errorf("%d, %q; want %d, %q", defect, why, tt.defect, tt.why)
+			if why := found[0].Stray(own, tt.anywhere); why != tt.why {
+				t.Errorf("%q; want %q", why, tt.why)
 			}
 		})
 	}

@@ -34,28 +34,27 @@ func (t *Tree) maxWaiting(i int) int64 {
 // objectsRead contains the facts about the objects of a target.
 type objectsRead struct {
 	hashes   []uint64 // see [objects.Object.Hash]
-	defects  []foundDefect
+	strays   []stray
 	unserved []unservedVersion
 	invalid  []invalidFile
 }
 
-type foundDefect struct {
-	defect
+// stray is an object outside of the namespace of its assignment.
+type stray struct {
+	by   *fleet.Template
 	line string
-}
-
-// defect identifies the defects that one problem reports.
-type defect struct {
-	by    *fleet.Template
-	class objects.Defect
 }
 
 // found lists the faults that were found in the objects of a folder.
 type found struct {
-	defects    map[defect]*examples
+	strays     map[*fleet.Template]*examples
 	unserved   map[unservedVersion]bool
 	invalid    []invalidFile
 	collisions []collision
+}
+
+func newFound() found {
+	return found{strays: map[*fleet.Template]*examples{}, unserved: map[unservedVersion]bool{}}
 }
 
 type examples struct {
@@ -139,9 +138,8 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 		o.buffer = objects.Scan(o.buffer[:0], f.Content)
 		for k := range o.buffer {
 			object := &o.buffer[k]
-			class, why := object.Check(a.Namespace, f.Template.Type == fleet.TemplateReconciler)
-			if class != objects.None {
-				r.objects.defects = append(r.objects.defects, foundDefect{defect{f.Template, class}, fmt.Sprintf(
+			if why := object.Stray(a.Namespace, f.Template.Type == fleet.TemplateReconciler); why != "" {
+				r.objects.strays = append(r.objects.strays, stray{f.Template, fmt.Sprintf(
 					"%s / %s/%s, document %d: %s", a.ClusterType.Name, a.Target.Name, f.Name, object.Document, why)})
 			}
 			if object.Identified() {
@@ -170,7 +168,7 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 			}
 		}
 	})
-	all := found{defects: map[defect]*examples{}, unserved: map[unservedVersion]bool{}}
+	all := newFound()
 	count := 0
 	for n := range rendered {
 		count += len(rendered[n].objects.hashes)
@@ -186,8 +184,8 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 				continue
 			}
 		}
-		for _, f := range rendered[n].objects.defects {
-			all.add(f.defect, 1, f.line)
+		for _, s := range rendered[n].objects.strays {
+			all.add(s.by, 1, s.line)
 		}
 		for _, u := range rendered[n].objects.unserved {
 			all.unserved[u] = true
@@ -207,11 +205,12 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 	return all
 }
 
-func (all *found) add(d defect, count int, lines ...string) {
-	e := all.defects[d]
+// add adds strays that a template renders.
+func (all *found) add(by *fleet.Template, count int, lines ...string) {
+	e := all.strays[by]
 	if e == nil {
 		e = &examples{}
-		all.defects[d] = e
+		all.strays[by] = e
 	}
 	e.count += count
 	e.lines = append(e.lines, lines[:min(len(lines), problem.MaxListed-len(e.lines))]...)
@@ -296,14 +295,13 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 		by, other *fleet.Template
 		self      bool
 	}
-	defects, pairs := found{defects: map[defect]*examples{}}, map[pair][]*collision{}
-	var invalid []invalidFile
-	unserved := map[unservedVersion]bool{}
+	all := newFound()
+	pairs := map[pair][]*collision{}
 	for _, folder := range folders {
-		maps.Copy(unserved, folder.unserved)
-		invalid = append(invalid, folder.invalid...)
-		for d, e := range folder.defects {
-			defects.add(d, e.count, e.lines...)
+		maps.Copy(all.unserved, folder.unserved)
+		all.invalid = append(all.invalid, folder.invalid...)
+		for by, e := range folder.strays {
+			all.add(by, e.count, e.lines...)
 		}
 		for k := range folder.collisions {
 			c := &folder.collisions[k]
@@ -311,22 +309,22 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 			pairs[key] = append(pairs[key], c)
 		}
 	}
-	for d, e := range defects.defects {
+	for by, e := range all.strays {
 		p := problem.Problem{Severity: problem.Warning, Summary: "Rendered objects outside of their namespace"}
 		if more := e.count - len(e.lines); more > 0 {
 			e.lines = append(e.lines, fmt.Sprintf("and %d more", more))
 		}
 		p.Detail = "These objects belong to an assignment and are not in its namespace. Set metadata.namespace to " +
 			"{{ .Namespace }}:\n" + problem.IndentedList(e.lines, len(e.lines))
-		problems = append(problems, fleet.ProblemOf(d.by, p))
+		problems = append(problems, fleet.ProblemOf(by, p))
 	}
-	for key, all := range pairs {
-		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(f, key.other, all)))
+	for key, collisions := range pairs {
+		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(f, key.other, collisions)))
 	}
-	if len(unserved) > 0 {
-		problems = append(problems, unservedProblem(unserved))
+	if len(all.unserved) > 0 {
+		problems = append(problems, unservedProblem(all.unserved))
 	}
-	return append(problems, invalidProblems(f, invalid)...)
+	return append(problems, invalidProblems(f, all.invalid)...)
 }
 
 // collisionProblem reports collisions of objects. All of them are between the same two templates, or between two files
