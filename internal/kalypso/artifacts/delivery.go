@@ -17,6 +17,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 var (
@@ -145,10 +146,7 @@ func (d *Delivery) changes(clusterTypes []string) (repo string, changes map[stri
 // does.
 func (d *Delivery) files(clusterTypes []string) (map[string][]file, error) {
 	part := d.snapshot.Fork() // its files can be freed
-	folders := make([]string, len(clusterTypes))
-	for i, clusterType := range clusterTypes {
-		folders[i] = d.at.Join(clusterType)
-	}
+	folders := lists.Map(clusterTypes, d.at.Join)
 	if err := part.Load(folders...); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package artifacts
 import (
 	"errors"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Errors are errors of several folders. Nil errors are left out.
@@ -29,11 +31,7 @@ func join(errs ...error) error {
 
 // Error implements error.
 func (e Errors) Error() string {
-	texts := make([]string, len(e))
-	for i, err := range e {
-		texts[i] = err.Error()
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(lists.Map(e, error.Error), "\n")
 }
 
 // Unwrap returns the errors.

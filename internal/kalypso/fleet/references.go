@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -127,10 +128,7 @@ func (m *missingTemplate) problem(name, others string) problem.Problem {
 }
 
 func (f *Fleet) templateNames() string {
-	names := make([]string, 0, len(f.Templates))
-	for _, t := range f.Templates {
-		names = append(names, fmt.Sprintf("%q", unknown.Display(t.Name)))
-	}
+	names := lists.Map(f.Templates, func(t *Template) string { return fmt.Sprintf("%q", unknown.Display(t.Name)) })
 	if len(names) == 0 {
 		return "(there are none)"
 	}

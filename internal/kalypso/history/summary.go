@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,11 +29,7 @@ func Summary(changes []InstanceChange) string {
 			clusters[m.Cluster] = true
 		}
 	}
-	lines := make([]line, 0, len(counts))
-	for l := range counts {
-		lines = append(lines, l)
-	}
-	slices.SortFunc(lines, func(a, b line) int {
+	lines := slices.SortedFunc(maps.Keys(counts), func(a, b line) int {
 		return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to),
 			cmp.Compare(a.state, b.state))
 	})

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 var (
@@ -70,15 +72,7 @@ func message(body []byte) string {
 
 // textOf joins the messages of a registry. The details of an error may be of any form and size.
 func textOf(all errcode.Errors) string {
-	var texts []string
-	for _, one := range all {
-		text := one.Message
-		if text == "" {
-			text = one.Code
-		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, "; ")
+	return strings.Join(lists.Map(all, func(e errcode.Error) string { return cmp.Or(e.Message, e.Code) }), "; ")
 }
 
 func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {

@@ -141,10 +141,8 @@ func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Des
 	if err != nil {
 		return err
 	}
-	var trees []plumbing.Hash
-	for _, name := range r.ClusterTypes {
-		trees = append(trees, folders[name]) // zero if people removed the folder
-	}
+	// The hash is zero if people removed the folder.
+	trees := lists.Map(r.ClusterTypes, func(name string) plumbing.Hash { return folders[name] })
 	if err := s.snapshot.LoadTrees(trees); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Marshal returns o as a Kalypso document. It sorts the keys and omits empty values.
@@ -37,11 +38,8 @@ func documentOf(o fleet.Object) any {
 		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType},
 			clusterTypeAnnotations(o))
 	case *fleet.Template:
-		spec := templateSpec{Type: o.Type, ContentType: o.ContentType, Manifests: []manifestYAML{}}
-		for _, manifest := range o.Manifests {
-			spec.Manifests = append(spec.Manifests, manifestYAML(manifest))
-		}
-		return write(o, spec, templateAnnotations(o))
+		manifests := lists.Map(o.Manifests, func(text string) manifestYAML { return manifestYAML(text) })
+		return write(o, templateSpec{o.Type, o.ContentType, manifests}, templateAnnotations(o))
 	case *fleet.Config:
 		return configOutput{"v1", o.Kind(), metaOf(o, nil), o.Data}
 	case *fleet.ConfigSchema:
@@ -54,12 +52,10 @@ func documentOf(o fleet.Object) any {
 			selectorSpec{LabelSelector: o.ClusterTypes},
 		}, policyAnnotations(o))
 	case *fleet.Workload:
-		spec := workloadSpec{DeploymentTargets: []targetSpec{}, ConfigSchemas: o.ConfigSchemas}
-		for _, t := range o.Targets {
-			spec.DeploymentTargets = append(spec.DeploymentTargets,
-				targetSpec{t.Name, t.Labels, t.Environment, t.Manifests, t.ConfigSchemas})
-		}
-		return write(o, spec, workloadAnnotations(o))
+		targets := lists.Map(o.Targets, func(t fleet.Target) targetSpec {
+			return targetSpec{t.Name, t.Labels, t.Environment, t.Manifests, t.ConfigSchemas}
+		})
+		return write(o, workloadSpec{targets, o.ConfigSchemas}, workloadAnnotations(o))
 	case *fleet.WorkloadRegistration:
 		var spec workloadRegistrationSpec
 		spec.Workload.Repo, spec.Workload.Branch, spec.Workload.Path = o.Repo, o.Branch, o.Path

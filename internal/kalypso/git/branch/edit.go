@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // File is a file of a [FolderContent].
@@ -62,10 +63,7 @@ var ErrOverlap = errors.New("overlaps another path of the same edit")
 // check rejects paths that Git cannot store, and paths that overlap.
 func (e *Edit) check() error {
 	var errs []error
-	var written []string
-	for _, f := range e.Folders {
-		written = append(written, f.Path)
-	}
+	written := lists.Map(e.Folders, func(f FolderContent) string { return f.Path })
 	written = append(written, slices.Sorted(maps.Keys(e.Files))...)
 	for _, p := range slices.Concat(written, e.Remove) {
 		if names, err := splitPath(p); err != nil {

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -274,6 +273,3 @@ func (c *Client) roundTripper(with *servertls.Config) *http.Transport {
 	c.transports[with] = t
 	return t
 }
-
-// sizedRequest returns a buffered request with its size.
-func sizedRequest(b *bytes.Buffer) (io.Reader, int64) { return b, int64(b.Len()) }

@@ -32,8 +32,7 @@ func (rd *Reader) fetchV0(want FetchRequest, haves []plumbing.Hash, into Objects
 	if err != nil {
 		return err
 	}
-	body, size := sizedRequest(request)
-	answer, err := rd.s.exchange(body, size, true)
+	answer, err := rd.s.exchange(request, int64(request.Len()), true)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,7 @@ func (rd *Reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 	writePacket(&b, "ref-prefix HEAD")
 	writePacket(&b, "ref-prefix %s", prefix)
 	writeFlush(&b)
-	request, size := sizedRequest(&b)
-	answer, err := rd.s.exchange(request, size, false)
+	answer, err := rd.s.exchange(&b, int64(b.Len()), false)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +77,7 @@ func (rd *Reader) fetchV2(want FetchRequest, haves []plumbing.Hash, into Objects
 	}
 	writePacket(&b, "done")
 	writeFlush(&b)
-	request, size := sizedRequest(&b)
-	answer, err := rd.s.exchange(request, size, false)
+	answer, err := rd.s.exchange(&b, int64(b.Len()), false)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
@@ -63,7 +64,6 @@ type contents struct {
 func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 	all := make([]*contents, len(locations))
 	byRepo := map[string][]*contents{}
-	var order []string
 	for i, p := range locations {
 		c := &contents{text: map[string]string{}, tooLarge: map[string]int64{}}
 		all[i] = c
@@ -75,13 +75,11 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 			continue
 		}
 		key := giturl.AddressKey(c.location.Repo)
-		if byRepo[key] == nil {
-			order = append(order, key)
-		}
 		byRepo[key] = append(byRepo[key], c)
 	}
-	parallel.Limited(len(order), cap(r.slots), func(i int) {
-		key := order[i]
+	keys := sortedKeys(byRepo)
+	parallel.Limited(len(keys), cap(r.slots), func(i int) {
+		key := keys[i]
 		select {
 		case r.slots <- struct{}{}:
 			defer func() { <-r.slots }()
@@ -175,10 +173,7 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 
 // readSnapshot reads folders of one commit: first all trees, then all ignore files, then all other files.
 func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
-	var folders []string
-	for _, c := range asked {
-		folders = append(folders, c.location.Path)
-	}
+	folders := lists.Map(asked, func(c *contents) string { return c.location.Path })
 	if err := snapshot.Load(folders...); err != nil {
 		return err
 	}

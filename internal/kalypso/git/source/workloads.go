@@ -179,7 +179,10 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 		if commit := f.Pins[reg.Name]; commit != "" {
 			v.location.Commit, v.pinned = commit, true
 		}
-		v.problems = append(v.problems, v.validationProblems(reg.Validate())...)
+		for _, p := range fromFleetProblems(v.location, reg.Name, reg.Validate()) {
+			p.File, p.Line = "", 0 // they are those of the registration, not of a file in its folder
+			v.problems = append(v.problems, p)
+		}
 		if at, err := giturl.Parse(reg.Repo); err == nil && at.IsLocal() && !f.AllowLocal {
 			v.problems = append(v.problems, v.problem("Local repo in a registration", localRepo))
 		}
@@ -225,17 +228,6 @@ func joinNames(set map[string]*registrationResult) string {
 
 func (v *registrationResult) problem(summary, detail string) Problem {
 	return Problem{Registration: v.registration.Name, Location: v.location, Summary: summary, Detail: detail}
-}
-
-// validationProblems converts the problems of the registration itself.
-func (v *registrationResult) validationProblems(ps problem.Problems) Problems {
-	var fs Problems
-	for _, p := range ps {
-		f := v.problem(p.Summary, fmt.Sprintf("WorkloadRegistration %q: %s", v.registration.Name, p.Detail))
-		f.Severity = p.Severity
-		fs = append(fs, f)
-	}
-	return fs
 }
 
 // readRegistrations reads the registrations that have no error.

@@ -20,6 +20,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -170,10 +171,7 @@ func (l *log) freeName(f *file) string {
 
 // parse reads files, oldest first.
 func (l *log) parse(references []reference) ([]*file, error) {
-	var names []string
-	for _, r := range references {
-		names = append(names, r.path)
-	}
+	names := lists.Map(references, func(r reference) string { return r.path })
 	texts, err := l.snapshot.ReadFiles(names)
 	if err != nil {
 		return nil, err

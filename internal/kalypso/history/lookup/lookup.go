@@ -14,6 +14,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -131,17 +132,16 @@ func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branc
 		return nil, err
 	}
 	defer snapshot.Close()
-	chain, _, err := firstParents(snapshot)
-	var commits []history.Source
-	for _, c := range chain {
-		commits = append(commits, history.Source{Hash: c.Hash.String(), Time: c.When})
-	}
-	return commits, err
+	chain, _, _, err := commitsOf(snapshot)
+	return lists.Map(chain, func(c gitbranch.Commit) history.Source {
+		return history.Source{Hash: c.Hash.String(), Time: c.When}
+	}), err
 }
 
-// commitsOf returns the commits along first parents, as [firstParents] does, and a function that finds the changed
-// objects that the message of a commit names. The host writes the message of a merge commit, so the function reads the
-// message of the merged commit instead.
+// commitsOf returns the commits along first parents, newest first, and whether the last one has no parent. It returns
+// no commits if the branch does not exist. It also returns a function that finds the changed objects that the message
+// of a commit names. The host writes the message of a merge commit, so the function reads the message of the merged
+// commit instead.
 func commitsOf(snapshot *gitbranch.Snapshot) (
 	chain []gitbranch.Commit, whole bool, objects func(gitbranch.Commit) []string, err error,
 ) {
@@ -161,13 +161,4 @@ func commitsOf(snapshot *gitbranch.Snapshot) (
 		}
 		return found
 	}, err
-}
-
-// firstParents returns the commits along first parents, newest first, and whether the last one has no parent. It
-// returns no commits if the branch does not exist.
-func firstParents(snapshot *gitbranch.Snapshot) (chain []gitbranch.Commit, whole bool, err error) {
-	if snapshot.Commit.IsZero() {
-		return nil, true, nil
-	}
-	return snapshot.History().FirstParents(MaxCommits)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,20 +90,11 @@ func numbersOf(version Text) []int {
 	return all
 }
 
+// compareNumbers compares the numbers of versions. A missing number is 0.
 func compareNumbers(a, b []int) int {
-	for i := range max(len(a), len(b)) {
-		var x, y int
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		if x != y {
-			return cmp.Compare(x, y)
-		}
-	}
-	return 0
+	n := max(len(a), len(b))
+	padded := func(numbers []int) []int { return append(numbers, make([]int, n-len(numbers))...) }
+	return slices.Compare(padded(a), padded(b))
 }
 
 // comparePre compares versions with the same numbers: a pre-release is older than the release. The order of two

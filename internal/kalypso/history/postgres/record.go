@@ -299,18 +299,13 @@ func (p *present) observation() *observation.Observation {
 	return o
 }
 
-func orNull(text string) *string {
-	if text == "" {
+// orNull returns nil for an empty text, and for an unknown time.
+func orNull[T string | time.Time](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &text
-}
-
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+	return &v
 }
 
 func value(text *string) string {

@@ -287,19 +287,15 @@ func fileEntry(f render.File, h *gitobject.Hasher) entry {
 }
 
 // FolderHash returns the hash of a Git tree that contains only these folders, as [Tree.Hash] does.
-func FolderHash(folders map[string]Hash) Hash {
-	entries := make([]entry, 0, len(folders))
-	for name, hash := range folders {
-		entries = append(entries, folderEntry(name, hash))
-	}
-	return gitobject.NewHasher().Tree(entries)
-}
+func FolderHash(folders map[string]Hash) Hash { return hashWith(folders) }
 
 // ClusterTypeHash returns the hash of a cluster type's folder that contains the folders of these deployment targets, as
 // [Folder.Hash] does.
-func ClusterTypeHash(targets map[string]Hash) Hash {
-	entries := append(make([]entry, 0, len(targets)+1), readme)
-	for name, hash := range targets {
+func ClusterTypeHash(targets map[string]Hash) Hash { return hashWith(targets, readme) }
+
+// hashWith returns the hash of a tree with these folders and entries.
+func hashWith(folders map[string]Hash, entries ...entry) Hash {
+	for name, hash := range folders {
 		entries = append(entries, folderEntry(name, hash))
 	}
 	return gitobject.NewHasher().Tree(entries)

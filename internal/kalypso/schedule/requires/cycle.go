@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -162,10 +163,7 @@ func (g *graph) shortestCycle(all []int32) []int32 {
 
 // text shows the cycle as a → b → a.
 func (c *cycle) text(targets []*fleet.DeploymentTarget) string {
-	var names []string
-	for _, t := range c.path {
-		names = append(names, targets[t].Name)
-	}
+	names := lists.Map(c.path, func(t int32) string { return targets[t].Name })
 	const most = problem.MaxListed
 	if more := len(names) - most; more > 0 {
 		names = append(append(names[:most-1:most-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])

@@ -3,6 +3,7 @@ package requires
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -33,12 +34,7 @@ func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 			r.about[x.graph.targets[t].Name] = true
 		}
 	}
-	names := make([]string, 0, len(r.about))
-	for name := range r.about {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	r.explanation = explain.About(ctx, x.fleet, x.schedule, names...)
+	r.explanation = explain.About(ctx, x.fleet, x.schedule, slices.Sorted(maps.Keys(r.about))...)
 	return r
 }
 
