@@ -150,14 +150,14 @@ func TestPromotionWorkflow(t *testing.T) {
 	}
 }
 
-// The README and the first guide say what to do while the provider is not in a registry, before the step terraform
+// The README and the first guide say what to do until the provider is in a registry, before the step terraform
 // init. make test-install does it.
 func TestDocsNotInRegistry(t *testing.T) {
 	for _, file := range []string{"../../README.md", "../../docs/guides/first-fleet.md"} {
 		text := strings.Join(strings.Fields(acc.ReadFile(t, file)), " ")
-		before, advice, found := strings.Cut(text, "While the provider is not in a registry,")
+		before, advice, found := strings.Cut(text, "Until the provider is in a registry,")
 		if !found || strings.Contains(before, "terraform init") {
-			t.Errorf("%s does not say what to do while the provider is not in a registry, before it runs terraform init", file)
+			t.Errorf("%s does not say what to do until the provider is in a registry, before it runs terraform init", file)
 		}
 		advice = advice[:min(len(advice), 300)]
 		for _, want := range []string{"`make install`", "`terraform init`"} {

@@ -65,7 +65,7 @@ func TestAccComparison(t *testing.T) {
 	r.ExpectEmptyPlan()
 	var page string
 	r.Output("page", &page)
-	for _, text := range []string{"What differs", "REGION", "west", "east", "new-web"} {
+	for _, text := range []string{"Differences", "REGION", "west", "east", "new-web"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %q", text)
 		}

@@ -376,7 +376,7 @@ func TestAccPromotionBadInput(t *testing.T) {
 			says: []string{"Wrong type", "a list of names, or a map"}},
 		"renewed_within without a soak": {rules: []any{"after", after("stage", "renewed_within", "1h")},
 			says: []string{"Missing soak", "renewed_within says how often"}},
-		"a blank hold": {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold says why"}},
+		"a blank hold": {rules: []any{"hold", " "}, says: []string{"Missing reason", "hold is blank"}},
 		"a short commit": {rules: []any{"approved", []string{"abc"}}, says: []string{"Invalid commit",
 			"full commit hash"}},
 		"an invalid duration": {rules: []any{"dwell", "4 hours"}, says: []string{"Invalid duration"}},

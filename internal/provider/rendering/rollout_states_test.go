@@ -470,6 +470,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 			r.Apply()
 			r.ExpectEmptyPlan()
 			back := reviewed.expectPulls("merged", "merged", "open")
+			back.Updated = open.Updated // each edit changes it
 			if diff := cmp.Diff(open, back); diff != "" {
 				t.Errorf("the pull request without the mark (-before +now):\n%s", diff)
 			}

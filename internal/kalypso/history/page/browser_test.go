@@ -351,7 +351,7 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 	has("rowheader", "checkout-api")
 	has("searchbox", "Name")
 	has("combobox", "Cluster type")
-	has("checkbox", "versions differ")
+	has("checkbox", "Only different versions")
 	has("image", "46 current, 2 failed, 1 missing, 1 offline")
 	has("image", "prod: 8 deliveries, 1 failed")
 	has("DisclosureTriangleGrouped", "1.7.4 ×15 20 Nov failed 2 behind")
