@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -13,16 +14,17 @@ type changedFolder struct {
 }
 
 // If more than manyTrees trees are missing, and their parents contain few other trees, the parents' whole subtrees are
-// fetched. If the missing trees have at most fewTrees subfolders, their whole subtrees are fetched too, which saves a
-// round trip.
-const (
-	manyTrees = 256
-	fewTrees  = 1024
-)
+// fetched.
+const manyTrees = 256
+
+// maxResent is the size in bytes of files that are sent again, although the branch may have some of them. To send them
+// takes less time than the round trip that finds out.
+const maxResent = 256 << 10
 
 // changedFolders finds the folders of the edit that differ from the branch, and their differing subfolders, level by
 // level. It leaves out folders that are [FolderContent.Stored]. It also fetches the trees of these folders on the
-// branch, so that the objects in them are not packed again.
+// branch, so that the objects in them are not packed again. See
+// maxResent for the exception.
 func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 	var all []FolderContent
 	var level []changedFolder
@@ -59,26 +61,42 @@ func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 func (c commitBuilder) fetchLevel(
 	level []changedFolder, above []plumbing.Hash, children int,
 ) ([]plumbing.Hash, error) {
-	var wants, missing []plumbing.Hash
-	within := 0 // desired subfolders of the missing folders
-	objects := c.onto.objects
+	small, err := areSmall(level)
+	if err != nil {
+		return nil, err
+	}
+	var wants []plumbing.Hash
 	for _, d := range level {
-		wants = append(wants, d.old)
-		if _, here := objects.store[d.old]; !here && !d.old.IsZero() {
-			missing, within = append(missing, d.old), within+len(d.Folders)
+		if !d.old.IsZero() && !(small && len(d.Folders) == 0) {
+			wants = append(wants, d.old)
 		}
 	}
-	var err error
-	switch {
-	case len(wants) > manyTrees && 4*len(wants) > children:
-		err = objects.fetchSubtrees(above)
-	case within > 0 && within <= fewTrees:
-		err = objects.fetchSubtrees(missing)
+	if len(wants) > manyTrees && 4*len(wants) > children {
+		err = c.onto.objects.fetchSubtrees(above)
 	}
 	if err == nil {
-		err = objects.fetch(slices.Clone(wants), filterAll)
+		err = c.onto.objects.fetch(slices.Clone(wants), filterAll)
 	}
 	return wants, err
+}
+
+// areSmall reports whether the folders without subfolders that replace others have at most maxResent bytes together.
+func areSmall(level []changedFolder) (bool, error) {
+	size := 0
+	for _, d := range level {
+		if d.old.IsZero() || len(d.Folders) > 0 || d.Files == nil {
+			continue
+		}
+		for file, err := range d.Files {
+			if err != nil {
+				return false, fmt.Errorf("folder %s: %w", quote(d.Path), err)
+			}
+			if size += len(file.Content); size > maxResent {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // changedSubfolders returns the subfolders that differ, and the number of entries of their parents on the branch.
