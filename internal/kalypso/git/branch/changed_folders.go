@@ -67,7 +67,7 @@ func (c commitBuilder) fetchLevel(
 	}
 	var wants []plumbing.Hash
 	for _, d := range level {
-		if !d.old.IsZero() && !(small && len(d.Folders) == 0) {
+		if !d.old.IsZero() && (!small || len(d.Folders) > 0) {
 			wants = append(wants, d.old)
 		}
 	}
