@@ -1,4 +1,5 @@
-// Package provider is the Terraform provider: it converts, calls the domain, reports and saves.
+// Package provider is the Terraform provider: it converts Terraform's values, calls the domain, reports its problems
+// and saves its results.
 package provider
 
 import (

@@ -35,7 +35,7 @@ func TestValueBounds(t *testing.T) {
 		{"more aliases than YAML allows, taken as text", laughs, ""},
 		{"few aliases", "a: &a {b: 1}\nc: [*a, *a]", ""},
 		{"deep lists", strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested more than 100 levels deep"},
-		{"deeper lists", strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "nested more than 100 levels deep"},
+		{"very deep lists", strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "nested more than 100 levels deep"},
 		{"too deep for YAML, taken as text", strings.Repeat("[", 200_000), ""},
 		{"deep maps", strings.Repeat("{a: ", 200) + strings.Repeat("}", 200), "nested more than 100 levels deep"},
 		{"deep blocks", strings.Repeat("- ", 200) + "x", "nested more than 100 levels deep"},

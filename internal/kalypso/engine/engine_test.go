@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 		{"a template that does not parse", changes(parses), []string{"Template does not parse"}, configured},
 		{"values that violate a schema", changes(refuses), []string{"Values violate their schema"}, configured},
 		{"a broken schema", changes(schema), []string{"Invalid JSON Schema"}, "decided"},
-		{"two objects with one name", changes(twice), []string{"Duplicate object"}, "decided"},
+		{"two objects with the same name", changes(twice), []string{"Duplicate object"}, "decided"},
 		{"a namespace that is too long", changes(long), []string{"Invalid namespace"}, "decided"},
 		{"one problem of each stage", changes(twice, schema, refuses, long, parses), []string{
 			"Duplicate object", "Invalid JSON Schema",

@@ -42,8 +42,8 @@ const (
 	IssuesPage      = 100
 )
 
-// MaxIssueTitle and MaxIssueBody are the maximum lengths of the title and the body of an issue, in UTF-16 units. They
-// are the smallest maximum lengths of all hosts.
+// MaxIssueTitle and MaxIssueBody are the maximum lengths of the title and the body of an issue, in UTF-16 units. Every
+// host accepts at least these lengths.
 const (
 	MaxIssueTitle = 125
 	MaxIssueBody  = 65536

@@ -41,7 +41,7 @@ type Reason struct {
 	Summary     string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that was rolled back. It must not be promoted again without an approval.
 	RolledBack string `json:"rolled_back,omitempty"`
-	// By is [ByRollback] after an automatic rollback; "": gates or people decided.
+	// By is [ByRollback] after an automatic rollback. It is empty if gates or people decided.
 	By string `json:"by,omitempty"`
 	// Unsettled says that the environment has not succeeded since an automatic rollback. Until it
 	// succeeds, it is not rolled back again: a single broken cluster would roll it back through its whole history.

@@ -43,7 +43,7 @@ func TestInput(t *testing.T) {
 		"no scheme":      {argument: "repository", value: "fleet", says: []string{"begins with oci://", at("repository")}},
 		"https":          {argument: "repository", value: "https://acme.io/a", says: []string{"begins with oci://"}},
 		"plain http": {argument: "repository", value: "http://acme.io/a",
-			says: []string{"plain http is only for", at("repository")}},
+			says: []string{"plain http is allowed only for", at("repository")}},
 		"host without a name": {argument: "repository", value: "oci://acme.io", says: []string{"does not name a repository"}},
 		"trailing slash": {argument: "repository", value: "oci://acme.io/a/",
 			says: []string{"does not name a repository"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -195,7 +196,8 @@ func (r *ociArtifacts) publish(
 	plan.setArtifacts(now)
 	if changed := changedDigests(planned.Artifacts, plan.Artifacts); len(changed) > 0 {
 		diags.AddAttributeError(path.Root("repository"), "The registry lost artifacts during the apply", fmt.Sprintf(
-			"The plan found the manifests of %s, and the apply did not: it uploaded new ones. Apply again.", changed))
+			"The plan found the manifests of %s, but the apply did not find them and uploaded new ones. Apply again.",
+			strings.Join(changed, ", ")))
 	}
 	return now
 }

@@ -99,7 +99,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 			},
 		),
 	)
-	d.ExpectError([]string{"A source can't be used", "the answer lacks a page"}, "plan", "-no-color")
+	d.ExpectError([]string{"A source can't be used", "the answer is incomplete"}, "plan", "-no-color")
 
 	d.azure(s, "canary-wrong")
 	d.ExpectError([]string{"rejects the credential"}, "plan", "-no-color")

@@ -375,7 +375,7 @@ func closed(schema map[string]any) any {
 	return schema
 }
 
-// checkDefinitions validates objects by their definitions, and returns the number of objects that it has validated.
+// checkDefinitions validates objects against their definitions, and returns how many it validated.
 func checkDefinitions(t *testing.T, definitions map[string]*jsonschema.Schema, objects []map[string]any) (checked int) {
 	t.Helper()
 	for _, object := range objects {

@@ -71,7 +71,7 @@ func (s *statusRoot) changes() {
 // A status is created, planned without changes, updated in place, imported and corrected after drift. A new commit or
 // context is an update too: nothing is replaced, and the old status stays. New timeouts set no status. A destroy leaves
 // the status on the commit.
-func TestAccCommitStatusLife(t *testing.T) {
+func TestAccCommitStatusLifecycle(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
 	s.set("repo", s.on.URL+".git")

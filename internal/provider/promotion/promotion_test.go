@@ -189,7 +189,7 @@ func (p *promotionRoot) run() promotionOutput {
 	return seen
 }
 
-// decision returns the decision of the last apply.
+// decision returns the decision of the last run: if people merge, the decision before the merge.
 func (p *promotionRoot) decision() (seen promotionOutput) {
 	p.T.Helper()
 	if p.proposed != nil {

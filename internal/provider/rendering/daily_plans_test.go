@@ -76,7 +76,7 @@ func TestAccDailyPlans(t *testing.T) {
 				"stack: observability", "purpose: performance-test"),
 			policy: edit(policy, "size: large", "region: west-us"),
 		}, ""},
-		{"split", map[string]string{
+		{"split type", map[string]string{
 			large: edit(large, "name: large", "name: large-a"),
 			"cluster-types/west-us/large/large-b-cluster-type.yaml": edit(large, "name: large", "name: large-b"),
 		}, "  large → large-a\n"},

@@ -90,9 +90,9 @@ func TestAccPullRequestMergedWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestAccPullRequestCreateWaits: a create that waits in vain names the pull request that it leaves open. The plan of
+// TestAccPullRequestWaitTimesOut: a create that waits in vain names the pull request that it leaves open. The plan of
 // the next create names this pull request again, and the create continues with it.
-func TestAccPullRequestCreateWaits(t *testing.T) {
+func TestAccPullRequestWaitTimesOut(t *testing.T) {
 	t.Parallel()
 	r := newReviewed(t)
 	r.delivery("wait_for_merge", true)

@@ -221,7 +221,7 @@ func TestAccRenderingKilled(t *testing.T) {
 		t.Error("the apply was killed after it wrote the state")
 	}
 	r.expectCommits(0)
-	// The same for an update, here with one more cluster type, and for a move.
+	// An update, here with one more cluster type, and a move are also recognized after a kill.
 	r.Set("types", []string{"large", "small", "drone"})
 	r.Set("value", "2")
 	kill()

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Certificates are the texts of a configuration, in PEM format. Empty fields are not set.
+// Certificates contains the certificates and the key of a configuration, in PEM format. An empty field is not set.
 type Certificates struct {
 	Authorities string // trusted in addition to the system's roots
 	Client      string // the client certificate, followed by intermediate certificates

@@ -138,8 +138,9 @@ func (f *Failed) Error() string { return fmt.Sprintf("over the proxy %s: %s", f.
 
 func (f *Failed) Unwrap() error { return f.Err }
 
-// Name returns the error of a request. If proxyOf returns a proxy for the request, the error is a [Failed]. Use it for
-// a shared transport, which [Configure] must not change. A nil proxyOf means the variables as Go first read them.
+// Name returns the error of a request, as a [Failed] if proxyOf returns a proxy for it. Use it with a shared transport,
+// which [Configure] must not change. If proxyOf is nil, [http.ProxyFromEnvironment] decides, which reads the
+// environment variables only once.
 func Name(proxyOf func(*http.Request) (*url.URL, error), req *http.Request, err error) error {
 	if proxyOf == nil {
 		proxyOf = http.ProxyFromEnvironment

@@ -187,7 +187,7 @@ func (r *Root) ExpectNoChanges() {
 	}
 }
 
-// stateFile is the part of Terraform's state that tests read. To read the file is faster than to run terraform show or
+// stateFile is the part of Terraform's state that tests read. Reading the file is faster than running terraform show or
 // terraform output.
 type stateFile struct {
 	Outputs   map[string]struct{ Value json.RawMessage }

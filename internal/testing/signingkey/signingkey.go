@@ -143,7 +143,7 @@ func armoured(t testing.TB, kind string, content []byte) string {
 	return text.String()
 }
 
-// SignHead replaces the newest commit of a branch by the same commit with a signature, and returns the new commit.
+// SignHead replaces the newest commit of a branch with a signed copy, and returns the copy's hash.
 func (k Key) SignHead(t testing.TB, repo, branch string) string {
 	t.Helper()
 	text := gitserver.Git(t, repo, "cat-file", "commit", branch)

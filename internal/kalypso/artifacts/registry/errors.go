@@ -21,7 +21,8 @@ var (
 	// ErrNoCredential means that a registry requires a credential, and there is none for it.
 	ErrNoCredential = errors.New("there is no credential for the registry")
 	// ErrPlainHTTP means that a registry does not use https, which only one on this machine may do.
-	ErrPlainHTTP = errors.New("the server does not speak https; plain http is only for a registry on this machine")
+	ErrPlainHTTP = errors.New(
+		"the server does not support https; plain http is allowed only for a registry on this machine")
 	// errDocker means that no credential can be read from Docker's config file.
 	errDocker = errors.New("the config file of Docker, or a credential helper that it names, can't be used")
 )

@@ -24,8 +24,8 @@ func ParseRepository(url string) (Repository, error) {
 	switch {
 	case strings.HasPrefix(strings.ToLower(url), "http://"):
 		return Repository{}, errors.New(
-			"a repository begins with oci://, which connects over https; plain http is only for a registry on this machine, " +
-				"such as oci://localhost:5000/fleet/dev")
+			"a repository begins with oci://, which connects over https; plain http is allowed only for a registry on " +
+				"this machine, such as oci://localhost:5000/fleet/dev")
 	case !isOCI:
 		return Repository{}, errors.New("a repository begins with oci://, such as oci://registry.acme.io/fleet/dev")
 	case strings.Contains(host, "@"):

@@ -47,7 +47,7 @@ var (
 		"the registry refers to another server; neither the content nor the credential was sent there")
 	errRealm = errors.New(
 		"the registry names a token server without https; no credential was sent there")
-	errStorage = errors.New("the registry redirects to a storage without https; no request was sent there")
+	errStorage = errors.New("the registry redirects to a storage server without https; no request was sent there")
 )
 
 // RoundTrip implements [http.RoundTripper].

@@ -133,9 +133,9 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that a key makes the same documents each time, and rejects a document that was changed, that
-// another key signed, or that is about another artifact.
-func TestDocuments(t *testing.T) {
+// TestSignedDocuments checks that a key makes the same documents each time, and rejects a document that was changed,
+// that another key signed, or that is about another artifact.
+func TestSignedDocuments(t *testing.T) {
 	all, others := keys(t), keys(t)
 	parse := func(key crypto.Signer) *sign.Key {
 		t.Helper()

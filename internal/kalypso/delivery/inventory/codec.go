@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// StoredTargets contains all lists of targets of a stored state. A folder has the names of most other folders, so each
+// StoredTargets contains all lists of targets of a stored state. Most folders have targets of the same names, so each
 // name is stored once. Hashes can't be compressed, so they are kept apart.
 type StoredTargets struct {
 	Names []string `json:"names,omitempty"`

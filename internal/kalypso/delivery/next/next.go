@@ -36,8 +36,8 @@ type Next struct {
 	Step *rollout.Step
 	// Complete says that Folders are the fleet's tree.
 	Complete bool
-	// Rollout is the progress of the rollout after the apply; nil: none was begun. NewRollout says that this apply begins
-	// it.
+	// Rollout is the progress of the rollout after the apply. It is nil if no rollout was begun. NewRollout says that
+	// this apply begins it.
 	Rollout    *rollout.StoredProgress
 	NewRollout bool
 	// Withheld says why the pull request that proposes the tree must not be merged now; "": it may be.

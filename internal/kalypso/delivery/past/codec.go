@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
-var errState = errors.New("the state was written in a format that this version does not know")
+var errState = errors.New("the state can't be decoded")
 
 // storedState is the JSON of a state. Its inventories have no targets.
 type storedState struct {

@@ -326,7 +326,8 @@ func (w *world) deleteBranch(name string) {
 // rebase rebases our commit onto a commit of people on top of main, as people do.
 func (w *world) rebase() { w.Helper(); w.rebaseOn("main", true) }
 
-// rebaseOn rebases our commit onto a branch, as people do. If theirs is set, a commit of people is between the two.
+// rebaseOn rebases our commit onto a branch, as people do; if theirs is set, onto a new commit of theirs on top of the
+// branch.
 func (w *world) rebaseOn(branch string, theirs bool) {
 	w.Helper()
 	w.fetch()

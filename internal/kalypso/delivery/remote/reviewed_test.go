@@ -68,7 +68,7 @@ func newReviewed(t *testing.T) *reviewed {
 	return r
 }
 
-// newReviewedOn returns a rendering on the branch dev of a repo on any host.
+// newReviewedOn returns a rendering on the branch dev of the repo at url, which is on host.
 func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, url string) *reviewed {
 	t.Helper()
 	r := &reviewed{T: t, ctx: t.Context(), value: "1"}

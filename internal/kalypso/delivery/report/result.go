@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Result returns warnings about work that the apply left undone, and about actions of people meanwhile.
+// Result returns warnings about work that the apply left undone, and about what people did during the apply.
 func Result(r *remote.Result) (ps problem.Problems) {
 	if r.Action == delivery.Keep || r.Action == delivery.Nothing {
 		return nil

@@ -61,8 +61,8 @@ func connect(config Config, scope Scope) (*client, error) {
 	return g, nil
 }
 
-// errPage means that a page of the answer is missing, so the answer can't be used.
-var errPage = errors.New("the answer lacks a page")
+// errIncomplete means that rows of the answer are missing, so the answer can't be used.
+var errIncomplete = errors.New("the answer is incomplete")
 
 // answerPage is a page of an answer, with rows of a type: armresourcegraph.QueryResponse decodes them as any, and each
 // has to be encoded and decoded again.
@@ -106,7 +106,7 @@ func query[T interface{ id() string }](ctx context.Context, g *client, text stri
 		case page.SkipToken == "":
 			return page.complete(read)
 		case len(page.Data) == 0:
-			return fmt.Errorf("%w: an empty page announces more rows", errPage)
+			return fmt.Errorf("%w: an empty page announces more rows", errIncomplete)
 		}
 		request.Options.SkipToken = &page.SkipToken
 		if err := clock.Sleep(ctx, quota); err != nil {
@@ -119,9 +119,9 @@ func query[T interface{ id() string }](ctx context.Context, g *client, text stri
 func (page *answerPage[T]) complete(read int64) error {
 	switch {
 	case page.ResultTruncated == string(armresourcegraph.ResultTruncatedTrue):
-		return fmt.Errorf("%w: it is truncated without a link to the next page", errPage)
+		return fmt.Errorf("%w: it is truncated without a link to the next page", errIncomplete)
 	case page.TotalRecords != nil && read < *page.TotalRecords:
-		return fmt.Errorf("%w: it contains %d of %d rows", errPage, read, *page.TotalRecords)
+		return fmt.Errorf("%w: it contains %d of %d rows", errIncomplete, read, *page.TotalRecords)
 	}
 	return nil
 }
@@ -148,7 +148,8 @@ func readPage[T any](
 		return nil, 0, errors.New("the rows of the answer don't have the format that Azure documents")
 	}
 	if page.Count != nil && int64(len(page.Data)) != *page.Count {
-		return nil, 0, fmt.Errorf("%w: a page announces %d rows and contains %d", errPage, *page.Count, len(page.Data))
+		return nil, 0, fmt.Errorf("%w: a page announces %d rows and contains %d", errIncomplete, *page.Count,
+			len(page.Data))
 	}
 	return page, quotaPause(header), nil
 }

@@ -62,7 +62,8 @@ func (c Config) Check() error {
 	case (c.ClientSecret != "" || c.UseOIDC) && (c.TenantID == "" || c.ClientID == ""):
 		return errors.New("client_secret and use_oidc need tenant_id and client_id")
 	case c.ClientID != "" && c.ClientSecret == "" && !c.UseOIDC:
-		return errors.New("client_id needs client_secret or use_oidc; remove it to use the credential of the environment")
+		return errors.New("client_id needs client_secret or use_oidc; to use the credential from environment variables, " +
+			"a managed identity or az login, remove client_id")
 	}
 	return nil
 }

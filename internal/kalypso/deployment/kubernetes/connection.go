@@ -116,8 +116,8 @@ func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the kubeconfig is given as its content, but %s of it names a file of this machine; embed what the "+
-		"file contains, or set allow_files = true", strings.Join(fields, ", "))
+	return fmt.Errorf("the kubeconfig is passed as text, but it refers to files on this machine: %s; embed the content "+
+		"of the files, or set allow_files = true", strings.Join(fields, ", "))
 }
 
 // embedFiles reads the files that a kubeconfig refers to into it. client-go would read a device without an end. A token

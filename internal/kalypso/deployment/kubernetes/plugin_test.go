@@ -185,14 +185,14 @@ func TestFilesInKubeconfig(t *testing.T) {
 		want       string
 	}{
 		"token file": {kubernetes.Connection{Kubeconfig: withFile},
-			"tokenFile of it names a file"},
+			"refers to files on this machine: tokenFile;"},
 		"token file that is allowed":              {kubernetes.Connection{Kubeconfig: withFile, AllowFiles: true}, ""},
 		"token file, kubeconfig read from a file": {kubernetes.Connection{Kubeconfig: path}, ""},
 		"no files": {kubernetes.Connection{Kubeconfig: good}, ""},
 		"CA and client certificate": {kubernetes.Connection{Kubeconfig: strings.NewReplacer(
 			"token: canary-token", "client-certificate: /canary/a, client-key: /canary/b",
 			"server:", "certificate-authority: /canary/c, server:").Replace(good)},
-			"certificate-authority, client-certificate, client-key of it names a file"},
+			"refers to files on this machine: certificate-authority, client-certificate, client-key;"},
 	} {
 		err := test.connection.Check()
 		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) ||

@@ -54,7 +54,7 @@ type objectEvent struct {
 
 const recordedFolder = "canary"
 
-// recordedRepo returns the URL of a scenario's GitOps repo in its timeline.
+// recordedRepo returns the URL that a scenario's timeline contains for the GitOps repo.
 func recordedRepo(scenario string) string { return "https://git.example.com/" + scenario + "/gitops" }
 
 // renderingOf returns the rendering after the last of the commits.

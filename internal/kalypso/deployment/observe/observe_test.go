@@ -218,8 +218,8 @@ func TestObserveTrees(t *testing.T) {
 	}
 }
 
-// TestObserveAnyText: a source may report any text. The observation contains none with NUL or invalid UTF-8, which a
-// store such as PostgreSQL refuses.
+// TestObserveAnyText: a source may report any text. The observation contains neither NUL nor invalid UTF-8,
+// because a store such as PostgreSQL refuses them.
 func TestObserveAnyText(t *testing.T) {
 	const raw = "a\x00b\xff\x1b[2J\n"
 	files := map[string]string{

@@ -125,7 +125,7 @@ func TestParseFails(t *testing.T) {
 		{"all broken documents", "a: [\n---\nok: 1\n---\n\n\tb: 1\n",
 			[]string{"Document 1 (line 1) can't be read: line 1: did not find expected node content",
 				"Document 3 (line 4) can't be read: line 6: found character that cannot start any token"}},
-		{"one key twice", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
+		{"a duplicate key", "# c\na: 1\na: 2\n", []string{`line 3: key "a" already set in map`}},
 		{"unknown anchor", "a: *b\n", []string{"unknown anchor 'b' referenced"}},
 		{
 			"a document that is no object",

@@ -163,8 +163,8 @@ func (c *Client) findAuth(repo giturl.URL) *auth {
 // sanitize redacts secrets in a text of another program, and turns it into one printable line.
 func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.Redact(text)) }
 
-// askLogin returns the login for a repository without a credential, or the zero value. It sends none over plain HTTP,
-// except to this machine.
+// askLogin asks the login function for the login for a repository. It returns the zero value if there is none, or if
+// the login would go over plain HTTP to another machine.
 func (c *Client) askLogin(ctx context.Context, at giturl.URL, refused Login) (Login, error) {
 	if c.login == nil || at.Ambiguous() || at.Scheme != giturl.SchemeHTTPS && !at.IsLoopback() {
 		return Login{}, nil

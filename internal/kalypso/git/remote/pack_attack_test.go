@@ -55,7 +55,7 @@ func (p *packWriter) bytes() []byte {
 func repeatDelta(size, n int) []byte {
 	d := binary.AppendUvarint(nil, uint64(size))
 	d = binary.AppendUvarint(d, uint64(n)<<16)
-	return append(d, bytes.Repeat([]byte{0x80}, n)...) // copy, from offset 0, the default size
+	return append(d, bytes.Repeat([]byte{0x80}, n)...) // copy the default size (64 KiB) from offset 0
 }
 
 // TestUnpackBoundsDeltas: if the result of a small delta exceeds the limit, no memory is allocated for it.

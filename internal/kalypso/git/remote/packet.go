@@ -58,7 +58,8 @@ func readRawPacket(r *bufio.Reader) (packet, error) {
 	case n <= 2:
 		return packet{kind: flushPacket + packetKind(n)}, nil
 	case n < 4 || n > maxPacket:
-		return packet{}, fmt.Errorf("invalid Git protocol answer: a packet of %d bytes", n)
+		return packet{}, fmt.Errorf("invalid Git protocol answer: a packet of %d bytes; packets have 4 to %d bytes", n,
+			maxPacket)
 	}
 	data := make([]byte, n-4)
 	if _, err := io.ReadFull(r, data); err != nil {

@@ -81,8 +81,9 @@ func (a *authTransport) send(req *http.Request, login Login) (*http.Response, er
 }
 
 // connections returns the connection pool for a request. The certificate authority that is configured for the requested
-// server does not apply to other servers. They need certificates of their own, or a certificate from an authority of
-// the system. The target of a redirect gets a client certificate only if it also gets it without the redirect.
+// server does not apply to other servers: they are verified with the system's authorities and those that are configured
+// for them. A client certificate is presented only for a request that [authTransport.covers] covers, so never after a
+// redirect to another server.
 func (a *authTransport) connections(u *url.URL) http.RoundTripper {
 	to, with := requestedRepo(u), a.with
 	if !a.asked.SameServer(to) {

@@ -52,7 +52,8 @@ func displayURL(url string) string {
 	return at.String()
 }
 
-// key returns the key of an object in manifests. The object is in a file of the location.
+// key returns the key in manifests of an object in a file, or of the whole file if name is empty. For a local
+// directory, the key does not name the location.
 func (p Location) key(file, name string) string {
 	o := p.origin()
 	o.Path, o.Name = file, name

@@ -306,7 +306,8 @@ func (a *foundWorkload) prepare() Problems {
 		if err := configure.CheckSchema(schema); err != nil {
 			ps = append(ps, fleet.ProblemOf(w, problem.Problem{
 				Summary: "Invalid JSON Schema", Err: err,
-				Detail: fmt.Sprintf("Schema %d (its targets' schemas first, then its own): %s", i+1, problem.Sentence(err)),
+				Detail: fmt.Sprintf("Schema %d of the workload, with those of its targets counted first: %s", i+1,
+					problem.Sentence(err)),
 			}))
 		}
 	}

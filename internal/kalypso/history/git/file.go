@@ -138,10 +138,10 @@ func parse(r reference, text []byte) (*file, error) {
 	}
 }
 
-// layout is the name of a file up to the second.
+// layout is the beginning of a file's path below the environment's folder: the time of its record, in seconds.
 const layout = "2006/01/02/150405Z"
 
-// fileName matches the rest of the name of a file.
+// fileName matches the rest of the path.
 var fileName = regexp.MustCompile(`^-[0-9a-f]{12,64}\.jsonl$`)
 
 // reference is a file of an environment, by its name.

@@ -566,7 +566,7 @@ func TestEnvironments(t *testing.T) {
 func second[A, B any](_ A, b B) B { return b }
 
 // The same data gives the same bytes, in any order of versions, runs and problems.
-func TestHTMLDeterministic(t *testing.T) {
+func TestHTMLIsDeterministic(t *testing.T) {
 	histories, states := shop()
 	want, err := htmlOf(histories, states)
 	if err != nil {

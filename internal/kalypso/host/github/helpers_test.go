@@ -105,7 +105,7 @@ func expectError(t *testing.T, err, kind error, said string) {
 	}
 }
 
-// must returns the pull request, or fails the test if there is an error.
+// must returns a function that returns the pull request, or fails the test if there is an error.
 func must(t *testing.T) func(*githost.PullRequest, error) githost.PullRequest {
 	return func(p *githost.PullRequest, err error) githost.PullRequest {
 		t.Helper()

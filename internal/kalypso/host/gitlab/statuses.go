@@ -135,7 +135,7 @@ func (r *statuses) list(ctx context.Context, op, commit string, options gitlab.G
 	return all, resp.NextPage != 0, nil
 }
 
-// maxStatusPages bounds the pages of a list.
+// maxStatusPages limits how many pages of a commit's statuses are read.
 const maxStatusPages = 20
 
 // StatusHistory implements [githost.CommitStatuses].

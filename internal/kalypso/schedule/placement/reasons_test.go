@@ -51,8 +51,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestGeneration: decisions of another generation are ignored.
-func TestGeneration(t *testing.T) {
+// TestDecisionsOfAnotherGeneration: decisions of another generation are ignored.
+func TestDecisionsOfAnotherGeneration(t *testing.T) {
 	f := &Fleet{
 		ClusterTypes: []ClusterType{{Name: "a"}, {Name: "b"}}, Targets: []string{"known", "held"},
 		Policies: []Policy{{Name: "p", ClusterTypes: []int{0, 1}, Targets: []int{0, 1},

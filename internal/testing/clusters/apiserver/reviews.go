@@ -33,7 +33,7 @@ type reviewSpec struct {
 func (reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	var r review
 	if err := json.NewDecoder(req.Body).Decode(&r); err != nil {
-		http.NotFound(w, req) // such as a list of namespaces
+		http.NotFound(w, req) // the request is no review, but for example lists namespaces
 		return
 	}
 	switch {

@@ -110,7 +110,7 @@ type SSHFault struct {
 	Stderr string // the standard error of a command that fails
 }
 
-// Fail adds a fault for the next commands, which takes precedence over earlier ones.
+// Fail adds a fault for the next commands. It takes precedence over earlier faults.
 func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	t.Helper()
 	if f.Times == 0 {

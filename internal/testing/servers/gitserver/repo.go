@@ -91,7 +91,7 @@ func InitBare(t testing.TB) string {
 	return dir
 }
 
-// InitBareAt creates an empty bare repository at a path, as [InitBare] does.
+// InitBareAt does the same as [InitBare], at a given path.
 func InitBareAt(t testing.TB, dir string) {
 	t.Helper()
 	for _, folder := range []string{"hooks", "objects/info", "objects/pack", "refs/heads", "refs/tags"} {
