@@ -54,7 +54,7 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	if err := pullrequest.CheckHost(t.Host(), d.PullRequest); err != nil {
 		return err
 	}
-	if errs := pullrequest.CheckSettings(ctx, t.Host(), t.Target, d.PullRequest); len(errs) > 0 {
+	if errs := pullrequest.CheckSettings(ctx, t.Host(), t.Location.Target, d.PullRequest); len(errs) > 0 {
 		return errors.Join(errs...)
 	}
 	found, err := t.Find(ctx, s.known(d.At))

@@ -122,7 +122,7 @@ func Markdown(c RenderingChange) string {
 	placed := c.policyTargets()
 	lines := c.Lines.markdown(c.MaxLength / 2) // the lists leave them this much
 	for _, l := range detailLevels {
-		w := &writer{RenderingChange: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
+		w := &writer{change: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
 		lists := w.write(placed, "")
 		if c.MaxLength == 0 || length(lists)+length(lines) <= c.MaxLength {
 			if lines != "" && c.MaxLength > 0 {
@@ -137,7 +137,7 @@ func Markdown(c RenderingChange) string {
 
 // Promote returns the description of a change that is only a promotion: a file on a branch names another commit.
 func Promote(file, branch string, p PromotionChange, links Links) string {
-	w := &writer{RenderingChange: RenderingChange{Promoted: p, Links: links}}
+	w := &writer{change: RenderingChange{Promoted: p, Links: links}}
 	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
 	w.promoted()
 	return w.b.String()
@@ -178,7 +178,7 @@ func split(all []ClusterType) (changed, same []ClusterType) {
 func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 type writer struct {
-	RenderingChange
+	change             RenderingChange
 	same               []ClusterType // those that do not change, for the graph
 	rows, names, nodes int
 	b                  strings.Builder
@@ -199,12 +199,12 @@ func (w *writer) write(placed map[placement]int, lines string) string {
 	w.rolledBack()
 	w.origins()
 	w.placements(placed)
-	w.configs("Configuration", "config", w.Configs)
-	w.configs("References to secrets", "platform secret", w.Secrets)
+	w.configs("Configuration", "config", w.change.Configs)
+	w.configs("References to secrets", "platform secret", w.change.Secrets)
 	w.b.WriteString(lines)
 	w.uncompared()
-	if w.Marker != "" {
-		w.line("\n%s", w.Marker)
+	if w.change.Marker != "" {
+		w.line("\n%s", w.change.Marker)
 	}
 	return w.b.String()
 }
@@ -218,32 +218,32 @@ func (w *writer) tree() {
 		}
 		return code(text)
 	}
-	w.line("**Tree:** %s → %s", hash(w.Before), hash(w.After))
+	w.line("**Tree:** %s → %s", hash(w.change.Before), hash(w.change.After))
 }
 
 func (w *writer) summary() {
 	w.line("")
-	at := Destination{Branch: w.Branch, Path: w.Path}
+	at := Destination{Branch: w.change.Branch, Path: w.change.Path}
 	switch {
-	case w.Removal:
-		w.line("Removes what was rendered for environment %s from %s.", code(w.Environment), at)
-	case w.Branch == "":
-		w.line("Renders environment %s.", code(w.Environment))
+	case w.change.Removal:
+		w.line("Removes what was rendered for environment %s from %s.", code(w.change.Environment), at)
+	case w.change.Branch == "":
+		w.line("Renders environment %s.", code(w.change.Environment))
 	default:
-		w.line("Renders environment %s to %s.", code(w.Environment), at)
+		w.line("Renders environment %s to %s.", code(w.change.Environment), at)
 	}
-	if w.ReplacedEnvironment != "" {
-		w.line("It replaces environment %s.", code(w.ReplacedEnvironment))
+	if w.change.ReplacedEnvironment != "" {
+		w.line("It replaces environment %s.", code(w.change.ReplacedEnvironment))
 	}
-	if w.MovedFrom.Branch != "" {
-		w.line("It moves from %s.", w.MovedFrom)
+	if w.change.MovedFrom.Branch != "" {
+		w.line("It moves from %s.", w.change.MovedFrom)
 	}
-	if len(w.ClusterTypes) == 0 {
+	if len(w.change.ClusterTypes) == 0 {
 		w.line("\nNo deployment target changes.")
 		return
 	}
 	var added, removed, changed int
-	for _, ct := range w.ClusterTypes {
+	for _, ct := range w.change.ClusterTypes {
 		added, removed, changed = added+len(ct.Added), removed+len(ct.Removed), changed+len(ct.Changed)
 	}
 	w.line(
@@ -252,16 +252,16 @@ func (w *writer) summary() {
 		added,
 		removed,
 		changed,
-		count(len(w.ClusterTypes), "cluster type"),
+		count(len(w.change.ClusterTypes), "cluster type"),
 	)
 }
 
 func (w *writer) table() {
-	if len(w.ClusterTypes) == 0 || w.rows == 0 {
+	if len(w.change.ClusterTypes) == 0 || w.rows == 0 {
 		return
 	}
 	w.line("\n| Cluster type | Added | Removed | Changed |\n|---|---|---|---|")
-	for _, ct := range first(w.ClusterTypes, w.rows) {
+	for _, ct := range first(w.change.ClusterTypes, w.rows) {
 		w.line(
 			"| %s | %s | %s | %s |",
 			cell(code(ct.Name)+ct.Kind.note()),
@@ -270,26 +270,26 @@ func (w *writer) table() {
 			cell(w.list(ct.Changed)),
 		)
 	}
-	w.more(len(w.ClusterTypes), "cluster type")
+	w.more(len(w.change.ClusterTypes), "cluster type")
 }
 
 // failed lists the assignments that fail to render.
 func (w *writer) failed() {
-	if len(w.Kept)+len(w.LeftOut) == 0 {
+	if len(w.change.Kept)+len(w.change.LeftOut) == 0 {
 		return
 	}
 	w.heading("Fails to render")
 	if w.rows == 0 {
-		w.line("\n%d kept, %d left out.", len(w.Kept), len(w.LeftOut))
+		w.line("\n%d kept, %d left out.", len(w.change.Kept), len(w.change.LeftOut))
 		return
 	}
-	for _, name := range first(w.Kept, w.rows) {
+	for _, name := range first(w.change.Kept, w.rows) {
 		w.line("- %s: kept as it is on the branch", code(name))
 	}
-	for _, name := range first(w.LeftOut, max(0, w.rows-len(w.Kept))) {
+	for _, name := range first(w.change.LeftOut, max(0, w.rows-len(w.change.Kept))) {
 		w.line("- %s: left out", code(name))
 	}
-	w.more(len(w.Kept)+len(w.LeftOut), "deployment target")
+	w.more(len(w.change.Kept)+len(w.change.LeftOut), "deployment target")
 }
 
 // list formats names for a cell.
@@ -328,7 +328,7 @@ func (w *writer) more(n int, what string) {
 const maxReasons = 25
 
 func (w *writer) promoted() {
-	if p := w.Promoted; p != (PromotionChange{}) {
+	if p := w.change.Promoted; p != (PromotionChange{}) {
 		w.line("\n**Promoted commit:** %s", w.move(p.Repo, p.From, p.To))
 		if p.Explanation != "" {
 			w.line("")
@@ -342,17 +342,17 @@ func (w *writer) promoted() {
 }
 
 func (w *writer) rolledBack() {
-	if w.RolledBack != "" {
-		w.line("\n**Rolled back, to the trees from before the rollout:** %s", code(w.RolledBack))
+	if w.change.RolledBack != "" {
+		w.line("\n**Rolled back, to the trees from before the rollout:** %s", code(w.change.RolledBack))
 	}
 }
 
 func (w *writer) origins() {
-	if len(w.Sources) == 0 {
+	if len(w.change.Sources) == 0 {
 		return
 	}
 	w.heading("Sources")
-	for _, m := range first(w.Sources, w.rows) {
+	for _, m := range first(w.change.Sources, w.rows) {
 		of := code(repoName(m.Repo))
 		if len(m.Registrations) > 0 && w.names > 0 {
 			of = w.list(m.Registrations) + " from " + of
@@ -363,17 +363,17 @@ func (w *writer) origins() {
 		}
 		w.line("%s", text)
 	}
-	w.more(len(w.Sources), "source")
+	w.more(len(w.change.Sources), "source")
 }
 
 // move formats a commit, or a change from one commit to another, with links.
 func (w *writer) move(repo, from, to string) string {
 	commit := func(hash string) string {
 		text := code(short(hash))
-		if w.Links.Commit == nil || repo == "" {
+		if w.change.Links.Commit == nil || repo == "" {
 			return text
 		}
-		return link(text, w.Links.Commit(repo, hash))
+		return link(text, w.change.Links.Commit(repo, hash))
 	}
 	switch {
 	case from == "":
@@ -382,8 +382,8 @@ func (w *writer) move(repo, from, to string) string {
 		return commit(from) + " → none"
 	}
 	text := commit(from) + " → " + commit(to)
-	if w.Links.Compare != nil && repo != "" {
-		if page := w.Links.Compare(repo, from, to); page != "" {
+	if w.change.Links.Compare != nil && repo != "" {
+		if page := w.change.Links.Compare(repo, from, to); page != "" {
 			text += ", " + link("compare", page)
 		}
 	}
@@ -392,10 +392,10 @@ func (w *writer) move(repo, from, to string) string {
 
 // uncompared lists the parts that could not be compared.
 func (w *writer) uncompared() {
-	if len(w.NotCompared) > 0 {
+	if len(w.change.NotCompared) > 0 {
 		w.line(
 			"\nNot compared: the %s, whose previous version is not known here.",
-			strings.Join(w.NotCompared, " and the "),
+			strings.Join(w.change.NotCompared, " and the "),
 		)
 	}
 }

@@ -34,11 +34,11 @@ var styles = [...]struct{ name, arrow, color, more string }{
 // change, it draws only the cluster types, or nothing.
 func (w *writer) graph() {
 	g := &graph{most: w.nodes}
-	if g.drawAssignments(w.ClusterTypes, w.same) {
-		g.drawRequired(slices.Concat(w.ClusterTypes, w.same), w.Requires)
+	if g.drawAssignments(w.change.ClusterTypes, w.same) {
+		g.drawRequired(slices.Concat(w.change.ClusterTypes, w.same), w.change.Requires)
 	} else {
 		g = &graph{most: w.nodes}
-		if !g.drawClusterTypes(w.ClusterTypes) {
+		if !g.drawClusterTypes(w.change.ClusterTypes) {
 			return
 		}
 	}

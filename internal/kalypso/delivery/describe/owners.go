@@ -11,11 +11,11 @@ type Owner struct {
 }
 
 func (w *writer) owners() {
-	if len(w.Owners) == 0 {
+	if len(w.change.Owners) == 0 {
 		return
 	}
 	w.heading("Owners of the changed folders")
-	for _, o := range first(w.Owners, w.rows) {
+	for _, o := range first(w.change.Owners, w.rows) {
 		var of []string
 		if o.Workspace != "" {
 			of = append(of, "workspace "+code(o.Workspace))
@@ -25,5 +25,5 @@ func (w *writer) owners() {
 		}
 		w.line("- %s (%s): %s", strings.Join(of, " on "), w.list(o.Reviewers), w.list(o.Folders))
 	}
-	w.more(len(w.Owners), "owner")
+	w.more(len(w.change.Owners), "owner")
 }

@@ -31,21 +31,21 @@ type Message struct {
 // Status is the status of a commit.
 type Status struct {
 	Repo, Commit string
-	githost.Status
+	Status       githost.Status
 }
 
 func (s Status) key() string { return giturl.Key(s.Repo) + "@" + s.Commit }
 
 // Issue is the issue of a workload that fails to render.
 type Issue struct {
-	Workload string // "": it lists workloads
-	Repo     string // URL
-	githost.IssueContent
+	Workload      string // "": it lists workloads
+	Repo          string // URL
+	Content       githost.IssueContent
 	Marker, Fault string
 	summary       string // the first reason, for a list
 }
 
-func (i Issue) text() string { return fingerprint(i.Title, i.Body) }
+func (i Issue) text() string { return fingerprint(i.Content.Title, i.Content.Body) }
 
 // Sent contains the feedback so far. Terraform's private state keeps it.
 type Sent struct {
@@ -80,8 +80,8 @@ type Plan struct {
 // Closing is an issue to close.
 type Closing struct {
 	Workload string
-	SentIssue
-	Removed bool // the fleet no longer has the workload
+	Issue    SentIssue
+	Removed  bool // the fleet no longer has the workload
 }
 
 // NewPlan returns the difference between a message and the feedback so far.
@@ -99,7 +99,7 @@ func NewPlan(m *Message, said Sent) *Plan {
 }
 
 func (s Status) fingerprint() string {
-	return fingerprint(strings.ToLower(s.Context), string(s.State), s.Description)
+	return fingerprint(strings.ToLower(s.Status.Context), string(s.Status.State), s.Status.Description)
 }
 
 // planIssues opens, edits and closes issues. A workload that a list names stays in the list.
@@ -173,14 +173,14 @@ func inOneRepo(issues []Issue, before string) []Issue {
 // newList returns the issue that lists workloads of one repo.
 func newList(environment, marker string, labels []string, rest []Issue) Issue {
 	l := Issue{Repo: rest[0].Repo, Marker: marker}
-	l.Labels = labels
+	l.Content.Labels = labels
 	var workloads, lines []string
 	for _, issue := range rest {
 		workloads = append(workloads, issue.Workload)
 		lines = append(lines, issue.Workload+": "+issue.summary)
 	}
 	l.Fault = fingerprint(workloads...)
-	l.Title, l.Body = describe.IssueOfMany(describe.FailureList{
+	l.Content.Title, l.Content.Body = describe.IssueOfMany(describe.FailureList{
 		Environment: environment, Workloads: lines, Marker: marker, Fault: l.Fault,
 	})
 	return l

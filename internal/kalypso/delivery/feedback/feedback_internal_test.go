@@ -23,7 +23,7 @@ func statusOn(repo, commit, text string) Status {
 
 func issueIn(repo, workload, fault string) Issue {
 	i := Issue{Workload: workload, Repo: repo, Marker: "<!-- " + workload + " -->", Fault: fault, summary: "it fails"}
-	i.Title, i.Body = workload+" fails", fault
+	i.Content.Title, i.Content.Body = workload+" fails", fault
 	return i
 }
 
@@ -141,8 +141,8 @@ func TestListOfOneRepo(t *testing.T) {
 	all := slices.Concat(issuesIn(mono, 0, 25), issuesIn(other, 25, 35))
 	p := NewPlan(message(all, nil), Sent{})
 	list := p.Opened[len(p.Opened)-1]
-	if list.Repo != other || strings.Contains(list.Body, "w024") || !strings.Contains(list.Body, "w034") {
-		t.Errorf("the list in %s:\n%s", list.Repo, list.Body)
+	if list.Repo != other || strings.Contains(list.Content.Body, "w024") || !strings.Contains(list.Content.Body, "w034") {
+		t.Errorf("the list in %s:\n%s", list.Repo, list.Content.Body)
 	}
 	said := sentBy(p)
 	said.Issues[""] = SentIssue{mono, 1, "x"}
@@ -189,7 +189,7 @@ func TestStatusesOf(t *testing.T) {
 		if len(got) != 1 {
 			t.Fatalf("%d statuses, want 1", len(got))
 		}
-		if said := string(got[0].State) + " " + got[0].Description; !strings.HasPrefix(said, want) {
+		if said := string(got[0].Status.State) + " " + got[0].Status.Description; !strings.HasPrefix(said, want) {
 			t.Errorf("%q, want %q", said, want)
 		}
 	}

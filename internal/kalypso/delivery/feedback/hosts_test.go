@@ -61,11 +61,11 @@ func (w *team) message(state githost.StatusState, text, failure string) *feedbac
 		return m
 	}
 	i := feedback.Issue{Workload: "shop", Repo: w.url, Marker: githost.IssueMarker("dev", "0", "shop"), Fault: "f1"}
-	i.Title, i.Body = describe.Issue(describe.Failure{
+	i.Content.Title, i.Content.Body = describe.Issue(describe.Failure{
 		Environment: "dev", Workload: "shop", Marker: i.Marker, Fault: i.Fault,
 		Reasons: []describe.Reason{{Object: "Template", Summary: "It fails", Text: failure}},
 	})
-	i.Labels = []string{"kalypso"}
+	i.Content.Labels = []string{"kalypso"}
 	m.Issues = append(m.Issues, i)
 	return m
 }
@@ -138,7 +138,7 @@ func TestSend(t *testing.T) {
 
 		number := w.said.Issues["shop"].Number
 		issue := fails.Issues[0]
-		content := githost.IssueContent{Title: issue.Title, Body: issue.Body, Closed: true}
+		content := githost.IssueContent{Title: issue.Content.Title, Body: issue.Content.Body, Closed: true}
 		if _, err := w.repo.Issues.Edit(t.Context(), number, content); err != nil { // as people do
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestSend(t *testing.T) {
 		w.sends(edited, 1) // reads the issue
 		w.closed(true)
 		edited.Issues[0].Fault = "f2"
-		edited.Issues[0].Body = strings.ReplaceAll(edited.Issues[0].Body, "f1", "f2")
+		edited.Issues[0].Content.Body = strings.ReplaceAll(edited.Issues[0].Content.Body, "f1", "f2")
 		w.sends(edited, 2) // reads and edits the issue
 		w.closed(false)
 		w.sends(w.message(githost.Success, "1 target", ""), -1)

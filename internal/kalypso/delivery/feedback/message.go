@@ -40,7 +40,7 @@ type workload struct {
 
 // failure is a reason why targets of a workload fail.
 type failure struct {
-	problem.Problem
+	problem problem.Problem
 	targets []string // of the workload, without its name
 }
 
@@ -208,9 +208,9 @@ func (w *workload) state() (state githost.StatusState, text string) {
 // reason returns the first reason why targets fail.
 func (w *workload) reason() string {
 	p := w.failed[0]
-	text := p.Summary + ": " + p.cause()
-	if p.Kind != string(fleet.KindWorkload) && p.Kind != "" {
-		text = p.Kind + " " + p.Name + ": " + text
+	text := p.problem.Summary + ": " + p.cause()
+	if p.problem.Kind != string(fleet.KindWorkload) && p.problem.Kind != "" {
+		text = p.problem.Kind + " " + p.problem.Name + ": " + text
 	}
 	switch len(p.targets) {
 	case 0:
@@ -221,7 +221,7 @@ func (w *workload) reason() string {
 	return "targets " + problem.First(p.targets, 2) + ": " + text
 }
 
-func (f failure) cause() string { return strings.TrimSpace(cmp.Or(f.Cause, f.Detail)) }
+func (f failure) cause() string { return strings.TrimSpace(cmp.Or(f.problem.Cause, f.problem.Detail)) }
 
 // statusesOf returns a status for each commit. Workloads that share it share the status: that of a failure, else of a
 // pending one.
@@ -316,7 +316,7 @@ func (w *workload) issue(a *wish.Arguments, key string, effects map[string][]str
 		Workload: w.name, Repo: cmp.Or(a.Feedback.Issues.Repo, w.at.Repo),
 		Marker: githost.IssueMarker(a.Environment, key, w.name), summary: oneLine(w.reason()),
 	}
-	i.Labels = a.Feedback.Issues.Labels
+	i.Content.Labels = a.Feedback.Issues.Labels
 	f := describe.Failure{Environment: a.Environment, Workload: w.name, Marker: i.Marker}
 	if w.at.Repo != "" {
 		f.File = w.at.File()
@@ -327,11 +327,13 @@ func (w *workload) issue(a *wish.Arguments, key string, effects map[string][]str
 		f.Targets = append(f.Targets, effects[target]...)
 	}
 	for _, p := range w.failed {
-		f.Reasons = append(f.Reasons, describe.Reason{Object: p.Subject(), Summary: p.Summary, Text: p.cause()})
-		fault = append(fault, p.Kind, p.Name, p.Summary, p.cause())
+		f.Reasons = append(f.Reasons, describe.Reason{
+			Object: p.problem.Subject(), Summary: p.problem.Summary, Text: p.cause(),
+		})
+		fault = append(fault, p.problem.Kind, p.problem.Name, p.problem.Summary, p.cause())
 	}
 	i.Fault = fingerprint(fault...)
 	f.Fault = i.Fault
-	i.Title, i.Body = describe.Issue(f)
+	i.Content.Title, i.Content.Body = describe.Issue(f)
 	return i, true
 }

@@ -22,7 +22,7 @@ const maxConcurrent = 8
 
 // sender carries out a plan.
 type sender struct {
-	*Plan
+	plan  *Plan
 	hosts githost.Host
 
 	mu   sync.Mutex
@@ -35,7 +35,7 @@ type sender struct {
 func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Sent, []error) {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
-	s := &sender{Plan: p, hosts: hosts}
+	s := &sender{plan: p, hosts: hosts}
 	s.sent.Statuses, s.sent.Issues = maps.Clone(p.sent.Statuses), maps.Clone(p.sent.Issues)
 	servers := map[string]*work{}
 	at := func(repo string) *work {
@@ -51,12 +51,12 @@ func (p *Plan) Send(ctx context.Context, hosts githost.Host) (Sent, []error) {
 	}
 	moved := map[string]Closing{}
 	for _, closing := range p.Closed {
-		s.sent.Issues[closing.Workload] = closing.SentIssue
+		s.sent.Issues[closing.Workload] = closing.Issue
 		if slices.ContainsFunc(p.Opened, func(i Issue) bool { return i.Workload == closing.Workload }) {
 			moved[closing.Workload] = closing // to another repo
 			continue
 		}
-		at(closing.Repo).addIssue(func(ctx context.Context) error { return s.close(ctx, closing) })
+		at(closing.Issue.Repo).addIssue(func(ctx context.Context) error { return s.close(ctx, closing) })
 	}
 	for _, issue := range p.Edited {
 		at(issue.Repo).addIssue(func(ctx context.Context) error { return s.edit(ctx, issue) })
@@ -195,7 +195,7 @@ func (s *sender) open(ctx context.Context, issue Issue, list func() ([]githost.I
 	if i >= 0 {
 		return s.update(ctx, repo, all[i], issue)
 	}
-	opened, err := repo.Open(ctx, issue.IssueContent)
+	opened, err := repo.Open(ctx, issue.Content)
 	if opened != nil {
 		s.note(issue, opened.Number)
 	}
@@ -223,7 +223,7 @@ func (s *sender) edit(ctx context.Context, issue Issue) error {
 func (s *sender) update(ctx context.Context, repo githost.Issues, now githost.Issue, issue Issue) error {
 	stays := now.Closed && githost.HasMarker(now.Body, describe.FaultMarker(issue.Fault))
 	if !stays {
-		if _, err := repo.Edit(ctx, now.Number, issue.IssueContent); err != nil {
+		if _, err := repo.Edit(ctx, now.Number, issue.Content); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func (s *sender) update(ctx context.Context, repo githost.Issues, now githost.Is
 // close closes an issue, without the mark of the failure: the same failure opens it again. One that people closed or
 // deleted, and one without a marker, stays as it is.
 func (s *sender) close(ctx context.Context, closing Closing) error {
-	repo, err := s.issues(closing.Repo)
+	repo, err := s.issues(closing.Issue.Repo)
 	if errors.Is(err, githost.ErrOtherHost) { // its block was removed
 		s.forget(closing)
 		return nil
@@ -242,7 +242,7 @@ func (s *sender) close(ctx context.Context, closing Closing) error {
 	if err != nil {
 		return err
 	}
-	now, err := repo.Read(ctx, closing.Number)
+	now, err := repo.Read(ctx, closing.Issue.Number)
 	switch {
 	case errors.Is(err, githost.ErrNotVisible), err == nil && (now.Closed || !githost.HasIssueMarker(now.Body)):
 		s.forget(closing)
@@ -255,7 +255,7 @@ func (s *sender) close(ctx context.Context, closing Closing) error {
 		return err
 	}
 	s.forget(closing)
-	return repo.Comment(ctx, now.Number, describe.Closing(s.environment, closing.Removed))
+	return repo.Comment(ctx, now.Number, describe.Closing(s.plan.environment, closing.Removed))
 }
 
 // withoutFault returns the body of an issue without the line that identifies the failure.

@@ -45,8 +45,8 @@ func (k *Known) of(pr *githost.PullRequest) *Known {
 
 // Situation contains the inputs of a plan.
 type Situation struct {
-	TopicLocation
-	Settings
+	Location    TopicLocation
+	Settings    Settings
 	Known       *Known               // nil: nothing
 	PullRequest *githost.PullRequest // from our branch: the open one, else the newest one, else nil
 	Head        string               // of the target branch
@@ -99,7 +99,7 @@ func Plan(s Situation) ([]Step, error) {
 			return nil, err
 		}
 		steps = []Step{{Action: Push}}
-	case s.stayClosed() && s.Wait:
+	case s.stayClosed() && s.Settings.Wait:
 		return []Step{{Action: Wait}}, nil
 	case s.stayClosed():
 		return nil, nil
@@ -111,12 +111,12 @@ func Plan(s Situation) ([]Step, error) {
 	} else {
 		steps = append(steps, Step{Action: Create})
 	}
-	if known := s.Known.of(s.PullRequest); s.AutoMerge != "" {
-		steps = append(steps, Step{Action: AutoMerge, Method: s.AutoMerge})
+	if known := s.Known.of(s.PullRequest); s.Settings.AutoMerge != "" {
+		steps = append(steps, Step{Action: AutoMerge, Method: s.Settings.AutoMerge})
 	} else if known != nil && known.AutoMerge != "" {
 		steps = append(steps, Step{Action: AutoMerge, PreviousMethod: known.AutoMerge})
 	}
-	if s.Wait {
+	if s.Settings.Wait {
 		steps = append(steps, Step{Action: Wait})
 	}
 	return steps, nil
@@ -125,7 +125,7 @@ func Plan(s Situation) ([]Step, error) {
 // stayClosed reports whether people closed the pull request of this change, and reopen is not set.
 func (s *Situation) stayClosed() bool {
 	pr := s.PullRequest
-	return !s.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Edit.OwnBranch.Head
+	return !s.Settings.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Edit.OwnBranch.Head
 }
 
 // finish returns the steps after which nothing is proposed.
@@ -158,10 +158,10 @@ func (s *Situation) checkPush() error {
 	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.Edit.OwnBranch.Head:
 		return nil
 	case pr != nil && pr.State == githost.Open: // no plan has shown their commits
-		return &ForeignError{s.TopicLocation, fmt.Sprintf(
+		return &ForeignError{s.Location, fmt.Sprintf(
 			"people pushed to the branch of pull request %d (%s), and the state does not know their change. Merge it, or "+
 				"close it: then the next apply replaces the branch.", pr.Number, pr.URL)}
 	}
-	return &ForeignError{s.TopicLocation, "the branch exists and is not this rendering's. Choose another " +
+	return &ForeignError{s.Location, "the branch exists and is not this rendering's. Choose another " +
 		"delivery.branch_prefix, or remove the branch."}
 }

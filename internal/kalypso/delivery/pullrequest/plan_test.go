@@ -18,7 +18,7 @@ var errMoved = errors.New("people pushed after the plan")
 
 func usual() *pullrequest.Situation {
 	return &pullrequest.Situation{
-		TopicLocation: pullrequest.TopicLocation{
+		Location: pullrequest.TopicLocation{
 			Repo:   "https://acme.io/gitops",
 			Branch: "ours/dev",
 			Target: "dev",
@@ -144,13 +144,14 @@ func TestPlan(t *testing.T) {
 			closed(s, "head")
 			s.Edit.OwnBranch.Parents = []string{"older"}
 		}, "nothing"},
-		{"closed pull request, and the apply waits", func(s *situation) { closed(s, "head"); s.Wait = true }, "wait"},
-		{"closed pull request, and reopen is set", func(s *situation) { closed(s, "head"); s.Reopen = true }, "open"},
+		{"closed pull request, and the apply waits", func(s *situation) { closed(s, "head"); s.Settings.Wait = true }, "wait"},
+		{"closed pull request, and reopen is set", func(s *situation) { closed(s, "head"); s.Settings.Reopen = true }, "open"},
 		{"closed pull request, reopen is set, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.Reopen, s.Edit.OwnBranch.Parents = true, []string{"older"}
+			s.Settings.Reopen, s.Edit.OwnBranch.Parents = true, []string{"older"}
 		}, "push, open"},
-		{"closed pull request with auto-merge configured", func(s *situation) { closed(s, "head"); s.AutoMerge = "squash" },
+		{"closed pull request with auto-merge configured",
+			func(s *situation) { closed(s, "head"); s.Settings.AutoMerge = "squash" },
 			"nothing"},
 		{"people closed the pull request of another change", func(s *situation) { closed(s, "older") }, "open"},
 		{"closed pull request, and another change is desired", func(s *situation) { closed(s, "head"); other(s, true) },
@@ -160,9 +161,9 @@ func TestPlan(t *testing.T) {
 		}, "open"},
 
 		// Auto-merge and wait.
-		{"auto-merge is configured", func(s *situation) { s.AutoMerge = "squash" }, "edit, auto-merge squash"},
+		{"auto-merge is configured", func(s *situation) { s.Settings.AutoMerge = "squash" }, "edit, auto-merge squash"},
 		{"we enabled auto-merge, which is still configured",
-			func(s *situation) { s.AutoMerge, s.Known.AutoMerge = "squash", "merge" }, "edit, auto-merge squash"},
+			func(s *situation) { s.Settings.AutoMerge, s.Known.AutoMerge = "squash", "merge" }, "edit, auto-merge squash"},
 		{"we enabled auto-merge, which is no longer configured", func(s *situation) { s.Known.AutoMerge = "squash" },
 			"edit, auto-merge off, unless people changed squash"},
 		{"people enabled auto-merge", func(s *situation) { s.PullRequest.AutoMerge = "squash" }, "edit"},
@@ -170,15 +171,15 @@ func TestPlan(t *testing.T) {
 			func(s *situation) { s.Known.Number, s.Known.AutoMerge = 6, "squash" }, "edit"},
 		{"the state was lost with auto-merge enabled",
 			func(s *situation) { s.Known, s.PullRequest.AutoMerge = nil, "squash" }, "edit"},
-		{"the apply waits", func(s *situation) { s.Wait = true }, "edit, wait"},
-		{"the host merges, and the apply waits", func(s *situation) { s.AutoMerge, s.Wait = "rebase", true },
+		{"the apply waits", func(s *situation) { s.Settings.Wait = true }, "edit, wait"},
+		{"the host merges, and the apply waits", func(s *situation) { s.Settings.AutoMerge, s.Settings.Wait = "rebase", true },
 			"edit, auto-merge rebase, wait"},
 
 		// The target contains the change.
 		{"the target contains the change, and the pull request is open", func(s *situation) { s.Edit.Needed = false },
 			"close 7, delete at head"},
 		{"the target contains the change, and the apply waits", func(s *situation) {
-			s.Edit.Needed, s.Wait, s.AutoMerge = false, true, "merge"
+			s.Edit.Needed, s.Settings.Wait, s.Settings.AutoMerge = false, true, "merge"
 		}, "close 7, delete at head"},
 		{"the target contains the change, and people closed the pull request", func(s *situation) {
 			s.Edit.Needed = false
@@ -259,7 +260,7 @@ func situations(yield func(pullrequest.Situation) bool) {
 						s.Edit.Moved = errMoved
 					}
 					if flag(7) {
-						s.AutoMerge = "squash"
+						s.Settings.AutoMerge = "squash"
 					}
 					if !yield(s) {
 						return
@@ -308,13 +309,13 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 		!s.Edit.OwnBranch.Unchanged && !s.Edit.Listed &&
 		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Edit.OwnBranch.Head):
 		return "a push replaces a foreign branch"
-	case err == nil && s.Edit.Needed && s.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
+	case err == nil && s.Edit.Needed && s.Settings.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
 		return "the apply does not wait"
-	case !s.Wait && has(pullrequest.Wait):
+	case !s.Settings.Wait && has(pullrequest.Wait):
 		return "the apply waits"
 	case has(pullrequest.AutoMerge) && !has(pullrequest.Create) && !has(pullrequest.Update):
 		return "auto-merge without a pull request"
-	case s.AutoMerge != "" && (has(pullrequest.Create) || has(pullrequest.Update)) != has(pullrequest.AutoMerge):
+	case s.Settings.AutoMerge != "" && (has(pullrequest.Create) || has(pullrequest.Update)) != has(pullrequest.AutoMerge):
 		return "auto-merge is not enabled"
 	}
 	return ""

@@ -32,8 +32,8 @@ func (s Settings) Equal(other Settings) bool {
 
 // Topic is a branch of ours with its pull request.
 type Topic struct {
-	TopicLocation
-	Settings
+	Location  TopicLocation
+	Settings  Settings
 	OwnBranch *Branch
 	// Sleep waits before the pull request is read again. try starts at 1. If it is nil, the wait doubles from one
 	// second to half a minute.
@@ -71,7 +71,7 @@ func Open(client *gitremote.Client, host githost.Host, at TopicLocation, s Setti
 		return nil, err
 	}
 	return &Topic{
-		TopicLocation: at, Settings: s, repo: repo, OwnBranch: &Branch{marker: at.Marker, branch: ours, target: target},
+		Location: at, Settings: s, repo: repo, OwnBranch: &Branch{marker: at.Marker, branch: ours, target: target},
 	}, nil
 }
 
@@ -82,7 +82,7 @@ func (t *Topic) Host() githost.Repo { return t.repo }
 // or the number that the state knows, if people removed the marker. If people opened another one, the error is
 // [githost.ErrExists]: hosts allow only one.
 func (t *Topic) Find(ctx context.Context, known *Known) (*githost.PullRequest, error) {
-	query := githost.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker}
+	query := githost.Query{Branch: t.Location.Branch, Target: t.Location.Target, Marker: t.Location.Marker}
 	found, err := t.repo.Find(ctx, query)
 	if err != nil || found != nil && found.State == githost.Open {
 		return found, err
@@ -98,7 +98,7 @@ func (t *Topic) Find(ctx context.Context, known *Known) (*githost.PullRequest, e
 		return other, nil
 	}
 	return nil, &githost.Error{
-		Op: "find the pull request of branch " + t.Branch, Kind: githost.ErrExists, Cause: fmt.Errorf(
+		Op: "find the pull request of branch " + t.Location.Branch, Kind: githost.ErrExists, Cause: fmt.Errorf(
 			"pull request %d (%s) may not be this rendering's: its description lacks the line that says so. Restore the "+
 				"line, close the pull request, or choose another delivery.branch_prefix", other.Number, other.URL),
 	}
@@ -106,13 +106,14 @@ func (t *Topic) Find(ctx context.Context, known *Known) (*githost.PullRequest, e
 
 // FindOpen returns the open pull request from our branch with our marker, or nil.
 func (t *Topic) FindOpen(ctx context.Context) (*githost.PullRequest, error) {
-	return t.repo.Find(ctx, githost.Query{Branch: t.Branch, Target: t.Target, Marker: t.Marker, Open: true})
+	at := t.Location
+	return t.repo.Find(ctx, githost.Query{Branch: at.Branch, Target: at.Target, Marker: at.Marker, Open: true})
 }
 
 // Read returns a pull request of ours. If people changed its target branch, it is closed for us.
 func (t *Topic) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	pr, err := t.repo.Read(ctx, number)
-	if err == nil && pr.Target != t.Target {
+	if err == nil && pr.Target != t.Location.Target {
 		pr.State = githost.Closed
 	}
 	return pr, err

@@ -105,7 +105,7 @@ func (t *Topic) attempt(
 	if err != nil {
 		return nil, err
 	}
-	s := Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, Known: known, PullRequest: found}
+	s := Situation{Location: t.Location, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
 	pushed, err := t.OwnBranch.branch.ForceWithLease(ctx, t.OwnBranch.target, c.Options,
 		func(ctx context.Context, target, ours *gitbranch.Snapshot) (*gitbranch.Edit, error) {
@@ -122,7 +122,7 @@ func (t *Topic) attempt(
 			}
 			commit := s.Edit.Commit()
 			commit.Message = t.repo.CommitMessage(commit.Message)
-			commit.Trailer = Trailer(t.Marker, s.Edit.Contents)
+			commit.Trailer = Trailer(t.Location.Marker, s.Edit.Contents)
 			return commit, nil
 		})
 	absent := c.Removes && errors.Is(err, gitbranch.ErrBranchNotFound)
@@ -218,8 +218,8 @@ func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedCh
 	now, err := c.Edit(ctx, target, ours)
 	if err == nil && !now.Needed {
 		err = &githost.Error{
-			Op: "open a pull request of branch " + t.Branch, Kind: githost.ErrNothingToMerge,
-			Cause: fmt.Errorf("branch %s contains the change", t.Target),
+			Op: "open a pull request of branch " + t.Location.Branch, Kind: githost.ErrNothingToMerge,
+			Cause: fmt.Errorf("branch %s contains the change", t.Location.Target),
 		}
 	}
 	return err
@@ -337,7 +337,7 @@ func (t *Topic) Check(
 		return err
 	}
 	edit.Needed = true
-	_, err = Plan(Situation{TopicLocation: t.TopicLocation, Settings: t.Settings, PullRequest: pr, Edit: edit})
+	_, err = Plan(Situation{Location: t.Location, Settings: t.Settings, PullRequest: pr, Edit: edit})
 	return err
 }
 

@@ -27,14 +27,14 @@ type Text struct {
 func (t *Topic) proposal(text Text) githost.PullRequestContent {
 	title, _, _ := strings.Cut(strings.TrimSpace(printable.Text(text.Message)), "\n")
 	p := githost.PullRequestContent{
-		Branch: t.Branch, Target: t.Target,
+		Branch: t.Location.Branch, Target: t.Location.Target,
 		Title: cut(title, t.repo.MaxTitle, "…"), Body: t.body(text.Body),
-		Labels: t.Labels, Reviewers: text.Reviewers, Draft: t.Draft,
+		Labels: t.Settings.Labels, Reviewers: text.Reviewers, Draft: t.Settings.Draft,
 	}
 	switch {
 	case text.Promoted:
-		p.Labels = append(sets.Without(t.Labels, []string{PromotedLabel}), PromotedLabel)
-	case !slices.Contains(t.Labels, PromotedLabel):
+		p.Labels = append(sets.Without(t.Settings.Labels, []string{PromotedLabel}), PromotedLabel)
+	case !slices.Contains(t.Settings.Labels, PromotedLabel):
 		p.RemoveLabels = []string{PromotedLabel}
 	}
 	return p
@@ -42,7 +42,7 @@ func (t *Topic) proposal(text Text) githost.PullRequestContent {
 
 // body returns a description with the topic's marker at the host's place.
 func (t *Topic) body(text string) string {
-	return body(text, t.Marker, t.repo.MarkerFirst, t.repo.MaxBody)
+	return body(text, t.Location.Marker, t.repo.MarkerFirst, t.repo.MaxBody)
 }
 
 // body returns a description with the marker at its start or its end. It shortens the description to most characters,

@@ -51,7 +51,7 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 		return Withheld{PullRequest: pr}, err
 	}
 	edited, err := t.repo.Edit(ctx, *pr, githost.PullRequestContent{
-		Branch: t.Branch, Target: t.Target, Title: pr.Title, Draft: pr.Queue == nil,
+		Branch: t.Location.Branch, Target: t.Location.Target, Title: pr.Title, Draft: pr.Queue == nil,
 		Body: t.body(withheld(pr.Body, reason)),
 	})
 	var noDraft error

@@ -130,7 +130,7 @@ func (r *PullRequests) change(
 		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
 	}
 	c.Text = func(ctx context.Context) pullrequest.Text {
-		reviewers, _ := owners.Asked(r.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
+		reviewers, _ := owners.Asked(r.Settings.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
 		return pullrequest.Text{
 			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Tree, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
@@ -170,7 +170,7 @@ func (r *PullRequests) proposed(
 	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
-	proposal.AutoMerge, proposal.RequestedReviewers = r.AutoMerge, run.Requested
+	proposal.AutoMerge, proposal.RequestedReviewers = r.Settings.AutoMerge, run.Requested
 	if pr.State != githost.Merged {
 		return result, nil
 	}

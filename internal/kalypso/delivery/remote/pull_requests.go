@@ -14,10 +14,10 @@ import (
 
 // PullRequests delivers changes by pull requests on a host.
 type PullRequests struct {
-	Git  *gitremote.Client
-	Host githost.Host
-	pullrequest.Settings
-	Owners owners.Owners
+	Git      *gitremote.Client
+	Host     githost.Host
+	Settings pullrequest.Settings
+	Owners   owners.Owners
 }
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state

@@ -132,7 +132,7 @@ func (r *PullRequests) Remove(
 	if err != nil {
 		return nil, err
 	}
-	t.AutoMerge, t.Reopen = "", true
+	t.Settings.AutoMerge, t.Settings.Reopen = "", true
 	var existing inventory.Folders
 	c := pullrequest.ProposedChange{Removes: true}
 	c.Edit = func(ctx context.Context, target, now *gitbranch.Snapshot) (pullrequest.Edit, error) {
@@ -157,7 +157,7 @@ func (r *PullRequests) Remove(
 	}
 	c.Text = func(context.Context) pullrequest.Text {
 		reached := delivery.OwnersOfRemoved(r.Owners, existing, s)
-		reviewers, _ := owners.Asked(r.Reviewers, reached)
+		reviewers, _ := owners.Asked(r.Settings.Reviewers, reached)
 		body := delivery.DescribeRemoval(
 			s.Destination, s.Environment, existing, reached, wish.Review{Max: t.Host().MaxBody})
 		return pullrequest.Text{Message: message, Body: body, Reviewers: reviewers}

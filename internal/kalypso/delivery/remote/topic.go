@@ -95,21 +95,21 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 // renderingTopic returns the topic branch that proposes the rendering.
 func (r *PullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, error) {
 	k := keyOf(a)
-	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.BranchPrefix, k))
+	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.Settings.BranchPrefix, k))
 }
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It has its own branch, because an
 // approval of the rendering is no approval of its removal.
 func (r *PullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
-	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.BranchPrefix, k))
+	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.Settings.BranchPrefix, k))
 }
 
 // proposalTopic returns the topic branch of the rendering that a state knows.
 func (r *PullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) {
 	k := key{s.Desired().Environment, s.Destination.Branch, s.Destination.Path}
 	if s.Proposal == nil {
-		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.BranchPrefix, k))
+		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.Settings.BranchPrefix, k))
 	}
 	head := s.Proposal.Head.Destination
 	return r.topic(k, k.marker(), head.Repo, head.Branch)
@@ -153,5 +153,5 @@ func known(s *past.State, t *pullrequest.Topic) *pullrequest.Known {
 
 // destinationOf returns the destination on our branch.
 func destinationOf(t *pullrequest.Topic) record.Destination {
-	return record.Destination{Repo: t.Repo, Branch: t.Branch, Path: t.Path}
+	return record.Destination{Repo: t.Location.Repo, Branch: t.Location.Branch, Path: t.Location.Path}
 }
