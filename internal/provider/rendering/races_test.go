@@ -283,7 +283,7 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 		}
 	}
 	hook := filepath.Join(r.repo, "hooks", name)
-	script := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\ncat %q\n", pushed, done)
+	script := fmt.Sprintf("#!/bin/sh\ncat >/dev/null\necho > %q\nread -r line < %q\n", pushed, done)
 	if err := programs.Write(hook, script); err != nil {
 		t.Fatal(err)
 	}
@@ -308,8 +308,14 @@ func applyUntilHook(t *testing.T, r *rendering, name string, stop func(*exec.Cmd
 		acc.Kill(t, cmd)
 		t.Errorf("the apply did not end:\n%s", printed.String())
 	}
-	// Let the server's process continue, if it still runs. An open for reading and writing does not wait for this process.
-	if f, err := os.OpenFile(done, os.O_RDWR, 0); err != nil || f.Close() != nil {
+	// Let the server's process continue, if it still runs. The pipe stays open with its line until the test ends: the hook
+	// may open it later. An open for reading and writing does not wait for the hook.
+	f, err := os.OpenFile(done, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	if _, err := f.WriteString("\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(hook); err != nil {
