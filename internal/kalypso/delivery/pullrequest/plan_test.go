@@ -144,8 +144,8 @@ func TestPlan(t *testing.T) {
 			closed(s, "head")
 			s.Edit.OwnBranch.Parents = []string{"older"}
 		}, "nothing"},
-		{"closed pull request, and the apply waits", func(s *situation) { closed(s, "head"); s.Settings.Wait = true }, "wait"},
-		{"closed pull request, and reopen is set", func(s *situation) { closed(s, "head"); s.Settings.Reopen = true }, "open"},
+		{"closed pull request, the apply waits", func(s *situation) { closed(s, "head"); s.Settings.Wait = true }, "wait"},
+		{"closed pull request, reopen is set", func(s *situation) { closed(s, "head"); s.Settings.Reopen = true }, "open"},
 		{"closed pull request, reopen is set, and the target moved", func(s *situation) {
 			closed(s, "head")
 			s.Settings.Reopen, s.Edit.OwnBranch.Parents = true, []string{"older"}
@@ -172,7 +172,7 @@ func TestPlan(t *testing.T) {
 		{"the state was lost with auto-merge enabled",
 			func(s *situation) { s.Known, s.PullRequest.AutoMerge = nil, "squash" }, "edit"},
 		{"the apply waits", func(s *situation) { s.Settings.Wait = true }, "edit, wait"},
-		{"the host merges, and the apply waits", func(s *situation) { s.Settings.AutoMerge, s.Settings.Wait = "rebase", true },
+		{"the host merges, the apply waits", func(s *situation) { s.Settings.AutoMerge, s.Settings.Wait = "rebase", true },
 			"edit, auto-merge rebase, wait"},
 
 		// The target contains the change.
