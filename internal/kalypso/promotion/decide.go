@@ -27,7 +27,7 @@ func Decide(w World) (*Choice, error) {
 	c := &choice{world: &w, gates: newGates(&w, found), rollback: rollback{&w}, result: result}
 	switch {
 	case w.Pinned != "" && !w.History.Has(w.Pinned):
-		return nil, fmt.Errorf("pinned_commit %s: %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
+		return nil, fmt.Errorf("the commit %s of pinned_commit is %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
 	case w.Pinned != "":
 		result.Commit, result.Decision, result.Candidate = w.Pinned, Pinned, w.newest()
 		c.chosen.Override = "pinned by pinned_commit" + signature{&w}.lifted(w.Pinned)

@@ -23,8 +23,7 @@ const maxResent = 256 << 10
 
 // changedFolders finds the folders of the edit that differ from the branch, and their differing subfolders, level by
 // level. It leaves out folders that are [FolderContent.Stored]. It also fetches the trees of these folders on the
-// branch, so that the objects in them are not packed again. See
-// maxResent for the exception.
+// branch, so that the objects in them are not packed again, except for small folders; see maxResent.
 func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 	var all []FolderContent
 	var level []changedFolder

@@ -80,8 +80,8 @@ func SortTree[H ~[Size]byte](entries []Entry[H]) {
 	})
 }
 
-// sortedAfter returns the part of the entry's sort name after the first n bytes. Names contain no slash. So
-// if one name is longer, a byte before the folder's trailing slash decides.
+// sortedAfter returns the part of the entry's sort name after the first n bytes. Names contain no slash. So if one name
+// is longer, a byte before the folder's trailing slash decides.
 func (e Entry[H]) sortedAfter(n int) string {
 	if n == len(e.Name) && e.IsTree() {
 		return "/"

@@ -93,7 +93,7 @@ func numbersOf(version Text) []int {
 // compareNumbers compares the numbers of versions. A missing number is 0.
 func compareNumbers(a, b []int) int {
 	n := max(len(a), len(b))
-	padded := func(numbers []int) []int { return append(numbers, make([]int, n-len(numbers))...) }
+	padded := func(numbers []int) []int { return slices.Concat(numbers, make([]int, n-len(numbers))) }
 	return slices.Compare(padded(a), padded(b))
 }
 

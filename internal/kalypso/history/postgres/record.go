@@ -299,13 +299,20 @@ func (p *present) observation() *observation.Observation {
 	return o
 }
 
-// orNull returns nil for an empty text, and for an unknown time.
-func orNull[T string | time.Time](v T) *T {
-	var zero T
-	if v == zero {
+// orNull returns nil for an empty text.
+func orNull(text string) *string {
+	if text == "" {
 		return nil
 	}
-	return &v
+	return &text
+}
+
+// timeOrNull returns nil for an unknown time.
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 func value(text *string) string {

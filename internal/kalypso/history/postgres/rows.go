@@ -104,9 +104,9 @@ func (w *writer) deliveries(all []history.DeliveryRow) error {
 				excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
 				excluded.failed, excluded.restored_at)
 			WHERE (d.*) IS DISTINCT FROM (excluded.*)`,
-			w.environment, d.FirstCommit, d.Commit, d.Started, orNull(d.Delivered), orNull(d.Author), d.Kind,
+			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), orNull(d.Author), d.Kind,
 			orNull(d.PromotedCommit), orNull(d.PreviousCommit), d.Commits, orNull(d.Reason), d.LeadTimeSeconds,
-			orNull(d.Running), orNull(d.FailedAt), d.Failed, orNull(d.Restored)); err != nil {
+			timeOrNull(d.Running), timeOrNull(d.FailedAt), d.Failed, timeOrNull(d.Restored)); err != nil {
 			return err
 		}
 		commits[i] = d.FirstCommit

@@ -100,8 +100,8 @@ func insertVersions(ctx context.Context, tx pgx.Tx, versions []observation.Versi
 				v.Workspace, v.Build} {
 				texts[i] = append(texts[i], text)
 			}
-			times[0] = append(times[0], orNull(v.CommittedAt))
-			times[1] = append(times[1], orNull(v.BuiltAt))
+			times[0] = append(times[0], timeOrNull(v.CommittedAt))
+			times[1] = append(times[1], timeOrNull(v.BuiltAt))
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO version
 			(repo, path, content, version, commit, workload, application, workspace, build, committed_at, built_at)

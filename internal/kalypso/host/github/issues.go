@@ -13,7 +13,7 @@ import (
 func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 	ctx = r.with(ctx, scope{issues: read})
 	options := &github.IssueListByRepoOptions{State: "all", Sort: "created", Direction: "desc"}
-	_, err = pages(githost.MaxListedIssues/statusPage, func(page *github.ListOptions) (*github.Response, error) {
+	_, err = pages(githost.MaxListedIssues/pageSize, func(page *github.ListOptions) (*github.Response, error) {
 		options.ListOptions = *page
 		found, resp, err := r.client.api.Issues.ListByRepo(ctx, r.owner, r.name, options)
 		for _, one := range found {

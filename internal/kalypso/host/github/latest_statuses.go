@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// statusPage is the number of statuses and check runs of one commit in one answer of GitHub.
-	statusPage = 100
+	// pageSize is the number of entries in one answer of GitHub, such as the statuses and check runs of a commit.
+	pageSize = 100
 	// namedCommits is the number of commits whose statuses and check runs are read by name in one query. Each name of each
 	// commit has up to maxSuites times maxRuns check runs, and GitHub allows 500,000 nodes per query.
 	namedCommits = 100
@@ -65,7 +65,7 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// LatestStatuses makes one GraphQL query for all commits, which reads up to [statusPage] statuses and check runs of
+// LatestStatuses makes one GraphQL query for all commits, which reads up to [pageSize] statuses and check runs of
 // each. If commits have more, further queries read only the statuses and check runs with the given names, for
 // [namedCommits] commits each.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
@@ -74,7 +74,7 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 	var fields strings.Builder
 	for i, commit := range commits {
 		fmt.Fprintf(&fields, "    c%d: object(oid: %q) { ...on Commit { oid statusCheckRollup { contexts(first: %d) {\n"+
-			"      pageInfo { hasNextPage } nodes { __typename ...status ...run } } } } }\n", i, commit, statusPage)
+			"      pageInfo { hasNextPage } nodes { __typename ...status ...run } } } } }\n", i, commit, pageSize)
 	}
 	var found map[string]*rollupCommit
 	if err := r.queryCommits(ctx, len(commits), fields.String(), nil, all, &found); err != nil {

@@ -74,7 +74,7 @@ func (r *pullRequests) MissingReviewers(
 
 // pages reads the pages of a list, up to most, and returns whether there are more.
 func pages(most int, read func(*github.ListOptions) (*github.Response, error)) (more bool, err error) {
-	options := &github.ListOptions{PerPage: statusPage}
+	options := &github.ListOptions{PerPage: pageSize}
 	for range most {
 		resp, err := read(options)
 		if err != nil || resp.NextPage == 0 {
