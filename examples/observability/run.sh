@@ -58,16 +58,17 @@ deliver() {
 }
 
 # report ENVIRONMENT STATE COMMIT…: for each commit of the shop, one cluster reports that it runs this commit and the
-# current tree of the GitOps branch.
+# current tree of the GitOps branch. All report at the same time.
 report() {
-  local environment=$1 state=$2 separator="[" n=0 commit
+  local environment=$1 state=$2 separator="[" n=0 commit now
   shift 2
+  now=$(date -u +%Y-%m-%dT%H:%M:%SZ)
   for commit in "$@"; do
     n=$((n + 1))
     printf '%s{"cluster": "%s-%s", "folder": "drone", "state": "%s", ' "$separator" "$environment" "$n" "$state"
     printf '"revision": "%s@sha1:%s", ' "$environment" "$(in_repo gitops rev-parse "$environment")"
     printf '"targets": [{"name": "shop-web", "revision": "main@sha1:%s", "state": "%s"}], ' "$commit" "$state"
-    printf '"time": "%s"}' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '"time": "%s"}' "$now"
     separator=", "
   done >"$work/reports/$environment.json"
   echo "]" >>"$work/reports/$environment.json"
