@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -107,9 +109,14 @@ func newPlayer(
 					}
 					return
 				}
+				version, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+				if err != nil {
+					t.Error(err)
+				}
 				p.mu.Lock()
-				p.line.Events = append(p.line.Events, objectEvent{time.Now().UTC(), string(e.Type), withoutServerFields(o,
-					p.names)})
+				p.line.Events = append(p.line.Events, objectEvent{
+					At: time.Now().UTC(), Type: string(e.Type), Object: withoutServerFields(o, p.names), version: version,
+				})
 				p.latest[o.GetKind()+" "+o.GetName()] = o
 				p.mu.Unlock()
 				select {
@@ -364,7 +371,7 @@ func (p *player) watching() (stop func() []moment) {
 func (p *player) recorded() timeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line := timeline{Deadline: p.line.Deadline, Events: slices.Clone(p.line.Events)}
+	line := timeline{Deadline: p.line.Deadline, Events: inOrder(p.line.Events)}
 	for _, c := range p.line.Commits {
 		files := map[string]string{}
 		for name, content := range c.Files {
@@ -374,4 +381,18 @@ func (p *player) recorded() timeline {
 		line.Commits = append(line.Commits, c)
 	}
 	return line
+}
+
+// inOrder returns the events in the order of their writes. Each kind has its own watch, and a busy machine may deliver
+// a later write of one kind before an earlier write of another. An event is at the latest at the time of the next one.
+func inOrder(events []objectEvent) []objectEvent {
+	sorted := slices.SortedStableFunc(slices.Values(events), func(a, b objectEvent) int {
+		return cmp.Compare(a.version, b.version)
+	})
+	for i := len(sorted) - 2; i >= 0; i-- {
+		if next := sorted[i+1].At; sorted[i].At.After(next) {
+			sorted[i].At = next
+		}
+	}
+	return sorted
 }

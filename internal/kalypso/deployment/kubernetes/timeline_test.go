@@ -47,9 +47,10 @@ type folderCommit struct {
 
 // objectEvent is a change of an object on the cluster, as a watch reports it: ADDED, MODIFIED or DELETED.
 type objectEvent struct {
-	At     time.Time
-	Type   string
-	Object map[string]any
+	At      time.Time
+	Type    string
+	Object  map[string]any
+	version uint64 // resourceVersion of the object, which grows with each write to the API server
 }
 
 const recordedFolder = "canary"
