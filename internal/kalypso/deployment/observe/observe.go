@@ -165,7 +165,6 @@ func ask(
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var all []deployment.Report
 	var wrong []error
 	for i, source := range req.Sources {
 		switch err := errs[i]; {
@@ -174,9 +173,10 @@ func ask(
 		case err != nil:
 			wrong = append(wrong, &SourceError{source.Name(), err})
 		}
-		for _, r := range reports[i] {
-			all = append(all, r.Printable())
-		}
+	}
+	all := slices.Concat(reports...)
+	for i := range all {
+		all[i] = all[i].Printable()
 	}
 	return all, errors.Join(wrong...)
 }
