@@ -34,81 +34,64 @@ func NewHistory(head string, commits []Commit, tree func(commit, folder string) 
 	h := &History{index: map[string]int{}, tree: tree, unchangedIn: map[string][]bool{}, changes: map[string]time.Time{}}
 	h.sort(head, commits)
 	h.parents, h.allFalse = make([][]int, len(h.commits)), make([]bool, len(h.commits))
-	missing := map[string]int{}
 	for i, c := range h.commits {
 		for _, p := range c.Parents {
 			if j, read := h.index[p]; read {
 				h.parents[i] = append(h.parents[i], j)
-			} else if _, twice := missing[p]; !twice {
-				missing[p] = len(h.unread)
+			} else if !slices.Contains(h.unread, p) {
 				h.unread = append(h.unread, p)
 			}
 		}
 	}
-	h.markDetermined(missing)
+	h.markDetermined()
 	return h
 }
 
 // sort orders head and its ancestors so that each commit follows its children.
 func (h *History) sort(head string, commits []Commit) {
-	all := make(map[string]Commit, len(commits))
+	unvisited := make(map[string]Commit, len(commits))
 	for _, c := range commits {
-		all[c.Hash] = c
+		unvisited[c.Hash] = c
 	}
-	children := map[string]int{head: 0}
-	queue := []string{head}
-	for len(queue) > 0 {
-		c := all[queue[0]]
-		queue = queue[1:]
-		for _, p := range slices.Compact(slices.Sorted(slices.Values(c.Parents))) {
-			if _, read := all[p]; !read {
-				continue
-			}
-			if _, met := children[p]; !met {
-				queue = append(queue, p)
-			}
-			children[p]++
+	var visit func(hash string)
+	visit = func(hash string) {
+		c, there := unvisited[hash]
+		if !there {
+			return
 		}
+		delete(unvisited, hash)
+		for _, p := range c.Parents {
+			visit(p)
+		}
+		h.commits = append(h.commits, c) // after its parents
 	}
-	ready := []string{head}
-	for len(ready) > 0 {
-		c, read := all[ready[0]]
-		ready = ready[1:]
-		if !read {
-			continue
-		}
-		h.index[c.Hash] = len(h.commits)
-		h.commits = append(h.commits, c)
-		for _, p := range slices.Compact(slices.Sorted(slices.Values(c.Parents))) {
-			if n, met := children[p]; met {
-				if children[p] = n - 1; n == 1 {
-					ready = append(ready, p)
-				}
-			}
-		}
+	visit(head)
+	slices.Reverse(h.commits)
+	for i, c := range h.commits {
+		h.index[c.Hash] = i
 	}
 }
 
 // markDetermined finds the commits that descend from all unread parents: every unread commit came before them.
-func (h *History) markDetermined(missing map[string]int) {
-	h.determined = make([]bool, len(h.commits))
-	words := (len(h.unread) + 63) / 64
-	leads := make([][]uint64, len(h.commits))
-	for i := len(h.commits) - 1; i >= 0; i-- { // parents first
-		leads[i] = make([]uint64, words)
-		for _, p := range h.commits[i].Parents {
-			if j, read := h.index[p]; read {
-				for w := range leads[i] {
-					leads[i][w] |= leads[j][w]
-				}
-			} else {
-				n := missing[p]
-				leads[i][n/64] |= 1 << (n % 64)
-			}
+func (h *History) markDetermined() {
+	h.determined = slices.Repeat([]bool{true}, len(h.commits))
+	for _, unread := range h.unread {
+		after := make([]bool, len(h.commits))
+		for i, c := range h.commits {
+			after[i] = slices.Contains(c.Parents, unread)
 		}
-		h.determined[i] = true
-		for n := range h.unread {
-			h.determined[i] = h.determined[i] && leads[i][n/64]&(1<<(n%64)) != 0
+		h.markDescendants(after)
+		for i := range h.determined {
+			h.determined[i] = h.determined[i] && after[i]
+		}
+	}
+}
+
+// markDescendants also marks all descendants of the marked commits.
+func (h *History) markDescendants(marked []bool) {
+	for i, parents := range slices.Backward(h.parents) { // parents first
+		for _, p := range parents {
+			marked[i] = marked[i] || marked[p]
 		}
 	}
 }
@@ -141,11 +124,7 @@ func (h *History) Descendants(commits []string) []string {
 			marked[i] = true
 		}
 	}
-	for i := len(h.commits) - 1; i >= 0; i-- { // parents first
-		for _, p := range h.parents[i] {
-			marked[i] = marked[i] || marked[p]
-		}
-	}
+	h.markDescendants(marked)
 	var after []string
 	for i, c := range h.commits {
 		if marked[i] {
