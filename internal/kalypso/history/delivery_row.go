@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // DeliveryRow is a [Delivery] in a store. Zero values are unknown.
 type DeliveryRow struct {
@@ -21,19 +24,9 @@ func NewRows(was, now []DeliveryRow) []DeliveryRow {
 	}
 	var rows []DeliveryRow
 	for _, r := range now {
-		if old, there := known[r.FirstCommit]; !there || !old.equal(r) {
+		if old, there := known[r.FirstCommit]; !there || !reflect.DeepEqual(old, r) {
 			rows = append(rows, r)
 		}
 	}
 	return rows
 }
-
-func (d DeliveryRow) equal(other DeliveryRow) bool {
-	if !equalNumbers(d.Commits, other.Commits) || !equalNumbers(d.LeadTimeSeconds, other.LeadTimeSeconds) {
-		return false
-	}
-	d.Commits, d.LeadTimeSeconds, other.Commits, other.LeadTimeSeconds = nil, nil, nil, nil
-	return d == other
-}
-
-func equalNumbers(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
@@ -172,6 +173,8 @@ func (s *Store) attempt(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.T
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
+	conn.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID,
+		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: mode}, func(tx pgx.Tx) error {
 		const set = "SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO, YMD', true)"
 		if _, err := tx.Exec(ctx, set, pgx.Identifier{s.schema}.Sanitize()); err != nil {

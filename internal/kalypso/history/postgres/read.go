@@ -3,9 +3,9 @@ package postgres
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 )
@@ -42,21 +42,15 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.StoredRuns, 
 // the query's place that was recorded last.
 func findEnvironment(ctx context.Context, tx pgx.Tx, q history.Query) (found environment, err error) {
 	const named = " WHERE observation IS NOT NULL AND ($1 = '' OR name = $1)"
-	rows, err := tx.Query(ctx, selectEnvironment+named, q.Environment)
-	if err != nil {
-		return found, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		e, err := scanEnvironment(rows)
-		if err != nil {
-			return found, err
-		}
+	rows, _ := tx.Query(ctx, selectEnvironment+named, q.Environment) // reading the rows returns the error
+	var e environment
+	_, err = pgx.ForEachRow(rows, e.columns(), func() error {
 		if (q.Environment != "" || e.IsAt(q.Repo, q.Branch, q.Path)) && e.ObservedAt.After(found.ObservedAt) {
 			found = e
 		}
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }
 
 // filter returns the condition that selects an environment's runs for a query. The arguments are the environment, the
@@ -74,74 +68,47 @@ func filter(q history.Query) string {
 }
 
 func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns) error {
-	rows, err := tx.Query(ctx, `SELECT i.cluster, i.cluster_type, i.deployment_target, v.version, v.content, v.commit,
-			v.workload, v.workspace, r.state, r.since, r.until, r.message`+filter(q)+`
+	rows, _ := tx.Query(ctx, `SELECT i.cluster, i.cluster_type, i.deployment_target, coalesce(v.version, ''),
+			coalesce(v.content, ''), coalesce(v.commit, ''), coalesce(v.workload, ''), coalesce(v.workspace, ''), r.state,
+			r.since, r.until, coalesce(r.message, '')`+filter(q)+`
 			AND r.since < $4 AND (r.until IS NULL OR r.until > $5)
 		ORDER BY r.since DESC, i.cluster_type COLLATE "C", i.deployment_target COLLATE "C", i.cluster COLLATE "C"
 		LIMIT $6`, id, q.Cluster, q.Target, q.Until, q.Since, q.Limit+1)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var r history.Run
-		var version, content, commit, workload, workspace, message *string
-		var until *time.Time
-		if err := rows.Scan(&r.Cluster, &r.ClusterType, &r.Target, &version, &content, &commit, &workload, &workspace,
-			&r.State, &r.Since, &until, &message); err != nil {
-			return err
-		}
-		r.Version.Version, r.Version.Content, r.Version.Commit = value(version), value(content), value(commit)
-		r.Version.Workload, r.Version.Workspace = value(workload), value(workspace)
-		r.Since, r.Message = r.Since.UTC(), value(message)
-		if until != nil {
-			r.Until = until.UTC()
-		}
+	var r history.Run
+	v := &r.Version
+	columns := []any{&r.Cluster, &r.ClusterType, &r.Target, &v.Version, &v.Content, &v.Commit, &v.Workload, &v.Workspace,
+		&r.State, &r.Since, (*zeronull.Timestamptz)(&r.Until), &r.Message}
+	_, err := pgx.ForEachRow(rows, columns, func() error {
 		past.Runs = append(past.Runs, r)
-	}
+		return nil
+	})
 	if past.Truncated = len(past.Runs) > q.Limit; past.Truncated {
 		past.Runs = past.Runs[:q.Limit]
 	}
-	return rows.Err()
+	return err
 }
 
-func readVersions(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns) error {
-	rows, err := tx.Query(ctx, `SELECT i.deployment_target, coalesce(v.version, ''), r.state,
+func readVersions(
+	ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns,
+) (err error) {
+	// The columns are in the order of the fields of VersionCount.
+	rows, _ := tx.Query(ctx, `SELECT i.deployment_target, coalesce(v.version, ''), r.state,
 			count(DISTINCT i.cluster), min(r.since), coalesce(max(v.workload COLLATE "C"), ''),
 			coalesce(max(v.workspace COLLATE "C"), '')`+filter(q)+`
 			AND r.since <= $4 AND (r.until IS NULL OR r.until > $4)
 		GROUP BY 1, 2, 3`, id, q.Cluster, q.Target, q.Until)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v history.VersionCount
-		if err := rows.Scan(&v.Target, &v.Version, &v.State, &v.Clusters, &v.Since, &v.Workload, &v.Workspace); err != nil {
-			return err
-		}
-		v.Since = v.Since.UTC()
-		past.Versions = append(past.Versions, v)
-	}
+	past.Versions, err = pgx.AppendRows(past.Versions, rows, pgx.RowToStructByPos[history.VersionCount])
 	slices.SortFunc(past.Versions, history.VersionCount.Compare)
-	return rows.Err()
+	return err
 }
 
-func readObserved(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns) error {
-	rows, err := tx.Query(ctx, `SELECT observed_at, head, coalesce(promoted_commit, ''), verdict,
+func readObserved(
+	ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *history.StoredRuns,
+) (err error) {
+	// The columns are in the order of the fields of RecordedVerdict.
+	rows, _ := tx.Query(ctx, `SELECT observed_at, head, coalesce(promoted_commit, ''), verdict,
 		coalesce(verdict_since, observed_at)
 		FROM observation WHERE environment_id = $1 AND observed_at >= $2 ORDER BY observed_at`, id, q.Since)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var o history.RecordedVerdict
-		if err := rows.Scan(&o.At, &o.Head, &o.PromotedCommit, &o.Verdict, &o.VerdictSince); err != nil {
-			return err
-		}
-		o.At, o.VerdictSince = o.At.UTC(), o.VerdictSince.UTC()
-		past.Observed = append(past.Observed, o)
-	}
-	return rows.Err()
+	past.Observed, err = pgx.AppendRows(past.Observed, rows, pgx.RowToStructByPos[history.RecordedVerdict])
+	return err
 }

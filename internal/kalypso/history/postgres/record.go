@@ -6,9 +6,11 @@ import (
 	_ "embed" // for the schema
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
@@ -41,16 +43,11 @@ type environment struct {
 	history.Snapshot
 }
 
-const selectEnvironment = `SELECT id, name, repo, branch, path, observed_at, observation FROM environment`
+const selectEnvironment = `SELECT id, name, repo, branch, path, observed_at, coalesce(observation, '') FROM environment`
 
-func scanEnvironment(row pgx.Row) (e environment, err error) {
-	var at *time.Time
-	var hash *string
-	err = row.Scan(&e.id, &e.name, &e.Repo, &e.Branch, &e.Path, &at, &hash)
-	if at != nil && hash != nil {
-		e.ObservedAt, e.Hash = at.UTC(), *hash
-	}
-	return e, err
+// columns returns the destinations of the columns of selectEnvironment.
+func (e *environment) columns() []any {
+	return []any{&e.id, &e.name, &e.Repo, &e.Branch, &e.Path, (*zeronull.Timestamptz)(&e.ObservedAt), &e.Hash}
 }
 
 // Snapshot implements [history.Store].
@@ -61,8 +58,7 @@ func (s *Store) Snapshot(ctx context.Context, name string) (history.Snapshot, er
 		if there, err := s.exists(ctx, tx); !there {
 			return err
 		}
-		var err error
-		found, err = scanEnvironment(tx.QueryRow(ctx, selectEnvironment+" WHERE name = $1", name))
+		err := tx.QueryRow(ctx, selectEnvironment+" WHERE name = $1", name).Scan(found.columns()...)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -165,7 +161,8 @@ func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []ob
 		return done, nil, err
 	}
 	// Other processes that record the same environment wait here.
-	e, err := scanEnvironment(w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", o.Environment))
+	var e environment
+	err = w.QueryRow(w.ctx, selectEnvironment+" WHERE name = $1 FOR UPDATE", o.Environment).Scan(e.columns()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = rowsDropped("the table environment", 0, 1)
 	}
@@ -219,16 +216,16 @@ func (w *writer) checkVersion() error {
 
 // load returns the latest conditions of instances, see [history.Plan.Rows].
 func (w *writer) load(some []history.InstanceChange) (*observation.Observation, error) {
-	found := present{groups: map[presentKey]*observation.Group{}}
+	found := present{}
 	if some == nil {
 		err := found.read(w.Query(w.ctx, selectLast+" WHERE i.environment_id = $1", w.environment))
 		return found.observation(), err
 	}
 	for _, c := range some {
-		for from := 0; from < len(c.Members); from += batch {
+		for members := range slices.Chunk(c.Members, batch) {
 			rows, err := w.Query(w.ctx, selectLast+` WHERE i.environment_id = $1 AND i.cluster_type = $2
 				AND i.deployment_target = $3 AND i.cluster = ANY ($4::text[])`,
-				w.environment, c.ClusterType, c.Target, clusters(c.Members[from:min(from+batch, len(c.Members))]))
+				w.environment, c.ClusterType, c.Target, clusters(members))
 			if err := found.read(rows, err); err != nil {
 				return nil, err
 			}
@@ -238,73 +235,48 @@ func (w *writer) load(some []history.InstanceChange) (*observation.Observation, 
 }
 
 // selectLast selects the last run of instances.
-const selectLast = `SELECT i.cluster, i.cluster_type, i.deployment_target, r.since, r.until, r.state, r.version_id,
-		v.content, v.version, v.commit
+const selectLast = `SELECT i.cluster, i.cluster_type, i.deployment_target, r.since, r.until, r.state,
+		coalesce(v.content, ''), coalesce(v.version, ''), coalesce(v.commit, '')
 	FROM instance i
 	CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id ORDER BY since DESC LIMIT 1) r
 	LEFT JOIN version v ON v.id = r.version_id`
 
-// presentKey identifies a group: its place, state and version.
+// present collects the last conditions of instances, as groups of an observation without their members.
+type present map[presentKey][]observation.Member
+
 type presentKey struct {
 	clusterType, target, state string
-	version                    int64
+	version                    observation.Version
 }
 
-// present collects the last conditions of instances.
-type present struct {
-	groups map[presentKey]*observation.Group
-}
-
-func (p *present) read(rows pgx.Rows, err error) error {
+func (p present) read(rows pgx.Rows, err error) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var cluster string
-		var key presentKey
-		var since time.Time
-		var until *time.Time
-		var version *int64
-		var content, text, commit *string
-		if err := rows.Scan(&cluster, &key.clusterType, &key.target, &since, &until, &key.state, &version, &content, &text,
-			&commit); err != nil {
-			return err
+	var cluster string
+	var since, until time.Time
+	var key presentKey
+	columns := []any{&cluster, &key.clusterType, &key.target, &since, (*zeronull.Timestamptz)(&until), &key.state,
+		&key.version.Content, &key.version.Version, &key.version.Commit}
+	_, err = pgx.ForEachRow(rows, columns, func() error {
+		of := key
+		if !until.IsZero() {
+			of.state, of.version, since = history.Removed, observation.Version{}, until
 		}
-		if until != nil {
-			key.state, since, version = history.Removed, *until, nil
-		}
-		if version != nil {
-			key.version = *version
-		}
-		g := p.groups[key]
-		if g == nil {
-			g = &observation.Group{ClusterType: key.clusterType, Target: key.target, State: key.state}
-			if version != nil {
-				g.Version = observation.Version{Content: value(content), Version: value(text), Commit: value(commit)}
-			}
-			p.groups[key] = g
-		}
-		g.Members = append(g.Members, observation.Member{Cluster: cluster, Since: observation.Millis(since)})
-	}
-	return rows.Err()
+		p[of] = append(p[of], observation.Member{Cluster: cluster, Since: observation.Millis(since)})
+		return nil
+	})
+	return err
 }
 
-func (p *present) observation() *observation.Observation {
+func (p present) observation() *observation.Observation {
 	o := &observation.Observation{}
-	for _, g := range p.groups {
-		o.Groups = append(o.Groups, *g)
+	for of, members := range p {
+		o.Groups = append(o.Groups, observation.Group{ClusterType: of.clusterType, Target: of.target, State: of.state,
+			Version: of.version, Members: members})
 	}
 	o.Sort()
 	return o
-}
-
-// orNull returns nil for an empty text.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // timeOrNull returns nil for an unknown time.
@@ -313,11 +285,4 @@ func timeOrNull(t time.Time) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-func value(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
@@ -34,8 +35,8 @@ func (w *writer) observation(o *observation.Observation, n history.Rows) error {
 	}
 	if err := w.write("the table observation", 1, `INSERT INTO observation
 		(environment_id, observed_at, head, promoted_commit, verdict, verdict_since, changes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		w.environment, o.ObservedAt, o.Head, orNull(o.PromotedCommit), o.Verdict, since, n.Result.Changes); err != nil {
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7)`,
+		w.environment, o.ObservedAt, o.Head, o.PromotedCommit, o.Verdict, since, n.Result.Changes); err != nil {
 		return err
 	}
 	return w.write("the table environment", 1, "UPDATE environment SET observed_at = $2, observation = $3 WHERE id = $1",
@@ -45,8 +46,7 @@ func (w *writer) observation(o *observation.Observation, n history.Rows) error {
 // change closes and opens runs.
 func (w *writer) change(c history.InstanceChange) error {
 	version := w.versionID(c.To.Version)
-	for from := 0; from < len(c.Members); from += batch {
-		members := c.Members[from:min(from+batch, len(c.Members))]
+	for members := range slices.Chunk(c.Members, batch) {
 		names := clusters(members)
 		sinces, messages := make([]time.Time, len(members)), make([]string, len(members))
 		for i, m := range members {
@@ -98,15 +98,16 @@ func (w *writer) deliveries(all []history.DeliveryRow) error {
 	commits := make([]string, len(all))
 	for i, d := range all {
 		if _, err := w.Exec(w.ctx, `INSERT INTO delivery AS d (environment_id, first_commit, `+columns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+			VALUES ($1, $2, $3, $4, $5, nullif($6, ''), $7, nullif($8, ''), nullif($9, ''), $10, nullif($11, ''), $12, $13,
+				$14, $15, $16)
 			ON CONFLICT (environment_id, first_commit) DO UPDATE SET (`+columns+`) = (excluded.commit, excluded.started_at,
 				excluded.delivered_at, excluded.author, excluded.kind, excluded.promoted_commit, excluded.previous_commit,
 				excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
 				excluded.failed, excluded.restored_at)
 			WHERE (d.*) IS DISTINCT FROM (excluded.*)`,
-			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), orNull(d.Author), d.Kind,
-			orNull(d.PromotedCommit), orNull(d.PreviousCommit), d.Commits, orNull(d.Reason), d.LeadTimeSeconds,
-			timeOrNull(d.Running), timeOrNull(d.FailedAt), d.Failed, timeOrNull(d.Restored)); err != nil {
+			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), d.Author, d.Kind, d.PromotedCommit,
+			d.PreviousCommit, d.Commits, d.Reason, d.LeadTimeSeconds, timeOrNull(d.Running), timeOrNull(d.FailedAt), d.Failed,
+			timeOrNull(d.Restored)); err != nil {
 			return err
 		}
 		commits[i] = d.FirstCommit

@@ -66,27 +66,22 @@ func selectVersions(
 			columns[i] = append(columns[i], text)
 		}
 	}
-	rows, err := tx.Query(ctx, `SELECT v.id, v.repo, v.path, v.content, v.version, v.commit IS NOT NULL
+	rows, _ := tx.Query(ctx, `SELECT v.id, v.repo, v.path, v.content, v.version, v.commit IS NOT NULL
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS x (repo, path, content, version)
 		JOIN version v ON v.repo = x.repo AND v.path = x.path AND v.content = x.content AND v.version = x.version`,
 		columns[0], columns[1], columns[2], columns[3])
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	found := map[versionKey]int64{}
-	for rows.Next() {
-		var id int64
-		var key versionKey
-		var hasCommit bool
-		if err := rows.Scan(&id, &key.repo, &key.path, &key.content, &key.version, &hasCommit); err != nil {
-			return nil, err
-		}
+	var id int64
+	var key versionKey
+	var hasCommit bool
+	row := []any{&id, &key.repo, &key.path, &key.content, &key.version, &hasCommit}
+	_, err := pgx.ForEachRow(rows, row, func() error {
 		if hasCommit || !wanted[key].OfCommit() {
 			found[key] = id
 		}
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }
 
 // insertVersions inserts versions, and adds missing commits to rows. It inserts in the order of the versions, so that
