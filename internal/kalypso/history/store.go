@@ -71,16 +71,6 @@ func (r Write) Prepare() *Plan {
 	return p
 }
 
-// Expected returns the changes that a store is going to write, if state and store agree about the last record.
-// Otherwise it returns none. The store can prepare for these changes before it loads the conditions of instances.
-func (p *Plan) Expected(last Snapshot) []InstanceChange {
-	if p.previousHash == "" || p.previousHash != last.Hash || !p.Observation.ObservedAt.After(last.ObservedAt) ||
-		!last.IsAt(p.Observation.Repo, p.Observation.Branch, p.Observation.Path) {
-		return nil
-	}
-	return p.changes
-}
-
 // Rows are the rows that a store writes.
 type Rows struct {
 	Write    bool   // false if the store already has this observation or a newer one

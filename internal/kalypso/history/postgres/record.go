@@ -170,10 +170,6 @@ func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []ob
 		return done, nil, err
 	}
 	w.environment = e.id
-	// New versions lead to another attempt, so look for them before the slow steps.
-	if missing, err = w.findVersions(r.Expected(e.Snapshot)); err != nil {
-		return done, missing, err
-	}
 	n, err := r.Rows(e.Snapshot, w.load)
 	done = n.Result
 	var place *history.PlaceError
