@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/dynamic"
@@ -78,13 +78,10 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 			user.Exec.Command,
 		)
 	}
-	if err := c.checkFiles(config, at); err != nil {
-		return nil, err
-	}
 	if err := checkServer(config.Clusters[at.Cluster].Server); err != nil {
 		return nil, err
 	}
-	if err := embedFiles(ctx, config.Clusters[at.Cluster], user); err != nil {
+	if err := c.embedFiles(ctx, config.Clusters[at.Cluster], user); err != nil {
 		return nil, err
 	}
 	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
@@ -95,38 +92,18 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 	return made, nil
 }
 
-// checkFiles returns an error if the content of a kubeconfig refers to files. An author who knows only their paths
-// would get their contents: a token is sent to the server of the kubeconfig.
-func (c Connection) checkFiles(config *api.Config, at *api.Context) error {
-	if c.AllowFiles || c.isPath() {
-		return nil
-	}
-	var fields []string
-	add := func(name, path string) {
-		if path != "" {
-			fields = append(fields, name)
-		}
-	}
-	add("certificate-authority", config.Clusters[at.Cluster].CertificateAuthority)
-	if user := config.AuthInfos[at.AuthInfo]; user != nil {
-		add("client-certificate", user.ClientCertificate)
-		add("client-key", user.ClientKey)
-		add("tokenFile", user.TokenFile)
-	}
-	if len(fields) == 0 {
-		return nil
-	}
-	return fmt.Errorf("the kubeconfig is passed as text, but it refers to files on this machine: %s; embed the content "+
-		"of the files, or set allow_files = true", strings.Join(fields, ", "))
-}
-
 // embedFiles reads the files that a kubeconfig refers to into it. client-go would read a device without an end. A token
 // is read again with each observation, since clusters replace it.
-func embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error {
+//
+// The content of a kubeconfig must not refer to files, unless this is allowed. An author who knows only their paths
+// would get their contents: a token is sent to the server of the kubeconfig.
+func (c Connection) embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error {
 	if user == nil {
 		user = &api.AuthInfo{}
 	}
+	allowed := c.AllowFiles || c.isPath()
 	var token []byte
+	var fields []string
 	for _, f := range []struct {
 		field string
 		path  *string
@@ -137,7 +114,11 @@ func embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error 
 		{"client-key", &user.ClientKey, &user.ClientKeyData},
 		{"tokenFile", &user.TokenFile, &token},
 	} {
-		if *f.path == "" || len(*f.data) > 0 { // the data count, as for kubectl
+		if *f.path == "" {
+			continue
+		}
+		fields = append(fields, f.field)
+		if len(*f.data) > 0 || !allowed { // the data count, as for kubectl
 			continue
 		}
 		data, err := localfile.Read(ctx, *f.path, localfile.MaxSmall)
@@ -145,6 +126,10 @@ func embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error 
 			return fmt.Errorf("the kubeconfig can't be used: the file that its %s names can't be read: %w", f.field, err)
 		}
 		*f.path, *f.data = "", data
+	}
+	if len(fields) > 0 && !allowed {
+		return fmt.Errorf("the kubeconfig is passed as text, but it refers to files on this machine: %s; embed the content "+
+			"of the files, or set allow_files = true", strings.Join(fields, ", "))
 	}
 	if len(token) > 0 {
 		user.Token = strings.TrimSpace(string(token))
@@ -157,29 +142,29 @@ func (c Connection) isPath() bool { return !strings.ContainsAny(c.Kubeconfig, "\
 
 // load parses the kubeconfig, from its content or its file.
 func (c Connection) load(ctx context.Context) (*api.Config, error) {
-	if c.isPath() {
-		text, err := localfile.Read(ctx, c.Kubeconfig, localfile.MaxSmall)
+	if !c.isPath() {
+		config, err := clientcmd.Load([]byte(c.Kubeconfig))
 		if err != nil {
-			return nil, fmt.Errorf("kubeconfig is neither the content of a kubeconfig nor the path of a readable file: %w", err)
+			return nil, errors.New("the text is not a kubeconfig")
 		}
-		config, err := clientcmd.Load(text)
-		if err != nil {
-			return nil, errors.New("the file does not contain a kubeconfig")
-		}
+		return config, nil
+	}
+	text, err := localfile.Read(ctx, c.Kubeconfig, localfile.MaxSmall)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig is neither the content of a kubeconfig nor the path of a readable file: %w", err)
+	}
+	config, err := clientcmd.Load(text)
+	if err == nil {
 		for _, at := range config.Clusters {
 			at.LocationOfOrigin = c.Kubeconfig
 		}
 		for _, user := range config.AuthInfos {
 			user.LocationOfOrigin = c.Kubeconfig
 		}
-		if clientcmd.ResolveLocalPaths(config) != nil {
-			return nil, errors.New("the file does not contain a kubeconfig")
-		}
-		return config, nil
+		err = clientcmd.ResolveLocalPaths(config)
 	}
-	config, err := clientcmd.Load([]byte(c.Kubeconfig))
 	if err != nil {
-		return nil, errors.New("the text is not a kubeconfig")
+		return nil, errors.New("the file does not contain a kubeconfig")
 	}
 	return config, nil
 }
@@ -209,7 +194,6 @@ func checkServer(server string) error {
 
 // client talks to one cluster.
 type client struct {
-	dynamic.Interface
 	rest *rest.RESTClient
 	date *serverDate
 	// secrets contains the credentials that were sent to the cluster, which may echo them.
@@ -256,29 +240,23 @@ func newClient(config *rest.Config, err error) (*client, error) {
 	}
 	// A redirect would forward the credential.
 	http1.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	objects, err := dynamic.NewForConfigAndClient(config, http1)
-	if err != nil {
-		return nil, errors.New("the kubeconfig can't be used: its server is not a URL")
-	}
-	config = dynamic.ConfigFor(config)
+	config = dynamic.ConfigFor(config) // of JSON
 	config.GroupVersion = nil
 	plain, err := rest.UnversionedRESTClientForConfigAndClient(config, http1)
 	if err != nil {
 		return nil, errors.New("the kubeconfig can't be used: its server is not a URL")
 	}
-	return &client{Interface: objects, rest: plain, date: date, secrets: secrets}, nil
+	return &client{rest: plain, date: date, secrets: secrets}, nil
 }
 
 // serverDate contains the time of a server as of its last response.
-type serverDate struct {
-	mu sync.Mutex
-	at time.Time
-}
+type serverDate struct{ at atomic.Pointer[time.Time] }
 
 func (d *serverDate) now() time.Time {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.at
+	if at := d.at.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 // bounded limits the size of a response, records the server's time, and names the proxy in errors.
@@ -297,9 +275,7 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, webproxy.Name(b.proxyOf, req, err)
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		b.date.mu.Lock()
-		b.date.at = at
-		b.date.mu.Unlock()
+		b.date.at.Store(&at)
 	}
 	resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponseBytes)
 	return resp, nil

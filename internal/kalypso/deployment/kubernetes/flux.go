@@ -126,22 +126,19 @@ func (o object) annotation(name string) string { return o.text("status", "artifa
 
 // source returns the object that a reference names. there is false if it does not exist.
 func (k *cluster) source(ctx context.Context, r reference) (source object, there bool, err error) {
-	byName, read := k.sources[r.kind]
-	if !read {
-		byName = map[string]object{}
-		if resource := sourceResources[r.kind]; resource != "" {
-			found, err := k.list(ctx, sourceGroup, resource)
-			if err != nil {
-				return object{}, false, err
-			}
-			for _, o := range found.objects {
-				byName[o.GetNamespace()+"/"+o.GetName()] = object{o}
-			}
-		}
-		k.sources[r.kind] = byName
+	name := sourceResources[r.kind]
+	if name == "" {
+		return object{}, false, nil
 	}
-	source, there = byName[r.namespace+"/"+r.name]
-	return source, there, nil
+	list, err := k.list(ctx, sourceGroup, name)
+	if err != nil {
+		return object{}, false, err
+	}
+	found := list.named(r.namespace, r.name)
+	if len(found) == 0 {
+		return object{}, false, nil
+	}
+	return found[0], true, nil
 }
 
 // withSource returns the status of an object together with that of its source. applied names the revision of the source

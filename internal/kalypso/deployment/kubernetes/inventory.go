@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,28 +30,29 @@ var InventoryKinds = []string{ClusterProfile, ManagedCluster, ArgoCDCluster, Fle
 
 // inventoryKinds maps each kind to its objects. The first condition that an object has decides on its health.
 var inventoryKinds = map[string]struct {
-	group, resource string
-	labelSelector   string
-	clusterScoped   bool
-	conditions      []string
-	decode          func(text jsontext.Value, conditions []string) (clusters.Cluster, error)
+	resource
+	clusterScoped bool
+	conditions    []string
+	decode        func(text jsontext.Value, conditions []string) (clusters.Cluster, error)
 }{
 	ClusterProfile: {
-		group: "multicluster.x-k8s.io", resource: "clusterprofiles", conditions: []string{"ControlPlaneHealthy"},
-		decode: decodeCluster,
+		resource:   resource{group: "multicluster.x-k8s.io", name: "clusterprofiles"},
+		conditions: []string{"ControlPlaneHealthy"}, decode: decodeCluster,
 	},
 	ManagedCluster: {
-		group: "cluster.open-cluster-management.io", resource: "managedclusters", clusterScoped: true,
+		resource: resource{group: "cluster.open-cluster-management.io", name: "managedclusters"}, clusterScoped: true,
 		conditions: []string{"ManagedClusterConditionAvailable"}, decode: decodeCluster,
 	},
 	ArgoCDCluster: {
-		resource: "secrets", labelSelector: "argocd.argoproj.io/secret-type=cluster", decode: decodeSecret,
+		resource: resource{name: "secrets", labelSelector: "argocd.argoproj.io/secret-type=cluster"}, decode: decodeSecret,
 	},
 	FleetCluster: {
-		group: "fleet.cattle.io", resource: "clusters", conditions: []string{"Ready"}, decode: decodeCluster,
+		resource:   resource{group: "fleet.cattle.io", name: "clusters"},
+		conditions: []string{"Ready"}, decode: decodeCluster,
 	},
 	ClusterAPI: {
-		group: "cluster.x-k8s.io", resource: "clusters", conditions: []string{"Available", "Ready"}, decode: decodeCluster,
+		resource:   resource{group: "cluster.x-k8s.io", name: "clusters"},
+		conditions: []string{"Available", "Ready"}, decode: decodeCluster,
 	},
 }
 
@@ -87,14 +87,14 @@ func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error
 		return found, err
 	}
 	if c, err = c.login(ctx); err == nil {
-		err = i.list(ctx, c, &found)
+		err = i.read(ctx, c, &found)
 	}
 	if err == nil {
 		return found, nil
 	}
 	why := explain(err)
 	if of := inventoryKinds[i.Kind]; apierrors.IsForbidden(err) {
-		why = fmt.Sprintf("it denies the request; its user needs the permission to list %s: %s", of.resource, err)
+		why = fmt.Sprintf("it denies the request; its user needs the permission to list %s: %s", of.name, err)
 	}
 	said := errors.New(deployment.OneLine(c.redacted(why)))
 	if !silent(err) && ctx.Err() == nil {
@@ -121,72 +121,17 @@ func (c *client) redacted(text string) string {
 	return c.secrets.Redact(text)
 }
 
-// list lists the objects in each namespace, in the version that the hub prefers.
-func (i Inventory) list(ctx context.Context, c *client, found *clusters.List) error {
+// read reads the objects of all pages.
+func (i Inventory) read(ctx context.Context, c *client, found *clusters.List) error {
 	of := inventoryKinds[i.Kind]
-	roots := []string{"/api/v1"}
-	if of.group != "" {
-		versions, err := c.versions(ctx, of.group)
-		if err != nil {
-			return err
-		}
-		roots = nil
-		for _, version := range versions {
-			roots = append(roots, "/apis/"+of.group+"/"+version)
-		}
+	served, err := c.readAll(ctx, of.resource, i.Namespaces, func(page []byte) (string, error) {
+		return i.page(c, page, found)
+	})
+	if err == nil && !served {
+		err = fmt.Errorf("it does not serve %s.%s, the objects of the kind %s: install their CRD there, or remove the source",
+			of.name, of.group, i.Kind)
 	}
-	namespaces := i.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
-	}
-	for _, root := range roots {
-		served := true
-		for _, namespace := range namespaces {
-			path := []string{root, "namespaces", namespace, of.resource}
-			if namespace == "" {
-				path = []string{root, of.resource}
-			}
-			err := i.pages(ctx, c, path, found)
-			if served = !apierrors.IsNotFound(err); !served {
-				break
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if served {
-			return nil
-		}
-	}
-	return fmt.Errorf("it does not serve %s.%s, the objects of the kind %s: install their CRD there, or remove the source",
-		of.resource, of.group, i.Kind)
-}
-
-// pages reads all pages of a list. If a page is too large, it reads smaller ones.
-func (i Inventory) pages(ctx context.Context, c *client, path []string, found *clusters.List) error {
-	of := inventoryKinds[i.Kind]
-	next := ""
-	for size := pageSize; ; {
-		request := c.rest.Get().AbsPath(path...).Param("limit", strconv.Itoa(size))
-		if next != "" {
-			request.Param("continue", next)
-		}
-		if of.labelSelector != "" {
-			request.Param("labelSelector", of.labelSelector)
-		}
-		answer := request.Do(ctx)
-		text, err := answer.Raw()
-		if errors.As(err, new(*http.MaxBytesError)) && size > 1 {
-			size /= 10
-			continue
-		}
-		if err != nil {
-			return answer.Error()
-		}
-		if next, err = i.page(c, text, found); err != nil || next == "" {
-			return err
-		}
-	}
+	return err
 }
 
 // page adds the clusters of a page, and returns the token of the next one.
@@ -199,7 +144,7 @@ func (i Inventory) page(c *client, text []byte, found *clusters.List) (next stri
 		Items []jsontext.Value `json:"items"`
 	}
 	if jsonv2.Unmarshal(text, &page) != nil { // the error may quote a Secret
-		return "", fmt.Errorf("its list of %s can't be read: it is not in Kubernetes' format", of.resource)
+		return "", fmt.Errorf("its list of %s can't be read: it is not in Kubernetes' format", of.name)
 	}
 	for n, item := range page.Items {
 		made, err := of.decode(item, of.conditions)

@@ -8,11 +8,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
@@ -47,33 +47,31 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
-	contents := &folderObjects{of: of, read: map[string]*folderContents{}}
-	reports := make([][]deployment.Report, len(names))
+	folders := readFolders(of)
+	reports, errs := make([][]deployment.Report, len(names)), make([]error, len(names))
 	parallel.Limited(len(names), maxClusters, func(i int) {
-		reports[i] = ask(ctx, names[i], clients[i], of, contents)
+		reports[i], errs[i] = ask(ctx, names[i], clients[i], of, folders)
 	})
-	return slices.Concat(reports...), contents.err()
+	for _, err := range errs {
+		if !slices.Contains(wrong, err) { // several clusters follow one folder
+			wrong = append(wrong, err)
+		}
+	}
+	return slices.Concat(reports...), errors.Join(wrong...)
 }
 
-// ask asks one cluster.
+// ask asks one cluster. An error is of the branch.
 func ask(
-	ctx context.Context,
-	name string,
-	c *client,
-	of deployment.Rendering,
-	contents *folderObjects,
-) []deployment.Report {
+	ctx context.Context, name string, c *client, of deployment.Rendering, folders map[string]folderReader,
+) ([]deployment.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	logged, err := c.login(ctx)
 	if err != nil {
-		return []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err)}}
+		return []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err)}}, nil
 	}
 	c = logged
-	k := &cluster{
-		name: name, client: c, of: of, contents: contents,
-		lists: map[string]*resourceList{}, sources: map[string]map[string]object{},
-	}
+	k := &cluster{name: name, client: c, of: of, folders: folders, lists: map[resource]*resourceList{}}
 	flux, err := k.flux(ctx)
 	argo := false
 	if err == nil {
@@ -93,7 +91,7 @@ func ask(
 			*text = c.secrets.Redact(*text)
 		}
 	}
-	return k.reports
+	return k.reports, k.unread
 }
 
 // explain returns the reason why a request to a cluster failed. The caller limits the length of the server's message.
@@ -117,13 +115,13 @@ func explain(err error) string {
 // cluster collects the reports of one cluster.
 type cluster struct {
 	*client
-	name     string
-	of       deployment.Rendering
-	contents *folderObjects
-	lists    map[string]*resourceList     // by group and resource
-	sources  map[string]map[string]object // of Flux, by kind, and by namespace/name; see [cluster.source]
-	parents  []parent
-	reports  []deployment.Report
+	name    string
+	of      deployment.Rendering
+	folders map[string]folderReader
+	lists   map[resource]*resourceList
+	parents []parent
+	reports []deployment.Report
+	unread  error // of reading the branch
 }
 
 // resourceList contains all objects of one resource.
@@ -133,31 +131,66 @@ type resourceList struct {
 	byName  map[string][]object // namespace/name, and /name for any namespace; nil: not computed yet
 }
 
-// list returns all objects of a resource, in the version that the cluster prefers.
-func (k *cluster) list(ctx context.Context, group, resource string) (*resourceList, error) {
-	if known := k.lists[group+"/"+resource]; known != nil {
+// list returns all objects of a resource.
+func (k *cluster) list(ctx context.Context, group, name string) (found *resourceList, err error) {
+	of := resource{group: group, name: name}
+	if known := k.lists[of]; known != nil {
 		return known, nil
 	}
-	found := &resourceList{}
-	k.lists[group+"/"+resource] = found
-	versions, err := k.versions(ctx, group)
-	if err != nil {
-		return nil, err
-	}
-	for _, version := range versions {
-		at := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
-		found.objects, err = k.pages(ctx, at)
-		if apierrors.IsNotFound(err) {
-			continue
+	found = &resourceList{}
+	k.lists[of] = found
+	found.served, err = k.readAll(ctx, of, nil, func(text []byte) (next string, err error) {
+		var page unstructured.UnstructuredList
+		if err := page.UnmarshalJSON(text); err != nil {
+			return "", err
 		}
-		found.served = err == nil
-		return found, err
-	}
-	return found, nil
+		found.objects = append(found.objects, page.Items...)
+		if len(found.objects) > maxObjects {
+			return "", fmt.Errorf("it has more than %d %s", maxObjects, name)
+		}
+		return page.GetContinue(), nil
+	})
+	return found, err
 }
 
-// versions returns the versions of a group, the preferred one first, or none if the cluster does not serve the group.
-func (c *client) versions(ctx context.Context, group string) ([]string, error) {
+// resource names the objects to read. The core group is "".
+type resource struct{ group, name, labelSelector string }
+
+// readAll reads all objects of a resource in some namespaces (none: in all), in the version that the cluster prefers.
+// read reads a page, and returns the token of the next one. served is false if the cluster does not serve the resource.
+func (c *client) readAll(
+	ctx context.Context, of resource, namespaces []string, read func(page []byte) (next string, err error),
+) (served bool, err error) {
+	roots, err := c.roots(ctx, of.group)
+	if err != nil {
+		return false, err
+	}
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	for _, root := range roots {
+		for _, namespace := range namespaces {
+			path := []string{root, "namespaces", namespace, of.name}
+			if namespace == "" {
+				path = []string{root, of.name}
+			}
+			if err = c.pages(ctx, path, of.labelSelector, read); err != nil {
+				break
+			}
+		}
+		if !apierrors.IsNotFound(err) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// roots returns the paths of the versions of a group, the preferred one first, or none if the cluster does not serve
+// the group.
+func (c *client) roots(ctx context.Context, group string) ([]string, error) {
+	if group == "" {
+		return []string{"/api/v1"}, nil
+	}
 	var found metav1.APIGroup
 	err := c.rest.Get().AbsPath("/apis", group).Do(ctx).Into(&found)
 	if apierrors.IsNotFound(err) {
@@ -166,30 +199,39 @@ func (c *client) versions(ctx context.Context, group string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	versions := []string{found.PreferredVersion.Version}
+	roots := []string{"/apis/" + group + "/" + found.PreferredVersion.Version}
 	for _, v := range found.Versions {
 		if v.Version != found.PreferredVersion.Version {
-			versions = append(versions, v.Version)
+			roots = append(roots, "/apis/"+group+"/"+v.Version)
 		}
 	}
-	return versions, nil
+	return roots, nil
 }
 
-// pages reads all pages of a list.
-func (k *cluster) pages(ctx context.Context, at schema.GroupVersionResource) ([]unstructured.Unstructured, error) {
-	var all []unstructured.Unstructured
-	options := metav1.ListOptions{Limit: pageSize}
-	for {
-		page, err := k.Resource(at).List(ctx, options)
+// pages reads all pages of a list. If a page is too large, it reads smaller ones.
+func (c *client) pages(
+	ctx context.Context, path []string, labelSelector string, read func(page []byte) (next string, err error),
+) error {
+	next := ""
+	for size := pageSize; ; {
+		request := c.rest.Get().AbsPath(path...).Param("limit", strconv.Itoa(size))
+		if next != "" {
+			request.Param("continue", next)
+		}
+		if labelSelector != "" {
+			request.Param("labelSelector", labelSelector)
+		}
+		answer := request.Do(ctx)
+		text, err := answer.Raw()
+		if errors.As(err, new(*http.MaxBytesError)) && size > 1 {
+			size /= 10
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return answer.Error()
 		}
-		all = append(all, page.Items...)
-		if len(all) > maxObjects {
-			return nil, fmt.Errorf("it has more than %d %s", maxObjects, at.Resource)
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return all, nil
+		if next, err = read(text); err != nil || next == "" {
+			return err
 		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"maps"
 	"slices"
 	"sync"
 
@@ -41,8 +39,9 @@ func (k *cluster) addNested(ctx context.Context) error {
 	}
 	done := map[place]bool{}
 	for _, p := range k.parents {
-		inside, err := k.contents.folder(p.folder)
+		inside, err := k.folders[p.folder]()
 		if err != nil {
+			k.unread = err
 			return nil //nolint:nilerr // an error of the branch, which Reports returns
 		}
 		for _, id := range inside {
@@ -73,7 +72,7 @@ func (k *cluster) nestedReports(ctx context.Context, folder string, id identity)
 		return nil, err
 	}
 	var all []deployment.Report
-	for _, o := range list.named(id) {
+	for _, o := range list.named(id.namespace, id.name) {
 		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Nested: true, Now: k.date.now()}
 		found, err := k.nestedStatus(ctx, id.group, o)
 		if err != nil {
@@ -137,11 +136,8 @@ func (o object) appliedRevision(group string) string {
 	return sync.text("revision")
 }
 
-// named returns the objects with the name of an identity, in its namespace or, if it has none, in any.
-func (k *resourceList) named(id identity) []object {
-	if k == nil {
-		return nil
-	}
+// named returns the objects with a name in a namespace or, if that is empty, in any.
+func (k *resourceList) named(namespace, name string) []object {
 	if k.byName == nil {
 		k.byName = map[string][]object{}
 		for _, o := range k.objects {
@@ -152,7 +148,7 @@ func (k *resourceList) named(id identity) []object {
 			}
 		}
 	}
-	return k.byName[id.namespace+"/"+id.name]
+	return k.byName[namespace+"/"+name]
 }
 
 // identity identifies an object in a folder.
@@ -169,43 +165,19 @@ func (id identity) String() string {
 	return nestedKinds[id.group].kind + " " + id.namespace + "/" + id.name
 }
 
-// folderObjects contains the objects in the folders at head, which are read once for all clusters.
-type folderObjects struct {
-	of   deployment.Rendering
-	mu   sync.Mutex
-	read map[string]*folderContents
-}
+// folderReader returns the objects in a folder at head.
+type folderReader func() ([]identity, error)
 
-type folderContents struct {
-	once    sync.Once
-	objects []identity
-	err     error
-}
-
-func (c *folderObjects) folder(name string) ([]identity, error) {
-	c.mu.Lock()
-	f := c.read[name]
-	if f == nil {
-		f = &folderContents{}
-		c.read[name] = f
+// readFolders returns a reader for each folder, which reads it once for all clusters.
+func readFolders(of deployment.Rendering) map[string]folderReader {
+	readers := map[string]folderReader{}
+	for _, folder := range of.Folders {
+		readers[folder] = sync.OnceValues(func() ([]identity, error) {
+			files, err := of.Files(folder)
+			return identities(files), err
+		})
 	}
-	c.mu.Unlock()
-	f.once.Do(func() {
-		var files map[string][]byte
-		if files, f.err = c.of.Files(name); f.err == nil {
-			f.objects = identities(files)
-		}
-	})
-	return f.objects, f.err
-}
-
-// err returns the errors of reading the branch.
-func (c *folderObjects) err() error {
-	var all []error
-	for _, name := range slices.Sorted(maps.Keys(c.read)) {
-		all = append(all, c.read[name].err)
-	}
-	return errors.Join(all...)
+	return readers
 }
 
 // identities returns the Kustomizations, HelmReleases and Applications in files, sorted. It skips files that it cannot
