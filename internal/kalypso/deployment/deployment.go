@@ -204,7 +204,7 @@ type Input struct {
 	TargetOf func(folder, object string) string
 
 	reported map[place]bool             // for instances: they got the cluster's reports on the folder
-	listed   map[string]map[string]bool // for instances: the keys of the expected clusters, by folder
+	listed   map[string]map[string]bool // the keys of the expected clusters, by folder
 }
 
 // Counts contains the number of a folder's clusters in each state.

@@ -24,8 +24,13 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		o.Summary = fmt.Sprintf("The branch %q contains no rendering at this path yet.", w.Branch.Name)
 		return o, nil
 	}
+	w.reported = map[place]bool{}
+	w.listExpected()
 	all, elsewhere := w.groupReports(ctx, &o)
-	inFolder := byFolder(all)
+	inFolder := map[string][]clusterState{}
+	for _, s := range all {
+		inFolder[s.folder] = append(inFolder[s.folder], s)
+	}
 	counted := clusterTally{current: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(w.Branch.Folders)) {
 		if ctx.Err() != nil {
@@ -69,16 +74,15 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 	return o, ctx.Err()
 }
 
-// byFolder returns the states of each folder, out of a list sorted by folder.
-func byFolder(all []clusterState) map[string][]clusterState {
-	found := map[string][]clusterState{}
-	for from, to := 0, 0; from < len(all); from = to {
-		for to < len(all) && all[to].folder == all[from].folder {
-			to++
+// listExpected lists the clusters that are expected in each folder.
+func (w *Input) listExpected() {
+	w.listed = map[string]map[string]bool{}
+	for folder, expected := range w.Rules.Expected {
+		w.listed[folder] = map[string]bool{}
+		for _, cluster := range expected.Clusters {
+			w.listed[folder][clusterKey(cluster)] = true
 		}
-		found[all[from].folder] = all[from:to]
 	}
-	return found
 }
 
 // clusterTally counts each cluster once, though it may follow several folders, or could follow any of them.
@@ -104,14 +108,6 @@ type clusterState struct {
 	revision string
 	reason   string
 	failing  bool // as in [Counts]
-}
-
-// reported returns the state that people see: a reported failure is one before the deadline, too.
-func (s *clusterState) reported() ClusterState {
-	if s.failing {
-		return StateFailed
-	}
-	return s.state
 }
 
 // clusterKey returns the key under which a cluster's reports are grouped. Azure's IDs ignore case.
@@ -236,11 +232,9 @@ func (w *Input) evaluateFolder(
 	elsewhere reasons,
 	o *Outcome,
 ) (state FolderState, members map[string]clusterState) {
-	expected := w.Rules.Expected[name]
+	expected, listed := w.Rules.Expected[name], w.listed[name]
 	members = map[string]clusterState{}
-	listed := map[string]bool{}
 	for _, cluster := range expected.Clusters {
-		listed[clusterKey(cluster)] = true
 		members[clusterKey(cluster)] = clusterState{
 			cluster: cluster,
 			folder:  name,
@@ -279,7 +273,7 @@ func (w *Input) evaluateFolder(
 		}
 	}
 	if w.Instances != nil { // a cluster that reports nothing reports no failure
-		w.silentInstances(name, members, listed, o)
+		w.silentInstances(name, members, o)
 	}
 	state.Total = len(members)
 	w.countMissing(name, expected, elsewhere[place{"", name}], &state, o)

@@ -53,15 +53,6 @@ func (r *Report) began() time.Time {
 // reportInstances passes on the instances from the reports of one cluster, for each folder in which it counts. Reports
 // are in the order of their severity, worst first.
 func (w *Input) reportInstances(states []clusterState, reports map[place][]evaluatedReport, o *Outcome) {
-	if w.reported == nil {
-		w.reported, w.listed = map[place]bool{}, map[string]map[string]bool{}
-		for folder, expected := range w.Rules.Expected {
-			w.listed[folder] = map[string]bool{}
-			for _, cluster := range expected.Clusters {
-				w.listed[folder][clusterKey(cluster)] = true
-			}
-		}
-	}
 	anywhere := slices.IndexFunc(states, func(s clusterState) bool { return s.folder == "" })
 	for _, s := range states {
 		at := place{clusterKey(s.cluster), s.folder}
@@ -96,7 +87,7 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 			continue
 		}
 		if target := w.TargetOf(j.report.Folder, j.report.Object); target != "" {
-			one := targetRun{target: target, state: j.reported(), since: j.report.began(), message: j.reason}
+			one := targetRun{target: target, state: j.state.reported(j.failing), since: j.report.began(), message: j.reason}
 			if j.report.Revision != "" {
 				one.applied = []Applied{{Object: j.report.Object, Revision: j.report.Revision}}
 			}
@@ -118,7 +109,7 @@ func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
 	r := j.report
 	r.Nested, r.Health, r.Message = true, t.Health, t.Message
 	judged := w.evaluateReport(r)
-	run.state, run.message = judged.reported(), judged.reason
+	run.state, run.message = judged.state.reported(judged.failing), judged.reason
 	return run
 }
 
@@ -156,7 +147,8 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome)
 		o.countTarget(i.Target, failed)
 	}
 	whole := Instance{
-		Cluster: s.cluster, Folder: s.folder, State: s.reported(), Since: run.since, Message: s.reason, Revision: s.revision,
+		Cluster: s.cluster, Folder: s.folder, State: s.state.reported(s.failing), Since: run.since, Message: s.reason,
+		Revision: s.revision,
 	}
 	pass(whole)
 	told := map[string]bool{}
@@ -180,11 +172,9 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome)
 
 // silentInstances passes on the instances of the clusters that are expected in a folder and report nothing of it. A
 // cluster whose folder is unknown is left out, unless it is expected here.
-func (w *Input) silentInstances(
-	folder string, members map[string]clusterState, listed map[string]bool, o *Outcome,
-) {
+func (w *Input) silentInstances(folder string, members map[string]clusterState, o *Outcome) {
 	for key, s := range members {
-		if listed[key] && !w.reported[place{key, folder}] {
+		if w.listed[folder][key] && !w.reported[place{key, folder}] {
 			w.passOn(s, folderRun{}, w.Branch.Folders[folder].Targets, o)
 		}
 	}

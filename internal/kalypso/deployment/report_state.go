@@ -21,11 +21,11 @@ type evaluatedReport struct {
 }
 
 // reported returns the state that people see: a reported failure is one before the deadline, too.
-func (j *evaluatedReport) reported() ClusterState {
-	if j.failing {
+func (s ClusterState) reported(failing bool) ClusterState {
+	if failing {
 		return StateFailed
 	}
-	return j.state
+	return s
 }
 
 // evaluateReport returns the state as which a report on a folder at head counts.
