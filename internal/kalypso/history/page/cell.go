@@ -16,7 +16,7 @@ type cell struct {
 	Version Text // the version that most clusters run
 	More    int  // number of other versions
 	Count   string
-	Since   stamp
+	Since   time.Time
 	Lead    string // "ahead", "2 behind"
 
 	Groups  []versionGroup
@@ -45,11 +45,8 @@ func (c *cell) Opens() bool {
 type versionGroup struct {
 	Version, State Text
 	Clusters       int
-	Since          stamp
+	Since          time.Time
 }
-
-// Class returns the name of the state in the style.
-func (g versionGroup) Class() string { return class(g.State) }
 
 // Count returns the number of clusters in words.
 func (g versionGroup) Count() string { return problem.Count(g.Clusters, "cluster") }
@@ -60,14 +57,11 @@ type line struct {
 	Clusters                string
 }
 
-// Class returns the name of the state in the style.
-func (l line) Class() string { return class(l.State) }
-
 // formerVersion is a version that clusters ran before.
 type formerVersion struct {
 	Version      Text
 	Clusters     string
-	Since, Until stamp
+	Since, Until time.Time
 }
 
 // Bounds of what a cell lists.
@@ -121,7 +115,7 @@ func (c *cell) addTarget(t TargetCounts) {
 // failure.
 func (c *cell) fail() {
 	if failed := Text(deployment.StateFailed); c.State != failed {
-		c.State, c.Since = failed, stamp{}
+		c.State, c.Since = failed, time.Time{}
 	}
 }
 
@@ -201,10 +195,10 @@ func (c *cell) addPast(closed []Run) {
 	}
 	for version, p := range periods {
 		clusters := problem.Count(len(p.clusters), "cluster")
-		c.Former = append(c.Former, formerVersion{version, clusters, stamp(p.since), stamp(p.until)})
+		c.Former = append(c.Former, formerVersion{version, clusters, p.since, p.until})
 	}
 	slices.SortFunc(c.Former, func(a, b formerVersion) int {
-		return cmp.Or(time.Time(b.Until).Compare(time.Time(a.Until)), cmp.Compare(a.Version, b.Version))
+		return cmp.Or(b.Until.Compare(a.Until), cmp.Compare(a.Version, b.Version))
 	})
 	c.Former = c.Former[:min(len(c.Former), shownPast)]
 }

@@ -79,9 +79,6 @@ func (d *delivery) Outcome() string {
 	return "delivered"
 }
 
-// Started returns when the delivery started.
-func (d *delivery) Started() stamp { return stamp(d.StartedAt) }
-
 // shownDeliveries is the number of deliveries that are visible without a click.
 const shownDeliveries = 10
 
@@ -118,14 +115,14 @@ func axis(all []*environment) []tick {
 		if e.History == nil {
 			continue
 		}
-		if !whole.From.Known() || time.Time(e.Window.From).Before(time.Time(whole.From)) {
+		if whole.From.IsZero() || e.Window.From.Before(whole.From) {
 			whole.From = e.Window.From
 		}
-		if time.Time(e.Window.To).After(time.Time(whole.To)) {
+		if e.Window.To.After(whole.To) {
 			whole.To = e.Window.To
 		}
 	}
-	if !whole.To.Known() {
+	if whole.To.IsZero() {
 		return nil
 	}
 	for _, e := range all {
@@ -134,7 +131,7 @@ func axis(all []*environment) []tick {
 		}
 	}
 	const most, day = 8, 24 * time.Hour
-	from, to := time.Time(whole.From).UTC().Truncate(day).Add(day), time.Time(whole.To)
+	from, to := whole.From.UTC().Truncate(day).Add(day), whole.To
 	step := day * time.Duration(math.Ceil(float64(to.Sub(from))/float64(day)/most))
 	var ticks []tick
 	for t := from; step > 0 && t.Before(to); t = t.Add(step) {

@@ -35,7 +35,7 @@ type bar struct {
 }
 
 // window is the time that a history shows.
-type window struct{ From, To stamp }
+type window struct{ From, To time.Time }
 
 // defaultWindow is the default of kalypso_deployment_history.
 const defaultWindow = 720 * time.Hour
@@ -110,9 +110,6 @@ func (e *environment) NextWaiting() []waiting {
 	return oldest
 }
 
-// Observed returns when the state was read.
-func (s *DeploymentState) Observed() stamp { return stamp(s.ObservedAt) }
-
 // key returns the location in a form that is equal for equal folders.
 func (l Destination) key() Destination {
 	return Destination{
@@ -123,8 +120,7 @@ func (l Destination) key() Destination {
 }
 
 // asOf returns the latest time in the data.
-func asOf(histories []History, states []DeploymentState) stamp {
-	var latest time.Time
+func asOf(histories []History, states []DeploymentState) (latest time.Time) {
 	see := func(times ...time.Time) {
 		for _, t := range times {
 			if t.After(latest) {
@@ -147,7 +143,7 @@ func asOf(histories []History, states []DeploymentState) stamp {
 	for _, s := range states {
 		see(s.ObservedAt)
 	}
-	return stamp(latest)
+	return latest
 }
 
 // timeOf parses a time. It returns the zero time for any other text.
@@ -157,7 +153,7 @@ func timeOf(text Text) time.Time {
 }
 
 // describe fills in the environment's parts of the page.
-func (e *environment) describe(now stamp) {
+func (e *environment) describe(now time.Time) {
 	if s := e.State; s != nil {
 		e.Verdict = s.Verdict
 		e.Promoted = commit{Hash: s.PromotedAt}
@@ -182,7 +178,7 @@ func (e *environment) describe(now stamp) {
 	e.Promoted.URL = commitURL(h.ControlPlane.Repo, e.Promoted.Hash)
 	listed := e.Window
 	if h.cut() {
-		listed.From = e.Deliveries[len(e.Deliveries)-1].Started()
+		listed.From = e.Deliveries[len(e.Deliveries)-1].StartedAt
 	}
 	e.Metrics = newMetrics(h.Metrics, e.Deliveries, listed)
 }
@@ -199,10 +195,10 @@ func (h *History) cut() bool {
 }
 
 // window returns the window of the history. Without until, it ends at the time of the data.
-func (h *History) window(now stamp) window {
+func (h *History) window(now time.Time) window {
 	to := timeOf(h.Until)
 	if to.IsZero() {
-		to = time.Time(now)
+		to = now
 	}
 	from := timeOf(h.Since)
 	if from.IsZero() {
@@ -212,16 +208,16 @@ func (h *History) window(now stamp) window {
 		}
 		from = to.Add(-length)
 	}
-	return window{stamp(from), stamp(to)}
+	return window{from, to}
 }
 
 // part returns the position of a time in the window, 0 to 1.
 func (w window) part(t time.Time) float64 {
-	length := time.Time(w.To).Sub(time.Time(w.From))
+	length := w.To.Sub(w.From)
 	if length <= 0 {
 		return 1
 	}
-	return min(max(float64(t.Sub(time.Time(w.From)))/float64(length), 0), 1)
+	return min(max(float64(t.Sub(w.From))/float64(length), 0), 1)
 }
 
 // count returns the number of clusters in a state. A cluster that reports a failure is shown as failed at once. The

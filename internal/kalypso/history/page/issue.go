@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -16,14 +17,8 @@ type issue struct {
 	Where       Text // cluster type or deployment target; "": the environment
 	What        string
 	Clusters    string
-	Since       stamp
+	Since       time.Time
 }
-
-// Class returns the CSS class of the state.
-func (i issue) Class() string { return class(i.State) }
-
-// issues lists the issues, the worst first.
-type issues struct{ all []issue }
 
 // The page shows the first issues at once, and more of them after a click. The matrix has all of them.
 const (
@@ -31,20 +26,19 @@ const (
 	mostIssues  = 200
 )
 
-// Count returns the number of all issues.
-func (i issues) Count() int { return len(i.all) }
+// issues are the issues that the page lists, the worst first.
+type issues struct {
+	Count       int     // of all issues
+	First, Rest []issue // shown at once, and after a click
+	Listed      []issue // both
+	Left        int     // number of issues that only the matrix shows
+}
 
-// First returns the issues that are shown at once.
-func (i issues) First() []issue { return i.all[:min(shownIssues, len(i.all))] }
-
-// Rest returns the issues that are shown after a click.
-func (i issues) Rest() []issue { return i.Listed()[len(i.First()):] }
-
-// Listed returns the issues that are shown at once or after a click.
-func (i issues) Listed() []issue { return i.all[:min(mostIssues, len(i.all))] }
-
-// Left returns the number of issues that only the matrix shows.
-func (i issues) Left() int { return max(len(i.all)-mostIssues, 0) }
+func newIssues(all []issue) issues {
+	listed := all[:min(mostIssues, len(all))]
+	shown := min(shownIssues, len(all))
+	return issues{len(all), listed[:shown], listed[shown:], listed, len(all) - len(listed)}
+}
 
 // findIssues lists what the data reports: problems of clusters, targets that are not current, deliveries that failed or
 // did not complete.
@@ -55,23 +49,21 @@ func findIssues(all []*environment) (wrong, progressing issues) {
 		found = append(found, e.targetIssues()...)
 		found = append(found, e.deliveryIssues()...)
 	}
-	place := map[*environment]int{}
-	for i, e := range all {
-		place[e] = i
-	}
+	place := func(i issue) int { return slices.Index(all, i.Environment) }
 	slices.SortFunc(found, func(a, b issue) int {
-		return cmp.Or(cmp.Compare(rank(b.State), rank(a.State)), cmp.Compare(place[a.Environment], place[b.Environment]),
+		return cmp.Or(cmp.Compare(rank(b.State), rank(a.State)), cmp.Compare(place(a), place(b)),
 			cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What), cmp.Compare(a.Clusters, b.Clusters),
 			cmp.Compare(a.State, b.State))
 	})
+	var bad, unfinished []issue
 	for _, i := range found {
 		if i.State == Text(deployment.StateProgressing) {
-			progressing.all = append(progressing.all, i)
+			unfinished = append(unfinished, i)
 		} else {
-			wrong.all = append(wrong.all, i)
+			bad = append(bad, i)
 		}
 	}
-	return wrong, progressing
+	return newIssues(bad), newIssues(unfinished)
 }
 
 // clusterIssues joins the problems of a folder that only differ in their clusters. A verdict other than success is an
@@ -94,7 +86,7 @@ func (e *environment) clusterIssues() []issue {
 		slices.Sort(names)
 		all = append(all, issue{
 			Environment: e, State: k.state, Where: k.folder, What: string(k.message), Clusters: problem.First(names, 6),
-			Since: stamp(e.State.Folders[k.folder].Since),
+			Since: e.State.Folders[k.folder].Since,
 		})
 	}
 	return all
@@ -156,7 +148,7 @@ func (e *environment) versionIssues() []issue {
 			names = problem.Count(v.Clusters, "cluster")
 		}
 		all = append(all, issue{Environment: e, State: v.State, Where: v.DeploymentTarget, What: what, Clusters: names,
-			Since: stamp(v.Since)})
+			Since: v.Since})
 	}
 	return all
 }
@@ -170,12 +162,12 @@ func (e *environment) deliveryIssues() []issue {
 		switch {
 		case d.Failed && d.RestoredAt.IsZero():
 			return append(all, issue{Environment: e, State: Text(deployment.StateFailed),
-				What: name + " failed: " + string(d.Reason), Since: stamp(cmp.Or(d.FailedAt, d.StartedAt))})
+				What: name + " failed: " + string(d.Reason), Since: cmp.Or(d.FailedAt, d.StartedAt)})
 		case d.Failed || d.Complete():
 			return all
 		case i == 0:
 			all = append(all, issue{Environment: e, State: Text(deployment.StateProgressing),
-				What: name + " is not complete: " + string(d.Reason), Since: d.Started()})
+				What: name + " is not complete: " + string(d.Reason), Since: d.StartedAt})
 		}
 	}
 	return all

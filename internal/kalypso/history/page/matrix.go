@@ -114,7 +114,7 @@ func (e *environment) addTypes(at func(name Text) *cell) {
 		c := at(name)
 		c.State, c.Count = f.worst(), fraction(f.Current, f.Total)
 		if !f.Since.IsZero() {
-			c.Since = stamp(f.Since)
+			c.Since = f.Since
 		}
 		if all := clusters[name]; len(all) > 0 {
 			c.Lines = nil
@@ -134,7 +134,7 @@ func (e *environment) addChanges(at func(name Text) *cell) {
 			c := at(name)
 			c.addedChanges = seen
 			if len(c.Changes) == 0 {
-				c.Since = stamp(cmp.Or(d.DeliveredAt, d.StartedAt))
+				c.Since = cmp.Or(d.DeliveredAt, d.StartedAt)
 			}
 			if len(c.Changes) < shownPast {
 				c.Changes = append(c.Changes, d)
@@ -204,7 +204,7 @@ func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 	for _, v := range e.History.Versions {
 		if v.DeploymentTarget != "" {
 			groups[v.DeploymentTarget] = append(groups[v.DeploymentTarget],
-				versionGroup{v.Version, v.State, v.Clusters, stamp(v.Since)})
+				versionGroup{v.Version, v.State, v.Clusters, v.Since})
 			at(v.DeploymentTarget, v.Owner)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"sync"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -28,7 +29,9 @@ var (
 
 // document is parsed when it is first used, because an apply starts the provider four times, and usually writes no
 // page.
-var document = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup)) })
+var document = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{"class": class}).Parse(markup))
+})
 
 // policy is the Content-Security-Policy. It allows only the page's own style, script and icon.
 var policy = "default-src 'none'; style-src '" + hash(style) + "'; script-src '" + hash(script) +
@@ -45,7 +48,7 @@ type view struct {
 	Policy       string
 	Style        template.CSS
 	Script       template.JS
-	AsOf         stamp
+	AsOf         time.Time
 	Title        string
 	Environments []*environment
 	Wrong        issues
@@ -100,8 +103,8 @@ func (v *view) describe() {
 	v.Matrix = newMatrix(v.Environments)
 	v.Wrong, v.Progressing = findIssues(v.Environments)
 	v.Title = "What runs where"
-	if len(v.Wrong.all) > 0 {
-		v.Title = problem.Count(len(v.Wrong.all), "problem") + " – " + v.Title
+	if v.Wrong.Count > 0 {
+		v.Title = problem.Count(v.Wrong.Count, "problem") + " – " + v.Title
 	}
 	v.Notes = notes(v.Environments)
 }

@@ -9,15 +9,6 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
-// stamp is a time on the page. The zero value is unknown.
-type stamp time.Time
-
-// Known reports whether there is a time.
-func (s stamp) Known() bool { return !time.Time(s).IsZero() }
-
-// UTC returns the time in the format of HTML's time element. The script replaces it with the reader's local time.
-func (s stamp) UTC() string { return time.Time(s).UTC().Format("2006-01-02 15:04Z") }
-
 // commit is a commit with its web page.
 type commit struct {
 	Hash Text
