@@ -30,10 +30,13 @@ type filter struct {
 type row struct {
 	Name    Text
 	Owner   Owner
-	Types   string // cluster types, separated by line breaks
-	Differs bool   // environments run different versions
+	Differs bool // environments run different versions
 	Cells   []*cell
+	types   map[string]bool // cluster types
 }
+
+// Types returns the cluster types, separated by line breaks.
+func (r *row) Types() string { return strings.Join(slices.Sorted(maps.Keys(r.types)), "\n") }
 
 // newMatrix returns the rows, sorted by name.
 func newMatrix(all []*environment) matrix {
@@ -41,7 +44,7 @@ func newMatrix(all []*environment) matrix {
 	at := func(rows map[Text]*row, name Text, i int) *cell {
 		r := rows[name]
 		if r == nil {
-			r = &row{Name: name, Cells: make([]*cell, len(all))}
+			r = &row{Name: name, Cells: make([]*cell, len(all)), types: map[string]bool{}}
 			rows[name] = r
 		}
 		if r.Cells[i] == nil {
@@ -52,7 +55,7 @@ func newMatrix(all []*environment) matrix {
 	for i, e := range all {
 		e.addTypes(func(name Text) *cell {
 			c := at(types, name, i)
-			types[name].Types = string(name)
+			types[name].types[string(name)] = true
 			return c
 		})
 		for name, r := range types {
@@ -230,24 +233,10 @@ func (e *environment) addTypesOfTargets(targets map[Text]*row) {
 	if e.History == nil {
 		return
 	}
-	types := map[Text]map[string]bool{}
 	for _, r := range e.History.Runs {
-		if r.DeploymentTarget == "" || r.ClusterType == "" {
-			continue
+		if r.DeploymentTarget != "" && r.ClusterType != "" {
+			targets[r.DeploymentTarget].types[string(r.ClusterType)] = true
 		}
-		if types[r.DeploymentTarget] == nil {
-			types[r.DeploymentTarget] = map[string]bool{}
-		}
-		types[r.DeploymentTarget][string(r.ClusterType)] = true
-	}
-	for name, set := range types {
-		r := targets[name]
-		for t := range strings.SplitSeq(r.Types, "\n") {
-			if t != "" {
-				set[t] = true
-			}
-		}
-		r.Types = strings.Join(slices.Sorted(maps.Keys(set)), "\n")
 	}
 }
 
@@ -258,9 +247,7 @@ func (m matrix) filters() []filter {
 		for _, r := range g.Rows {
 			sets["workspace"][string(r.Owner.Workspace)] = true
 			sets["workload"][string(r.Owner.Workload)] = true
-			for _, t := range strings.Split(r.Types, "\n") {
-				sets["type"][t] = true
-			}
+			maps.Copy(sets["type"], r.types)
 			for _, c := range r.Cells {
 				if c != nil {
 					sets["state"][string(c.State)] = true

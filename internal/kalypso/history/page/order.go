@@ -60,8 +60,8 @@ func compareVersions(a, b Text, seen []sequence) int {
 	if a == b {
 		return 0
 	}
-	if x, y := numbersOf(a), numbersOf(b); x != nil && y != nil {
-		return cmp.Or(compareNumbers(x, y), comparePre(a, b))
+	if x, y := numbered.FindStringSubmatch(string(a)), numbered.FindStringSubmatch(string(b)); x != nil && y != nil {
+		return cmp.Or(compareNumbers(numbersOf(x[1]), numbersOf(y[1])), comparePre(x[2], y[2]))
 	}
 	for _, s := range seen {
 		first, there := s[a]
@@ -77,13 +77,8 @@ func compareVersions(a, b Text, seen []sequence) int {
 // number alone may be digits of a commit.
 var numbered = regexp.MustCompile(`^v?(\d{1,9}(?:\.\d{1,9})+)(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
 
-func numbersOf(version Text) []int {
-	match := numbered.FindStringSubmatch(string(version))
-	if match == nil {
-		return nil
-	}
-	var all []int
-	for part := range strings.SplitSeq(match[1], ".") {
+func numbersOf(version string) (all []int) {
+	for part := range strings.SplitSeq(version, ".") {
 		n, _ := strconv.Atoi(part) // at most nine digits
 		all = append(all, n)
 	}
@@ -97,14 +92,13 @@ func compareNumbers(a, b []int) int {
 	return slices.Compare(padded(a), padded(b))
 }
 
-// comparePre compares versions with the same numbers: a pre-release is older than the release. The order of two
-// pre-releases is not known.
-func comparePre(a, b Text) int {
-	x, y := numbered.FindStringSubmatch(string(a))[2], numbered.FindStringSubmatch(string(b))[2]
+// comparePre compares versions with the same numbers by their pre-releases: a pre-release is older than the release.
+// The order of two pre-releases is not known.
+func comparePre(a, b string) int {
 	switch {
-	case x == "" && y != "":
+	case a == "" && b != "":
 		return 1
-	case x != "" && y == "":
+	case a != "" && b == "":
 		return -1
 	}
 	return 0
