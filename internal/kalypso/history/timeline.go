@@ -173,7 +173,10 @@ func (t *Timeline) Select(q Query, past *StoredRuns) {
 			}
 		}
 	}
-	past.Versions = versions.sorted()
+	for _, v := range versions {
+		past.Versions = append(past.Versions, v.VersionCount)
+	}
+	slices.SortFunc(past.Versions, VersionCount.Compare)
 	slices.SortFunc(past.Runs, compareRuns)
 	if past.Truncated = len(past.Runs) > q.Limit; past.Truncated {
 		past.Runs = past.Runs[:q.Limit]
@@ -185,39 +188,29 @@ func (q Query) wants(at place, cluster string) bool {
 	return (q.Target == nil || *q.Target == at.target) && (q.Cluster == nil || *q.Cluster == cluster)
 }
 
-// versionCounts counts clusters by version: the fields of a key that are set.
-type versionCounts map[VersionCount]*versionClusters
+// versionCounts counts clusters by deployment target, version and state.
+type versionCounts map[[3]string]*versionClusters
 
 type versionClusters struct {
-	names               map[string]bool
-	since               time.Time
-	workload, workspace string
+	VersionCount
+	names map[string]bool
 }
 
 func (v versionCounts) add(r Run) {
-	key := VersionCount{Target: r.Target, Version: r.Version.Version, State: r.State}
+	key := [3]string{r.Target, r.Version.Version, r.State}
 	found := v[key]
 	if found == nil {
-		found = &versionClusters{names: map[string]bool{}, since: r.Since}
+		count := VersionCount{Target: r.Target, Version: r.Version.Version, State: r.State, Since: r.Since}
+		found = &versionClusters{count, map[string]bool{}}
 		v[key] = found
 	}
 	found.names[r.Cluster] = true
-	if r.Since.Before(found.since) {
-		found.since = r.Since
+	found.Clusters = len(found.names)
+	if r.Since.Before(found.Since) {
+		found.Since = r.Since
 	}
-	found.workload = max(found.workload, r.Version.Workload)
-	found.workspace = max(found.workspace, r.Version.Workspace)
-}
-
-func (v versionCounts) sorted() []VersionCount {
-	var all []VersionCount
-	for key, clusters := range v {
-		key.Clusters, key.Since = len(clusters.names), clusters.since
-		key.Workload, key.Workspace = clusters.workload, clusters.workspace
-		all = append(all, key)
-	}
-	slices.SortFunc(all, VersionCount.Compare)
-	return all
+	found.Workload = max(found.Workload, r.Version.Workload)
+	found.Workspace = max(found.Workspace, r.Version.Workspace)
 }
 
 // compareRuns sorts the newest first, then by instance.
