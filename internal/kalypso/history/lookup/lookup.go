@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -71,10 +72,18 @@ func readBranch(
 		return nil, false, err
 	}
 	defer snapshot.Close()
-	chain, whole, objects, err := commitsOf(snapshot)
+	if snapshot.Commit.IsZero() {
+		return nil, true, nil
+	}
+	all, err := snapshot.History().Ancestry(MaxCommits)
 	if err != nil {
 		return nil, false, err
 	}
+	messages := make(map[plumbing.Hash]string, len(all))
+	for _, c := range all {
+		messages[c.Hash] = c.Message
+	}
+	chain, whole := gitbranch.FirstParents(snapshot.Commit, all)
 	hashes := gitbranch.Hashes(chain)
 	records, err := snapshot.History().FileAt(at.RecordPath(), hashes)
 	if err != nil {
@@ -101,7 +110,7 @@ func readBranch(
 					next.Folders[name] = hash.String()
 				}
 			}
-			next.Rendering.Changes = objects(c)
+			next.Rendering.Changes = objectsOf(c, messages)
 		}
 		commits = append(commits, next)
 	}
@@ -125,40 +134,29 @@ func recordOf(r *record.Record) *history.Rendering {
 	return short
 }
 
-// ReadControlPlane returns the commits of a branch along first parents, newest first, at most [MaxCommits].
+// ReadControlPlane returns the commits of a branch along first parents, newest first, at most [MaxCommits]. It returns
+// no commits if the branch does not exist.
 func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branch string) ([]history.Source, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, repo, branch)
 	if err != nil {
 		return nil, err
 	}
 	defer snapshot.Close()
-	chain, _, _, err := commitsOf(snapshot)
+	if snapshot.Commit.IsZero() {
+		return nil, nil
+	}
+	chain, _, err := snapshot.History().FirstParents(MaxCommits)
 	return lists.Map(chain, func(c gitbranch.Commit) history.Source {
 		return history.Source{Hash: c.Hash.String(), Time: c.When}
 	}), err
 }
 
-// commitsOf returns the commits along first parents, newest first, and whether the last one has no parent. It returns
-// no commits if the branch does not exist. It also returns a function that finds the changed objects that the message
-// of a commit names. The host writes the message of a merge commit, so the function reads the message of the merged
-// commit instead.
-func commitsOf(snapshot *gitbranch.Snapshot) (
-	chain []gitbranch.Commit, whole bool, objects func(gitbranch.Commit) []string, err error,
-) {
-	if snapshot.Commit.IsZero() {
-		return nil, true, nil, nil
+// objectsOf returns the changed objects that the message of a commit names. The host writes the message of a merge
+// commit, so objectsOf reads the message of the merged commit instead.
+func objectsOf(c gitbranch.Commit, messages map[plumbing.Hash]string) []string {
+	found := record.ObjectsIn(c.Message)
+	if len(found) == 0 && len(c.Parents) > 1 {
+		found = record.ObjectsIn(messages[c.Parents[1]])
 	}
-	all, err := snapshot.History().Ancestry(MaxCommits)
-	chain, whole = gitbranch.FirstParents(snapshot.Commit, all)
-	messages := make(map[string]string, len(all))
-	for _, c := range all {
-		messages[c.Hash.String()] = c.Message
-	}
-	return chain, whole, func(c gitbranch.Commit) []string {
-		found := record.ObjectsIn(c.Message)
-		if len(found) == 0 && len(c.Parents) > 1 {
-			found = record.ObjectsIn(messages[c.Parents[1].String()])
-		}
-		return found
-	}, err
+	return found
 }
