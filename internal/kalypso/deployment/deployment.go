@@ -68,8 +68,7 @@ type Report struct {
 	// Recorded marks a report that was stored before this run, so that [Rules.StaleAfter] limits its age.
 	Recorded bool
 	Message  string
-	// Targets are the reports on deployment targets; nil: the report contains none.
-	Targets *TargetReports
+	Targets  []TargetReport // the reports on deployment targets
 
 	// Time is the time of the report. Zero means that the source was queried just now.
 	Time time.Time
@@ -85,21 +84,15 @@ type Report struct {
 func (r Report) Printable() Report {
 	r.Cluster, r.Folder, r.Object = printable.Line(r.Cluster), printable.Line(r.Folder), printable.Line(r.Object)
 	r.Revision, r.Message = printable.Text(r.Revision), printable.Text(r.Message)
-	if r.Targets != nil {
-		targets := slices.Clone(*r.Targets)
-		for i, t := range targets {
-			targets[i] = TargetReport{
-				Name: printable.Line(t.Name), Revision: printable.Text(t.Revision), Version: printable.Text(t.Version),
-				Health: t.Health, Message: printable.Text(t.Message),
-			}
+	r.Targets = slices.Clone(r.Targets)
+	for i, t := range r.Targets {
+		r.Targets[i] = TargetReport{
+			Name: printable.Line(t.Name), Revision: printable.Text(t.Revision), Version: printable.Text(t.Version),
+			Health: t.Health, Message: printable.Text(t.Message),
 		}
-		r.Targets = &targets
 	}
 	return r
 }
-
-// TargetReports are a cluster's reports on deployment targets.
-type TargetReports []TargetReport
 
 // TargetReport is a cluster's report on a deployment target.
 type TargetReport struct {

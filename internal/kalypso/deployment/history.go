@@ -23,7 +23,6 @@ type History struct {
 	unread      []string
 	determined  []bool // by commit: all that came after it was read
 	tree        func(commit, folder string) string
-	allFalse    []bool               // by commit: false
 	unchangedIn map[string][]bool    // by folder, see unchanged
 	changes     map[string]time.Time // by folder, see LastChange
 }
@@ -33,7 +32,7 @@ type History struct {
 func NewHistory(head string, commits []Commit, tree func(commit, folder string) string) *History {
 	h := &History{index: map[string]int{}, tree: tree, unchangedIn: map[string][]bool{}, changes: map[string]time.Time{}}
 	h.sort(head, commits)
-	h.parents, h.allFalse = make([][]int, len(h.commits)), make([]bool, len(h.commits))
+	h.parents = make([][]int, len(h.commits))
 	for i, c := range h.commits {
 		for _, p := range c.Parents {
 			if j, read := h.index[p]; read {
@@ -184,13 +183,7 @@ func (h *History) unchanged(folder string) []bool {
 	if len(h.commits) > 0 {
 		want = h.tree(h.commits[0].Hash, folder)
 	}
-	if want == "" {
-		return h.allFalse
-	}
-	same := make([]bool, len(h.commits))
-	for i := range same {
-		same[i] = true
-	}
+	same := slices.Repeat([]bool{want != ""}, len(h.commits))
 	for i, c := range h.commits { // children first
 		same[i] = same[i] && h.tree(c.Hash, folder) == want
 		for _, p := range h.parents[i] {

@@ -78,10 +78,8 @@ func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
 		if j.state == reports[0].state {
 			run.since = Later(run.since, j.report.began())
 		}
-		if j.report.Targets != nil {
-			for _, t := range *j.report.Targets {
-				run.add(w.targetRunOf(j, t))
-			}
+		for _, t := range j.report.Targets {
+			run.add(w.targetRunOf(j, t))
 		}
 		if !j.report.Nested || w.TargetOf == nil {
 			continue

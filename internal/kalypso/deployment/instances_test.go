@@ -20,7 +20,7 @@ func nested(cluster, name, applied string, edits ...edit) deployment.Report {
 }
 
 func targets(all ...deployment.TargetReport) edit {
-	return func(r *deployment.Report) { r.Targets = (*deployment.TargetReports)(&all) }
+	return func(r *deployment.Report) { r.Targets = all }
 }
 
 // TestInstances: Instances is called once for each target of each counted cluster. A line has the cluster, the target,

@@ -310,17 +310,12 @@ func readReports(d tfvalue.Decoder) observe.Recorded {
 }
 
 // readTargetReports reads the argument targets of a report.
-func readTargetReports(d tfvalue.Decoder) *deployment.TargetReports {
+func readTargetReports(d tfvalue.Decoder) (all []deployment.TargetReport) {
 	if d.IsUnknown("targets") {
 		return nil
 	}
-	given := d.Objects("targets")
-	if len(given) == 0 {
-		return nil
-	}
-	all := deployment.TargetReports{}
 	named := map[string]bool{}
-	for _, t := range given {
+	for _, t := range d.Objects("targets") {
 		target := deployment.TargetReport{
 			Name:     t.String("name"),
 			Revision: t.String("revision"),
@@ -338,7 +333,7 @@ func readTargetReports(d tfvalue.Decoder) *deployment.TargetReports {
 		named[target.Name] = true
 		all = append(all, target)
 	}
-	return &all
+	return all
 }
 
 // AppendDeploymentError turns an error of the repo or of a source into a diagnostic.

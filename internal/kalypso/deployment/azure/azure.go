@@ -87,16 +87,13 @@ func (c connectedCluster) id() string { return c.ID }
 type connectedCluster struct {
 	ID                 string `json:"id"`
 	ConnectivityStatus string `json:"connectivityStatus"`
-	Properties         struct {
-		ConnectivityStatus string `json:"connectivityStatus"`
-	} `json:"properties"`
 }
 
 // markOffline marks the reports of disconnected clusters, which are outdated.
 func markOffline(ctx context.Context, g *client, reports []deployment.Report) error {
 	status := map[string]string{}
 	if err := query(ctx, g, connectedQuery, func(c connectedCluster) {
-		status[strings.ToLower(c.ID)] = c.ConnectivityStatus + c.Properties.ConnectivityStatus
+		status[strings.ToLower(c.ID)] = c.ConnectivityStatus
 	}); err != nil {
 		return err
 	}

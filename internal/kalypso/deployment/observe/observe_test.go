@@ -232,7 +232,7 @@ func TestObserveAnyText(t *testing.T) {
 	every := func(folder, revision string, nested bool) deployment.Report {
 		return deployment.Report{
 			Cluster: "c" + raw, Folder: folder, Object: "Kind " + raw, Revision: revision, Health: deployment.Failed,
-			Message: raw, Nested: nested, Targets: &deployment.TargetReports{
+			Message: raw, Nested: nested, Targets: []deployment.TargetReport{
 				{Name: "web", Revision: raw, Version: raw, Message: raw, Health: deployment.Failed},
 				{Name: "w\xffeb", Version: raw, Message: raw}, {Name: raw, Revision: raw},
 			},

@@ -99,7 +99,7 @@ func TestVersions(t *testing.T) {
 	}
 	reported := report("d", "large", head)
 	reported.Recorded, reported.Time = true, time.Now().Truncate(time.Second)
-	reported.Targets = &deployment.TargetReports{
+	reported.Targets = []deployment.TargetReport{
 		{Name: "web", Revision: "prod@sha1:" + third, Health: deployment.Healthy},
 		{Name: "api", Version: "9.9", Health: deployment.Failed, Message: "crash"},
 	}
@@ -212,7 +212,7 @@ func TestVersionsOfUnreadable(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := branchWith(t, repo, map[string]string{"web/reconciler.yaml": reconciler("web", "file://"+apps, ".")})
 	one := report("a", "large", head)
-	one.Targets = &deployment.TargetReports{{Name: "web", Revision: commit, Health: deployment.Healthy}}
+	one.Targets = []deployment.TargetReport{{Name: "web", Revision: commit, Health: deployment.Healthy}}
 	for _, allowed := range []bool{false, true} {
 		req := request(t, "file://"+repo, one)
 		req.Versions, req.AllowLocal = true, allowed
@@ -305,7 +305,11 @@ func BenchmarkVersions(b *testing.B) {
 				b.Fatal(err)
 			}
 			text := seen.Versions.Encode()
-			if n := seen.Versions.Instances(); n != clusters*(targets+1) || len(seen.Versions.Unread) > 0 ||
+			n := 0
+			for _, g := range seen.Versions.Groups {
+				n += len(g.Members)
+			}
+			if n != clusters*(targets+1) || len(seen.Versions.Unread) > 0 ||
 				len(text) > observation.MaxText {
 				b.Fatal(n, len(text), seen.Versions.Unread)
 			}

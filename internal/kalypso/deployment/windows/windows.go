@@ -5,6 +5,7 @@
 package windows
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -79,12 +80,12 @@ func (w Windows) At(now time.Time) (state State) {
 	s := newSearch(w, now)
 	open := s.open(s.now)
 	if !open {
-		state.Reason = "no window that allows changes is open"
-		for i, c := range s.openDenys(s.now) {
-			if state.Strict = state.Strict || c.window.strict; i == 0 {
-				state.Reason = c.window.reason
+		for _, c := range s.denys {
+			if c.isOpen(s.now) {
+				state.Reason, state.Strict = cmp.Or(state.Reason, c.window.reason), state.Strict || c.window.strict
 			}
 		}
+		state.Reason = cmp.Or(state.Reason, "no window that allows changes is open")
 	}
 	at, zone := s.change()
 	switch {
@@ -146,11 +147,6 @@ func newSearch(w Windows, now time.Time) *search {
 		}
 	}
 	return s
-}
-
-// openDenys returns the windows that deny and are open, in their order.
-func (s *search) openDenys(t int64) []*cursor {
-	return slices.DeleteFunc(slices.Clone(s.denys), func(c *cursor) bool { return !c.isOpen(t) })
 }
 
 // open reports whether changes may go.

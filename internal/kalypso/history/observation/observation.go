@@ -98,15 +98,6 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Instances returns the number of instances.
-func (o *Observation) Instances() int {
-	n := 0
-	for _, g := range o.Groups {
-		n += len(g.Members)
-	}
-	return n
-}
-
 // compareGroups orders groups by all fields of their key.
 func compareGroups(a, b Group) int {
 	return cmp.Or(
