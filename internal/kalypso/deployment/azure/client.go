@@ -184,14 +184,8 @@ func quotaPause(header http.Header) time.Duration {
 		return 0
 	}
 	var hours, minutes, seconds int
-	if n, err := fmt.Sscanf(
-		header.Get("x-ms-user-quota-resets-after"),
-		"%d:%d:%d",
-		&hours,
-		&minutes,
-		&seconds,
-	); err != nil ||
-		n != 3 {
+	after := header.Get("x-ms-user-quota-resets-after")
+	if _, err := fmt.Sscanf(after, "%d:%d:%d", &hours, &minutes, &seconds); err != nil {
 		return 5 * time.Second // the window of the quota
 	}
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second

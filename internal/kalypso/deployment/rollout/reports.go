@@ -119,13 +119,7 @@ func (r reports) failure(name string) []string {
 }
 
 func problemText(p deployment.Problem) string {
-	parts := []string{}
-	for _, part := range []string{p.Cluster, string(p.State)} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	text := strings.Join(parts, " ")
+	text := strings.TrimSpace(p.Cluster + " " + string(p.State))
 	if p.Message != "" {
 		text += ": " + p.Message
 	}

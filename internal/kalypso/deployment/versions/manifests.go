@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -73,13 +74,7 @@ func newDescriptor(o node) descriptor {
 // the only descriptor, or else from the labels or the images. It is "" if none of them does.
 func (m *Manifests) Version(target, environment string) observation.Version {
 	v := m.descriptor(target, environment)
-	switch {
-	case v.Version != "":
-	case m.label != "":
-		v.Version = m.label
-	default:
-		v.Version = m.tag
-	}
+	v.Version = cmp.Or(v.Version, m.label, m.tag)
 	return v
 }
 
