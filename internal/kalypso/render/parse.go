@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -35,8 +34,6 @@ type piece struct {
 	functions []string // the name by which root calls it
 	scope     scope
 	mutates   bool // it calls a function that changes its data
-	entrywise *entrywise
-	parts     []piece // the same piece, split so that some parts are entrywise
 }
 
 // parseManifest parses one manifest. Errors contain the line.
@@ -67,13 +64,9 @@ func parseManifest(text string) (*manifest, error) {
 	splittable := !mutates
 	dependencies := make([]dependency, len(nodes))
 	namespaces := make([]bool, len(nodes))
-	byEntry := map[parse.Node]*entrywise{}
 	for i, node := range nodes {
 		dependencies[i].visit(node, true, m.needs)
 		namespaces[i] = isNamespace(node)
-		if e := entrywiseOf(node); e != nil {
-			byEntry[node] = e
-		}
 		splittable = splittable && !declares(node)
 	}
 	instrument(root)
@@ -88,7 +81,7 @@ func parseManifest(text string) (*manifest, error) {
 		m.pieces = []piece{whole}
 		return m, nil
 	}
-	return m, m.split(whole, dependencies, namespaces, byEntry)
+	return m, m.split(whole, dependencies, namespaces)
 }
 
 // functionsIn returns the functions whose names occur in the text, because adding all functions takes longer than
@@ -124,9 +117,7 @@ func declares(node parse.Node) bool {
 }
 
 // split groups the top-level nodes into pieces.
-func (m *manifest) split(
-	whole piece, dependencies []dependency, namespaces []bool, byEntry map[parse.Node]*entrywise,
-) error {
+func (m *manifest) split(whole piece, dependencies []dependency, namespaces []bool) error {
 	var group []parse.Node
 	var groupScope scope
 	flush := func() error {
@@ -135,9 +126,6 @@ func (m *manifest) split(
 		}
 		defer func() { group, groupScope = nil, 0 }()
 		p, err := whole.of(group, groupScope, strconv.Itoa(len(m.pieces)))
-		if err == nil && groupScope == ofValues {
-			p.parts, err = whole.partsOf(group, byEntry, p.name)
-		}
 		m.pieces = append(m.pieces, p)
 		return err
 	}
@@ -169,34 +157,6 @@ func (p piece) of(nodes []parse.Node, s scope, number string) (piece, error) {
 	tree.Name, tree.Root = p.name, &parse.ListNode{NodeType: parse.NodeList, Nodes: nodes}
 	_, err := p.root.AddParseTree(p.name, &tree)
 	return p, err
-}
-
-// partsOf returns the parts of a piece that depends on the values: the nodes that are entrywise, and the nodes between
-// them. It returns nil if no node is entrywise.
-func (p piece) partsOf(
-	nodes []parse.Node, byEntry map[parse.Node]*entrywise, number string,
-) (parts []piece, err error) {
-	add := func(nodes []parse.Node, e *entrywise) {
-		if len(nodes) == 0 || err != nil {
-			return
-		}
-		var part piece
-		part, err = p.of(nodes, ofValues, fmt.Sprintf("%s.%d", number, len(parts)))
-		part.entrywise = e
-		parts = append(parts, part)
-	}
-	from, found := 0, false
-	for i, node := range nodes {
-		if e := byEntry[node]; e != nil {
-			add(nodes[from:i], nil)
-			add(nodes[i:i+1], e)
-			from, found = i+1, true
-		}
-	}
-	if add(nodes[from:], nil); !found {
-		return nil, err
-	}
-	return parts, err
 }
 
 func literal(nodes []parse.Node) (string, bool) {

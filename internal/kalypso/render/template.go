@@ -178,14 +178,15 @@ type executor struct {
 	functions template.FuncMap // with the budget, by name
 	clones    map[*template.Template]*template.Template
 	out       bytes.Buffer
-	single    map[string]any // for values with one key
+	mutates   bool // the template may change maps
 }
 
 func newExecutor(size int64) *executor {
-	x := &executor{
-		budget: budget{size: size}, clones: map[*template.Template]*template.Template{}, single: map[string]any{},
-	}
+	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{}}
 	x.functions = x.instruments()
+	for name, write := range map[string]func(any) (string, error){"toYaml": toYAML, "stringify": stringify} {
+		x.functions[name] = x.metered(name, (&yamlCache{executor: x, write: write}).marshal)
+	}
 	return x
 }
 
@@ -198,10 +199,10 @@ func (x *executor) charging(names []string) template.FuncMap {
 	return all
 }
 
-// function returns the named function, metered by the budget. It returns nil for an empty name.
+// function returns the named function, metered by the budget.
 func (x *executor) function(name string) any {
 	f, ok := x.functions[name]
-	if !ok && name != "" {
+	if !ok {
 		f = x.metered(name, functions[name])
 		x.functions[name] = f
 	}
@@ -225,7 +226,7 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	}
 	// Pass a copy, since a template could print the address of a pointer.
 	dot := *d
-	if p.mutates {
+	if x.mutates = p.mutates; p.mutates {
 		dot = d.clone()
 	}
 	x.out.Reset()
