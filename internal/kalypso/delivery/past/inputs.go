@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 )
 
@@ -108,4 +109,22 @@ func (in *Inputs) Contains(config, key, value string) bool {
 	}
 	was, there := in.Configs[config].Keys[key]
 	return there && was.Value == Fingerprint(config, key, value)
+}
+
+// SetFleet sets the fleet that the tree is rendered from. It must not contain secrets.
+func (in *Inputs) SetFleet(f *fleet.Fleet) {
+	data, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // texts and numbers always marshal
+	}
+	in.StoredFleet = data
+}
+
+// Fleet returns a copy of the fleet that the tree was rendered from, or nil if it is not known.
+func (in *Inputs) Fleet() *fleet.Fleet {
+	f := &fleet.Fleet{}
+	if in == nil || json.Unmarshal(in.StoredFleet, f) != nil {
+		return nil
+	}
+	return f
 }
