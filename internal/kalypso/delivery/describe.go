@@ -137,10 +137,9 @@ func DescribeRemoval(
 
 // policies returns a function that finds the policies that place a target on a cluster type.
 func policies(r *next.Rendered) func(clusterType, target string) []string {
-	find := assignments(r)
 	return func(clusterType, target string) (names []string) {
-		if at, ok := find(clusterType, target); ok {
-			for _, p := range r.Tree.Schedule.Placements[at[0]].Assignments[at[1]].Policies {
+		if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
+			for _, p := range r.Tree.Schedule.Placements[i].Assignments[n].Policies {
 				names = append(names, p.Name)
 			}
 		}
@@ -153,10 +152,9 @@ func requiredBeside(r *next.Rendered) func(clusterType, target string) []string 
 	if r.Requires == nil {
 		return nil
 	}
-	find := assignments(r)
 	return func(clusterType, target string) (names []string) {
-		if at, ok := find(clusterType, target); ok {
-			all, _ := r.Requires.Satisfying(at[0], at[1])
+		if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
+			all, _ := r.Requires.Satisfying(i, n)
 			for _, required := range all {
 				names = append(names, required.Name)
 			}
@@ -165,30 +163,9 @@ func requiredBeside(r *next.Rendered) func(clusterType, target string) []string 
 	}
 }
 
-// assignments returns a function that finds an assignment: the number of the placement, and its number there.
-func assignments(r *next.Rendered) func(clusterType, target string) (at [2]int, ok bool) {
-	placements := map[string]map[string][2]int{}
-	return func(clusterType, target string) (at [2]int, ok bool) {
-		all, known := placements[clusterType]
-		if !known {
-			all = map[string][2]int{}
-			for i, p := range r.Tree.Schedule.Placements {
-				if p.ClusterType.Name == clusterType {
-					for n, a := range p.Assignments {
-						all[a.Target.Name] = [2]int{i, n}
-					}
-				}
-			}
-			placements[clusterType] = all
-		}
-		at, ok = all[target]
-		return at, ok
-	}
-}
-
 // configChanges compares the configs, or the references to secrets. values shows their values too.
 func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed []describe.ConfigChange) {
-	for name := range merged(was, is) {
+	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
 		c := describe.ConfigChange{

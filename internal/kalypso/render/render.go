@@ -192,9 +192,9 @@ func (r *Renderer) Placement(
 	}
 }
 
-// Assignment renders assignment n of placement i. It is safe for concurrent use.
-func (r *Renderer) Assignment(ctx context.Context, i, n int) AssignmentFiles {
-	w := r.worker(ctx, &Buffer{})
+// Assignment renders assignment n of placement i. It is safe for concurrent use. The files are in b.
+func (r *Renderer) Assignment(ctx context.Context, i, n int, b *Buffer) AssignmentFiles {
+	w := r.worker(ctx, b)
 	defer r.executors.Put(w.executor)
 	return w.assignment(i, n)
 }

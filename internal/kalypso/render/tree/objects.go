@@ -268,7 +268,7 @@ func (t *Tree) collideTarget(
 	i, n int, name string, twice map[uint64]bool, owners map[uint64][]owner,
 ) (own []owner, all []collision) {
 	clusterType := t.Schedule.Placements[i].ClusterType.Name
-	for _, f := range t.renderer.Assignment(context.Background(), i, n).Files {
+	for _, f := range t.renderer.Assignment(context.Background(), i, n, &render.Buffer{}).Files {
 		if !holdsObjects(&f) {
 			continue
 		}

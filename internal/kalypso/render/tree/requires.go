@@ -20,7 +20,7 @@ func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTa
 			}
 			waiting := r.files != nil
 			*r = renderedTarget{folder: TargetFolder{assignment: n}, objects: r.objects}
-			result := t.renderer.Assignment(ctx, i, n)
+			result := t.renderer.Assignment(ctx, i, n, &render.Buffer{})
 			r.set(&t.Schedule.Placements[i].Assignments[n], result, gitobject.NewHasher(), make([]entry, 0, render.MaxFiles))
 			if waiting {
 				r.files = result.Files

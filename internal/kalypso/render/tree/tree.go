@@ -123,23 +123,28 @@ func New(s *schedule.Schedule, r *render.Renderer) *Tree { return &Tree{Schedule
 // RenderTarget renders the files of a deployment target on a cluster type, sorted by name, and returns its namespace.
 // There are no files if the target is not assigned there, or fails to render. The files are in b.
 func (t *Tree) RenderTarget(clusterType, target string, b *render.Buffer) (files []render.File, namespace string) {
+	i, n, ok := t.Assignment(clusterType, target)
+	if !ok {
+		return nil, ""
+	}
+	result := t.renderer.Assignment(context.Background(), i, n, b)
+	return result.Files, t.Schedule.Placements[i].Assignments[n].Namespace
+}
+
+// Assignment finds the assignment of a deployment target to a cluster type: the number of the placement in the
+// schedule, and the number of the assignment in it.
+func (t *Tree) Assignment(clusterType, target string) (i, n int, ok bool) {
 	placements := t.Schedule.Placements
-	i, ok := slices.BinarySearchFunc(placements, clusterType, func(p schedule.Placement, name string) int {
+	i, ok = slices.BinarySearchFunc(placements, clusterType, func(p schedule.Placement, name string) int {
 		return strings.Compare(p.ClusterType.Name, name)
 	})
 	if !ok {
-		return nil, ""
+		return 0, 0, false
 	}
-	n, ok := slices.BinarySearchFunc(placements[i].Assignments, target, func(a schedule.Assignment, name string) int {
+	n, ok = slices.BinarySearchFunc(placements[i].Assignments, target, func(a schedule.Assignment, name string) int {
 		return strings.Compare(a.Target.Name, name)
 	})
-	if !ok {
-		return nil, ""
-	}
-	for a, result := range t.renderer.Placement(context.Background(), i, n, n+1, b) {
-		files, namespace = result.Files, a.Namespace
-	}
-	return files, namespace
+	return i, n, ok
 }
 
 // build renders the folder i.
@@ -337,7 +342,8 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 // result would look complete.
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
-		for _, f := range t.renderer.Assignment(context.Background(), i, t.Folders[i].Targets[n].assignment).Files {
+		assignment := t.Folders[i].Targets[n].assignment
+		for _, f := range t.renderer.Assignment(context.Background(), i, assignment, &render.Buffer{}).Files {
 			if !yield(File{f.Name, f.Content, f.Unknown, f.MayBeAbsent}) {
 				return
 			}
