@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // maxChangedKeys limits the keys in a line that names a changed object.
@@ -36,7 +36,7 @@ func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 		lines = append(lines, changed...)
 	}
 	if was.Objects != nil {
-		for _, name := range slices.Sorted(maps.Keys(merged(was.Objects, is.Objects))) {
+		for _, name := range slices.Sorted(sets.Keys(was.Objects, is.Objects)) {
 			before, after := was.Objects[name], is.Objects[name]
 			switch {
 			case before == after:

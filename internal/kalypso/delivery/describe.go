@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
@@ -188,7 +189,7 @@ func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed [
 
 func keyChanges(was, is map[string]past.KeyInput, values bool) []describe.ConfigKey {
 	var changed []describe.ConfigKey
-	for name := range merged(was, is) {
+	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
 		if before && after && old.Value == now.Value {
@@ -272,13 +273,4 @@ func repoOf(from, to string, was, is []origin.Origin) string {
 		return ""
 	}
 	return slices.Collect(maps.Keys(repos))[0]
-}
-
-func merged[V any](a, b map[string]V) map[string]V {
-	both := maps.Clone(b)
-	if both == nil {
-		both = map[string]V{}
-	}
-	maps.Copy(both, a)
-	return both
 }

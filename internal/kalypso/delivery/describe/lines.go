@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
@@ -170,22 +171,9 @@ func (f changedFile) appendEdits(edits []diff.Edit) []diff.Edit {
 
 // changedFiles returns the files that differ, by name.
 func changedFiles(before, after []render.File) (changed []changedFile) {
-	for i, j := 0, 0; i < len(before) || j < len(after); {
-		var f changedFile
-		if j == len(after) || i < len(before) && before[i].Name <= after[j].Name {
-			f.before = &before[i]
-		}
-		if i == len(before) || j < len(after) && after[j].Name <= before[i].Name {
-			f.after = &after[j]
-		}
-		if f.before != nil {
-			i++
-		}
-		if f.after != nil {
-			j++
-		}
-		if f.before == nil || f.after == nil || !bytes.Equal(f.before.Content, f.after.Content) {
-			changed = append(changed, f)
+	for was, is := range lists.Pairs(before, after, func(f *render.File) string { return f.Name }) {
+		if was == nil || is == nil || !bytes.Equal(was.Content, is.Content) {
+			changed = append(changed, changedFile{was, is})
 		}
 	}
 	return changed

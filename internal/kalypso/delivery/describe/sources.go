@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // PromotionChange is a change of the promoted commit. "" means none.
@@ -32,10 +33,8 @@ type file struct{ repo, path string }
 func SourceChanges(before, after []origin.Origin) []SourceChange {
 	type way struct{ repo, from, to string }
 	old, now := commitsOf(before), commitsOf(after)
-	both := maps.Clone(old)
-	maps.Copy(both, now)
 	paths := map[way][]string{}
-	for f := range both {
+	for f := range sets.Keys(old, now) {
 		for _, m := range changedCommits(old[f], now[f]) {
 			w := way{f.repo, m.From, m.To}
 			paths[w] = append(paths[w], f.path)
@@ -83,12 +82,7 @@ func changedCommits(old, now map[reading]string) []SourceChange {
 		return []SourceChange{m}
 	}
 	var moves []SourceChange
-	both := maps.Clone(now)
-	if both == nil {
-		both = map[reading]string{}
-	}
-	maps.Copy(both, old)
-	for r := range both {
+	for r := range sets.Keys(old, now) {
 		if old[r] != now[r] {
 			moves = append(moves, SourceChange{From: old[r], To: now[r]})
 		}

@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Folders lists the folders of a rendering in a tree or on a branch, by cluster type.
@@ -166,13 +169,8 @@ func (inv Folders) Only(names []string) Folders {
 // Differing returns the cluster types whose folders differ, sorted.
 func (inv Folders) Differing(other Folders) []string {
 	var names []string
-	for name := range inv {
-		if inv[name].Hash != other[name].Hash {
-			names = append(names, name)
-		}
-	}
-	for name := range other {
-		if _, ok := inv[name]; !ok {
+	for name := range sets.Keys(inv, other) {
+		if folder, ok := inv[name]; !ok || folder.Hash != other[name].Hash {
 			names = append(names, name)
 		}
 	}
@@ -252,27 +250,8 @@ func (inv Folders) ChangesTo(after Folders) []describe.ClusterType {
 }
 
 // Pairs yields the targets of both lists by name. If only one list has the name, the other target is nil.
-func Pairs(was, is []Target) func(yield func(was, is *Target) bool) {
-	return func(yield func(was, is *Target) bool) {
-		for i, j := 0, 0; i < len(was) || j < len(is); {
-			var old, current *Target
-			if j == len(is) || i < len(was) && was[i].Name <= is[j].Name {
-				old = &was[i]
-			}
-			if i == len(was) || j < len(is) && is[j].Name <= was[i].Name {
-				current = &is[j]
-			}
-			if old != nil {
-				i++
-			}
-			if current != nil {
-				j++
-			}
-			if !yield(old, current) {
-				return
-			}
-		}
-	}
+func Pairs(was, is []Target) iter.Seq2[*Target, *Target] {
+	return lists.Pairs(was, is, func(t *Target) string { return t.Name })
 }
 
 // Changes counts the changed targets per cluster type, as "+added -removed ~changed".

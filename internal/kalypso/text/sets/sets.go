@@ -1,7 +1,8 @@
-// Package sets treats lists of names as sets.
+// Package sets treats lists of names, and the keys of maps, as sets.
 package sets
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -26,4 +27,20 @@ func WithoutFold(names, others []string) (left []string) {
 		}
 	}
 	return left
+}
+
+// Keys yields the keys of both maps, each once, in no order.
+func Keys[K comparable, V any](a, b map[K]V) iter.Seq[K] {
+	return func(yield func(K) bool) {
+		for key := range a {
+			if !yield(key) {
+				return
+			}
+		}
+		for key := range b {
+			if _, twice := a[key]; !twice && !yield(key) {
+				return
+			}
+		}
+	}
 }
