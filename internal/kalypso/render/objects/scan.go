@@ -4,7 +4,6 @@ package objects
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -258,15 +257,11 @@ func isName(value []byte) bool {
 			return false
 		}
 	}
-	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !isNull(value)
+	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !bytes.EqualFold(value, []byte("null"))
 }
 
 // isList reports whether a kind is a list of objects.
 func isList(kind []byte) bool { return bytes.HasSuffix(kind, []byte("List")) }
-
-func isNull(value []byte) bool {
-	return len(value) == len("null") && bytes.EqualFold(value, []byte("null"))
-}
 
 // skip checks whether a value ends on its line, or continues on the next lines with indentation.
 func (d *document) skip(value []byte) {
@@ -283,29 +278,13 @@ func (d *document) skip(value []byte) {
 	}
 }
 
-// set reads the scalar of a key. If the key occurs twice, the document is irregular.
+// set reads the name in the value of a key. If the value is anything else, or the key occurs twice, the document is
+// irregular.
 func (d *document) set(field *[]byte, value []byte) {
-	if isName(value) && *field == nil {
-		*field = value
-		return
+	if n := len(value); n > 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		value = value[1 : n-1]
 	}
-	if i := bytes.IndexByte(value, '#'); i >= 0 && (i == 0 || blank(value[i-1])) {
-		value = bytes.TrimRight(value[:i], " \t")
-	}
-	if len(value) == 0 || *field != nil {
-		d.irregular = true
-		return
-	}
-	if q := value[0]; q == '"' || q == '\'' {
-		if len(value) < 2 || value[len(value)-1] != q || bytes.IndexByte(value, '\\') >= 0 ||
-			bytes.IndexByte(value[1:len(value)-1], q) >= 0 {
-			d.irregular = true
-			return
-		}
-		*field = value[1 : len(value)-1]
-		return
-	}
-	if strings.IndexByte("&*!|>{[%@`?-~,", value[0]) >= 0 || bytes.Contains(value, []byte(": ")) || isNull(value) {
+	if *field != nil || !isName(value) {
 		d.irregular = true
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -106,7 +105,7 @@ const (
 	singleQuoted valueClass = '\'' // the same
 )
 
-// The bytes of values.
+// The bytes of values. A value with a character beyond ASCII is a class of its own.
 const (
 	inQuotes     byte = 1 << iota // means the same in single and in double quotes
 	inWords                       // means the same within plain text
@@ -115,7 +114,6 @@ const (
 	notInNumbers                  // occurs in no number and in no date
 	decimal
 	question
-	beyondASCII // a part of a character
 )
 
 var bytesOfValues = func() (all [256]byte) {
@@ -124,9 +122,6 @@ var bytesOfValues = func() (all [256]byte) {
 	}
 	for _, c := range []byte(`"'\\`) {
 		all[c] = 0
-	}
-	for c := utf8.RuneSelf; c < len(all); c++ {
-		all[c] = inQuotes | inWords | beyondASCII
 	}
 	for _, c := range []byte(" -._@+=/*") {
 		all[c] |= inWords
@@ -173,12 +168,11 @@ func classOf(rest []byte) (class valueClass, end int) {
 // isQuotable reports whether a text means the same in single and in double quotes. If such a text follows a quoted text
 // of an earlier line, it must be a part of it, or an error.
 func isQuotable(text []byte) bool {
-	all, some := inQuotes, byte(0)
+	all := inQuotes
 	for _, c := range text {
-		of := bytesOfValues[c]
-		all, some = all&of, some|of
+		all &= bytesOfValues[c]
 	}
-	return all != 0 && begins(text) && isPrintable(text, some) && !isSpecial(text)
+	return all != 0 && isAlphanumeric(text[0]) && !isSpecial(text)
 }
 
 func plainClass(text []byte) valueClass {
@@ -191,7 +185,7 @@ func plainClass(text []byte) valueClass {
 		all, some = all&of, some|of
 	}
 	switch {
-	case all&inWords == 0 || !begins(text) || !isPrintable(text, some) || isSpecial(text):
+	case all&inWords == 0 || !isAlphanumeric(text[0]) || isSpecial(text):
 	case some&question != 0:
 		return query
 	case bytesOfValues[text[0]]&decimal == 0, some&notInNumbers != 0:
@@ -202,23 +196,7 @@ func plainClass(text []byte) valueClass {
 	return otherValue
 }
 
-// begins reports whether a text begins with a letter or a digit.
-func begins(text []byte) bool {
-	if text[0] < utf8.RuneSelf {
-		return isAlphanumeric(text[0])
-	}
-	first, _ := utf8.DecodeRune(text)
-	return unicode.IsLetter(first)
-}
-
 func isAlphanumeric(c byte) bool { return bytesOfValues[c]&alphanumeric != 0 }
-
-// isPrintable reports whether a text is valid UTF-8 without unprintable characters, some of which have a meaning in
-// YAML. some is the union of its bytes' classes.
-func isPrintable(text []byte, some byte) bool {
-	return some&beyondASCII == 0 || utf8.Valid(text) &&
-		bytes.IndexFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) < 0
-}
 
 // isSpecial reports whether a text is a boolean or null in some version of YAML, or is treated as one by kustomize.
 func isSpecial(text []byte) bool {
