@@ -24,14 +24,7 @@ func CheckPassedOver(configs []*Config) problem.Problems {
 		Summary: "ConfigMaps without the label of platform configs",
 		Detail: fmt.Sprintf("%s skipped, so no deployment target gets the values:\n%s\nIf they are platform configs, add "+
 			"the label %s: %q. If not, remove them from manifests.",
-			areSkipped(len(configs)), problem.IndentedList(lines, problem.MaxListed), PlatformConfigLabel,
-			platformConfigSelected),
+			problem.OneOrMany(len(configs), "A ConfigMap is", "%d ConfigMaps are"),
+			problem.IndentedList(lines, problem.MaxListed), PlatformConfigLabel, platformConfigSelected),
 	}}
-}
-
-func areSkipped(n int) string {
-	if n == 1 {
-		return "A ConfigMap is"
-	}
-	return fmt.Sprintf("%d ConfigMaps are", n)
 }

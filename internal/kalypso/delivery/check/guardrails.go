@@ -141,8 +141,5 @@ func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Fo
 }
 
 func allFolders(total int) string {
-	if total == 1 {
-		return "the only deployment target folder"
-	}
-	return fmt.Sprintf("all %d deployment target folders", total)
+	return problem.OneOrMany(total, "the only deployment target folder", "all %d deployment target folders")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -16,11 +17,7 @@ func (inv Folders) Summary(changes, last map[string]string) map[string]string {
 			all[name] = unknown.Text
 			continue
 		}
-		targets := "1 target"
-		if n := len(folder.Targets); n != 1 {
-			targets = fmt.Sprintf("%d targets", n)
-		}
-		line := fmt.Sprintf("%s, tree %.12s", targets, folder.Hash)
+		line := fmt.Sprintf("%s, tree %.12s", problem.Count(len(folder.Targets), "target"), folder.Hash)
 		switch {
 		case last[name] == line || strings.HasSuffix(last[name], ", "+line):
 			line = last[name]

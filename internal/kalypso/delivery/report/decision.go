@@ -156,7 +156,8 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 		" This rendering writes nothing, neither a promotion nor a change of the environment's own."
 	if len(lines) > 0 {
 		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
-			waits(len(lines)), problem.IndentedList(lines, problem.MaxListed))
+			problem.OneOrMany(len(lines), "1 cluster type waits", "%d cluster types wait"),
+			problem.IndentedList(lines, problem.MaxListed))
 	}
 	if at != "" {
 		text += "\n" + at
@@ -182,13 +183,6 @@ func Pause(r *rollout.Rollout) (why, until string) {
 		return "rollout.pause says: " + printable.Line(r.Pause), "it is removed"
 	}
 	return fmt.Sprintf("rollout.windows are %s: %s", r.Window.Closed, printable.Line(r.Window.Reason)), "they open"
-}
-
-func waits(n int) string {
-	if n == 1 {
-		return "1 cluster type waits"
-	}
-	return fmt.Sprintf("%d cluster types wait", n)
 }
 
 // oldLocationProblems warns about trees that other branches keep for now, or lose.
@@ -278,7 +272,8 @@ func movesProblem(e *check.MovesError) problem.Problem {
 	}
 	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(
 		"%s while joining others:\n%s\n%s %s",
-		leaves(len(all)), problem.IndentedList(lines, problem.MaxListed), when, advice), "guardrails", "moved")
+		problem.OneOrMany(len(all), "1 deployment target leaves cluster types", "%d deployment targets leave cluster types"),
+		problem.IndentedList(lines, problem.MaxListed), when, advice), "guardrails", "moved")
 }
 
 // RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them.
@@ -309,13 +304,6 @@ func RemovedFolders(decision *delivery.Decision) problem.Problems {
 		problem.IndentedList(lines, problem.MaxListed)))}
 }
 
-func leaves(n int) string {
-	if n == 1 {
-		return "1 deployment target leaves cluster types"
-	}
-	return fmt.Sprintf("%d deployment targets leave cluster types", n)
-}
-
 // maxFailedListed limits the assignments and the reasons that the warning lists.
 const maxFailedListed = 100
 
@@ -339,15 +327,8 @@ func failureProblems(decision *delivery.Decision) problem.Problems {
 		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
 			problem.IndentedList(failureLines(n, p), maxFailedListed))
 	}
-	return problem.Problems{problem.WarningAt(fmt.Sprintf("%s to render", fails(targets)), b.String(),
-		"on_assignment_error")}
-}
-
-func fails(n int) string {
-	if n == 1 {
-		return "A deployment target fails"
-	}
-	return fmt.Sprintf("%d deployment targets fail", n)
+	summary := problem.OneOrMany(targets, "A deployment target fails to render", "%d deployment targets fail to render")
+	return problem.Problems{problem.WarningAt(summary, b.String(), "on_assignment_error")}
 }
 
 // failureLines describes what happens to the assignments that a problem affects.

@@ -94,15 +94,9 @@ func (r *reasons) text(all []gap) string {
 		lines[n] = fmt.Sprintf("%s on %s requires %s: %s%s", target.Name, r.clusterTypes(g.placements),
 			target.Requires[g.k], at, r.unmet(g.target, g.k, g.placements[0]))
 	}
-	return fmt.Sprintf("%s not met in environment %q:\n%s", requirementsAre(len(all)), r.index.fleet.Environment,
+	return fmt.Sprintf("%s not met in environment %q:\n%s",
+		problem.OneOrMany(len(all), "1 requirement is", "%d requirements are"), r.index.fleet.Environment,
 		problem.IndentedList(lines, problem.MaxListed))
-}
-
-func requirementsAre(n int) string {
-	if n == 1 {
-		return "1 requirement is"
-	}
-	return fmt.Sprintf("%d requirements are", n)
 }
 
 // candidate returns a target of the same workspace that could satisfy a requirement. It prefers a target on the cluster

@@ -63,6 +63,14 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// OneOrMany returns the text for one, or the format for another number: 1 target moves, 2 targets move.
+func OneOrMany(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
+}
+
 // First returns the first names of a list, and the number of further names.
 func First(names []string, most int) string {
 	if len(names) <= most {
