@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -47,19 +46,19 @@ type stray struct {
 
 // found lists the faults that were found in the objects of a folder.
 type found struct {
-	strays     map[*fleet.Template]*examples
-	unserved   map[unservedVersion]bool
+	strays     []stray
+	unserved   []unservedVersion // each once
 	invalid    []invalidFile
 	collisions []collision
 }
 
-func newFound() found {
-	return found{strays: map[*fleet.Template]*examples{}, unserved: map[unservedVersion]bool{}}
-}
-
-type examples struct {
-	count int
-	lines []string // at most problem.MaxListed
+// addUnserved adds versions that are not there yet.
+func (all *found) addUnserved(versions []unservedVersion) {
+	for _, v := range versions {
+		if !slices.Contains(all.unserved, v) {
+			all.unserved = append(all.unserved, v)
+		}
+	}
 }
 
 // collision is an object that a deployment target renders although another file of the folder contains it too.
@@ -168,7 +167,7 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 			}
 		}
 	})
-	all := newFound()
+	var all found
 	count := 0
 	for n := range rendered {
 		count += len(rendered[n].objects.hashes)
@@ -184,12 +183,8 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 				continue
 			}
 		}
-		for _, s := range rendered[n].objects.strays {
-			all.add(s.by, 1, s.line)
-		}
-		for _, u := range rendered[n].objects.unserved {
-			all.unserved[u] = true
-		}
+		all.strays = append(all.strays, rendered[n].objects.strays...)
+		all.addUnserved(rendered[n].objects.unserved)
 		hashes = append(hashes, rendered[n].objects.hashes...)
 	}
 	slices.Sort(hashes)
@@ -203,17 +198,6 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 		all.collisions = t.collide(i, rendered, twice)
 	}
 	return all
-}
-
-// add adds strays that a template renders.
-func (all *found) add(by *fleet.Template, count int, lines ...string) {
-	e := all.strays[by]
-	if e == nil {
-		e = &examples{}
-		all.strays[by] = e
-	}
-	e.count += count
-	e.lines = append(e.lines, lines[:min(len(lines), problem.MaxListed-len(e.lines))]...)
 }
 
 // collide returns the objects that are rendered twice, by one target or by two. It looks only at objects whose hash is
@@ -295,13 +279,13 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 		by, other *fleet.Template
 		self      bool
 	}
-	all := newFound()
-	pairs := map[pair][]*collision{}
+	var all found
+	strays, pairs := map[*fleet.Template][]string{}, map[pair][]*collision{}
 	for _, folder := range folders {
-		maps.Copy(all.unserved, folder.unserved)
+		all.addUnserved(folder.unserved)
 		all.invalid = append(all.invalid, folder.invalid...)
-		for by, e := range folder.strays {
-			all.add(by, e.count, e.lines...)
+		for _, s := range folder.strays {
+			strays[s.by] = append(strays[s.by], s.line)
 		}
 		for k := range folder.collisions {
 			c := &folder.collisions[k]
@@ -309,14 +293,12 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 			pairs[key] = append(pairs[key], c)
 		}
 	}
-	for by, e := range all.strays {
-		p := problem.Problem{Severity: problem.Warning, Summary: "Rendered objects outside of their namespace"}
-		if more := e.count - len(e.lines); more > 0 {
-			e.lines = append(e.lines, fmt.Sprintf("and %d more", more))
-		}
-		p.Detail = "These objects belong to an assignment and are not in its namespace. Set metadata.namespace to " +
-			"{{ .Namespace }}:\n" + problem.IndentedList(e.lines, len(e.lines))
-		problems = append(problems, fleet.ProblemOf(by, p))
+	for by, lines := range strays {
+		problems = append(problems, fleet.ProblemOf(by, problem.Problem{
+			Severity: problem.Warning, Summary: "Rendered objects outside of their namespace",
+			Detail: "These objects belong to an assignment and are not in its namespace. Set metadata.namespace to " +
+				"{{ .Namespace }}:\n" + problem.IndentedList(lines, problem.MaxListed),
+		}))
 	}
 	for key, collisions := range pairs {
 		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(f, key.other, collisions)))

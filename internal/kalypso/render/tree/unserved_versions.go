@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -11,11 +12,10 @@ import (
 type unservedVersion struct{ template, rendered, served string }
 
 // unservedProblem warns of templates that render versions that Flux no longer serves.
-func unservedProblem(versions map[unservedVersion]bool) problem.Problem {
-	lines := make([]string, 0, len(versions))
-	for v := range versions {
-		lines = append(lines, fmt.Sprintf("template %q: %s, now %s", v.template, v.rendered, v.served))
-	}
+func unservedProblem(versions []unservedVersion) problem.Problem {
+	lines := lists.Map(versions, func(v unservedVersion) string {
+		return fmt.Sprintf("template %q: %s, now %s", v.template, v.rendered, v.served)
+	})
 	slices.Sort(lines)
 	return problem.Problem{
 		Severity: problem.Warning, Summary: "Flux no longer serves this version", Detail: fmt.Sprintf(
