@@ -75,18 +75,8 @@ func (e *GuardrailError) Error() string {
 // checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
 // is the explanation.
 func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() string) *GuardrailError {
-	if g.AllowEmpty {
+	if g.AllowEmpty || wanted.MayHaveContent() {
 		return nil
-	}
-	for _, folder := range wanted {
-		if folder.Known == inventory.Unread {
-			return nil
-		}
-		for _, target := range folder.Targets {
-			if !target.Empty || target.Unknown {
-				return nil
-			}
-		}
 	}
 	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
 		"workloads and the scheduling policies. If the rendering may be empty at any time, set " +

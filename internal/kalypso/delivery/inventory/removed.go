@@ -26,7 +26,7 @@ func (inv Folders) RemovedBy(after Folders, replaced bool) (removed map[string]S
 // EmptiedBy returns the folders that a change keeps without any target that has content. It returns none if all
 // folders lose all: that is for max_removed and allow_empty to decide.
 func (inv Folders) EmptiedBy(after Folders) Folders {
-	if !slices.ContainsFunc(slices.Collect(maps.Values(after)), Folder.mayHaveContent) {
+	if !after.MayHaveContent() {
 		return nil
 	}
 	emptied := Folders{}
@@ -36,6 +36,11 @@ func (inv Folders) EmptiedBy(after Folders) Folders {
 		}
 	}
 	return emptied
+}
+
+// MayHaveContent reports whether a target has a file with content, as far as it is known.
+func (inv Folders) MayHaveContent() bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(inv)), Folder.mayHaveContent)
 }
 
 // mayHaveContent reports whether a target of the folder has a file with content, as far as it is known.
