@@ -107,19 +107,21 @@ func inFolders(all []comparison.Folder) string {
 	if len(all) <= maxNamed {
 		return names(lists.Map(all, comparison.Folder.String))
 	}
-	var texts []string
-	types := 0
-	for i := 0; i < len(all); { // sorted by cluster type
-		end := i
-		for end < len(all) && all[end].ClusterType == all[i].ClusterType {
-			end++
+	types := perClusterType(lists.Map(all, func(f comparison.Folder) string { return f.ClusterType }))
+	return fmt.Sprintf("%d folders (%s)", len(all), enumeration(first(types, maxNamed), len(types)-maxNamed))
+}
+
+// perClusterType counts the folders of each cluster type. sorted has the cluster type of each folder.
+func perClusterType(sorted []string) (texts []string) {
+	for len(sorted) > 0 {
+		n := slices.IndexFunc(sorted, func(name string) bool { return name != sorted[0] })
+		if n < 0 {
+			n = len(sorted)
 		}
-		if types++; types <= maxNamed {
-			texts = append(texts, fmt.Sprintf("%s: %d", code(all[i].ClusterType+"/*"), end-i))
-		}
-		i = end
+		texts = append(texts, fmt.Sprintf("%s: %d", code(sorted[0]+"/*"), n))
+		sorted = sorted[n:]
 	}
-	return fmt.Sprintf("%d folders (%s)", len(all), enumeration(texts, types-maxNamed))
+	return texts
 }
 
 func valueOrNone(v *string) string {

@@ -49,7 +49,8 @@ func (l *Lines) group(changes []fileChange) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().note(), count(len(changes), "folder"), renamed)
-	if types := l.clusterTypes(changes); len(types) > 1 && len(changes) > maxNamed {
+	of := lists.Map(changes, func(c fileChange) string { return l.folders[c.folder].ClusterType })
+	if types := perClusterType(of); len(types) > 1 && len(changes) > maxNamed {
 		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxNamed), len(types)-maxNamed))
 	}
 	names := lists.Map(first(changes, maxNamed), func(c fileChange) string { return code(l.folders[c.folder].String()) })
@@ -65,19 +66,6 @@ func (l *Lines) group(changes []fileChange) string {
 		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, text, fence)
 	}
 	return b.String()
-}
-
-// clusterTypes counts the folders of each cluster type.
-func (l *Lines) clusterTypes(changes []fileChange) (texts []string) {
-	for from := 0; from < len(changes); {
-		name, to := l.folders[changes[from].folder].ClusterType, from
-		for to < len(changes) && l.folders[changes[to].folder].ClusterType == name {
-			to++
-		}
-		texts = append(texts, fmt.Sprintf("%s: %d", code(name+"/*"), to-from))
-		from = to
-	}
-	return texts
 }
 
 // countHidden counts the groups that are not shown, and the folders whose files are not known.
