@@ -107,19 +107,14 @@ func inFolders(all []comparison.Folder) string {
 	if len(all) <= maxNamed {
 		return names(lists.Map(all, comparison.Folder.String))
 	}
-	types := perClusterType(lists.Map(all, func(f comparison.Folder) string { return f.ClusterType }))
+	types := perClusterType(all, func(f comparison.Folder) string { return f.ClusterType })
 	return fmt.Sprintf("%d folders (%s)", len(all), enumeration(first(types, maxNamed), len(types)-maxNamed))
 }
 
-// perClusterType counts the folders of each cluster type. sorted has the cluster type of each folder.
-func perClusterType(sorted []string) (texts []string) {
-	for len(sorted) > 0 {
-		n := slices.IndexFunc(sorted, func(name string) bool { return name != sorted[0] })
-		if n < 0 {
-			n = len(sorted)
-		}
-		texts = append(texts, fmt.Sprintf("%s: %d", code(sorted[0]+"/*"), n))
-		sorted = sorted[n:]
+// perClusterType counts the folders of each cluster type. The folders are sorted.
+func perClusterType[T any](folders []T, clusterType func(T) string) (texts []string) {
+	for same := range lists.Runs(folders, clusterType) {
+		texts = append(texts, fmt.Sprintf("%s: %d", code(clusterType(same[0])+"/*"), len(same)))
 	}
 	return texts
 }

@@ -121,20 +121,12 @@ func (l *Lines) compareAll(ctx context.Context) []fileChange {
 }
 
 // runs sorts changes by a key and the file, and returns those with the same key.
-func runs(all []fileChange, key func(fileChange) [16]byte) (same [][]fileChange) {
+func runs(all []fileChange, key func(fileChange) [16]byte) [][]fileChange {
 	slices.SortFunc(all, func(a, b fileChange) int {
 		x, y := key(a), key(b)
 		return cmp.Or(bytes.Compare(x[:], y[:]), cmp.Compare(a.folder, b.folder), cmp.Compare(a.file, b.file))
 	})
-	for from := 0; from < len(all); {
-		to := from + 1
-		for to < len(all) && key(all[to]) == key(all[from]) {
-			to++
-		}
-		same = append(same, all[from:to:to])
-		from = to
-	}
-	return same
+	return slices.Collect(lists.Runs(all, key))
 }
 
 // changedFile is a file before and after a change; nil: there is none.

@@ -49,8 +49,8 @@ func (l *Lines) group(changes []fileChange) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().note(), count(len(changes), "folder"), renamed)
-	of := lists.Map(changes, func(c fileChange) string { return l.folders[c.folder].ClusterType })
-	if types := perClusterType(of); len(types) > 1 && len(changes) > maxNamed {
+	clusterType := func(c fileChange) string { return l.folders[c.folder].ClusterType }
+	if types := perClusterType(changes, clusterType); len(types) > 1 && len(changes) > maxNamed {
 		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxNamed), len(types)-maxNamed))
 	}
 	names := lists.Map(first(changes, maxNamed), func(c fileChange) string { return code(l.folders[c.folder].String()) })

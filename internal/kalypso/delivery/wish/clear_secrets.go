@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -43,20 +44,16 @@ func FindClearSecrets(configs []*fleet.Config) (found ClearSecrets) {
 // Problems returns an error for each config with values that are new, or that changed since the last delivery or
 // proposal. It lists all of them, so that one look at the config is enough. The errors do not contain the values.
 func (s ClearSecrets) Problems(before *past.State) (ps problem.Problems) {
-	for len(s) > 0 {
-		config := s[0].config
-		end := slices.IndexFunc(s, func(c clearSecret) bool { return c.config != config })
-		if end < 0 {
-			end = len(s)
-		}
+	for all := range lists.Runs(s, func(c clearSecret) *fleet.Config { return c.config }) {
+		config := all[0].config
 		var found ClearSecrets
 		var lines []string
-		for _, c := range s[:end] {
+		for _, c := range all {
 			if !hasValue(before, config, c.key) {
 				found, lines = append(found, c), append(lines, c.lines()...)
 			}
 		}
-		if s = s[end:]; len(found) == 0 {
+		if len(found) == 0 {
 			continue
 		}
 		const way = "%[1]s a secret store, and refer to %[2]s by kalypso_secret. Or encrypt %[2]s: SOPS ciphertext and " +

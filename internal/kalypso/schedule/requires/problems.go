@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -58,11 +59,11 @@ func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 	for _, c := range x.cycles {
 		ps = append(ps, why.cycleProblem(c))
 	}
-	for w, of := range x.byWorkload(x.tooMany) {
-		ps = append(ps, why.tooManyProblem(w, of))
+	for of := range x.byWorkload(x.tooMany) {
+		ps = append(ps, why.tooManyProblem(of))
 	}
-	for w, of := range x.byWorkload(all) {
-		p := why.problem(w, of, summary, why.text(of)+"\n"+advice+" guardrails.requires is \"error\".")
+	for of := range x.byWorkload(all) {
+		p := why.problem(of, summary, why.text(of)+"\n"+advice+" guardrails.requires is \"error\".")
 		p.Path = append(p.Path, problem.Index(of[0].k))
 		ps = append(ps, p)
 	}
@@ -70,23 +71,11 @@ func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 }
 
 // byWorkload yields the gaps by the Workload of their target.
-func (x *Index) byWorkload(all []gap) iter.Seq2[*fleet.Workload, []gap] {
+func (x *Index) byWorkload(all []gap) iter.Seq[[]gap] {
 	of := func(g gap) *fleet.Workload { return x.graph.targets[g.target].Workload }
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b gap) int { return strings.Compare(of(a).Name, of(b).Name) })
-	return func(yield func(*fleet.Workload, []gap) bool) {
-		for len(all) > 0 {
-			w := of(all[0])
-			n := slices.IndexFunc(all, func(g gap) bool { return of(g) != w })
-			if n < 0 {
-				n = len(all)
-			}
-			if !yield(w, all[:n]) {
-				return
-			}
-			all = all[n:]
-		}
-	}
+	return lists.Runs(all, of)
 }
 
 const (

@@ -47,8 +47,8 @@ func (r *reasons) path(t int32) []problem.Step {
 	return []problem.Step{problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr("requires")}
 }
 
-// problem returns a fault of the Workload's team, which affects the targets in the gaps.
-func (r *reasons) problem(w *fleet.Workload, all []gap, summary, detail string) problem.Problem {
+// problem returns a fault of the first target's team, which affects the targets in the gaps.
+func (r *reasons) problem(all []gap, summary, detail string) problem.Problem {
 	p := problem.Problem{
 		Fault: problem.TeamFault, Path: r.path(all[0].target), Summary: summary, Detail: detail, Cause: detail,
 	}
@@ -59,21 +59,21 @@ func (r *reasons) problem(w *fleet.Workload, all []gap, summary, detail string) 
 			})
 		}
 	}
-	return fleet.ProblemOf(w, p)
+	return fleet.ProblemOf(r.index.graph.targets[all[0].target].Workload, p)
 }
 
 func (r *reasons) cycleProblem(c *cycle) problem.Problem {
 	all := lists.Map(c.targets, func(t int32) gap { return gap{target: t, placements: c.placements} })
-	return r.problem(r.index.graph.targets[c.path[0]].Workload, all, "Deployment targets require each other", fmt.Sprintf(
+	return r.problem(all, "Deployment targets require each other", fmt.Sprintf(
 		"On %s:\n%s\nEach of them waits for the others, so none becomes ready. Remove one of these requirements.",
 		r.clusterTypes(c.placements), problem.IndentedList([]string{c.text(r.index.graph.targets)}, 1)))
 }
 
-func (r *reasons) tooManyProblem(w *fleet.Workload, all []gap) problem.Problem {
+func (r *reasons) tooManyProblem(all []gap) problem.Problem {
 	lines := lists.Map(all, func(g gap) string {
 		return r.index.graph.targets[g.target].Name + " on " + r.clusterTypes(g.placements)
 	})
-	return r.problem(w, all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets "+
+	return r.problem(all, "Too many required deployment targets", fmt.Sprintf("More than %d deployment targets "+
 		"satisfy what these require:\n%s\nRequire fewer, or labels that fewer targets have.",
 		mostBeside, problem.IndentedList(lines, problem.MaxListed)))
 }

@@ -36,3 +36,19 @@ func Pairs[T any](a, b []T, name func(*T) string) iter.Seq2[*T, *T] {
 		}
 	}
 }
+
+// Runs yields the longest parts of a list whose elements have the same key.
+func Runs[T any, K comparable](all []T, key func(T) K) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for from := 0; from < len(all); {
+			to := from + 1
+			for to < len(all) && key(all[to]) == key(all[from]) {
+				to++
+			}
+			if !yield(all[from:to:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sets_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,13 @@ func TestWithoutFold(t *testing.T) {
 
 func TestUnion(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, sets.Union([]string{"c", "a"}, []string{"b", "a"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	a, b := map[string]int{"a": 1, "b": 2}, map[string]int{"b": 3, "c": 4}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, slices.Sorted(sets.Keys(a, b))); diff != "" {
 		t.Error(diff)
 	}
 }
