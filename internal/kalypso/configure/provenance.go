@@ -1,6 +1,10 @@
 package configure
 
-import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+import (
+	"reflect"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+)
 
 // Contribution is a value that a config or a secret contributes to a key.
 type Contribution struct {
@@ -41,15 +45,8 @@ func (v *Values) Provenance() map[string]*Provenance {
 	return all
 }
 
-// mergesOnto reports whether later merges onto earlier instead of replacing it.
+// mergesOnto reports whether later merges onto earlier instead of replacing it: both are maps, or both are lists.
 func mergesOnto(earlier, later any) bool {
-	switch later.(type) {
-	case map[string]any:
-		_, ok := earlier.(map[string]any)
-		return ok
-	case []any:
-		_, ok := earlier.([]any)
-		return ok
-	}
-	return false
+	_, isText := later.(string)
+	return !isText && reflect.TypeOf(earlier) == reflect.TypeOf(later)
 }

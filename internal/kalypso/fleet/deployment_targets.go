@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,10 +74,7 @@ func (f *Fleet) allTargets() (targets []*DeploymentTarget, omitted map[*Deployme
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *DeploymentTarget) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Workload.Name, b.Workload.Name)
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workload.Name, b.Workload.Name))
 	})
 	for i := 1; i < len(targets); i++ {
 		a, b := targets[i-1], targets[i]

@@ -46,18 +46,7 @@ func (r Requirement) String() string {
 
 // Key returns a text that is different for different requirements.
 func (r Requirement) Key() string {
-	var b strings.Builder
-	write := func(text string) {
-		b.WriteString(text)
-		b.WriteByte(0) // no name or label contains this separator
-	}
-	write(r.Workload)
-	write(r.DeploymentTarget)
-	for _, k := range slices.Sorted(maps.Keys(r.MatchLabels)) {
-		write(k)
-		write(r.MatchLabels[k])
-	}
-	return b.String()
+	return fmt.Sprintf("%q %q %q", r.Workload, r.DeploymentTarget, r.MatchLabels) // fmt sorts the labels
 }
 
 // validateRequirements checks the requirements of each target by themselves.
