@@ -113,14 +113,10 @@ func (f *Fleet) CheckEnvironment() problem.Problems {
 	if len(named) == 0 {
 		return nil
 	}
-	return problem.Problems{{
-		Severity: problem.Warning,
-		Path:     []problem.Step{problem.Attr("environment")},
-		Summary:  "Environment that no workload names",
-		Detail: fmt.Sprintf("No workload has a deployment target for environment %q. Workloads name these "+
-			"environments:\n%s\nCheck the spelling, or add targets.",
-			f.Environment, problem.IndentedList(slices.Sorted(maps.Keys(named)), problem.MaxListed)),
-	}}
+	return problem.Problems{problem.WarningAt("Environment that no workload names", fmt.Sprintf(
+		"No workload has a deployment target for environment %q. Workloads name these environments:\n%s\nCheck the "+
+			"spelling, or add targets.",
+		f.Environment, problem.IndentedList(slices.Sorted(maps.Keys(named)), problem.MaxListed)), "environment")}
 }
 
 // workspaces looks up the workspaces of Workloads.

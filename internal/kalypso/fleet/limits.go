@@ -29,10 +29,7 @@ var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileS
 // the apply.
 func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps problem.Problems) {
 	invalid := func(attribute string, err error) {
-		ps = append(ps, problem.Problem{
-			Summary: "Invalid limit", Detail: problem.Sentence(err),
-			Path: []problem.Step{problem.Attr("limits"), problem.Attr(attribute)},
-		})
+		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "limits", attribute))
 	}
 	count := func(attribute, text string) int {
 		switch {
@@ -118,13 +115,9 @@ func (l Limits) CheckManifests(texts map[string]string) problem.Problems {
 		largest[i] = fmt.Sprintf("%q: %s", key, FormatBytes(int64(len(texts[key]))))
 	}
 	const shown = 5
-	return problem.Problems{{
-		Path:    []problem.Step{problem.Attr("limits"), problem.Attr("manifests")},
-		Summary: "Too much Kalypso YAML",
-		Detail: fmt.Sprintf("The texts in manifests have %s; limits.manifests allows %s. Leave out objects that this "+
-			"environment does not use, or raise the limit. The largest texts:\n%s",
-			FormatBytes(size), FormatBytes(most), problem.IndentedList(largest, shown)),
-	}}
+	return problem.Problems{problem.At("Too much Kalypso YAML", fmt.Sprintf("The texts in manifests have %s; "+
+		"limits.manifests allows %s. Leave out objects that this environment does not use, or raise the limit. The largest "+
+		"texts:\n%s", FormatBytes(size), FormatBytes(most), problem.IndentedList(largest, shown)), "limits", "manifests")}
 }
 
 // ParseBytes reads a number of bytes, a Kubernetes quantity such as 1Mi.

@@ -20,6 +20,13 @@ func (ps *objectProblems) warn(summary, detail string, path ...problem.Step) {
 	*ps = append(*ps, problem.Problem{Severity: problem.Warning, Summary: summary, Detail: detail, Path: path})
 }
 
+// refuse appends an error for each rule of Kubernetes that a text violates.
+func (ps *objectProblems) refuse(summary, text string, msgs []string, path ...problem.Step) {
+	if len(msgs) > 0 {
+		ps.add(summary, validationDetail(text, msgs), path...)
+	}
+}
+
 // of returns the problems as problems of object o; see [ProblemsOf].
 func (ps objectProblems) of(o Object) problem.Problems { return ProblemsOf(o, problem.Problems(ps)) }
 

@@ -59,9 +59,7 @@ func (s *Secret) Validate() problem.Problems {
 		at := func(field string) []problem.Step {
 			return []problem.Step{problem.Attr("data"), problem.Key(k), problem.Attr(field)}
 		}
-		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
-			ps.add("Invalid secret key", validationDetail(k, msgs), problem.Attr("data"), problem.Key(k))
-		}
+		ps.refuse("Invalid secret key", k, validation.IsConfigMapKey(k), problem.Attr("data"), problem.Key(k))
 		reference := s.Data[k]
 		switch msgs := validation.IsDNS1123Subdomain(reference.Store); {
 		case reference.Store == "":

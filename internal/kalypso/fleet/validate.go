@@ -68,18 +68,12 @@ func originText(o Object) string {
 	return "an object without a key"
 }
 
-func validateEnvironment(name string) (ps problem.Problems) {
-	if unknown.Is(name) {
-		return nil
+func validateEnvironment(name string) problem.Problems {
+	var ps objectProblems
+	if !unknown.Is(name) {
+		ps.refuse("Invalid environment name", name, validation.IsDNS1123Label(name), problem.Attr("environment"))
 	}
-	if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
-		ps = append(ps, problem.Problem{
-			Path:    []problem.Step{problem.Attr("environment")},
-			Summary: "Invalid environment name",
-			Detail:  validationDetail(name, msgs),
-		})
-	}
-	return ps
+	return problem.Problems(ps)
 }
 
 // Validate implements [Object].
@@ -128,9 +122,7 @@ func (c *Config) Validate() problem.Problems {
 		if unknown.Is(k) {
 			continue
 		}
-		if msgs := validation.IsConfigMapKey(k); len(msgs) > 0 {
-			ps.add("Invalid config key", validationDetail(k, msgs), problem.Attr("data"), problem.Key(k))
-		}
+		ps.refuse("Invalid config key", k, validation.IsConfigMapKey(k), problem.Attr("data"), problem.Key(k))
 	}
 	return ps.of(c)
 }
@@ -222,9 +214,7 @@ func (ps *objectProblems) name(full, shown, summary string, path ...problem.Step
 	if strings.HasPrefix(shown, "-") || strings.HasPrefix(shown, ".") {
 		msgs = append(msgs, "it must begin with a letter or a digit")
 	}
-	if len(msgs) > 0 {
-		ps.add(summary, validationDetail(shown, msgs), path...)
-	}
+	ps.refuse(summary, shown, msgs, path...)
 }
 
 // validationDetail lists the Kubernetes rules that the text violates, without their regular expressions.
@@ -273,17 +263,12 @@ func isSimpleLabel(s string) bool {
 }
 
 func (ps *objectProblems) labelKey(key string, path ...problem.Step) {
-	if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
-		ps.add("Invalid label key", validationDetail(key, msgs), path...)
-	}
+	ps.refuse("Invalid label key", key, validation.IsQualifiedName(key), path...)
 }
 
 func (ps *objectProblems) labelValue(value, summary string, path ...problem.Step) {
-	if unknown.Is(value) {
-		return
-	}
-	if msgs := validation.IsValidLabelValue(value); len(msgs) > 0 {
-		ps.add(summary, validationDetail(value, msgs), path...)
+	if !unknown.Is(value) {
+		ps.refuse(summary, value, validation.IsValidLabelValue(value), path...)
 	}
 }
 

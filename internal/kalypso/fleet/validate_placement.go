@@ -30,9 +30,7 @@ func (ct *ClusterType) validateTaints() (ps objectProblems) {
 		if unknown.Is(name) {
 			continue
 		}
-		if msgs := validation.IsQualifiedName(name); len(msgs) > 0 {
-			ps.add("Invalid property name", validationDetail(name, msgs), at...)
-		}
+		ps.refuse("Invalid property name", name, validation.IsQualifiedName(name), at...)
 		if text := ct.Properties[name]; !unknown.Is(text) {
 			if _, err := resource.ParseQuantity(text); err != nil {
 				ps.add("Invalid quantity", fmt.Sprintf("The property %q is %q. A property is a Kubernetes quantity: a number with "+
@@ -49,9 +47,7 @@ func (ps *objectProblems) taintKey(key string, at []problem.Step) {
 	case key == "":
 		ps.add("Missing key", "The taint has no key.", at...)
 	default:
-		if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
-			ps.add("Invalid taint key", validationDetail(key, msgs), at...)
-		}
+		ps.refuse("Invalid taint key", key, validation.IsQualifiedName(key), at...)
 	}
 }
 
@@ -150,9 +146,7 @@ func validatePreference(p placement.Preference, at []problem.Step) (ps objectPro
 			fmt.Sprintf("property is %q, but balance is true. Give each an element of its own.",
 				p.Property), below("balance")...)
 	case p.Property != "":
-		if msgs := validation.IsQualifiedName(p.Property); len(msgs) > 0 {
-			ps.add("Invalid property name", validationDetail(p.Property, msgs), below("property")...)
-		}
+		ps.refuse("Invalid property name", p.Property, validation.IsQualifiedName(p.Property), below("property")...)
 	}
 	return ps
 }
