@@ -38,8 +38,9 @@ type sourceSet struct {
 	values  map[string]*Values // by the sources that apply
 }
 
-// set indexes the sources by the numbers of their conditions.
-func (s *sourceSet) set(sources []*source, needs [][]int) {
+// set indexes the sources by their conditions.
+func (s *sourceSet) set(sources []*source) {
+	needs := lists.Map(sources, func(one *source) []int { return one.needs })
 	s.sources, s.index, s.values = sources, newConditionIndex(needs), map[string]*Values{}
 	for i, one := range sources {
 		one.order = 2 * i // the odd number after it belongs to the optional variant of the same source, see unsure
@@ -143,35 +144,32 @@ func newResolver() *resolver {
 // addConfigs adds the configs of a sorted fleet in merge order, and reports values that are too large.
 func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems problem.Problems) {
 	var sources []*source
-	var needs [][]int // by source
 	most := f.Limits.WithDefaults().FileSize
 	for _, config := range f.Configs {
 		if config.MayBePlatformConfig() && ctx.Err() == nil {
 			s, tooLarge := newSource(config, "", config.Data, most)
-			sources, needs = append(sources, s), append(needs, r.labelConditions(s))
-			problems = append(problems, tooLarge...)
+			s.needs = r.labelConditions(s)
+			sources, problems = append(sources, s), append(problems, tooLarge...)
 		}
 	}
 	for _, config := range f.Configs {
 		if config.IsAzureAppConfig() && ctx.Err() == nil {
-			more, moreNeeds, tooLarge := r.azureAppConfig(config, most)
-			sources, needs = append(sources, more...), append(needs, moreNeeds...)
-			problems = append(problems, tooLarge...)
+			more, tooLarge := r.azureAppConfig(config, most)
+			sources, problems = append(sources, more...), append(problems, tooLarge...)
 		}
 	}
-	r.configs.set(sources, needs)
+	r.configs.set(sources)
 	problems.Sort()
 	return problems
 }
 
 // addSecrets adds the secrets of a sorted fleet in merge order.
 func (r *resolver) addSecrets(f *fleet.Fleet) {
-	sources, needs := make([]*source, len(f.Secrets)), make([][]int, len(f.Secrets))
-	for i, secret := range f.Secrets {
-		sources[i] = newSecretSource(secret)
-		needs[i] = r.labelConditions(sources[i])
-	}
-	r.secrets.set(sources, needs)
+	r.secrets.set(lists.Map(f.Secrets, func(secret *fleet.Secret) *source {
+		s := newSecretSource(secret)
+		s.needs = r.labelConditions(s)
+		return s
+	}))
 }
 
 // labelConditions returns the conditions of a source: the labels of its object.
@@ -189,11 +187,8 @@ func (r *resolver) labelConditions(s *source) []int {
 }
 
 // azureAppConfig returns each key, such as label.value.….key, as a source of its own, sorted by length, then bytes.
-// It ignores a label without a value. It also returns the conditions of each key, and a problem for each value that is
-// too large.
-func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (
-	sources []*source, needs [][]int, problems problem.Problems,
-) {
+// It ignores a label without a value. It also returns a problem for each value that is too large.
+func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (sources []*source, problems problem.Problems) {
 	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
@@ -204,10 +199,10 @@ func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (
 			labels[parts[i]] = parts[i+1]
 		}
 		s, tooLarge := newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}, most)
-		sources, needs = append(sources, s), append(needs, r.conditions.numbersOf(labels))
-		problems = append(problems, tooLarge...)
+		s.needs = r.conditions.numbersOf(labels)
+		sources, problems = append(sources, s), append(problems, tooLarge...)
 	}
-	return sources, needs, problems
+	return sources, problems
 }
 
 // addSchemas adds the schemas of a fleet.

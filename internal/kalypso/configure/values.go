@@ -48,6 +48,7 @@ type source struct {
 	path   string         // the whole key of an azure-app-config
 	order  int            // position in the merge order of the fleet's sources
 	values map[string]any // the known values of a config, or the known references of a secret
+	needs  []int          // the numbers of its conditions
 	// optional means that it is unknown whether the source applies.
 	optional bool
 	// unknown contains the keys with unknown values. If it contains unknown.Text, any key may exist.
