@@ -4,7 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,9 +22,8 @@ func TestEffectiveGuardrails(t *testing.T) {
 	}
 	listed := map[string]string{}
 	effective := decodeArguments(tfvalue.NewModelDecoder(&environmentRenderingModel{}, new(problem.Problems)))
-	for _, line := range effective.Guardrails.Effective() {
-		name, value, _ := strings.Cut(line, " = ")
-		listed[name] = value
+	for _, guardrail := range effective.Guardrails.Effective() {
+		listed[guardrail[0]] = guardrail[1]
 	}
 	names := slices.Sorted(maps.Keys(object.Attributes))
 	if diff := cmp.Diff(names, slices.Sorted(maps.Keys(listed))); diff != "" {

@@ -112,7 +112,7 @@ func Guardrails(a *wish.Arguments) problem.Problems {
 	var values []string // in the order of the first guardrail with each
 	names := map[string][]string{}
 	for _, guardrail := range a.Guardrails.Effective() {
-		name, value, _ := strings.Cut(guardrail, " = ")
+		name, value := guardrail[0], guardrail[1]
 		if names[value] == nil {
 			values = append(values, value)
 		}

@@ -1,7 +1,7 @@
 package wish
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -43,26 +43,16 @@ const (
 	DefaultMaxKept    = "10%"
 )
 
-// Effective lists the guardrails with their defaults, by the names of the arguments.
-func (g Guardrails) Effective() []string {
-	all := []string{fmt.Sprintf("max_removed = %s", g.RemovedLimit()), fmt.Sprintf("max_kept = %s", g.KeptLimit())}
-	for _, policy := range []struct {
-		name string
-		on   bool
-	}{{"allow_empty", g.AllowEmpty}, {"require_known", g.RequireKnown}} {
-		all = append(all, fmt.Sprintf("%s = %t", policy.name, policy.on))
+// Effective lists the guardrails with their defaults: the names of the arguments, each with its value.
+func (g Guardrails) Effective() [][2]string {
+	return [][2]string{
+		{"max_removed", g.RemovedLimit().String()}, {"max_kept", g.KeptLimit().String()},
+		{"allow_empty", strconv.FormatBool(g.AllowEmpty)}, {"require_known", strconv.FormatBool(g.RequireKnown)},
+		{"emptied", string(g.Emptied)}, {"moved", string(g.Moved)}, {"unscheduled", string(g.Unscheduled)},
+		{"unsatisfied", string(g.Unsatisfied)}, {"requires", string(g.Requires)},
+		{"invalid_objects", string(g.InvalidObjects)}, {"duplicate_objects", string(g.DuplicateObjects)},
+		{"secrets", string(g.Secrets)},
 	}
-	for _, reaction := range []struct {
-		name string
-		to   problem.Reaction
-	}{
-		{"emptied", g.Emptied}, {"moved", g.Moved}, {"unscheduled", g.Unscheduled}, {"unsatisfied", g.Unsatisfied},
-		{"requires", g.Requires},
-		{"invalid_objects", g.InvalidObjects}, {"duplicate_objects", g.DuplicateObjects}, {"secrets", g.Secrets},
-	} {
-		all = append(all, fmt.Sprintf("%s = %s", reaction.name, reaction.to))
-	}
-	return all
 }
 
 // RemovedLimit returns MaxRemoved, or its default. An invalid limit allows nothing.
