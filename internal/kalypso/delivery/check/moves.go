@@ -18,9 +18,8 @@ import (
 
 // Move is a deployment target that leaves some cluster types while it joins others.
 type Move struct {
-	Target    string
-	From, To  []string
-	Remaining []string // the cluster types that it stays on
+	Target   string
+	From, To []string
 }
 
 // MovesError means that deployment targets move between cluster types, and that the guardrails refuse that.
@@ -60,7 +59,6 @@ func Moves(t *next.Next, s *past.State) (all []Move) {
 			From:   slices.DeleteFunc(sets.Without(existing, is), undecided),
 		}
 		if len(m.From) > 0 && len(m.To) > 0 {
-			m.Remaining = sets.Without(existing, m.From)
 			all = append(all, m)
 		}
 	}
