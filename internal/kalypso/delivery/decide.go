@@ -5,6 +5,7 @@ package delivery
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -372,4 +373,27 @@ func (decision *Decision) CheckWindow(now time.Time) error {
 		return err
 	}
 	return windows.CheckOpen(decision.Step.OpenUntil, now, "rollout")
+}
+
+// Render renders the fleet. It reports the problems of the fleet, and what the guardrails forbid.
+//
+// p and s say what was delivered before, so that placement keeps its decisions. For a create, both are nil.
+func Render(
+	ctx context.Context, a *wish.Arguments, p *past.Prior, s *past.State, progress next.Progress,
+) (*next.Rendered, problem.Problems) {
+	r, ps := next.Render(ctx, a, p, s, progress)
+	return r, append(ps, check.Tree(ctx, r)...)
+}
+
+// Summary returns a line for each cluster type of the tree that the apply leaves, such as "+1 -0 ~3, 16 targets, tree
+// 8042707eec4d": the changes of the folder when it last changed, the number of its deployment targets, and its hash.
+// last contains the lines after the last apply. The line of an unchanged folder stays, so a plan shows exactly the
+// cluster types that change. A line has no changes if the state does not contain the last tree, as for a create: the
+// branch may contain the folder already. A line is [unknown.Text] if the folder is not known yet.
+func (decision *Decision) Summary(t *next.Next, last map[string]string) map[string]string {
+	var changes map[string]string
+	if before := decision.Before.Last(); before != nil && decision.Before.Known() != inventory.Partial {
+		changes = inventory.Changes(before, t.Folders)
+	}
+	return t.Folders.Summary(changes, last)
 }

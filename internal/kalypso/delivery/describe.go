@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -120,7 +122,7 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 // DescribeRemoval describes the removal of an environment's folders from a destination, as [Describe] does
 // for a change.
 func DescribeRemoval(
-	at record.Destination, environment string, existing inventory.Folders, owners []describe.Owner, r wish.Review,
+	at record.Destination, environment string, existing inventory.Folders, reached []describe.Owner, r wish.Review,
 ) string {
 	c := describe.RenderingChange{
 		Environment: environment,
@@ -132,7 +134,7 @@ func DescribeRemoval(
 		MaxLength:   r.MaxLength(),
 	}
 	c.Before = existing.ShownHash()
-	c.ClusterTypes, c.Owners = existing.ChangesTo(nil), owners
+	c.ClusterTypes, c.Owners = existing.ChangesTo(nil), reached
 	return describe.Markdown(c)
 }
 
@@ -273,4 +275,20 @@ func repoOf(from, to string, was, is []origin.Origin) string {
 		return ""
 	}
 	return slices.Collect(maps.Keys(repos))[0]
+}
+
+// ReachedOwners returns the owners of whom the apply changes a folder. before is as in [Describe].
+func ReachedOwners(t *next.Next, before *past.State) []describe.Owner {
+	if t.Wish.Strategy != strategy.PullRequest || len(t.Wish.Owners) == 0 {
+		return nil
+	}
+	now, _ := t.Wish.Workspaces()
+	return t.Wish.Owners.Reached(before.Found().ChangesTo(t.Folders), func(target string) string {
+		return cmp.Or(now[target], before.Inputs.Workspace(target))
+	})
+}
+
+// OwnersOfRemoved returns the owners of folders that are removed from the destination of s.
+func OwnersOfRemoved(all owners.Owners, existing inventory.Folders, s *past.State) []describe.Owner {
+	return all.Reached(existing.ChangesTo(nil), s.Inputs.Workspace)
 }

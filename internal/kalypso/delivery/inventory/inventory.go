@@ -8,11 +8,14 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Folders lists the folders of a rendering in a tree or on a branch, by cluster type.
@@ -305,4 +308,44 @@ func FolderHash(targets []Target) (tree.Hash, bool) {
 		hashes[t.Name] = t.FullHash
 	}
 	return tree.ClusterTypeHash(hashes), true
+}
+
+// Known says how much of something is known. The zero value is [Whole], as of what a branch or a state contains.
+type Known int
+
+// The steps of knowledge, in order.
+const (
+	Unread  Known = iota - 2 // nothing: it depends on a branch that was not read, or on values that are not known yet
+	Partial                  // a part
+	Whole                    // all
+)
+
+// Known returns what is known of each folder.
+func (inv Folders) Known() Known {
+	least := Whole
+	for _, folder := range inv {
+		least = min(least, folder.Known)
+	}
+	return least
+}
+
+// Summary returns a line for each folder, such as "+1 -0 ~3, 16 targets, tree 8042707eec4d". changes contains the first
+// part of lines, if it is known. last contains the lines of the last apply: the line of an unchanged folder stays.
+func (inv Folders) Summary(changes, last map[string]string) map[string]string {
+	all := make(map[string]string, len(inv))
+	for name, folder := range inv {
+		if folder.Known < Whole {
+			all[name] = unknown.Text
+			continue
+		}
+		line := fmt.Sprintf("%s, tree %.12s", problem.Count(len(folder.Targets), "target"), folder.Hash)
+		switch {
+		case last[name] == line || strings.HasSuffix(last[name], ", "+line):
+			line = last[name]
+		case changes[name] != "":
+			line = changes[name] + ", " + line
+		}
+		all[name] = line
+	}
+	return all
 }
