@@ -68,19 +68,13 @@ func Moves(t *next.Next, s *past.State) (all []Move) {
 
 // Renamed describes the removed cluster types whose deployment targets a new cluster type has.
 func Renamed(t *next.Next, s *past.State) (lines []string) {
-	names := func(f inventory.Folder) (all []string) {
-		for _, t := range f.Targets {
-			all = append(all, t.Name)
-		}
-		return all
-	}
 	wanted := t.Target()
 	for _, was := range s.Delivered.Names() {
 		if _, stays := wanted[was]; stays || len(s.Delivered[was].Targets) == 0 {
 			continue
 		}
 		for _, is := range wanted.Names() {
-			if _, old := s.Delivered[is]; !old && slices.Equal(names(s.Delivered[was]), names(wanted[is])) {
+			if _, old := s.Delivered[is]; !old && slices.Equal(s.Delivered[was].Names(), wanted[is].Names()) {
 				lines = append(lines, fmt.Sprintf("%s → %s", t.Wish.Destination.Join(was), t.Wish.Destination.Join(is)))
 				break
 			}

@@ -87,6 +87,9 @@ func WithoutWholeHashes(_ string, folder Folder) Folder {
 	return folder
 }
 
+// Names returns the names of the deployment targets, sorted.
+func (f Folder) Names() []string { return lists.Map(f.Targets, func(t Target) string { return t.Name }) }
+
 // Names returns the cluster types, sorted. It never returns nil.
 func (inv Folders) Names() []string {
 	names := slices.AppendSeq(make([]string, 0, len(inv)), maps.Keys(inv))
@@ -209,11 +212,7 @@ func (inv Folders) UnchangedIn(after Folders, most int) []describe.ClusterType {
 		if len(same) == most {
 			break
 		}
-		ct := describe.ClusterType{Name: name}
-		for _, target := range is.Targets {
-			ct.Unchanged = append(ct.Unchanged, target.Name)
-		}
-		same = append(same, ct)
+		same = append(same, describe.ClusterType{Name: name, Unchanged: is.Names()})
 	}
 	return same
 }

@@ -1,6 +1,8 @@
 package requires
 
 import (
+	"slices"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -51,25 +53,11 @@ func (g *graph) match() {
 					rarest, first = found, false
 				}
 			}
-			g.add(r, merge(rarest, partial))
+			candidates := slices.Concat(rarest, partial)
+			slices.Sort(candidates)
+			g.add(r, candidates)
 		}
 	}
-}
-
-// merge merges two sorted lists without common elements.
-func merge(a, b []int32) []int32 {
-	if len(b) == 0 {
-		return a
-	}
-	all := make([]int32, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if a[0] < b[0] {
-			all, a = append(all, a[0]), a[1:]
-		} else {
-			all, b = append(all, b[0]), b[1:]
-		}
-	}
-	return append(append(all, a...), b...)
 }
 
 // add adds the candidates that satisfy a requirement.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"iter"
 	"maps"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -59,19 +58,6 @@ func newSet(n int) set              { return make(set, (n+63)/64) }
 func (s set) add(t int32)           { s[t/64] |= 1 << (t % 64) }
 func (s set) remove(t int32)        { s[t/64] &^= 1 << (t % 64) }
 func (s set) contains(t int32) bool { return s[t/64]&(1<<(t%64)) != 0 }
-
-// all yields the targets of the set, in order.
-func (s set) all() iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for i, word := range s {
-			for ; word != 0; word &= word - 1 {
-				if !yield(int32(64*i + bits.TrailingZeros64(word))) { //nolint:gosec // bounded by the size of the fleet
-					return
-				}
-			}
-		}
-	}
-}
 
 // New returns the index of a schedule, or nil if no deployment target has a requirement. If the fleet has a reaction to
 // requirements that are not met, it also finds cycles.
@@ -169,7 +155,7 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 	if x.Refuses(i, n) { // the target is not rendered
 		return nil, true
 	}
-	found := newSet(len(x.graph.targets))
+	var found []int32
 	for _, r := range x.graph.of[self] {
 		maySatisfy := func(t int32) bool { return t != self && p.present.contains(t) }
 		if slices.ContainsFunc(x.graph.requirements[r].possible, maySatisfy) {
@@ -177,11 +163,12 @@ func (x *Index) Satisfying(i, n int) (all []Target, known bool) {
 		}
 		for _, t := range x.graph.requirements[r].sure {
 			if t != self && p.present.contains(t) {
-				found.add(t)
+				found = append(found, t)
 			}
 		}
 	}
-	for t := range found.all() {
+	slices.Sort(found)
+	for _, t := range slices.Compact(found) {
 		target := x.graph.targets[t]
 		namespace, err := schedule.Namespace(x.fleet.Environment, x.clusterType(i), target.Name)
 		if err == nil { // with an error, it is not assigned, which is reported elsewhere
