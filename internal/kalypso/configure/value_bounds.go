@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // maxValueDepth limits the nesting depth of a config value.
@@ -24,16 +23,6 @@ func parseBounded(text string, most int64) (any, error) {
 			"levels deep", fleet.FormatBytes(most), maxValueDepth)
 	}
 	return v, nil
-}
-
-// valueProblem returns the problem of a config value that is too large.
-func valueProblem(config *fleet.Config, key string, err error) problem.Problem {
-	return fleet.ProblemOf(config, problem.Problem{
-		Path:    []problem.Step{problem.Attr("data"), problem.Key(key)},
-		Summary: "Config value too large",
-		Detail:  fmt.Sprintf("The value of %q %s.", key, err),
-		Err:     err,
-	})
 }
 
 // spendBytes subtracts the bytes of v, with its aliases expanded, from left. It returns false once nothing is left, or

@@ -2,6 +2,7 @@ package configure
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -71,7 +72,11 @@ func newSource(config *fleet.Config, path string, data map[string]string, most i
 		v, err := parseBounded(text, most)
 		if err != nil {
 			s.markUnknown(k)
-			problems = append(problems, valueProblem(config, cmp.Or(path, k), err))
+			key := cmp.Or(path, k)
+			problems = append(problems, fleet.ProblemOf(config, problem.Problem{
+				Path:    []problem.Step{problem.Attr("data"), problem.Key(key)},
+				Summary: "Config value too large", Detail: fmt.Sprintf("The value of %q %s.", key, err), Err: err,
+			}))
 			continue
 		}
 		s.values[k] = v

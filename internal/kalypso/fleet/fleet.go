@@ -228,7 +228,7 @@ func (*Workload) Kind() Kind { return KindWorkload }
 // Kind implements [Object].
 func (*WorkloadRegistration) Kind() Kind { return KindWorkloadRegistration }
 
-// Fleet contains the objects of one environment. As JSON, in the state, it contains the fields that its tree depends on.
+// Fleet contains the objects of one environment. Its JSON, in the state, contains the fields that its tree depends on.
 type Fleet struct {
 	Environment   string
 	ClusterTypes  []*ClusterType

@@ -37,9 +37,9 @@ type warning struct {
 	Detail  string   `json:"detail"`
 }
 
-// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see
-// [delivery.Decision.Settled]. state and s are the state and the delivery after the apply; decision and found come from
-// the apply, see [environmentRendering.render]. A development build stores nothing, since the next build may render other files.
+// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Decision.Settled].
+// state and s are the state and the delivery after the apply; decision and found come from the apply, see
+// [environmentRendering.render]. A development build stores nothing, since the next build may render other files.
 func (r *environmentRendering) keepNothingToDo(
 	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
 	found problem.Problems, s *past.State, diags *diag.Diagnostics,
