@@ -120,7 +120,7 @@ func New(left, right Side, o Options) (*Comparison, []FolderPair) {
 			c.Placements[target] = only
 		}
 	}
-	slices.SortFunc(pairs, func(a, b FolderPair) int { return a.compare(b.Folder) })
+	slices.SortFunc(pairs, func(a, b FolderPair) int { return a.Compare(b.Folder) })
 	return c, pairs
 }
 
@@ -146,7 +146,8 @@ func missing(all, others map[string][]string) (names []string) {
 	return names
 }
 
-func (f Folder) compare(other Folder) int {
+// Compare orders folders by cluster type and deployment target.
+func (f Folder) Compare(other Folder) int {
 	return cmp.Or(cmp.Compare(f.ClusterType, other.ClusterType), cmp.Compare(f.Target, other.Target))
 }
 
@@ -166,10 +167,10 @@ func (c *Comparison) Finish() {
 		return cmp.Or(cmp.Compare(len(b.Folders), len(a.Folders)), cmp.Compare(a.Name, b.Name))
 	})
 	for _, d := range c.Configs {
-		slices.SortFunc(d.Folders, Folder.compare)
+		slices.SortFunc(d.Folders, Folder.Compare)
 	}
 	for _, d := range c.Files {
-		slices.SortFunc(d.Folders, Folder.compare)
+		slices.SortFunc(d.Folders, Folder.Compare)
 	}
 	c.configs, c.files, c.read = nil, nil, nil
 }

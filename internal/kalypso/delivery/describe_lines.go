@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -38,9 +37,7 @@ func changedLines(
 			folders = append(folders, describe.FolderName{ClusterType: ct.Name, Target: name})
 		}
 	}
-	slices.SortFunc(folders, func(a, b describe.FolderName) int {
-		return cmp.Or(strings.Compare(a.ClusterType, b.ClusterType), strings.Compare(a.Target, b.Target))
-	})
+	slices.SortFunc(folders, describe.FolderName.Compare)
 	found := before.Found()
 	was, is := filesBefore(ctx, t, before, found), filesAfter(ctx, t, before)
 	if ctx.Err() != nil { // the fleets are not whole

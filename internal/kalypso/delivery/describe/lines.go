@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -25,9 +26,7 @@ type Lines struct {
 }
 
 // FolderName names the folder of a deployment target.
-type FolderName struct{ ClusterType, Target string }
-
-func (f FolderName) String() string { return f.ClusterType + "/" + f.Target }
+type FolderName = comparison.Folder
 
 // FolderFiles are the files of a folder, sorted by name; none if there is no folder.
 type FolderFiles struct {

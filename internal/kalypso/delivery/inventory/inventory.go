@@ -88,7 +88,9 @@ func WithoutWholeHashes(_ string, folder Folder) Folder {
 }
 
 // Names returns the names of the deployment targets, sorted.
-func (f Folder) Names() []string { return lists.Map(f.Targets, func(t Target) string { return t.Name }) }
+func (f Folder) Names() []string {
+	return lists.Map(f.Targets, func(t Target) string { return t.Name })
+}
 
 // Names returns the cluster types, sorted. It never returns nil.
 func (inv Folders) Names() []string {
