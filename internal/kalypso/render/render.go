@@ -60,7 +60,7 @@ spec:
 
 // File is a file of an assignment.
 type File struct {
-	Name    string // such as reconciler.yaml
+	Path    string // relative to the folder it belongs to, such as reconciler.yaml
 	Content []byte
 	// Unknown means that the content is not known yet. With MayBeAbsent, the existence of the file is unknown too.
 	Unknown     bool
@@ -324,7 +324,7 @@ func unknownKeys(m map[string]string) map[string]bool {
 // file renders one template and joins its manifests in order. It skips empty manifests, adds a missing newline if
 // another manifest follows, and separates the manifests of a YAML file by ---.
 func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
-	f := File{Name: p.file, Template: p.template}
+	f := File{Path: p.file, Template: p.template}
 	if unknown.Is(p.template.ContentType) || unknown.Is(p.template.FileName) {
 		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil

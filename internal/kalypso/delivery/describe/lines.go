@@ -143,9 +143,9 @@ func (f changedFile) kind() Kind {
 
 func (f changedFile) name() string {
 	if f.after != nil {
-		return f.after.Name
+		return f.after.Path
 	}
-	return f.before.Name
+	return f.before.Path
 }
 
 // appendEdits appends the edits of the file.
@@ -162,7 +162,7 @@ func (f changedFile) appendEdits(edits []diff.Edit) []diff.Edit {
 
 // changedFiles returns the files that differ, by name.
 func changedFiles(before, after []render.File) (changed []changedFile) {
-	for was, is := range lists.Pairs(before, after, func(f *render.File) string { return f.Name }) {
+	for was, is := range lists.Pairs(before, after, func(f *render.File) string { return f.Path }) {
 		if was == nil || is == nil || !bytes.Equal(was.Content, is.Content) {
 			changed = append(changed, changedFile{was, is})
 		}

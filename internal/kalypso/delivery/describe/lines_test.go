@@ -41,7 +41,7 @@ func TestLineGroups(t *testing.T) {
 			ct := folders[i].ClusterType
 			of := func(text string) describe.FolderFiles {
 				return describe.FolderFiles{Namespace: "dev-" + ct + "-app", Files: []render.File{
-					{Name: "f.yaml", Content: []byte("of: " + ct + "\n" + text + "\n")}}}
+					{Path: "f.yaml", Content: []byte("of: " + ct + "\n" + text + "\n")}}}
 			}
 			return of("none"), of(test.lines[ct]), true
 		}

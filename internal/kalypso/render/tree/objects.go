@@ -74,7 +74,7 @@ func (c *collision) self() bool { return c.target == c.otherTarget }
 // String describes the collision with both files.
 func (c *collision) String() string {
 	return fmt.Sprintf("%s: %s in %s/%s and %s/%s",
-		c.clusterType, c.object, c.otherTarget, c.other.Name, c.target, c.file.Name)
+		c.clusterType, c.object, c.otherTarget, c.other.Path, c.target, c.file.Path)
 }
 
 // fails reports whether the collision removes its deployment target from the tree.
@@ -139,7 +139,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 			object := &o.buffer[k]
 			if why := object.Stray(a.Namespace, f.Template.Type == fleet.TemplateReconciler); why != "" {
 				r.objects.strays = append(r.objects.strays, stray{f.Template, fmt.Sprintf(
-					"%s / %s/%s, document %d: %s", a.ClusterType.Name, a.Target.Name, f.Name, object.Document, why)})
+					"%s / %s/%s, document %d: %s", a.ClusterType.Name, a.Target.Name, f.Path, object.Document, why)})
 			}
 			if object.Identified() {
 				o.hashes = append(o.hashes, object.Hash())

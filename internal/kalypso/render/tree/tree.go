@@ -67,13 +67,7 @@ type TargetFolder struct {
 }
 
 // File is a file of the tree.
-type File struct {
-	Path    string // relative to the folder it belongs to
-	Content []byte
-	// Unknown means that the content is not known yet. With MayBeAbsent, the existence of the file is unknown too.
-	Unknown     bool
-	MayBeAbsent bool
-}
+type File = render.File
 
 // Build renders the assignments of a schedule on all CPUs and reports the failures, and the requirements in the index
 // that are not met. The tree has no folder for an assignment that fails, or whose deployment target is in leftOut. It
@@ -276,7 +270,7 @@ func FilesHash(files []render.File) Hash {
 }
 
 func fileEntry(f render.File, h *gitobject.Hasher) entry {
-	return entry{Mode: gitobject.ModeFile, Name: f.Name, Hash: h.Object(gitobject.Blob, f.Content)}
+	return entry{Mode: gitobject.ModeFile, Name: f.Path, Hash: h.Object(gitobject.Blob, f.Content)}
 }
 
 // FolderHash returns the hash of a Git tree that contains only these folders, as [Tree.Hash] does.
@@ -332,7 +326,7 @@ func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		assignment := t.Folders[i].Targets[n].assignment
 		for _, f := range t.renderer.Assignment(context.Background(), i, assignment, &render.Buffer{}).Files {
-			if !yield(File{f.Name, f.Content, f.Unknown, f.MayBeAbsent}) {
+			if !yield(f) {
 				return
 			}
 		}
