@@ -30,29 +30,18 @@ func Comparison(c *comparison.Comparison) string {
 	if c.Equal() {
 		w.line("\nTheir targets, placements, config values and files are equal.")
 	}
-	var lines []string
-	for _, only := range onSides(left, right, c.Targets) {
-		lines = append(lines, "- "+only)
-	}
-	w.section("Deployment targets", lines)
-	lines = nil
-	for _, target := range slices.Sorted(maps.Keys(c.Placements)) {
-		lines = append(lines, fmt.Sprintf("- %s: %s", code(target),
-			strings.Join(onSides(left, right, c.Placements[target]), "; ")))
-	}
-	w.section("Placement", lines)
-	lines = nil
-	for _, d := range c.Configs {
-		lines = append(lines, fmt.Sprintf("- %s: %s → %s in %s", code(d.Key), valueOrNone(d.Values.Left),
-			valueOrNone(d.Values.Right), inFolders(d.Folders)))
-	}
-	w.section("Config values", lines)
+	w.section("Deployment targets", onSides(left, right, c.Targets))
+	w.section("Placement", lists.Map(slices.Sorted(maps.Keys(c.Placements)), func(target string) string {
+		return fmt.Sprintf("%s: %s", code(target), strings.Join(onSides(left, right, c.Placements[target]), "; "))
+	}))
+	w.section("Config values", lists.Map(c.Configs, func(d comparison.ConfigDifference) string {
+		return fmt.Sprintf("%s: %s → %s in %s", code(d.Key), valueOrNone(d.Values.Left), valueOrNone(d.Values.Right),
+			inFolders(d.Folders))
+	}))
 	w.remaining += c.Unlisted
-	lines = nil
-	for _, d := range c.Files {
-		lines = append(lines, fmt.Sprintf("- %s in %s", code(d.Name), inFolders(d.Folders)))
-	}
-	w.section("Other files", lines)
+	w.section("Other files", lists.Map(c.Files, func(d comparison.FileDifference) string {
+		return fmt.Sprintf("%s in %s", code(d.Name), inFolders(d.Folders))
+	}))
 	if w.remaining > 0 {
 		w.line("\n… and %d more %s.", w.remaining, plural(w.remaining, "difference"))
 	}
@@ -70,10 +59,11 @@ func (w *comparisonWriter) line(format string, args ...any) {
 	w.length += length(text)
 }
 
-// section writes the lines of a section as far as they fit.
+// section writes the lines of a section as a list, as far as they fit.
 func (w *comparisonWriter) section(heading string, lines []string) {
 	const forEnd = 200 // characters of the heading and of the last line
-	for i, text := range lines {
+	for i, line := range lines {
+		text := "- " + line
 		if w.length+length(text) > DefaultMaxLength-forEnd {
 			w.remaining += len(lines) - i
 			return

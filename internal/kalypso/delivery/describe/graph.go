@@ -21,13 +21,13 @@ const (
 	unchanged
 )
 
-// styles lists how the graph draws each kind: the arrow, its style and the style of a node. The arrows differ in
-// shape too, for those who do not see the colours. The colours work on a light and on a dark background.
-var styles = [...]struct{ name, arrow, color, more string }{
-	added:     {"added", "==>", "#2da44e", "stroke-width:3px"},
-	removed:   {"removed", "-.->", "#e5534b", "stroke-dasharray:4"},
-	changed:   {"changed", "-->", "#d4a72c", "stroke-width:2px"},
-	unchanged: {"unchanged", "---", "#8c959f", "stroke-width:1px"},
+// styles lists how the graph draws each kind: the arrow, its style and the style of a node, and its legend. The arrows
+// differ in shape too, for those who do not see the colours. The colours work on a light and on a dark background.
+var styles = [...]struct{ name, arrow, color, more, legend string }{
+	added:     {"added", "==>", "#2da44e", "stroke-width:3px", "green and thick: added"},
+	removed:   {"removed", "-.->", "#e5534b", "stroke-dasharray:4", "red and dotted: removed"},
+	changed:   {"changed", "-->", "#d4a72c", "stroke-width:2px", "yellow: changed"},
+	unchanged: {"unchanged", "---", "#8c959f", "stroke-width:1px", "grey: unchanged"},
 }
 
 // graph draws the assignments that change, in Mermaid, and beside them the unchanged ones if there is room. If too many
@@ -193,20 +193,12 @@ func (g *graph) String() string {
 			fmt.Fprintf(&b, "  classDef %s %s\n  class %s %[1]s\n", style.name, css, strings.Join(ids, ","))
 		}
 		if len(g.byKind[kind])+len(g.classes[kind]) > 0 {
-			legend = append(legend, legends[kind])
+			legend = append(legend, style.legend)
 		}
 	}
 	text := strings.Join(legend, ", ")
 	b.WriteString("```\n\n" + strings.ToUpper(text[:1]) + text[1:] + ".")
 	return b.String()
-}
-
-// legends explain the styles.
-var legends = [...]string{
-	added:     "green and thick: added",
-	removed:   "red and dotted: removed",
-	changed:   "yellow: changed",
-	unchanged: "grey: unchanged",
 }
 
 // mermaid escapes a quoted text of a Mermaid graph.

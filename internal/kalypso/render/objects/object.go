@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -68,4 +69,69 @@ func (o *Object) String() string {
 		text += string(o.Namespace) + "/"
 	}
 	return printable.Line(text + string(o.Name))
+}
+
+// Identified reports whether the object has all keys that identify an object. If not, a [Validator] returns the reason.
+func (o *Object) Identified() bool {
+	return len(o.APIVersion) > 0 && len(o.Kind) > 0 && len(o.Name) > 0
+}
+
+// Stray returns why an object of an assignment is outside of the assignment's namespace, or "". anywhere says that the
+// object may be in any namespace, as a reconciler's may. Stray returns "" for an object without the identifying keys,
+// which a [Validator] reports.
+func (o *Object) Stray(namespace string, anywhere bool) string {
+	switch {
+	case !o.Identified(), string(o.Group()) == "kustomize.config.k8s.io": // such as kustomize's own objects
+	case len(o.Namespace) == 0 && o.namespaced():
+		return o.String() + " has no namespace"
+	case !anywhere && len(o.Namespace) > 0 && string(o.Namespace) != namespace:
+		return fmt.Sprintf("%s is not in %s", o, namespace)
+	}
+	return ""
+}
+
+// namespaced reports whether the kind is known to need a namespace.
+func (o *Object) namespaced() bool {
+	switch string(o.Group()) {
+	case "":
+		switch string(o.Kind) {
+		case "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "LimitRange",
+			"ResourceQuota":
+			return true
+		}
+	case "rbac.authorization.k8s.io":
+		return string(o.Kind) == "Role" || string(o.Kind) == "RoleBinding"
+	case "networking.k8s.io":
+		return string(o.Kind) == "NetworkPolicy" || string(o.Kind) == "Ingress"
+	case "external-secrets.io":
+		return string(o.Kind) == "ExternalSecret" || string(o.Kind) == "SecretStore"
+	case "apps", "batch", "source.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io":
+		return true
+	}
+	return false
+}
+
+// ServedVersion returns the API version that the object should have, if it is a Flux object with a version that Flux no
+// longer serves. Otherwise it returns "". Flux 2.8 removed all versions before v1 of sources and Kustomizations, and
+// all versions before v2 of HelmReleases.
+func (o *Object) ServedVersion() string {
+	served := ""
+	switch string(o.Group()) {
+	case "source.toolkit.fluxcd.io":
+		served = "source.toolkit.fluxcd.io/v1"
+	case "kustomize.toolkit.fluxcd.io":
+		served = "kustomize.toolkit.fluxcd.io/v1"
+	case "helm.toolkit.fluxcd.io":
+		served = "helm.toolkit.fluxcd.io/v2"
+	}
+	if served == "" || !preRelease(o.APIVersion) {
+		return ""
+	}
+	return served
+}
+
+// preRelease reports whether an API version is an alpha or a beta.
+func preRelease(apiVersion []byte) bool {
+	version := apiVersion[bytes.IndexByte(apiVersion, '/')+1:]
+	return bytes.Contains(version, []byte("alpha")) || bytes.Contains(version, []byte("beta"))
 }
