@@ -177,12 +177,7 @@ func (a *conditionIndex) matching(cluster, target matchedConditions) (sure, unsu
 }
 
 func anyContains(sets [][]int, n int) bool {
-	for _, set := range sets {
-		if slices.Contains(set, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sets, func(set []int) bool { return slices.Contains(set, n) })
 }
 
 func allContained(sets [][]int, numbers []int) bool {

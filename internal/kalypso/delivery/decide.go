@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -284,11 +285,7 @@ func (decision *Decision) keepArguments() {
 }
 
 func destinations(places []*past.OldLocation) []record.Destination {
-	var all []record.Destination
-	for _, old := range places {
-		all = append(all, old.State.Destination)
-	}
-	return all
+	return lists.Map(places, func(old *past.OldLocation) record.Destination { return old.State.Destination })
 }
 
 // canCompare reports whether the state contains the tree from before the apply.

@@ -23,6 +23,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -343,7 +344,7 @@ func (m *keptModel) checkDrift(decision *Decision) {
 	m.Helper()
 	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.Applied.Folders)
 	overwrites, others := false, false
-	for key := range merged(was, now) {
+	for key := range sets.Keys(was, now) {
 		ct, name, _ := strings.Cut(key, "/")
 		changed := was[key] != now[key]
 		overwrites = overwrites || changed && now[key] != want[key]

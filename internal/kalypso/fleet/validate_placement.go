@@ -109,7 +109,7 @@ func validateToleration(t placement.Toleration, at []problem.Step) (ps objectPro
 	if t.Effect != "" {
 		ps.oneOf("effect", t.Effect, placement.Effects, below("effect"))
 	}
-	if anyOf(unknown.Is, t.Key, t.Operator, t.Value) {
+	if slices.ContainsFunc([]string{t.Key, t.Operator, t.Value}, unknown.Is) {
 		return ps
 	}
 	switch {
@@ -125,10 +125,6 @@ func validateToleration(t placement.Toleration, at []problem.Step) (ps objectPro
 	}
 	ps.labelValue(t.Value, "Invalid value of a toleration", below("value")...)
 	return ps
-}
-
-func anyOf(contains func(string) bool, texts ...string) bool {
-	return slices.ContainsFunc(texts, contains)
 }
 
 func validatePreference(p placement.Preference, at []problem.Step) (ps objectProblems) {
@@ -225,11 +221,13 @@ func (f *Fleet) clusterTypeNames() []string {
 }
 
 // TaintUnknown reports whether any field of a taint is not known yet.
-func TaintUnknown(t placement.Taint) bool { return anyOf(unknown.Is, t.Key, t.Value, t.Effect) }
+func TaintUnknown(t placement.Taint) bool {
+	return slices.ContainsFunc([]string{t.Key, t.Value, t.Effect}, unknown.Is)
+}
 
 // TolerationUnknown reports whether any field of a toleration is not known yet.
 func TolerationUnknown(t placement.Toleration) bool {
-	return anyOf(unknown.Is, t.Key, t.Operator, t.Value, t.Effect)
+	return slices.ContainsFunc([]string{t.Key, t.Operator, t.Value, t.Effect}, unknown.Is)
 }
 
 // PlacementUnknown returns the attributes of the placement that are not known yet, such as .placement.names.

@@ -32,7 +32,7 @@ const (
 	// maxCachedEntries limits the entries of a map that is printed entry by entry.
 	maxCachedEntries = 1000
 	// maxCachedBytes limits the size of a cache. A larger cache begins anew.
-	maxCachedBytes = 4 << 20
+	maxCachedBytes = 1 << 20
 )
 
 // marshal returns what c.write returns. It must not use the cache in a template that may change maps.

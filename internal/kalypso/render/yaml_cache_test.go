@@ -66,9 +66,9 @@ func TestYAMLCacheKeepsEntries(t *testing.T) {
 			t.Errorf("%q gives %q, %v, with %d writes; want %q with %d", data, got, err, written, want, writes)
 		}
 	}
-	expect(map[string]any{"k": "v", "m": nested, "n": list}, "k: v\nm:\n    a: b\nn:\n    - a\n    - b", 3)
-	expect(map[string]any{"k": "v", "m": nested, "n": list}, "k: v\nm:\n    a: b\nn:\n    - a\n    - b", 0)
-	expect(map[string]any{"k": "w", "m": nested, "n": list[:1]}, "k: w\nm:\n    a: b\nn:\n    - a", 2)
+	expect(map[string]any{"k": "v", "m": nested, "l": list}, "k: v\nl:\n    - a\n    - b\nm:\n    a: b", 3)
+	expect(map[string]any{"k": "v", "m": nested, "l": list}, "k: v\nl:\n    - a\n    - b\nm:\n    a: b", 0)
+	expect(map[string]any{"k": "w", "m": nested, "l": list[:1]}, "k: w\nl:\n    - a\nm:\n    a: b", 2)
 	expect(map[string]any{"k": 1, "o": nil}, "k: 1\no: null", 2)
 	expect(map[string]any{"k": 1, "o": nil}, "k: 1\no: null", 2)
 	c.executor.mutates, nested["a"] = true, "c"
