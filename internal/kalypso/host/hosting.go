@@ -9,10 +9,6 @@ import (
 
 // Host is a service that hosts repos.
 type Host interface {
-	// Name returns the host's name for people, such as "GitHub".
-	Name() string
-	// Block returns the name of the provider's block that configures the host, such as "github".
-	Block() string
 	// Repo returns the repo of a Git URL, in any of its forms. It contacts no server. If the URL is on another host, the
 	// error is [ErrOtherHost].
 	Repo(url string) (Repo, error)

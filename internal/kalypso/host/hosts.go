@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Hosts combines several hosts into one [Host]. The server in a repo's URL decides which host is used.
@@ -13,19 +11,9 @@ type Hosts []Host
 
 var _ Host = Hosts(nil)
 
-// Name returns the names of all hosts.
-func (h Hosts) Name() string { return h.each(Host.Name) }
-
-// Block returns the names of the blocks of all hosts.
-func (h Hosts) Block() string { return h.each(Host.Block) }
-
-func (h Hosts) each(text func(Host) string) string {
-	return strings.Join(distinct(lists.Map(h, text)), " or ")
-}
-
-// Repo implements [Host]. If no host has the repo, the error contains the reason of each host.
+// Repo implements [Host]. If no host has the repo, the error contains the names and the reason of each host.
 func (h Hosts) Repo(url string) (Repo, error) {
-	var ops, reasons []string
+	var ops, reasons, names, blocks []string
 	for _, host := range h {
 		repo, err := host.Repo(url)
 		var other *Error
@@ -33,13 +21,14 @@ func (h Hosts) Repo(url string) (Repo, error) {
 			return repo, err
 		}
 		ops = append(ops, other.Op)
+		names, blocks = append(names, other.Host), append(blocks, other.Block)
 		if other.Cause != nil {
 			reasons = append(reasons, other.Cause.Error())
 		}
 	}
 	return Repo{}, &Error{
 		Op: joinOps(ops), Kind: ErrOtherHost, Cause: errors.New(strings.Join(distinct(reasons), "; ")),
-		Host: h.Name(), Block: h.Block(),
+		Host: strings.Join(distinct(names), " or "), Block: strings.Join(distinct(blocks), " or "),
 	}
 }
 

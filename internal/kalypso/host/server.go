@@ -12,7 +12,7 @@ import (
 
 // Server is the server on which a host serves repos.
 type Server struct {
-	Name, Block string   // of the host, as in [Host]
+	Name, Block string   // of the host, as in [Traits]
 	Web         *url.URL // of its pages and of Git over HTTPS, without a slash at the end; the path is the host's folder
 	SSH         []string // hosts of Git over SSH, in lower case; they have ports of their own, but no folder
 }

@@ -11,7 +11,7 @@ import (
 // Traits describe a host, and one repo on it: names, limits of texts, pages, and the supported settings. No method
 // contacts a server.
 type Traits struct {
-	Host, Block string // as [Host.Name] and [Host.Block]
+	Host, Block string // the host's name for people, such as "GitHub", and the provider's block that configures it
 	Noun        string // what the host calls a pull request
 	Repository  string // the repo's name in errors, such as "acme/gitops"
 	// MaxTitle and MaxBody are the maximum lengths of a title and a description, in characters.

@@ -55,7 +55,7 @@ const userAgent = "terraform-provider-kalypso"
 
 // hostSettings configures one host of repos.
 type hostSettings struct {
-	name, block   string // see [githost.Host]
+	name, block   string // see [githost.Traits]
 	noun          string // what the host calls a pull request
 	credential    string // names where users configure the credential
 	source        string // names the argument of the credential

@@ -29,11 +29,7 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 	s := &hostStatus{world: on.New(t), local: gitserver.InitBare(t)}
 	s.T, s.Resource = t, protocol.Resource{Type: "kalypso_commit_status"}
 	s.people = s.world.AddRepo(t)
-	repo, err := s.as(hostingtest.Writer).Repo(s.people.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.repo = repo
+	s.repo = s.as(hostingtest.Writer)
 	s.given = map[string]any{
 		"repo": s.people.URL(), "commit": s.commit("1"), "context": "kalypso/dev", "state": "success",
 		"description": "Rolled out", "target_url": "https://acme.io/runs/1",
@@ -42,11 +38,14 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 }
 
 // as makes the provider use a credential.
-func (s *hostStatus) as(credential hostingtest.Credential) githost.Host {
+func (s *hostStatus) as(credential hostingtest.Credential) githost.Repo {
 	s.T.Helper()
-	host := s.world.Host(s.T, credential)
-	s.Config = map[string]any{host.Block(): s.world.Arguments(s.T, credential)}
-	return host
+	repo, err := s.world.Host(s.T, credential).Repo(s.people.URL())
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Config = map[string]any{repo.Block: s.world.Arguments(s.T, credential)}
+	return repo
 }
 
 // commit pushes a commit.
@@ -198,8 +197,8 @@ var statusesOfHosts = []struct {
 			hostingtest.Reader: " denies the request", hostingtest.Wrong: " does not accept the credential",
 			hostingtest.Foreign: "Repo not found, or not visible",
 		} {
-			host := s.as(credential)
-			s.refused(strings.ReplaceAll(says, " d", host.Name()+" d"), "Set status kalypso/dev of commit "+
+			host := s.as(credential).Host
+			s.refused(strings.ReplaceAll(says, " d", host+" d"), "Set status kalypso/dev of commit "+
 				s.target())
 		}
 	}},

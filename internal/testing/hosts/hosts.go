@@ -14,7 +14,7 @@ import (
 
 // Host is a host that tests run over.
 type Host struct {
-	Name string // as [githost.Host.Name]
+	Name string // as [githost.Traits.Host]
 	Case string // distinguishes hosts of the same name; "": not needed
 	New  func(t *testing.T) hostingtest.World
 }

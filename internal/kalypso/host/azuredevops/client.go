@@ -134,12 +134,6 @@ func isJWT(token string) bool {
 	return strings.HasPrefix(token, "eyJ") && strings.Count(token, ".") == 2
 }
 
-// Name implements [githost.Host].
-func (*Client) Name() string { return hostName }
-
-// Block implements [githost.Host].
-func (*Client) Block() string { return hostBlock }
-
 // Repo implements [githost.Host].
 func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	if c.web != nil {

@@ -60,12 +60,6 @@ const (
 	hostBlock = "gitea"
 )
 
-// Name implements [githost.Host].
-func (*Client) Name() string { return hostName }
-
-// Block implements [githost.Host].
-func (*Client) Block() string { return hostBlock }
-
 // name matches valid names of owners and repos.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 

@@ -86,12 +86,6 @@ func parseBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// Name implements [githost.Host].
-func (*Client) Name() string { return hostName }
-
-// Block implements [githost.Host].
-func (*Client) Block() string { return hostBlock }
-
 // segment matches a valid name of a group or a project. A path segment "-" separates a project from its pages.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_.-]*$`)
 

@@ -80,7 +80,7 @@ func (p *place) withoutIssues() bool {
 		}
 		return false
 	}
-	if p.world.Host(p, Writer).Block() != "azure_devops" {
+	if p.repo.Block != "azure_devops" {
 		p.Error("the host has no issues")
 	}
 	p.refused(p.repo.CheckIssues(), githost.ErrRejected, "the provider opens no issues there")

@@ -152,14 +152,14 @@ func (p *place) refusedAt(field githost.Field, err, kind error, said string) {
 func (p *place) refused(err, kind error, said string) githost.Error {
 	p.Helper()
 	var e *githost.Error
-	switch host := p.world.Host(p, Writer); {
+	switch {
 	case !errors.Is(err, kind) || !errors.As(err, &e):
 		p.Fatalf("the error is %v (%T), want %v", err, err, kind)
 	case !strings.Contains(err.Error(), said):
 		p.Errorf("the error does not say %q: %v", said, err)
 	case strings.Contains(err.Error(), "canary"):
 		p.Errorf("a secret is in the error: %v", err)
-	case e.Host != host.Name() || e.Block != host.Block():
+	case e.Host != p.repo.Host || e.Block != p.repo.Block:
 		p.Errorf("the error is of host %q, block %q", e.Host, e.Block)
 	}
 	return *e
