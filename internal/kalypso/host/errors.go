@@ -1,8 +1,10 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -50,7 +52,7 @@ const (
 
 // Error is a failed operation on a host. Its text contains no credential.
 type Error struct {
-	Op      string // such as "open a pull request in acme/gitops"
+	Op      string // such as "open a pull request in acme/gitops"; "": a request to the host
 	Kind    error  // one of the sentinels above
 	Status  int    // HTTP status; 0: no answer
 	Message string // the host's error message
@@ -70,7 +72,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := e.Op + ": " + e.Kind.Error()
+	text := cmp.Or(e.Op, "ask "+e.Host) + ": " + e.Kind.Error()
 	if e.Message != "" {
 		text += fmt.Sprintf(": %q", e.Message)
 	}

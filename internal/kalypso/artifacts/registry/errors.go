@@ -32,20 +32,19 @@ func (c *Client) Error(r Repository, op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var own *githost.Error
-	if errors.As(err, &own) {
+	var failed *githost.Error
+	if errors.As(err, &failed) && failed.Op != "" {
 		return err
 	}
 	e := &githost.Error{
 		Op: op + " " + r.String(), Kind: githost.ErrRejected, Host: r.ref.Registry, Block: "oci_credentials",
 		Cause: c.access.Secrets.Error(err),
 	}
-	var failed *httpapi.Failure
 	var answer *errcode.ErrorResponse
 	switch {
 	case speaksPlainHTTP(err):
 		e.Kind, e.Cause = githost.ErrUnavailable, ErrPlainHTTP
-	case errors.As(err, &failed):
+	case failed != nil:
 		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
 	case errors.As(err, &answer):
 		e.Kind, e.Status, e.Message = httpapi.KindOf(answer.StatusCode), answer.StatusCode, textOf(answer.Errors)

@@ -35,9 +35,8 @@ func (c *Client) Repeat(ctx context.Context, upload func(ctx context.Context) er
 // temporary reports whether an upload may succeed later. A registry may not find a blob that it has just received, if
 // other uploads of the same blob end at that moment.
 func temporary(err error) bool {
-	var failed *httpapi.Failure
 	var answer *errcode.ErrorResponse
-	return errors.As(err, &failed) && errors.Is(failed, githost.ErrUnavailable) ||
+	return errors.Is(err, githost.ErrUnavailable) ||
 		errors.As(err, &answer) && slices.ContainsFunc(answer.Errors, func(e errcode.Error) bool {
 			return e.Code == errcode.ErrorCodeManifestBlobUnknown || e.Code == errcode.ErrorCodeBlobUnknown
 		})

@@ -53,7 +53,7 @@ func checkLocations(body []byte) error {
 	for _, l := range list.Value {
 		if l.Id == nil || l.Area == nil || l.ResourceName == nil || l.RouteTemplate == nil || l.MinVersion == nil ||
 			l.MaxVersion == nil || l.ReleasedVersion == nil {
-			return &httpapi.Failure{Host: hostName, Kind: githost.ErrUnavailable, Status: http.StatusOK,
+			return &githost.Error{Host: hostName, Kind: githost.ErrUnavailable, Status: http.StatusOK,
 				Cause: errors.New("the server's list of its resources lacks an id, a path or a version")}
 		}
 	}

@@ -11,24 +11,10 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// Failure is the outcome of a request that failed for good without an answer that can be shown.
-type Failure struct {
-	Host    string
-	Kind    error  // a sentinel of package hosting
-	Status  int    // HTTP status; 0: no answer
-	Message string // the host's error message
-	Cause   error  // nil: none
-}
-
-func (f *Failure) Error() string {
-	return f.as("ask " + f.Host).Error()
-}
-
-// Unwrap returns the kind and the cause, for [errors.Is].
-func (f *Failure) Unwrap() []error { return f.as("").Unwrap() }
-
-func (f *Failure) as(op string) *githost.Error {
-	return &githost.Error{Op: op, Kind: f.Kind, Status: f.Status, Message: f.Message, Cause: f.Cause}
+// failure returns the error of a request that failed for good without an answer that can be shown. [API.Error] adds the
+// operation.
+func (a *API) failure(kind error, status int, message string, cause error) *githost.Error {
+	return &githost.Error{Kind: kind, Status: status, Message: message, Cause: cause, Host: a.Host}
 }
 
 // Refusal is an error answer of a host.
@@ -63,17 +49,14 @@ func (a *API) Error(op string, err error) error {
 	}
 	// If no case below matches, the answer is not from the host, but for example a proxy's page.
 	e := a.Rejected(op, "", a.Secrets.Error(err))
-	var own *githost.Error
-	var failed *Failure
+	var failed *githost.Error
 	var refused *Refusal
 	var wrapped *url.Error
 	var answer *http.Response
 	switch {
-	case errors.As(err, &own): // while getting a credential
-		if e.Kind, e.Cause = own.Kind, own; own.Op == "" {
-			e.Cause = own.Cause
-		}
-	case errors.As(err, &failed):
+	case errors.As(err, &failed) && failed.Op != "": // while getting a credential
+		e.Kind, e.Cause = failed.Kind, failed
+	case failed != nil:
 		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
 		if errors.As(e.Cause, &wrapped) {
 			e.Cause = wrapped.Err

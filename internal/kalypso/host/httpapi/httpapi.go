@@ -139,8 +139,8 @@ func New(c Config) *API {
 	return &API{Config: c, notBefore: map[string]time.Time{}}
 }
 
-// Client returns a client for requests with an authorization. Its errors wrap a *[Failure] or a *[githost.Error],
-// except for answers that Go's HTTP client can't use. The bodies of answers are in memory completely.
+// Client returns a client for requests with an authorization. Its errors wrap a *[githost.Error], except for answers
+// that Go's HTTP client can't use. The bodies of answers are in memory completely.
 func (a *API) Client(auth Authorization) *http.Client {
 	return &http.Client{
 		Transport:     &transport{a, auth},

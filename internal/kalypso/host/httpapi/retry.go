@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -25,26 +26,23 @@ const (
 	serverWait, maxServerWait = time.Second, 30 * time.Second
 )
 
-// retryDecision is the decision whether to retry a request. Without a kind, the request is not retried.
+// retryDecision is the decision whether to retry a request.
 type retryDecision struct {
-	kind    error // ErrRateLimited or ErrUnavailable
-	status  int
-	message string
-	cause   error
-	wait    time.Duration
-	most    int // attempts, regardless of the deadline; 0: no bound
+	failed *githost.Error // why to retry: ErrRateLimited or ErrUnavailable; nil: don't retry
+	wait   time.Duration
+	most   int // attempts, regardless of the deadline; 0: no bound
 }
 
 func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDecision {
 	if err != nil {
-		return retryDecision{kind: githost.ErrUnavailable, cause: err, wait: Backoff(attempt), most: maxAttempts(err)}
+		return retryDecision{a.failure(githost.ErrUnavailable, 0, "", err), Backoff(attempt), maxAttempts(err)}
 	}
 	now := a.Clock.Now()
-	v := retryDecision{status: resp.StatusCode}
+	var v retryDecision
 	reset, limited := a.Limited(resp, bodyOf(resp))
 	switch code := resp.StatusCode; {
 	case limited:
-		v.kind, v.message = githost.ErrRateLimited, a.Message(bodyOf(resp))
+		v.failed = a.failure(githost.ErrRateLimited, code, a.Message(bodyOf(resp)), nil)
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if !reset.IsZero() {
 			// Hosts name whole seconds, so wait one second longer.
@@ -52,10 +50,8 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 		}
 	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
 		code == http.StatusGatewayTimeout:
-		v.kind, v.message = githost.ErrUnavailable, a.Message(bodyOf(resp))
-		if v.message == "" {
-			v.message = http.StatusText(code)
-		}
+		message := cmp.Or(a.Message(bodyOf(resp)), http.StatusText(code))
+		v.failed = a.failure(githost.ErrUnavailable, code, message, nil)
 		v.wait = Backoff(attempt)
 	}
 	if asked, says := RetryAfter(resp.Header, now); says {
@@ -123,7 +119,7 @@ func (a *API) readAll(resp *http.Response) error {
 	_ = resp.Body.Close()
 	resp.Body = newBody(data)
 	if len(data) > maxAnswer {
-		return a.failure(githost.ErrRejected, resp.StatusCode, errTooLarge)
+		return a.failure(githost.ErrRejected, resp.StatusCode, "", errTooLarge)
 	}
 	return err
 }

@@ -31,35 +31,28 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	renewed := false
 	for attempt := 1; ; attempt++ {
 		resp, credential, err := t.attempt(req)
-		var own *githost.Error
-		var failed *Failure
+		var failed *githost.Error
 		switch {
-		case errors.As(err, &own), errors.As(err, &failed): // final, or from Credential, which retries itself
+		case errors.As(err, &failed): // final, or from Credential, which retries itself
 			return nil, err
 		case req.Context().Err() != nil:
-			discard(resp)
-			return nil, t.failure(githost.ErrUnavailable, 0, req.Context().Err())
+			return nil, t.failure(githost.ErrUnavailable, 0, "", req.Context().Err())
 		case err == nil && t.refused(resp) && t.auth.Renew != nil && !renewed:
-			discard(resp)
 			t.auth.Renew(credential)
 			renewed = true
 			continue
 		case err == nil && t.isSignIn(resp):
-			discard(resp)
-			return nil, t.failure(githost.ErrUnauthenticated, resp.StatusCode, errSignIn)
+			return nil, t.failure(githost.ErrUnauthenticated, resp.StatusCode, "", errSignIn)
 		}
 		v := t.decideRetry(resp, err, attempt)
-		if req.Context().Value(onceKey{}) != nil && errors.Is(v.kind, githost.ErrUnavailable) {
+		if v.failed == nil {
+			t.delayNext(resp.Request.URL, resp.Header)
+			hideHeaders(resp.Header)
+			return resp, nil
+		}
+		if req.Context().Value(onceKey{}) != nil && errors.Is(v.failed, githost.ErrUnavailable) {
 			v.most = 1
 		}
-		if v.kind == nil {
-			if resp != nil {
-				t.delayNext(resp.Request.URL, resp.Header)
-				hideHeaders(resp.Header)
-			}
-			return resp, err
-		}
-		discard(resp)
 		if err := t.wait(req.Context(), v, attempt); err != nil {
 			return nil, err
 		}
@@ -75,24 +68,19 @@ func (a *API) refused(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || a.isSignIn(resp)
 }
 
-func (a *API) failure(kind error, status int, cause error) *Failure {
-	return &Failure{Host: a.Host, Kind: kind, Status: status, Cause: cause}
-}
-
-// wait waits for the next attempt, or returns a [Failure].
+// wait waits for the next attempt, or returns the error of the failed one.
 func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
-	failed := &Failure{Host: a.Host, Kind: v.kind, Status: v.status, Message: v.message, Cause: v.cause}
 	deadline, limited := ctx.Deadline()
 	switch {
 	case limited && a.Clock.Now().Add(v.wait).After(deadline), !limited && attempt >= attempts,
 		v.most > 0 && attempt >= v.most:
-		return failed
+		return v.failed
 	case a.OnRetry != nil:
-		a.OnRetry(ctx, failed, v.wait)
+		a.OnRetry(ctx, v.failed, v.wait)
 	}
 	if err := a.Clock.Sleep(ctx, v.wait); err != nil {
-		failed.Cause = err
-		return failed
+		v.failed.Cause = err
+		return v.failed
 	}
 	return nil
 }
@@ -121,7 +109,7 @@ func (a *API) waitTurn(ctx context.Context, to *url.URL) error {
 	if left <= 0 {
 		return nil
 	}
-	return a.wait(ctx, retryDecision{kind: githost.ErrRateLimited, wait: left}, 1)
+	return a.wait(ctx, retryDecision{failed: a.failure(githost.ErrRateLimited, 0, "", nil), wait: left}, 1)
 }
 
 // attempt sends a request once. It follows redirects within the API, with the same method, body and credential.
@@ -155,13 +143,12 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 			return resp, credential, nil
 		}
 		next, err := resp.Location()
-		discard(resp)
 		switch {
 		case err != nil || !t.contains(next):
 			resp, err = t.outside(req, next, resp.StatusCode)
 			return resp, credential, err
 		case redirects == maxRedirects:
-			return nil, credential, t.failure(githost.ErrRejected, resp.StatusCode, errTooManyRedirects)
+			return nil, credential, t.failure(githost.ErrRejected, resp.StatusCode, "", errTooManyRedirects)
 		}
 		to = next
 	}
@@ -174,7 +161,7 @@ func (t *transport) outside(req *http.Request, to *url.URL, status int) (*http.R
 			return resp, err
 		}
 	}
-	return nil, t.failure(githost.ErrRejected, status, errOutsideAPI)
+	return nil, t.failure(githost.ErrRejected, status, "", errOutsideAPI)
 }
 
 // send sends a request, and returns its whole answer, with secrets redacted if it is an error.
@@ -194,15 +181,9 @@ func (t *transport) send(req *http.Request) (*http.Response, error) {
 		resp.Body = t.redacted(bodyOf(resp))
 	}
 	if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
-		return nil, t.failure(githost.ErrUnavailable, resp.StatusCode, errNull)
+		return nil, t.failure(githost.ErrUnavailable, resp.StatusCode, "", errNull)
 	}
 	return resp, nil
-}
-
-func discard(resp *http.Response) {
-	if resp != nil {
-		_ = resp.Body.Close()
-	}
 }
 
 // hideHeaders removes headers that libraries would misuse: go-github blocks requests by its own clock after a rate
