@@ -15,56 +15,52 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// githubSettings configures the GitHub API.
-type githubSettings struct {
-	Token   string
-	BaseURL string     // empty: github.com
-	App     *githubApp // nil: with the token
-	certificates
-}
-
-// credential names the arguments that contain GitHub's credential.
-func (g githubSettings) credential() string {
-	if g.BaseURL != "" {
-		return "token or app in github of the provider"
+// readGitHub reads the argument github, as one of the hosts. Without token and app, it takes the token of the
+// environment, which goes to github.com only, never to a configured base_url.
+func readGitHub(d tfvalue.Decoder) hostSettings {
+	h := hostSettings{
+		name: "GitHub", block: "github", noun: pullRequestNoun, credential: "token or app in github of the provider",
+		source: "token or app", public: "https://github.com",
 	}
-	return "token or app in github of the provider, or the environment variable " + githubTokenVariable
-}
-
-// githubApp is a GitHub App to act as.
-type githubApp struct{ ID, InstallationID, PrivateKey string }
-
-func (g githubSettings) unknown() bool {
-	return AnyUnknown(g.Token, g.BaseURL) || g.App != nil && AnyUnknown(g.App.ID, g.App.InstallationID, g.App.PrivateKey)
-}
-
-// readGitHub reads the argument github. Without token and app, it takes the token of the environment, which goes to
-// github.com only, never to a configured base_url.
-func readGitHub(d tfvalue.Decoder) githubSettings {
-	var g githubSettings
+	var app *github.App
 	if given, ok := d.Object("github"); ok {
-		g.Token, g.BaseURL = given.String("token"), given.String("base_url")
-		checkBaseURL(given, g.BaseURL, "https://github.acme.io/")
-		g.certificates = readCertificates(given, g.BaseURL)
-		if app, ok := given.Object("app"); ok {
-			g.App = readApp(app)
+		h.token, h.server = given.String("token"), given.String("base_url")
+		checkBaseURL(given, h.server, "https://github.acme.io/")
+		h.certificates = readCertificates(given, h.server)
+		if object, ok := given.Object("app"); ok {
+			app = readApp(object)
 		}
-		if g.App != nil && g.Token != "" && !given.Unknown {
+		if app != nil && h.token != "" && !given.Unknown {
 			given.Report(
 				"Conflicting credentials: token and app", "Both token and app are set. Remove one of them.", problem.Attr("app"),
 			)
 		}
 	}
-	if g.Token == "" && g.App == nil && g.BaseURL == "" {
-		g.Token = os.Getenv(githubTokenVariable)
+	if h.server == "" {
+		h.credential += ", or the environment variable " + githubTokenVariable
+		if h.token == "" && app == nil {
+			h.token = os.Getenv(githubTokenVariable)
+		}
 	}
-	return g
+	h.hasCredential = h.token != "" || app != nil
+	h.unknown = AnyUnknown(h.token, h.server) ||
+		app != nil && AnyUnknown(app.ID, app.InstallationID, app.PrivateKey)
+	h.create = func(access httpapi.Access, anonymous bool) (githost.Host, error) {
+		c := github.Config{Access: access}
+		if !anonymous {
+			c.App = app
+		}
+		return github.New(c)
+	}
+	return h
 }
 
 // readApp reads an app. An app whose attributes are all null counts as absent.
-func readApp(d tfvalue.Decoder) *githubApp {
-	app := &githubApp{d.String("id"), d.String("installation_id"), d.String("private_key")}
-	if *app == (githubApp{}) {
+func readApp(d tfvalue.Decoder) *github.App {
+	app := &github.App{
+		ID: d.String("id"), InstallationID: d.String("installation_id"), PrivateKey: d.String("private_key"),
+	}
+	if *app == (github.App{}) {
 		return nil
 	}
 	for _, argument := range []struct{ name, value string }{
@@ -85,23 +81,6 @@ func readApp(d tfvalue.Decoder) *githubApp {
 			problem.Attr("private_key"))
 	}
 	return app
-}
-
-// settings returns GitHub as one of the hosts.
-func (g githubSettings) settings() hostSettings {
-	return hostSettings{
-		name: "GitHub", block: "github", noun: pullRequestNoun, credential: g.credential(), source: "token or app",
-		hasCredential: g.Token != "" || g.App != nil, unknown: g.unknown(),
-		server: g.BaseURL, public: "https://github.com", certificates: g.certificates,
-		token: g.Token,
-		create: func(access httpapi.Access, anonymous bool) (githost.Host, error) {
-			c := github.Config{Access: access}
-			if g.App != nil && !anonymous {
-				c.App = &github.App{ID: g.App.ID, InstallationID: g.App.InstallationID, PrivateKey: g.App.PrivateKey}
-			}
-			return github.New(c)
-		},
-	}
 }
 
 // checkBaseURL reports a URL that must not receive a token. example is a valid URL, for the error.

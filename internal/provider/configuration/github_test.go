@@ -31,8 +31,8 @@ func TestGitHubTokenOfTheEnvironment(t *testing.T) {
 			github := types.ObjectValueMust(map[string]attr.Type{"token": types.StringType, "base_url": types.StringType},
 				map[string]attr.Value{"token": text(test.token), "base_url": text(test.baseURL)})
 			got := readGitHub(tfvalue.Decoder{Arguments: map[string]attr.Value{"github": github}, Problems: &ps})
-			if got.Token != test.want || len(ps) > 0 {
-				t.Errorf("the token is %q (%v), want %q", got.Token, ps, test.want)
+			if got.token != test.want || len(ps) > 0 {
+				t.Errorf("the token is %q (%v), want %q", got.token, ps, test.want)
 			}
 		})
 	}

@@ -91,7 +91,7 @@ func (h hostSettings) open(anonymous bool, secrets *redact.Secrets) (githost.Hos
 // without Entra.
 func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	hosts := append([]hostSettings{
-		readGitHub(d).settings(), readGitLab(d), readAzureDevOps(d, entra).settings(),
+		readGitHub(d), readGitLab(d), readAzureDevOps(d, entra).settings(),
 	}, readGitea(d)...)
 	blocks := map[string][]string{}
 	for i, h := range hosts {
