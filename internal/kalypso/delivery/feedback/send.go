@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
 // MaxTime bounds the time that an apply takes to say something after its delivery.
@@ -119,18 +120,11 @@ func (s *sender) onServer(ctx context.Context, w *work) {
 			}
 		}
 	}
-	var group sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrent)
-	for _, status := range w.statuses {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			if ctx.Err() == nil {
-				try(s.set(ctx, status))
-			}
-		})
-	}
-	group.Wait()
+	parallel.Limited(len(w.statuses), maxConcurrent, func(i int) {
+		if ctx.Err() == nil {
+			try(s.set(ctx, w.statuses[i]))
+		}
+	})
 	for _, do := range w.issues {
 		if ctx.Err() == nil {
 			try(do(ctx))
