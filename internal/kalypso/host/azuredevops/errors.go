@@ -66,9 +66,6 @@ type seenKey struct{}
 
 // noting returns a context whose requests note the time of their answers, by Azure's clock.
 func noting(ctx context.Context) (_ context.Context, seen *time.Time) {
-	if seen, ok := ctx.Value(seenKey{}).(*time.Time); ok {
-		return ctx, seen
-	}
 	seen = &time.Time{}
 	return context.WithValue(ctx, seenKey{}, seen), seen
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // states are Azure's names of the states. Azure has more states, which become [githost.Errored] or [githost.Pending].
@@ -86,37 +85,36 @@ const (
 )
 
 // list reads the statuses of a commit, newest first: all of them, or the latest of each context.
-func (r *statuses) list(
-	ctx context.Context, op, commit string, latest bool,
-) (all []githost.Status, more bool, err error) {
+func (r *statuses) list(ctx context.Context, op, commit string, latest bool) (l githost.StatusList, err error) {
 	ctx, seen := noting(ctx)
 	var read []git.GitStatus
-	for page := range statusPages {
+	more := true
+	for page := 0; more && page < statusPages; page++ {
 		some, err := r.git.GetStatuses(ctx, git.GetStatusesArgs{
 			RepositoryId: &r.name, Project: &r.project, CommitId: &commit, LatestOnly: &latest, Top: new(pageSize),
 			Skip: new(page * pageSize),
 		})
-		if err != nil {
-			return nil, false, r.commitError(op, err)
+		if l.SeenAt = *seen; err != nil {
+			return l, r.commitError(op, err)
 		}
-		read = append(read, *some...)
-		if more = len(*some) == pageSize; !more {
-			break
-		}
+		read, more = append(read, *some...), len(*some) == pageSize
 	}
 	// Statuses with the same time are sorted by their numbers, which grow.
 	slices.SortStableFunc(read, func(a, b git.GitStatus) int { return deref(b.Id) - deref(a.Id) })
 	for _, s := range read {
-		all = append(all, convertStatus(s, *seen))
+		l.Statuses = append(l.Statuses, convertStatus(s, *seen))
 	}
-	return all, more, nil
+	if more {
+		l.Unread = fmt.Sprintf("it has more than %d statuses, and the others are not read", statusPages*pageSize)
+	}
+	return l, nil
 }
 
 // Status implements [githost.CommitStatuses].
 func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
 	op := r.traits.StatusOp("read", name, commit)
-	all, _, err := r.list(ctx, op, commit, true)
-	for _, s := range all {
+	latest, err := r.list(ctx, op, commit, true)
+	for _, s := range latest.Statuses {
 		if strings.EqualFold(s.Context, name) {
 			return &s, nil
 		}
@@ -126,34 +124,17 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.St
 
 // StatusHistory implements [githost.CommitStatuses].
 func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	return r.list(ctx, r.traits.HistoryOp(commit), commit, false)
+	l, err := r.list(ctx, r.traits.HistoryOp(commit), commit, false)
+	return l.Statuses, l.Unread != "", err
 }
 
 // LatestStatuses implements [githost.CommitStatuses] with one request for each commit.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	op := r.traits.LatestOp(len(commits))
-	me, err := r.people.myself(ctx, op)
+	me, err := r.myself(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	return githost.ReadLatest(commits, me.name, time.Time{}, func(commit string) githost.Latest {
-		return r.latest(ctx, op, commit, names)
-	})
-}
-
-// latest reads the latest status of each context of a commit. If the commit has too many statuses, a given name may be
-// missing.
-func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.Latest) {
-	ctx, seen := noting(ctx)
-	all, more, err := r.list(ctx, op, commit, true)
-	var found []string
-	for _, s := range all {
-		if len(sets.WithoutFold([]string{s.Context}, found)) > 0 {
-			found, l.Statuses = append(found, s.Context), append(l.Statuses, s)
-		}
-	}
-	if l.SeenAt, l.Err = *seen, err; more && len(sets.WithoutFold(names, found)) > 0 {
-		l.Unread = fmt.Sprintf("it has more than %d statuses, and the others are not read", statusPages*pageSize)
-	}
-	return l
+	read := func(commit string) (githost.StatusList, error) { return r.list(ctx, op, commit, true) }
+	return githost.ReadLatest(commits, names, me.name, time.Time{}, read)
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // status is a commit status in an answer.
@@ -89,32 +89,18 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 	if err != nil {
 		return nil, err
 	}
-	return githost.ReadLatest(commits, login, time.Time{}, func(commit string) githost.Latest {
-		return r.latest(ctx, op, commit, names)
-	})
-}
-
-// latest reads the latest status of each context of a commit.
-func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.Latest) {
-	found := map[string]bool{}
-	complete := func() bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !found[strings.ToLower(name)] })
-	}
-	seen := 0
-	end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
-		if seen++; seen > pageSize && complete() {
-			return true
-		}
-		if key := strings.ToLower(s.Context); !found[key] {
-			found[key] = true
+	return githost.ReadLatest(commits, names, login, time.Time{}, func(commit string) (l githost.StatusList, err error) {
+		missing := names
+		end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
 			l.Statuses = append(l.Statuses, s)
+			missing = sets.WithoutFold(missing, []string{s.Context})
+			return len(l.Statuses) >= pageSize && len(missing) == 0
+		})
+		if l.SeenAt = end.at; end.more {
+			l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
 		}
-		return false
+		return l, err
 	})
-	if l.SeenAt, l.Err = end.at, err; end.more && !complete() {
-		l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
-	}
-	return l
 }
 
 // StatusHistory implements [githost.CommitStatuses].

@@ -2,8 +2,6 @@ package gitlab
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
@@ -162,35 +160,23 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 	if err != nil {
 		return nil, r.server.Error(op, err)
 	}
-	return githost.ReadLatest(commits, user.Username, httpapi.TimeOf(resp.Header), func(commit string) githost.Latest {
-		all, err := r.latest(ctx, op, commit, names)
-		return githost.Latest{Statuses: all, Err: err}
-	})
+	read := func(commit string) (githost.StatusList, error) { return r.latest(ctx, op, commit, names) }
+	return githost.ReadLatest(commits, names, user.Username, httpapi.TimeOf(resp.Header), read)
 }
 
-// latest reads the latest status of each context of a commit. If a commit has many statuses, it reads only the statuses
-// with the given names.
-func (r *statuses) latest(ctx context.Context, op, commit string, names []string) ([]githost.Status, error) {
+// latest reads the latest statuses of a commit: of each pipeline, so there may be several of a context. If a commit has
+// many statuses, it reads only the statuses with the given names.
+func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.StatusList, err error) {
 	all, more, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
-	if err != nil {
-		return nil, err
+	if err != nil || !more {
+		return githost.StatusList{Statuses: all}, err
 	}
-	if more {
-		all = nil
-		for _, name := range names {
-			named, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, named...)
+	for _, name := range names {
+		named, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
+		if err != nil {
+			return l, err
 		}
+		l.Statuses = append(l.Statuses, named...)
 	}
-	// GitLab returns the latest status for each pipeline of the commit, so there may be several.
-	var latest []githost.Status
-	for _, s := range all {
-		if !slices.ContainsFunc(latest, func(o githost.Status) bool { return strings.EqualFold(o.Context, s.Context) }) {
-			latest = append(latest, s)
-		}
-	}
-	return latest, nil
+	return l, nil
 }
