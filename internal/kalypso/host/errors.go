@@ -93,6 +93,20 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
+// Says reports whether a host answered with an error message that contains a text.
+func Says(err error, text string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && strings.Contains(e.Message, text)
+}
+
+// StatusOf returns the HTTP status of an error of a host, or 0 without an answer.
+func StatusOf(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
 // About sets the field of an error.
 func About(field Field, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {

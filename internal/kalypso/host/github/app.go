@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -36,7 +38,7 @@ const (
 // installation issues tokens of an app's installation.
 type installation struct {
 	id     int64
-	server server
+	server *httpapi.API
 	api    *github.Client // authenticates as the app
 
 	mu     sync.Mutex
@@ -48,7 +50,7 @@ type installationToken struct {
 	expires time.Time
 }
 
-func newInstallation(app App, server server) (*installation, error) {
+func newInstallation(app App, server *httpapi.API, rest *url.URL) (*installation, error) {
 	id, err := strconv.ParseInt(app.InstallationID, 10, 64)
 	if err != nil {
 		return nil, errors.New("the installation ID of the GitHub App is not a number")
@@ -58,15 +60,13 @@ func newInstallation(app App, server server) (*installation, error) {
 		return nil, errors.New("the private key of the GitHub App is not an RSA key in PEM format without a passphrase, " +
 			"as GitHub issues it")
 	}
+	auth := httpapi.Authorization{Set: httpapi.Bearer, Credential: func(context.Context) (string, error) {
+		token, err := sign(app.ID, key, server.Clock.Now())
+		server.Secrets.Add(token)
+		return token, err
+	}}
 	tokens := map[scope]installationToken{}
-	return &installation{id: id, server: server, tokens: tokens, api: server.api(httpapi.Authorization{
-		Set: httpapi.Bearer,
-		Credential: func(context.Context) (string, error) {
-			token, err := sign(app.ID, key, server.Clock.Now())
-			server.Secrets.Add(token)
-			return token, err
-		},
-	})}, nil
+	return &installation{id: id, server: server, tokens: tokens, api: restClient(server, rest, auth)}, nil
 }
 
 // get returns a token for the scope of the request, valid for at least [renewBefore].
@@ -77,7 +77,11 @@ func (i *installation) get(ctx context.Context) (string, error) {
 	if t := i.tokens[of]; t.value != "" && i.server.Clock.Now().Add(renewBefore).Before(t.expires) {
 		return t.value, nil
 	}
-	given, _, err := i.api.Apps.CreateInstallationToken(ctx, i.id, of.options())
+	var given github.InstallationToken
+	req, err := i.api.NewRequest(http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", i.id), of.request())
+	if err == nil {
+		_, err = i.api.Do(ctx, req, &given)
+	}
 	if err != nil {
 		op := fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of)
 		return "", of.withKind(i.server.Error(op, err))

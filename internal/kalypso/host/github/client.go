@@ -26,7 +26,7 @@ type Config struct {
 
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
-	server server
+	server *httpapi.API
 	api    *github.Client
 	graph  string // URL of GraphQL
 	web    *url.URL
@@ -41,43 +41,33 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := newServer(c, at)
+	server := httpapi.New(httpapi.Config{
+		Access: c.Access, Host: hostName, Block: hostBlock, Roots: []*url.URL{at.rest, at.graphql},
+		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
+		// GraphQL returns errors with status 200.
+		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
+	})
 	auth := httpapi.TokenAuthorization(c.Token)
 	if c.App != nil {
 		server.Secrets.Add(c.App.PrivateKey)
-		tokens, err := newInstallation(*c.App, server)
+		tokens, err := newInstallation(*c.App, server, at.rest)
 		if err != nil {
 			return nil, err
 		}
 		auth.Credential, auth.Renew = tokens.get, tokens.forget
 	}
 	return &Client{
-		server: server, api: server.api(auth), graph: at.graphql.String(), web: at.web, token: auth.Credential,
+		server: server, api: restClient(server, at.rest, auth), graph: at.graphql.String(), web: at.web,
+		token: auth.Credential,
 	}, nil
 }
 
-// server is the API of a server.
-type server struct {
-	*httpapi.API
-	rest      *url.URL
-	userAgent string
-}
-
-func newServer(c Config, at endpoints) server {
-	return server{rest: at.rest, userAgent: c.UserAgent, API: httpapi.New(httpapi.Config{
-		Access: c.Access, Host: hostName, Block: hostBlock, Roots: []*url.URL{at.rest, at.graphql},
-		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
-		// GraphQL returns errors with status 200.
-		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
-	})}
-}
-
-// api returns a go-github client over our own transport, which handles redirects and rate limits in its place.
-func (s server) api(auth httpapi.Authorization) *github.Client {
-	api := github.NewClient(s.RefusingClient(auth))
-	api.BaseURL = s.rest
-	if s.userAgent != "" {
-		api.UserAgent = s.userAgent
+// restClient returns a go-github client over our own transport, which handles redirects and rate limits in its place.
+func restClient(server *httpapi.API, rest *url.URL, auth httpapi.Authorization) *github.Client {
+	api := github.NewClient(server.RefusingClient(auth))
+	api.BaseURL = rest
+	if server.UserAgent != "" {
+		api.UserAgent = server.UserAgent
 	}
 	return api
 }
@@ -127,7 +117,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	if err != nil {
 		return githost.Repo{}, err
 	}
-	r := &repo{client: c, server: c.server.API, owner: parts[0], name: parts[1]}
+	r := &repo{client: c, server: c.server, owner: parts[0], name: parts[1]}
 	r.traits = githost.Traits{
 		Host: hostName, Block: hostBlock, Noun: "pull request", Repository: r.owner + "/" + r.name,
 		MaxTitle: 256, MaxBody: 65536, Pages: c.web.String() + "/" + r.owner + "/" + r.name + "/",
@@ -147,14 +137,14 @@ const gitUser = "x-access-token"
 // a credential.
 func (r *repo) gitCredential(ctx context.Context) (username, password, bearer string, err error) {
 	var token string
-	for _, access := range []string{write, read} {
-		token, err = r.client.token(r.with(ctx, scope{contents: access}))
+	for _, access := range []string{"write", "read"} {
+		token, err = r.client.token(r.with(ctx, "contents: "+access))
 		if !errors.Is(err, githost.ErrForbidden) {
 			break
 		}
 	}
 	switch {
-	case notInstalled(err):
+	case githost.Says(err, saysNotInstalled):
 		return "", "", "", nil
 	case err != nil || token == "":
 		return "", "", "", err

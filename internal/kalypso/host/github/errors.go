@@ -29,7 +29,7 @@ func permissionOf(r *http.Response) string {
 	if r.Request == nil {
 		return ""
 	}
-	return scopeOf(r.Request.Context()).permissions()
+	return scopeOf(r.Request.Context()).permissions
 }
 
 // GitHub's messages that distinguish errors with the same status. A test pins them.

@@ -11,7 +11,7 @@ import (
 
 // List skips the pull requests, which GitHub lists as issues too.
 func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
-	ctx = r.with(ctx, scope{issues: read})
+	ctx = r.with(ctx, "issues: read")
 	options := &github.IssueListByRepoOptions{State: "all", Sort: "created", Direction: "desc"}
 	_, err = pages(githost.MaxListedIssues/pageSize, func(page *github.ListOptions) (*github.Response, error) {
 		options.ListOptions = *page
@@ -27,7 +27,7 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 }
 
 func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
-	ctx = r.with(ctx, scope{issues: read})
+	ctx = r.with(ctx, "issues: read")
 	found, _, err := r.client.api.Issues.Get(ctx, r.owner, r.name, number)
 	if err != nil {
 		return nil, r.server.Error(r.traits.IssueOp("read", number), err)
@@ -36,7 +36,7 @@ func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
 }
 
 func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Issue, error) {
-	ctx = httpapi.Once(r.with(ctx, scope{issues: write}))
+	ctx = httpapi.Once(r.with(ctx, "issues: write"))
 	request := &github.IssueRequest{Title: &c.Title, Body: &c.Body}
 	if len(c.Labels) > 0 {
 		request.Labels = &c.Labels
@@ -50,7 +50,7 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 
 func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
 	state := map[bool]string{false: "open", true: "closed"}[c.Closed]
-	ctx = r.with(ctx, scope{issues: write})
+	ctx = r.with(ctx, "issues: write")
 	edited, _, err := r.client.api.Issues.Edit(ctx, r.owner, r.name, number,
 		&github.IssueRequest{Title: &c.Title, Body: &c.Body, State: &state})
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (
 }
 
 func (r *issues) Comment(ctx context.Context, number int, text string) error {
-	ctx = httpapi.Once(r.with(ctx, scope{issues: write}))
+	ctx = httpapi.Once(r.with(ctx, "issues: write"))
 	_, _, err := r.client.api.Issues.CreateComment(ctx, r.owner, r.name, number, &github.IssueComment{Body: &text})
 	return r.server.Error(r.traits.IssueOp("comment", number), err)
 }

@@ -69,7 +69,7 @@ type pageInfo struct{ HasNextPage bool }
 // each. If commits have more, further queries read only the statuses and check runs with the given names, for
 // [namedCommits] commits each.
 func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	ctx = r.with(ctx, scope{contents: read, statuses: read, checks: read})
+	ctx = r.with(ctx, "checks: read, contents: read, statuses: read")
 	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
 	var fields strings.Builder
 	for i, commit := range commits {
@@ -237,7 +237,7 @@ func checkState(status, conclusion string) (githost.StatusState, string) {
 
 // StatusHistory implements [githost.CommitStatuses].
 func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	ctx = r.with(ctx, scope{statuses: read})
+	ctx = r.with(ctx, "statuses: read")
 	more, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
 		found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, page)
 		for _, s := range found {

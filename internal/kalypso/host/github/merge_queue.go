@@ -39,9 +39,8 @@ func (r *pullRequests) readQueue(
 	}
 	_, err = r.query(r.pulls(ctx), r.traits.Op("read the merge queue of", now.Number), queryQueue,
 		map[string]string{"id": now.ID}, &answer)
-	var e *githost.Error
 	switch {
-	case errors.Is(err, githost.ErrForbidden), errors.As(err, &e) && strings.Contains(e.Message, saysNoField):
+	case errors.Is(err, githost.ErrForbidden), githost.Says(err, saysNoField):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err

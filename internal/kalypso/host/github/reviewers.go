@@ -25,7 +25,7 @@ func (r *pullRequests) askReviewers(ctx context.Context, number int, reviewers [
 	}
 	ctx = r.pulls(ctx)
 	if len(asked.TeamReviewers) > 0 {
-		ctx = r.with(ctx, scope{contents: write, pullRequests: write, members: read})
+		ctx = r.with(ctx, "contents: write, members: read, pull_requests: write")
 	}
 	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
 	return r.server.Error(r.traits.Op("request reviews of", number), err)

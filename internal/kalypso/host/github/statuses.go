@@ -16,7 +16,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 	if s.TargetURL != "" {
 		set.TargetURL = &s.TargetURL
 	}
-	ctx = r.with(ctx, scope{statuses: write})
+	ctx = r.with(ctx, "statuses: write")
 	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
 		return githost.Status{}, r.server.Error(r.traits.StatusOp("set", s.Context, commit), err)
@@ -37,7 +37,7 @@ func statusOf(s *github.RepoStatus, resp *github.Response) githost.Status {
 const maxStatusPages = 20
 
 func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	ctx = r.with(ctx, scope{statuses: read})
+	ctx = r.with(ctx, "statuses: read")
 	options := &github.ListOptions{PerPage: 100}
 	for range maxStatusPages {
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)
