@@ -35,6 +35,8 @@ type Traits struct {
 	// CheckReviewer and CheckLabel return an error if the host does not support a reviewer or a label. They are nil if the
 	// host supports all.
 	CheckReviewer, CheckLabel func(name string) error
+	// ExactLabels says that labels that differ only in case are different labels.
+	ExactLabels bool
 	// Methods lists the merge methods that auto-merge supports. OtherMethods is advice for all other methods.
 	Methods      []MergeMethod
 	OtherMethods string

@@ -188,9 +188,14 @@ type organization struct {
 	client *Client
 	server *httpapi.API
 	web    string // address of its pages and of its API
-	git    git.ClientImpl
-	people identities
-	repos  httpapi.Lookups[*git.GitRepository]
+
+	git      git.ClientImpl
+	identity identity.ClientImpl
+	location location.ClientImpl
+
+	me          httpapi.Lookups[person]
+	identityIDs httpapi.Lookups[string] // by the name of a user or team
+	repos       httpapi.Lookups[*git.GitRepository]
 }
 
 func (c *Client) organization(web, identityServer string) *organization {
@@ -205,10 +210,8 @@ func (c *Client) organization(web, identityServer string) *organization {
 		return *azuredevops.NewClientWithOptions(connection, base, azuredevops.WithHTTPClient(c.http))
 	}
 	o := &organization{
-		client: c, server: c.server, web: web, git: git.ClientImpl{Client: client(web)}, people: identities{
-			server: c.server, identity: identity.ClientImpl{Client: client(identityServer)},
-			location: location.ClientImpl{Client: client(web)},
-		},
+		client: c, server: c.server, web: web, git: git.ClientImpl{Client: client(web)},
+		identity: identity.ClientImpl{Client: client(identityServer)}, location: location.ClientImpl{Client: client(web)},
 	}
 	c.all[web] = o
 	return o

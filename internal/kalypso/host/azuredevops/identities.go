@@ -13,33 +13,22 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/location"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // person is the user that the credential belongs to.
 type person struct{ id, name string }
 
-// identities are the users and teams of an organisation. Each is looked up once.
-type identities struct {
-	server   *httpapi.API
-	identity identity.ClientImpl
-	location location.ClientImpl
-
-	me  httpapi.Lookups[person]
-	ids httpapi.Lookups[string] // by name
-}
-
 // myself returns the user that the credential belongs to.
-func (i *identities) myself(ctx context.Context, op string) (person, error) {
-	return i.me.Get("", func() (person, error) {
-		data, err := i.location.GetConnectionData(ctx, location.GetConnectionDataArgs{})
+func (o *organization) myself(ctx context.Context, op string) (person, error) {
+	return o.me.Get("", func() (person, error) {
+		data, err := o.location.GetConnectionData(ctx, location.GetConnectionDataArgs{})
 		if err != nil {
-			return person{}, i.server.Error(op, err)
+			return person{}, o.server.Error(op, err)
 		}
 		user := deref(data.AuthenticatedUser)
 		if user.Id == nil {
-			return person{}, i.server.Rejected(op, "", errors.New("the server does not report the user of the credential"))
+			return person{}, o.server.Rejected(op, "", errors.New("the server does not report the user of the credential"))
 		}
 		return person{user.Id.String(), property(user, "Account")}, nil
 	})
@@ -73,21 +62,21 @@ func reviewerName(v git.IdentityRefWithVote) string {
 	return deref(v.UniqueName)
 }
 
-// find returns the id of a user or a team.
-func (i *identities) find(ctx context.Context, op, name string) (string, error) {
-	return i.ids.Get(strings.ToLower(name), func() (string, error) { return i.search(ctx, op, name) })
+// identityID returns the id of a user or a team.
+func (o *organization) identityID(ctx context.Context, op, name string) (string, error) {
+	return o.identityIDs.Get(strings.ToLower(name), func() (string, error) { return o.findIdentity(ctx, op, name) })
 }
 
-func (i *identities) search(ctx context.Context, op, name string) (string, error) {
+func (o *organization) findIdentity(ctx context.Context, op, name string) (string, error) {
 	value := name
 	if project, team, isTeam := strings.Cut(name, "/"); isTeam {
 		value = "[" + project + `]\` + team
 	}
-	found, err := i.identity.ReadIdentities(ctx, identity.ReadIdentitiesArgs{
+	found, err := o.identity.ReadIdentities(ctx, identity.ReadIdentitiesArgs{
 		SearchFilter: new("General"), FilterValue: &value,
 	})
 	if err != nil {
-		return "", i.server.Error(op, err)
+		return "", o.server.Error(op, err)
 	}
 	// The search also finds similar names, so drop them.
 	same := slices.DeleteFunc(*found, func(of identity.Identity) bool {
@@ -99,7 +88,7 @@ func (i *identities) search(ctx context.Context, op, name string) (string, error
 		return of.Id == nil || len(sets.WithoutFold([]string{value}, names)) > 0
 	})
 	if len(same) != 1 {
-		return "", i.server.Rejected(op, githost.FieldReviewers,
+		return "", o.server.Rejected(op, githost.FieldReviewers,
 			fmt.Errorf("%s has %d identities %q; a reviewer is the mail of a user, or project/team", hostName, len(same), name))
 	}
 	return same[0].Id.String(), nil
@@ -121,7 +110,7 @@ func (r *pullRequests) missing(
 	var errs []error
 	ids = map[string]string{}
 	for _, name := range unlisted {
-		id, err := r.people.find(ctx, op, name)
+		id, err := r.identityID(ctx, op, name)
 		asked := err == nil && slices.ContainsFunc(deref(stored.Reviewers), func(v git.IdentityRefWithVote) bool {
 			return strings.EqualFold(deref(v.Id), id)
 		})
@@ -135,14 +124,13 @@ func (r *pullRequests) missing(
 	return names, ids, errors.Join(errs...)
 }
 
-// syncReviewers requests the reviewers who were not requested yet. A reviewer who has voted is not requested again,
-// since that would withdraw the vote.
-func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullRequest, reviewers []string) error {
-	if err := r.traits.Check(githost.Settings{Reviewers: reviewers}); err != nil {
-		return err
-	}
+// RequestReviews implements [githost.Metadata]. A reviewer who has voted is not requested again, since that would
+// withdraw the vote.
+func (r *pullRequests) RequestReviews(
+	ctx context.Context, now githost.PullRequest, reviewers []string,
+) (requested []string, err error) {
 	op := r.traits.Op("request reviews of", now.Number)
-	names, ids, err := r.missing(ctx, op, *now, reviewers)
+	names, ids, err := r.missing(ctx, op, now, reviewers)
 	errs := []error{err}
 	for _, name := range names {
 		id, known := ids[name]
@@ -157,9 +145,9 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 			errs = append(errs, r.server.Error(op, err))
 			continue
 		}
-		now.Reviewers = append(slices.Clone(now.Reviewers), name)
+		requested = append(requested, name)
 	}
-	return errors.Join(errs...)
+	return requested, errors.Join(errs...)
 }
 
 // MissingReviewers implements [githost.PullRequests]. Azure keeps reviewers who voted in the list.

@@ -73,13 +73,10 @@ type completion struct {
 
 // start sets auto-complete.
 func (c completion) start(ctx context.Context, method githost.MergeMethod) (*githost.PullRequest, error) {
-	if err := c.pulls.traits.Check(githost.Settings{AutoMerge: method}); err != nil {
-		return nil, err
-	}
 	if err := c.awaitHead(ctx); err != nil {
 		return nil, err
 	}
-	me, err := c.pulls.people.myself(ctx, c.op)
+	me, err := c.pulls.myself(ctx, c.op)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (r *pullRequests) CheckSettings(
 		}
 	}
 	for _, name := range reviewers {
-		_, err := r.people.find(ctx, "ask for reviews in "+r.traits.Repository, name)
+		_, err := r.identityID(ctx, "ask for reviews in "+r.traits.Repository, name)
 		if e, ok := errors.AsType[*githost.Error](err); ok && e.Field == githost.FieldReviewers {
 			errs = append(errs, err)
 		}

@@ -2,7 +2,6 @@ package azuredevops
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 const (
@@ -111,11 +110,9 @@ func (r *pullRequests) read(ctx context.Context, op string, number int) (*git.Gi
 
 // Open implements [githost.PullRequests].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := r.traits.OpenOp(p)
-	labels := []core.WebApiTagDefinition{}
-	for _, name := range p.Labels {
-		labels = append(labels, core.WebApiTagDefinition{Name: &name})
-	}
+	labels := lists.Map(p.Labels, func(name string) core.WebApiTagDefinition {
+		return core.WebApiTagDefinition{Name: &name}
+	})
 	created, err := r.git.CreatePullRequest(ctx, git.CreatePullRequestArgs{
 		RepositoryId: &r.name, Project: &r.project, GitPullRequestToCreate: &git.GitPullRequest{
 			SourceRefName: new(branchPrefix + p.Branch), TargetRefName: new(branchPrefix + p.Target), Title: &p.Title,
@@ -123,50 +120,22 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 		},
 	})
 	if err != nil {
-		err = r.server.Error(op, err)
-		if errors.Is(err, githost.ErrExists) {
-			if found := r.findOpened(ctx, p); found != nil {
-				return r.syncMetadata(ctx, *found, p)
-			}
-		}
-		return nil, err
+		return githost.OpenedBefore(ctx, r, p, r.server.Error(r.traits.OpenOp(p), err))
 	}
-	now := r.convert(created)
 	if len(p.Labels) > 0 { // Azure may have kept them
-		stored, err := r.labels(ctx, op, now.Number)
-		if err != nil {
-			return now, githost.About(githost.FieldLabels, err)
+		if created.Labels, err = r.labels(ctx, r.traits.OpenOp(p), deref(created.PullRequestId)); err != nil {
+			return r.convert(created), githost.About(githost.FieldLabels, err)
 		}
-		now.Labels = labelNames(stored)
 	}
-	return r.syncMetadata(ctx, *now, p)
-}
-
-// findOpened returns the pull request that an earlier attempt opened, although its answer was lost. It finds it by its
-// title and body, which equal the proposal's.
-func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *githost.PullRequest {
-	found, err := r.Find(ctx, githost.Query{Branch: p.Branch, Target: p.Target, Open: true})
-	if err != nil || found == nil || found.Title != p.Title || found.Body != p.Body {
-		return nil
-	}
-	return found
+	return r.traits.SyncMetadata(ctx, r, *r.convert(created), p)
 }
 
 // Edit implements [githost.PullRequests].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	change, differs := git.GitPullRequest{}, false
-	if now.Title != p.Title {
-		change.Title, differs = &p.Title, true
-	}
-	if now.Body != p.Body {
-		change.Description, differs = &p.Body, true
-	}
-	if now.Draft != p.Draft {
-		change.IsDraft, differs = &p.Draft, true
-	}
-	if differs {
+	if now.Title != p.Title || now.Body != p.Body || now.Draft != p.Draft {
+		change := git.GitPullRequest{Title: &p.Title, Description: &p.Body, IsDraft: &p.Draft}
 		edited, err := r.update(ctx, r.traits.Op("edit", now.Number), now.Number, change)
 		if err != nil {
 			return nil, err
@@ -177,7 +146,7 @@ func (r *pullRequests) Edit(
 		}
 		now.Labels = labels
 	}
-	return r.syncMetadata(ctx, now, p)
+	return r.traits.SyncMetadata(ctx, r, now, p)
 }
 
 // update changes a pull request. If people completed or abandoned it in the meantime, Azure refuses the change, and
@@ -189,7 +158,7 @@ func (r *pullRequests) update(
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
 	})
 	err = r.server.Error(op, err)
-	if e, ok := errors.AsType[*githost.Error](err); ok && strings.Contains(e.Message, notEditable) {
+	if githost.Says(err, notEditable) {
 		now, failed := r.read(ctx, op, number)
 		if failed != nil || deref(now.Status) != git.PullRequestStatusValues.Active {
 			return now, failed
@@ -198,48 +167,36 @@ func (r *pullRequests) update(
 	return p, err
 }
 
-// syncMetadata sets labels and reviewers. After an error, it continues with the rest.
-func (r *pullRequests) syncMetadata(
-	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
-) (*githost.PullRequest, error) {
-	return &now, errors.Join(githost.About(githost.FieldLabels, r.syncLabels(ctx, &now, p)),
-		githost.About(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
-}
-
-// syncLabels adds and removes labels of a pull request. Azure creates labels that it does not know.
-func (r *pullRequests) syncLabels(ctx context.Context, now *githost.PullRequest, p githost.PullRequestContent) error {
-	op := r.traits.Op("label", now.Number)
-	for _, name := range sets.WithoutFold(p.Labels, now.Labels) {
+// AddLabels implements [githost.Metadata]. Azure creates labels that it does not know.
+func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string) error {
+	for _, name := range names {
 		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{
-			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number,
+			RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
 			Label: &core.WebApiCreateTagRequestData{Name: &name},
 		})
 		if err != nil {
-			return r.server.Error(op, err)
+			return r.server.Error(r.traits.Op("label", number), err)
 		}
-		now.Labels = append(slices.Clone(now.Labels), name)
 	}
-	left := sets.WithoutFold(now.Labels, p.RemoveLabels)
-	if len(left) == len(now.Labels) {
-		return nil
-	}
-	stored, err := r.labels(ctx, op, now.Number)
+	return nil
+}
+
+// RemoveLabel implements [githost.Metadata]. It removes a label by its id, since names may contain any character.
+func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
+	op := r.traits.Op("label", number)
+	stored, err := r.labels(ctx, op, number)
 	if err != nil {
 		return err
 	}
-	for _, label := range deref(stored) { // remove by id, since names may contain any character
-		if label.Id == nil || len(sets.WithoutFold([]string{deref(label.Name)}, p.RemoveLabels)) > 0 {
+	for _, label := range deref(stored) {
+		if label.Id == nil || !strings.EqualFold(deref(label.Name), name) {
 			continue
 		}
-		err := r.git.DeletePullRequestLabels(ctx, git.DeletePullRequestLabelsArgs{
-			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number, LabelIdOrName: new(label.Id.String()),
+		err = r.git.DeletePullRequestLabels(ctx, git.DeletePullRequestLabelsArgs{
+			RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, LabelIdOrName: new(label.Id.String()),
 		})
-		if err != nil {
-			return r.server.Error(op, err)
-		}
 	}
-	now.Labels = left
-	return nil
+	return r.server.Error(op, err)
 }
 
 // Close implements [githost.PullRequests].
@@ -276,19 +233,13 @@ func (r *pullRequests) convert(p *git.GitPullRequest) *githost.PullRequest {
 	case git.PullRequestStatusValues.Completed: // until then, the merge commit is only a test merge
 		c.State, c.MergeCommit = githost.Merged, deref(deref(p.LastMergeCommit).CommitId)
 	}
-	c.Labels = labelNames(p.Labels)
+	for _, l := range deref(p.Labels) {
+		if l.Active == nil || *l.Active {
+			c.Labels = append(c.Labels, deref(l.Name))
+		}
+	}
 	for _, v := range deref(p.Reviewers) {
 		c.Reviewers = append(c.Reviewers, reviewerName(v))
 	}
 	return c
-}
-
-// labelNames returns the names of labels that are in use.
-func labelNames(labels *[]core.WebApiTagDefinition) (names []string) {
-	for _, l := range deref(labels) {
-		if l.Active == nil || *l.Active {
-			names = append(names, deref(l.Name))
-		}
-	}
-	return names
 }

@@ -82,7 +82,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		// Gitea silently cuts a title at 255 columns. Wide characters take two columns, and the prefix of a draft takes some
 		// too. The body has no limit.
 		MaxTitle: 125, MaxBody: 65536,
-		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
+		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
 	return githost.Repo{
 		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},

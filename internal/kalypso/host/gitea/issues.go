@@ -46,7 +46,7 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 		return nil, err
 	}
 	if len(c.Labels) > 0 {
-		err = labels{&pullRequests{r.repo}, opened.Number}.add(ctx, c.Labels)
+		err = r.AddLabels(ctx, opened.Number, c.Labels)
 	}
 	return opened.convert(), err
 }

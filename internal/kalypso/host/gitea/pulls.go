@@ -10,6 +10,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -143,34 +144,14 @@ func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
 // Open implements [githost.PullRequests].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := r.traits.OpenOp(p)
 	var opened pull
-	_, err := r.call(ctx, op, http.MethodPost, "/pulls", map[string]any{
+	_, err := r.call(ctx, r.traits.OpenOp(p), http.MethodPost, "/pulls", map[string]any{
 		"title": titles.Stored(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
 	}, &opened)
-	if errors.Is(err, githost.ErrExists) {
-		found := r.findOpened(ctx, p)
-		if found == nil {
-			return nil, err
-		}
-		opened, err = *found, nil
-	}
 	if err != nil {
-		return nil, r.as(ctx, githost.ErrBranchNotFound, err)
+		return githost.OpenedBefore(ctx, r, p, r.as(ctx, githost.ErrBranchNotFound, err))
 	}
-	return r.syncMetadata(ctx, opened, *r.convert(opened), p)
-}
-
-// findOpened returns the pull request that an earlier attempt opened, although its answer was lost. It finds it by its
-// title and body, which equal the proposal's.
-func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *pull {
-	found, err := r.find(ctx, list{
-		path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {p.Target}},
-	}, githost.Query{Branch: p.Branch, Target: p.Target})
-	if err != nil || found == nil || found.Title != titles.Stored(p.Title, p.Draft) || found.Body != p.Body {
-		return nil
-	}
-	return found
+	return r.syncMetadata(ctx, *r.convert(opened), p)
 }
 
 // Edit implements [githost.PullRequests].
@@ -178,7 +159,7 @@ func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
 	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
-		return r.syncMetadata(ctx, pull{Draft: now.Draft}, now, p)
+		return r.syncMetadata(ctx, now, p)
 	}
 	op := r.traits.Op("edit", now.Number)
 	edited, err := r.patch(ctx, op, now.Number, map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
@@ -189,7 +170,7 @@ func (r *pullRequests) Edit(
 	if one.AutoMerge = now.AutoMerge; one.State != githost.Open {
 		return r.complete(ctx, op, edited)
 	}
-	return r.syncMetadata(ctx, edited, *one, p)
+	return r.syncMetadata(ctx, *one, p)
 }
 
 func (r *pullRequests) patch(ctx context.Context, op string, number int, fields map[string]any) (pull, error) {
@@ -198,27 +179,25 @@ func (r *pullRequests) patch(ctx context.Context, op string, number int, fields 
 	return p, err
 }
 
-// syncMetadata sets labels and reviewers. After an error, it continues with the rest.
+// syncMetadata checks the draft, and sets labels and reviewers. After an error, it continues with the rest.
 func (r *pullRequests) syncMetadata(
-	ctx context.Context, stored pull, now githost.PullRequest, p githost.PullRequestContent,
+	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	var errs []error
-	if stored.Draft != p.Draft { // the server is configured with other prefixes for drafts
-		errs = append(errs, r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
-			fmt.Errorf("the server does not recognize drafts by the prefix %q of their titles", titles.Prefix)))
+	var noDraft error
+	if now.Draft != p.Draft { // the server is configured with other prefixes for drafts
+		noDraft = r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
+			fmt.Errorf("the server does not recognize drafts by the prefix %q of their titles", titles.Prefix))
 	}
-	errs = append(errs, githost.About(githost.FieldLabels, labels{r, now.Number}.sync(ctx, &now, p)),
-		githost.About(githost.FieldReviewers, r.syncReviewers(ctx, &now, p.Reviewers)))
-	return &now, errors.Join(errs...)
+	synced, err := r.traits.SyncMetadata(ctx, r, now, p)
+	return synced, errors.Join(noDraft, err)
 }
 
 // Close implements [githost.PullRequests].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.traits.Op("close", number)
 	closed, err := r.patch(ctx, op, number, map[string]any{"state": "closed"})
-	var e *githost.Error
 	switch {
-	case errors.As(err, &e) && e.Status == http.StatusPreconditionFailed: // it is merged
+	case githost.StatusOf(err) == http.StatusPreconditionFailed: // it is merged
 		return r.Read(ctx, number)
 	case err != nil:
 		return nil, err
@@ -238,12 +217,8 @@ func (r *pullRequests) convert(p pull) *githost.PullRequest {
 	case p.State == "closed":
 		c.State = githost.Closed
 	}
-	for _, l := range p.Labels {
-		c.Labels = append(c.Labels, l.Name)
-	}
-	for _, u := range p.Reviewers {
-		c.Reviewers = append(c.Reviewers, u.Login)
-	}
+	c.Labels = lists.Map(p.Labels, func(l label) string { return l.Name })
+	c.Reviewers = lists.Map(p.Reviewers, func(u user) string { return u.Login })
 	for _, t := range p.Teams {
 		c.Reviewers = append(c.Reviewers, r.owner+"/"+t.Name)
 	}

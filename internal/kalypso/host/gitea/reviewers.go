@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,17 +14,12 @@ import (
 
 type team struct{ Name string }
 
-// syncReviewers requests the reviewers who were not requested yet.
-func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullRequest, reviewers []string) error {
-	ask := sets.WithoutFold(reviewers, now.Reviewers)
-	if len(ask) == 0 {
-		return nil
-	}
-	if err := r.traits.Check(githost.Settings{Reviewers: ask}); err != nil {
-		return err
-	}
+// RequestReviews implements [githost.Metadata].
+func (r *pullRequests) RequestReviews(
+	ctx context.Context, now githost.PullRequest, reviewers []string,
+) (requested []string, err error) {
 	users, teams := []string{}, []string{}
-	for _, name := range ask {
+	for _, name := range reviewers {
 		if _, team, isTeam := strings.Cut(name, "/"); isTeam {
 			teams = append(teams, team)
 		} else {
@@ -33,19 +27,19 @@ func (r *pullRequests) syncReviewers(ctx context.Context, now *githost.PullReque
 		}
 	}
 	op := r.traits.Op("request reviews of", now.Number)
-	_, err := r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
+	_, err = r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
 		map[string]any{"reviewers": users, "team_reviewers": teams}, nil)
 	var e *githost.Error
 	if errors.As(err, &e) && errors.Is(e.Kind, githost.ErrNotVisible) { // the reviewer
 		e.Kind = githost.ErrRejected
 	}
 	if err == nil && len(teams) > 0 {
-		err = r.checkTeams(ctx, op, now.Number, ask)
+		err = r.checkTeams(ctx, op, now.Number, reviewers)
 	}
-	if err == nil {
-		now.Reviewers = append(slices.Clone(now.Reviewers), ask...)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return reviewers, nil
 }
 
 // checkTeams returns an error if Gitea ignored a request for a team's review. A repo that belongs to a user has no

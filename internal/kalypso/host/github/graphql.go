@@ -52,10 +52,7 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 		return &now, nil
 	}
 	merged, err := r.mergeNow(ctx, now, method, err)
-	if err != nil {
-		return nil, githost.About(githost.FieldAutoMerge, err)
-	}
-	return merged, nil
+	return merged, githost.About(githost.FieldAutoMerge, err)
 }
 
 // merge merges the pull request at the commit that was read, and tries again if GitHub has not processed the last push

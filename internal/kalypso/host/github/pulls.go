@@ -2,15 +2,14 @@ package github
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"strings"
 
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Find lists the pull requests from our branch to the target: all open ones, then the newest closed ones.
@@ -59,27 +58,9 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
 	})
 	if err != nil {
-		err = r.server.Error(r.traits.OpenOp(p), err)
-		if !errors.Is(err, githost.ErrExists) {
-			return nil, err
-		}
-		if opened = r.findOpened(ctx, p); opened == nil {
-			return nil, err
-		}
+		return githost.OpenedBefore(ctx, r, p, r.server.Error(r.traits.OpenOp(p), err))
 	}
-	return r.syncMetadata(ctx, *r.convert(opened), p)
-}
-
-// findOpened returns the pull request that an earlier attempt opened, although its answer was lost. It finds it by its
-// title and body, which equal the proposal's.
-func (r *pullRequests) findOpened(ctx context.Context, p githost.PullRequestContent) *github.PullRequest {
-	list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, &github.PullRequestListOptions{
-		State: "open", Head: r.owner + ":" + p.Branch, Base: p.Target,
-	})
-	if err != nil || len(list) != 1 || list[0].GetTitle() != p.Title || list[0].GetBody() != p.Body {
-		return nil
-	}
-	return list[0]
+	return r.traits.SyncMetadata(ctx, r, *r.convert(opened), p)
 }
 
 func (r *pullRequests) Edit(
@@ -100,44 +81,23 @@ func (r *pullRequests) Edit(
 		}
 		now.Draft = p.Draft
 	}
-	return r.syncMetadata(ctx, now, p)
+	return r.traits.SyncMetadata(ctx, r, now, p)
 }
 
-// syncMetadata sets labels and reviewers. After an error, it continues with the rest.
-func (r *pullRequests) syncMetadata(
-	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
-) (*githost.PullRequest,
-	error) {
-	var errs []error
-	if add := sets.WithoutFold(p.Labels, now.Labels); len(add) > 0 {
-		_, _, err := r.client.api.Issues.AddLabelsToIssue(ctx, r.owner, r.name, now.Number, add)
-		if err == nil {
-			now.Labels = append(now.Labels, add...)
-		}
-		errs = append(errs, githost.About(githost.FieldLabels, r.server.Error(r.traits.Op("label", now.Number), err)))
+// AddLabels implements [githost.Metadata].
+func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string) error {
+	_, _, err := r.client.api.Issues.AddLabelsToIssue(ctx, r.owner, r.name, number, names)
+	return r.server.Error(r.traits.Op("label", number), err)
+}
+
+// RemoveLabel implements [githost.Metadata].
+func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
+	_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, number, url.PathEscape(name))
+	err = r.server.Error(r.traits.Op("remove label "+name+" from", number), err)
+	if githost.Says(err, saysNoLabel) {
+		return nil // already removed
 	}
-	for _, label := range p.RemoveLabels {
-		if len(sets.WithoutFold([]string{label}, now.Labels)) > 0 {
-			continue
-		}
-		_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, now.Number, url.PathEscape(label))
-		err = r.server.Error(r.traits.Op("remove label "+label+" from", now.Number), err)
-		if e, ok := errors.AsType[*githost.Error](err); ok && strings.Contains(e.Message, saysNoLabel) {
-			err = nil // already removed
-		}
-		if err == nil {
-			now.Labels = sets.WithoutFold(now.Labels, []string{label})
-		}
-		errs = append(errs, githost.About(githost.FieldLabels, err))
-	}
-	if ask := sets.WithoutFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
-		err := r.askReviewers(ctx, now.Number, ask)
-		if err == nil {
-			now.Reviewers = append(now.Reviewers, ask...)
-		}
-		errs = append(errs, githost.About(githost.FieldReviewers, err))
-	}
-	return &now, errors.Join(errs...)
+	return err
 }
 
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
@@ -164,12 +124,8 @@ func (r *pullRequests) convert(p *github.PullRequest) *githost.PullRequest {
 	case p.GetState() == "closed":
 		c.State = githost.Closed
 	}
-	for _, l := range p.Labels {
-		c.Labels = append(c.Labels, l.GetName())
-	}
-	for _, u := range p.RequestedReviewers {
-		c.Reviewers = append(c.Reviewers, u.GetLogin())
-	}
+	c.Labels = lists.Map(p.Labels, (*github.Label).GetName)
+	c.Reviewers = lists.Map(p.RequestedReviewers, (*github.User).GetLogin)
 	for _, t := range p.RequestedTeams {
 		c.Reviewers = append(c.Reviewers, r.owner+"/"+t.GetSlug())
 	}

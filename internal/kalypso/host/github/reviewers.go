@@ -11,11 +11,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-func (r *pullRequests) askReviewers(ctx context.Context, number int, reviewers []string) error {
+// RequestReviews implements [githost.Metadata].
+func (r *pullRequests) RequestReviews(
+	ctx context.Context, now githost.PullRequest, reviewers []string,
+) (requested []string, err error) {
 	var asked github.ReviewersRequest
-	if err := r.traits.Check(githost.Settings{Reviewers: reviewers}); err != nil {
-		return err
-	}
 	for _, name := range reviewers {
 		if _, team, isTeam := strings.Cut(name, "/"); isTeam {
 			asked.TeamReviewers = append(asked.TeamReviewers, team)
@@ -23,12 +23,13 @@ func (r *pullRequests) askReviewers(ctx context.Context, number int, reviewers [
 			asked.Reviewers = append(asked.Reviewers, name)
 		}
 	}
-	ctx = r.pulls(ctx)
 	if len(asked.TeamReviewers) > 0 {
 		ctx = r.with(ctx, "contents: write, members: read, pull_requests: write")
 	}
-	_, _, err := r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, number, asked)
-	return r.server.Error(r.traits.Op("request reviews of", number), err)
+	if _, _, err = r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, now.Number, asked); err != nil {
+		return nil, r.server.Error(r.traits.Op("request reviews of", now.Number), err)
+	}
+	return reviewers, nil
 }
 
 // reviewPages bounds the pages of reviews and timeline events that are read.
