@@ -24,7 +24,6 @@ type Client struct {
 	server *httpapi.API
 	api    *gitlab.Client
 	web    *url.URL
-	token  string
 
 	projects, users httpapi.Lookups[int64]
 }
@@ -68,7 +67,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{server: server, api: api, web: web, token: c.Token}, nil
+	return &Client{server: server, api: api, web: web}, nil
 }
 
 // unlimited replaces the library's limiter, since package httpapi already waits as long as GitLab asks.
@@ -117,7 +116,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	}
 	return githost.Repo{
 		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
-		GitCredential: httpapi.GitLogin(gitUser, c.token),
+		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
 
@@ -145,6 +144,31 @@ func (r *repo) id(ctx context.Context) (int64, error) {
 		}
 		return p.ID, nil
 	})
+}
+
+// inProject calls a method of the library with the number of the project and an argument.
+func inProject[V, A any](
+	ctx context.Context, r *repo, op string,
+	method func(project any, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error), argument V,
+	with ...gitlab.RequestOptionFunc,
+) (answer A, resp *gitlab.Response, err error) {
+	id, err := r.id(ctx)
+	if err == nil {
+		answer, resp, err = method(id, argument, append([]gitlab.RequestOptionFunc{gitlab.WithContext(ctx)}, with...)...)
+	}
+	return answer, resp, r.server.Error(op, err)
+}
+
+// onOne calls a method of the library about one object of the project: the number of an issue or a merge request, or the
+// hash of a commit.
+func onOne[K, V, A any](
+	ctx context.Context, r *repo, op string,
+	method func(project any, object K, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error),
+	object K, argument V, with ...gitlab.RequestOptionFunc,
+) (A, *gitlab.Response, error) {
+	return inProject(ctx, r, op, func(project any, object K, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error) {
+		return method(project, object, argument, with...)
+	}, object, with...)
 }
 
 // gitUser is the user name that GitLab accepts with each kind of access token.

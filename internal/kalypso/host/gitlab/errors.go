@@ -59,20 +59,6 @@ func grant(e *githost.Error) {
 	}
 }
 
-// says reports whether GitLab answered with an error that contains a text.
-func says(err error, text string) bool {
-	var e *githost.Error
-	return errors.As(err, &e) && strings.Contains(e.Message, text)
-}
-
-// status returns the HTTP status of an error, or 0 without an answer.
-func status(err error) int {
-	if e, ok := errors.AsType[*githost.Error](err); ok {
-		return e.Status
-	}
-	return 0
-}
-
 // message returns the error message in an answer, on one line. GitLab returns it as "message" or "error", which is a
 // text, a list of texts, or a map from fields to texts.
 func message(body []byte) string {

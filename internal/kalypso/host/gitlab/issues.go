@@ -11,22 +11,18 @@ import (
 
 // List implements [githost.Issues].
 func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
-	op := r.traits.IssuesOp("list the issues")
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
 	options := &gitlab.ListProjectIssuesOptions{
 		OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
 		ListOptions: gitlab.ListOptions{PerPage: githost.IssuesPage},
 	}
 	for range githost.MaxListedIssues / githost.IssuesPage {
-		page, resp, err := r.client.api.Issues.ListProjectIssues(id, options, gitlab.WithContext(ctx))
+		page, resp, err := inProject(ctx, r.repo, r.traits.IssuesOp("list the issues"),
+			r.client.api.Issues.ListProjectIssues, options)
 		if err != nil {
-			return nil, r.server.Error(op, err)
+			return nil, err
 		}
 		for _, one := range page {
-			all = append(all, *issueOf(one))
+			all = append(all, *convertIssue(one))
 		}
 		if options.Page = resp.NextPage; resp.NextPage == 0 {
 			break
@@ -37,10 +33,7 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 
 // Read implements [githost.Issues].
 func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
-	return r.on(ctx, r.traits.IssueOp("read", number), func(project int64) (*gitlab.Issue, error) {
-		found, _, err := r.client.api.Issues.GetIssue(project, int64(number), gitlab.WithContext(ctx))
-		return found, err
-	})
+	return issueOf(inProject(ctx, r.repo, r.traits.IssueOp("read", number), r.client.api.Issues.GetIssue, int64(number)))
 }
 
 // Open implements [githost.Issues]. GitLab creates labels that the project lacks.
@@ -50,51 +43,34 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 	if len(labels) > 0 {
 		options.Labels = &labels
 	}
-	return r.on(ctx, r.traits.IssuesOp("open an issue"), func(project int64) (*gitlab.Issue, error) {
-		opened, _, err := r.client.api.Issues.CreateIssue(project, options, gitlab.WithContext(httpapi.Once(ctx)))
-		return opened, err
-	})
+	return issueOf(inProject(ctx, r.repo, r.traits.IssuesOp("open an issue"), r.client.api.Issues.CreateIssue, options,
+		gitlab.WithContext(httpapi.Once(ctx))))
 }
 
 // Edit implements [githost.Issues].
 func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
 	body, event := escape(c.Body), map[bool]string{false: "reopen", true: "close"}[c.Closed]
-	return r.on(ctx, r.traits.IssueOp("edit", number), func(project int64) (*gitlab.Issue, error) {
-		edited, _, err := r.client.api.Issues.UpdateIssue(project, int64(number),
-			&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event}, gitlab.WithContext(ctx))
-		return edited, err
-	})
+	return issueOf(onOne(ctx, r.repo, r.traits.IssueOp("edit", number), r.client.api.Issues.UpdateIssue, int64(number),
+		&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event}))
 }
 
 // Comment implements [githost.Issues].
 func (r *issues) Comment(ctx context.Context, number int, text string) error {
-	op := r.traits.IssueOp("comment", number)
-	id, err := r.id(ctx)
-	if err != nil {
-		return r.server.Error(op, err)
-	}
 	text = escape(text)
-	_, _, err = r.client.api.Notes.CreateIssueNote(id, int64(number), &gitlab.CreateIssueNoteOptions{Body: &text},
-		gitlab.WithContext(httpapi.Once(ctx)))
-	return r.server.Error(op, err)
+	_, _, err := onOne(ctx, r.repo, r.traits.IssueOp("comment", number), r.client.api.Notes.CreateIssueNote,
+		int64(number), &gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(httpapi.Once(ctx)))
+	return err
 }
 
-// on runs a request about an issue of the project.
-func (r *issues) on(
-	ctx context.Context, op string, request func(project int64) (*gitlab.Issue, error),
-) (*githost.Issue, error) {
-	id, err := r.id(ctx)
+// issueOf converts an answer about an issue.
+func issueOf(i *gitlab.Issue, _ *gitlab.Response, err error) (*githost.Issue, error) {
 	if err != nil {
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
-	found, err := request(id)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
-	return issueOf(found), nil
+	return convertIssue(i), nil
 }
 
-func issueOf(i *gitlab.Issue) *githost.Issue {
+func convertIssue(i *gitlab.Issue) *githost.Issue {
 	return &githost.Issue{
 		Number: int(i.IID), Title: i.Title, Body: i.Description, Closed: i.State == stateClosed,
 	}

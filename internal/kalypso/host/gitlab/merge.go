@@ -34,16 +34,11 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 	if err := r.traits.Check(githost.Settings{AutoMerge: method}); err != nil {
 		return nil, err
 	}
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
 	squash := method == githost.Squash
 	// The request to merge can turn squash on, but not off.
-	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number),
-		&gitlab.UpdateMergeRequestOptions{Squash: &squash}, gitlab.WithContext(ctx))
+	updated, err := r.update(ctx, op, now.Number, &gitlab.UpdateMergeRequestOptions{Squash: &squash})
 	if err != nil {
-		return nil, githost.About(githost.FieldAutoMerge, r.server.Error(op, err))
+		return nil, githost.About(githost.FieldAutoMerge, err)
 	}
 	auto := true
 	for state, attempt := updated, 1; ; attempt++ {
@@ -65,7 +60,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 			return nil, err
 		}
 		// Without a pipeline, many versions of GitLab refuse auto-merge. Other versions merge at once.
-		auto = status(refusal) != http.StatusMethodNotAllowed || state.DetailedMergeStatus != statusMergeable ||
+		auto = githost.StatusOf(refusal) != http.StatusMethodNotAllowed || state.DetailedMergeStatus != statusMergeable ||
 			state.HeadPipeline != nil
 	}
 }
@@ -75,9 +70,9 @@ const statusMergeable = "mergeable"
 
 // mayPass reports whether GitLab may accept the refused merge a little later.
 func mayPass(err error) bool {
-	switch status(err) {
+	switch githost.StatusOf(err) {
 	case http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity:
-		return !says(err, saysMoved)
+		return !githost.Says(err, saysMoved)
 	}
 	return false
 }
@@ -86,8 +81,7 @@ func mayPass(err error) bool {
 func (r *mergeRequests) readAgain(ctx context.Context, op string, number, attempt int, refusal error) (
 	*gitlab.MergeRequest, error,
 ) {
-	slept := attempt == httpapi.MaxRefusals || r.server.Clock.Sleep(ctx, httpapi.Backoff(attempt)) == nil
-	if !slept {
+	if attempt < httpapi.MaxRefusals && !r.server.NextAttempt(ctx, attempt) {
 		return nil, refusal
 	}
 	state, err := r.read(ctx, op, number)
@@ -108,10 +102,6 @@ func (r *mergeRequests) readAgain(ctx context.Context, op string, number, attemp
 func (r *mergeRequests) merge(
 	ctx context.Context, op string, now githost.PullRequest, squash, auto bool,
 ) (*githost.PullRequest, error) {
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
 	options := &gitlab.AcceptMergeRequestOptions{SHA: &now.HeadCommit}
 	if auto {
 		options.AutoMerge = &auto
@@ -120,22 +110,20 @@ func (r *mergeRequests) merge(
 	if squash {
 		options.Squash = &squash
 	}
-	merging, _, err := r.client.api.MergeRequests.AcceptMergeRequest(id, int64(now.Number), options,
-		gitlab.WithContext(ctx))
-	if err == nil {
-		return convert(&merging.BasicMergeRequest), nil
+	merging, _, err := onOne(ctx, r.repo, op, r.client.api.MergeRequests.AcceptMergeRequest, int64(now.Number), options)
+	if err != nil {
+		return nil, mergeError(err)
 	}
-	return nil, githost.About(githost.FieldAutoMerge, r.mergeError(op, err))
+	return convert(&merging.BasicMergeRequest), nil
 }
 
-// mergeError wraps an error of a merge. The status 401 means a missing permission in this case.
-func (r *mergeRequests) mergeError(op string, err error) error {
-	err = r.server.Error(op, err)
+// mergeError refines an error of a merge. The status 401 means a missing permission in this case.
+func mergeError(err error) error {
 	if e, ok := errors.AsType[*githost.Error](err); ok && e.Status == http.StatusUnauthorized {
 		e.Kind = githost.ErrForbidden
 		grant(e)
 	}
-	return err
+	return githost.About(githost.FieldAutoMerge, err)
 }
 
 // cancel disables auto-merge. If it is already off, some versions of GitLab answer with an error, so only the state of
@@ -145,13 +133,9 @@ func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*g
 		return &now, nil
 	}
 	op := r.traits.Op("disable auto-merge of", now.Number)
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
-	_, _, err = r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds(id, int64(now.Number), gitlab.WithContext(ctx))
-	err = githost.About(githost.FieldAutoMerge, r.mergeError(op, err))
-	if code := status(err); err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
+	_, _, err := inProject(ctx, r.repo, op, r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds, int64(now.Number))
+	err = mergeError(err)
+	if code := githost.StatusOf(err); err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
 		return nil, err
 	}
 	state, failed := r.read(ctx, op, now.Number)

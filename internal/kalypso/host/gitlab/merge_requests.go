@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,48 +24,35 @@ const (
 	stateAll    = "all" // in lists
 )
 
-// Find lists the merge requests from our branch to the target: the open ones, then the newest in any state.
+// Find lists the merge requests from our branch to the target: the open ones, then the newest in any state. Merge
+// requests of forks are not ours, although their branches have our names.
 func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op := r.traits.FindOp(q.Branch)
+	options := &gitlab.ListProjectMergeRequestsOptions{
+		TargetBranch: &q.Target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
+		ListOptions: gitlab.ListOptions{PerPage: 100},
+	}
+	if q.Branch != "" {
+		options.SourceBranch = &q.Branch
+	}
 	states := []string{stateOpened, stateAll}
 	if q.Open {
 		states = states[:1]
 	}
 	for _, state := range states {
-		list, err := r.list(ctx, op, state, q.Branch, q.Target)
+		options.State = &state
+		list, _, err := inProject(ctx, r.repo, r.traits.FindOp(q.Branch), r.client.api.MergeRequests.ListProjectMergeRequests,
+			options)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range list {
-			if one := convert(m); q.Marker == "" || githost.HasMarker(one.Body, q.Marker) {
-				return one, nil
+			ours := m.SourceProjectID == m.TargetProjectID
+			if ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker)) {
+				return convert(m), nil
 			}
 		}
 	}
 	return nil, nil //nolint:nilnil // nil means none
-}
-
-// list lists the newest merge requests to a branch. Merge requests of forks are not ours, although their branches have
-// our names.
-func (r *mergeRequests) list(
-	ctx context.Context, op, state, branch, target string,
-) ([]*gitlab.BasicMergeRequest, error) {
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
-	options := &gitlab.ListProjectMergeRequestsOptions{
-		State: &state, TargetBranch: &target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
-		ListOptions: gitlab.ListOptions{PerPage: 100},
-	}
-	if branch != "" {
-		options.SourceBranch = &branch
-	}
-	all, _, err := r.client.api.MergeRequests.ListProjectMergeRequests(id, options, gitlab.WithContext(ctx))
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
-	return slices.DeleteFunc(all, func(m *gitlab.BasicMergeRequest) bool { return m.SourceProjectID != id }), nil
 }
 
 // lockedFor limits how long a locked merge request is read again and again. Because of a known bug in GitLab, some stay
@@ -83,15 +69,11 @@ func (r *mergeRequests) Read(ctx context.Context, number int) (*githost.PullRequ
 }
 
 func (r *mergeRequests) read(ctx context.Context, op string, number int) (*gitlab.MergeRequest, error) {
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
 	waited := time.Duration(0)
 	for attempt := 1; ; attempt++ {
-		m, _, err := r.client.api.MergeRequests.GetMergeRequest(id, int64(number), nil, gitlab.WithContext(ctx))
+		m, _, err := onOne(ctx, r.repo, op, r.client.api.MergeRequests.GetMergeRequest, int64(number), nil)
 		if err != nil {
-			return nil, r.server.Error(op, err)
+			return nil, err
 		}
 		wait := httpapi.Backoff(attempt)
 		if waited += wait; m.State != stateLocked || waited > lockedFor {
@@ -103,16 +85,24 @@ func (r *mergeRequests) read(ctx context.Context, op string, number int) (*gitla
 	}
 }
 
+// update changes a merge request.
+func (r *mergeRequests) update(
+	ctx context.Context, op string, number int, change *gitlab.UpdateMergeRequestOptions,
+) (*gitlab.MergeRequest, error) {
+	updated, _, err := onOne(ctx, r.repo, op, r.client.api.MergeRequests.UpdateMergeRequest, int64(number), change)
+	return updated, err
+}
+
 func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	op := r.traits.OpenOp(p)
-	id, err := r.id(ctx)
-	if err != nil {
+	if _, err := r.id(ctx); err != nil { // look for users only if the project is visible
 		return nil, r.server.Error(op, err)
 	}
 	reviewers, unknown := r.userIDs(ctx, p.Reviewers)
-	title, body := hostTitle(p.Title, p.Draft), escape(p.Body)
+	p.Body = escape(p.Body)
+	title := hostTitle(p.Title, p.Draft)
 	create := &gitlab.CreateMergeRequestOptions{
-		Title: &title, Description: &body, SourceBranch: &p.Branch, TargetBranch: &p.Target,
+		Title: &title, Description: &p.Body, SourceBranch: &p.Branch, TargetBranch: &p.Target,
 	}
 	if len(p.Labels) > 0 {
 		create.Labels = (*gitlab.LabelOptions)(&p.Labels)
@@ -120,45 +110,18 @@ func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) 
 	if len(reviewers) > 0 {
 		create.ReviewerIDs = &reviewers
 	}
-	opened, _, err := r.client.api.MergeRequests.CreateMergeRequest(id, create, gitlab.WithContext(ctx))
+	opened, _, err := inProject(ctx, r.repo, op, r.client.api.MergeRequests.CreateMergeRequest, create)
 	if err != nil {
-		err = r.server.Error(op, err)
-		if !errors.Is(err, githost.ErrExists) {
-			return nil, err
-		}
-		found := r.findOpened(ctx, op, p)
-		if found == nil {
-			return nil, err
-		}
-		return r.Edit(ctx, *found, p)
+		return githost.OpenedBefore(ctx, r, p, err)
 	}
 	now := convert(&opened.BasicMergeRequest)
 	return now, errors.Join(unknown, r.checkAsked(*now, p.Reviewers, unknown == nil))
-}
-
-// findOpened returns the merge request that an earlier attempt opened, although its answer was lost. It finds it by its
-// title and body, which equal the proposal's.
-func (r *mergeRequests) findOpened(ctx context.Context, op string, p githost.PullRequestContent) *githost.PullRequest {
-	list, err := r.list(ctx, op, stateOpened, p.Branch, p.Target)
-	if err != nil || len(list) != 1 {
-		return nil
-	}
-	found := convert(list[0])
-	if found.Title != p.Title || found.Draft != p.Draft || found.Body != escape(p.Body) {
-		return nil
-	}
-	return found
 }
 
 // Edit sends all differences in one request.
 func (r *mergeRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	op := r.traits.Op("edit", now.Number)
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
 	update, changed := &gitlab.UpdateMergeRequestOptions{}, false
 	if now.Title != p.Title || now.Draft != p.Draft {
 		update.Title, changed = gitlab.Ptr(hostTitle(p.Title, p.Draft)), true
@@ -185,10 +148,9 @@ func (r *mergeRequests) Edit(
 		}
 	}
 	if changed {
-		edited, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(now.Number), update,
-			gitlab.WithContext(ctx))
+		edited, err := r.update(ctx, r.traits.Op("edit", now.Number), now.Number, update)
 		if err != nil {
-			return &now, errors.Join(r.server.Error(op, err), unknown)
+			return &now, errors.Join(err, unknown)
 		}
 		now = *convert(&edited.BasicMergeRequest)
 	}
@@ -199,18 +161,13 @@ func (r *mergeRequests) Edit(
 func (r *mergeRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	op := r.traits.Op("close", number)
 	now, err := r.read(ctx, op, number)
-	if err != nil || now.State != stateOpened {
-		if err != nil {
-			return nil, err
-		}
-		return convert(&now.BasicMergeRequest), nil
+	if err == nil && now.State == stateOpened {
+		now, err = r.update(ctx, op, number, &gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")})
 	}
-	closed, _, err := r.client.api.MergeRequests.UpdateMergeRequest(now.ProjectID, now.IID,
-		&gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")}, gitlab.WithContext(ctx))
 	if err != nil {
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
-	return convert(&closed.BasicMergeRequest), nil
+	return convert(&now.BasicMergeRequest), nil
 }
 
 // convert converts a merge request from a list or a single read.

@@ -35,11 +35,8 @@ func (r *mergeRequests) MissingReviewers(
 // userIDs returns the numbers of users. It returns the numbers of all users that GitLab knows. The error names the
 // other users.
 func (r *mergeRequests) userIDs(ctx context.Context, names []string) (ids []int64, err error) {
-	errs := []error{r.traits.Check(githost.Settings{Reviewers: names})}
+	var errs []error
 	for _, name := range names {
-		if strings.Contains(name, "/") {
-			continue
-		}
 		id, err := r.client.users.Get(strings.ToLower(name), func() (int64, error) { return r.findUser(ctx, name) })
 		if err == nil {
 			ids = append(ids, id)

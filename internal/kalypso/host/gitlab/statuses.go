@@ -33,11 +33,6 @@ func stateOf(state string) githost.StatusState {
 // SetStatus sets a status. GitLab ignores empty texts when it updates a pending status, so it takes a second request to
 // remove a text.
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := r.traits.StatusOp("set", s.Context, commit)
-	id, err := r.id(ctx)
-	if err != nil {
-		return githost.Status{}, r.server.Error(op, err)
-	}
 	options := &gitlab.SetCommitStatusOptions{State: states[s.State], Name: &s.Context}
 	if s.Description != "" {
 		options.Description = &s.Description
@@ -46,9 +41,9 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 		options.TargetURL = &s.TargetURL
 	}
 	for request := 1; ; request++ {
-		got, err := r.postStatus(ctx, op, id, commit, options)
+		got, err := r.postStatus(ctx, commit, options)
 		switch {
-		case says(err, saysPending), says(err, saysRunning):
+		case githost.Says(err, saysPending), githost.Says(err, saysRunning):
 			return r.pending(ctx, commit, s.Context, err)
 		case err != nil, request == 2, r.traits.SameStatus(s, got):
 			return got, err
@@ -58,15 +53,15 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 
 // postStatus posts a status, and tries again while GitLab is busy with another status of the commit.
 func (r *statuses) postStatus(
-	ctx context.Context, op string, id int64, commit string, options *gitlab.SetCommitStatusOptions,
+	ctx context.Context, commit string, options *gitlab.SetCommitStatusOptions,
 ) (githost.Status, error) {
+	op := r.traits.StatusOp("set", *options.Name, commit)
 	for attempt := 1; ; attempt++ {
-		set, resp, err := r.client.api.Commits.SetCommitStatus(id, commit, options, gitlab.WithContext(ctx))
+		set, resp, err := onOne(ctx, r.repo, op, r.client.api.Commits.SetCommitStatus, commit, options)
 		if err == nil {
 			return convertStatus(set, resp), nil
 		}
-		err = r.server.Error(op, err)
-		if !says(err, saysBusy) || !r.server.NextAttempt(ctx, attempt) {
+		if !githost.Says(err, saysBusy) || !r.server.NextAttempt(ctx, attempt) {
 			return githost.Status{}, err
 		}
 	}
@@ -117,15 +112,11 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.St
 func (r *statuses) list(ctx context.Context, op, commit string, options gitlab.GetCommitStatusesOptions) (
 	all []githost.Status, more bool, err error,
 ) {
-	id, err := r.id(ctx)
-	if err != nil {
-		return nil, false, r.server.Error(op, err)
-	}
 	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
 	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
-	list, resp, err := r.client.api.Commits.GetCommitStatuses(id, commit, &options, gitlab.WithContext(ctx))
+	list, resp, err := onOne(ctx, r.repo, op, r.client.api.Commits.GetCommitStatuses, commit, &options)
 	if err != nil {
-		return nil, false, r.server.Error(op, err)
+		return nil, false, err
 	}
 	for _, s := range list {
 		all = append(all, convertStatus(s, resp))
