@@ -4,6 +4,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"regexp"
 	"time"
 )
 
@@ -211,3 +213,14 @@ const (
 
 // StatusStates lists all states of a status.
 var StatusStates = []StatusState{Pending, Success, Failure, Errored}
+
+var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// CheckCommit returns an error if a text is not the full hash of a commit. A status needs the full hash, because a
+// branch moves, and a short hash may become ambiguous.
+func CheckCommit(hash string) error {
+	if !fullHash.MatchString(hash) {
+		return errors.New("a full commit hash is required: 40 digits and letters from a to f")
+	}
+	return nil
+}

@@ -92,7 +92,7 @@ func (b *Branch) ReadSnapshot(ours *gitbranch.Snapshot) (OwnBranch, error) {
 	return b.read(ours, contents)
 }
 
-// read reads the head of our branch, which has this part of the change.
+// read reads the head of our branch, if the branch exists. contents is the part of the change on it.
 func (b *Branch) read(ours *gitbranch.Snapshot, contents string) (OwnBranch, error) {
 	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil

@@ -36,8 +36,8 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.config.UserAgent != "" {
-		req.Header.Set("User-Agent", c.config.UserAgent)
+	if c.server.UserAgent != "" {
+		req.Header.Set("User-Agent", c.server.UserAgent)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -123,6 +123,12 @@ type settings struct {
 	Merge  bool `json:"allow_merge_commits"`
 	Squash bool `json:"allow_squash_merge"`
 	Rebase bool `json:"allow_rebase"`
+}
+
+// allows reports whether the settings allow a merge method. Gitea would schedule another merge too, but never merge.
+func (s settings) allows(method githost.MergeMethod) bool {
+	allowed := map[githost.MergeMethod]bool{githost.Merge: s.Merge, githost.Squash: s.Squash, githost.Rebase: s.Rebase}
+	return allowed[method]
 }
 
 func (r *repo) settings(ctx context.Context, op string) (settings, error) {

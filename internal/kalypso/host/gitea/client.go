@@ -20,7 +20,6 @@ type Config = httpapi.Access
 
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
-	config Config
 	server *httpapi.API
 	http   *http.Client
 	web    *url.URL // without a slash at the end
@@ -48,7 +47,7 @@ func New(c Config) (*Client, error) {
 		NullIsEmpty: true, // Gitea encodes an empty list as null, as Go does for a nil slice
 	})
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
-	return &Client{config: c, web: web, server: server, http: client}, nil
+	return &Client{web: web, server: server, http: client}, nil
 }
 
 // apiPath is the path of the API below the server's address.
@@ -86,7 +85,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	}
 	return githost.Repo{
 		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
-		GitCredential: httpapi.GitLogin(gitUser, c.config.Token),
+		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
 

@@ -32,9 +32,14 @@ func (r *pullRequests) MergeWhenReady(
 	if now.AutoMerge == method {
 		return &now, nil
 	}
-	scheduled := merge{r, r.traits.Op("enable auto-merge of", now.Number), now, method}
+	op := r.traits.Op("enable auto-merge of", now.Number)
 	if method != "" {
-		if err := scheduled.checkAllowed(ctx); err != nil {
+		s, err := r.settings(ctx, op)
+		if err == nil && !s.allows(method) {
+			err = r.server.Rejected(op, githost.FieldAutoMerge,
+				fmt.Errorf("the settings of the repo do not allow the merge method %q", method))
+		}
+		if err != nil {
 			return nil, githost.About(githost.FieldAutoMerge, err)
 		}
 	}
@@ -49,7 +54,7 @@ func (r *pullRequests) MergeWhenReady(
 	if method == "" {
 		return &now, nil
 	}
-	if err := scheduled.request(ctx); err != nil {
+	if err := r.scheduleMerge(ctx, op, now, method); err != nil {
 		return nil, githost.About(githost.FieldAutoMerge, err)
 	}
 	merging, err := r.Read(ctx, now.Number)
@@ -59,32 +64,10 @@ func (r *pullRequests) MergeWhenReady(
 	return merging, err
 }
 
-// merge is a merge to be scheduled: of a pull request, as it was read.
-type merge struct {
-	pulls  *pullRequests
-	op     string
-	now    githost.PullRequest
-	method githost.MergeMethod
-}
-
-// checkAllowed returns an error if the repo's settings forbid the method. Gitea would schedule such a merge, but never
-// merge.
-func (m merge) checkAllowed(ctx context.Context) error {
-	s, err := m.pulls.settings(ctx, m.op)
-	if err != nil {
-		return err
-	}
-	allowed := map[githost.MergeMethod]bool{githost.Merge: s.Merge, githost.Squash: s.Squash, githost.Rebase: s.Rebase}
-	if !allowed[m.method] {
-		return m.pulls.server.Rejected(m.op, githost.FieldAutoMerge,
-			fmt.Errorf("the settings of the repo do not allow the merge method %q", m.method))
-	}
-	return nil
-}
-
-// request asks Gitea to merge once the checks have passed, at the commit that was read.
-func (m merge) request(ctx context.Context) error {
-	r, op, now := m.pulls, m.op, m.now
+// scheduleMerge asks Gitea to merge once the checks have passed, at the commit that was read.
+func (r *pullRequests) scheduleMerge(
+	ctx context.Context, op string, now githost.PullRequest, method githost.MergeMethod,
+) error {
 	for attempt := 1; ; attempt++ {
 		p, err := r.read(ctx, op, now.Number)
 		if err != nil {
@@ -96,7 +79,7 @@ func (m merge) request(ctx context.Context) error {
 				"it is %s at %s; when it was read, it was open at %s", read.State, read.HeadCommit, now.HeadCommit))
 		}
 		_, err = r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/merge", map[string]any{
-			"do": m.method, "merge_when_checks_succeed": true, "head_commit_id": now.HeadCommit,
+			"do": method, "merge_when_checks_succeed": true, "head_commit_id": now.HeadCommit,
 		}, nil)
 		var e *githost.Error
 		switch {
