@@ -8,9 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// OpenedBefore returns the pull request that an earlier attempt opened, although its answer was lost, if that is why the
-// host refused to open it. Otherwise it returns the refusal. It finds the pull request by its title, body and draft,
-// which equal the proposal's.
+// OpenedBefore returns the pull request that an earlier attempt opened, although its answer was lost, if the host
+// refuses to open it for this reason. Otherwise it returns the refusal. It finds the pull request by its title, body
+// and draft, which equal the proposal's.
 func OpenedBefore(
 	ctx context.Context, pulls PullRequests, p PullRequestContent, refusal error,
 ) (*PullRequest, error) {

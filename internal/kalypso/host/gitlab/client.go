@@ -159,16 +159,17 @@ func inProject[V, A any](
 	return answer, resp, r.server.Error(op, err)
 }
 
-// onOne calls a method of the library about one object of the project: the number of an issue or a merge request, or the
-// hash of a commit.
+// onOne calls a method of the library about one object of the project: an issue or a merge request with this number, or
+// the commit with this hash.
 func onOne[K, V, A any](
 	ctx context.Context, r *repo, op string,
 	method func(project any, object K, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error),
 	object K, argument V, with ...gitlab.RequestOptionFunc,
 ) (A, *gitlab.Response, error) {
-	return inProject(ctx, r, op, func(project any, object K, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error) {
+	about := func(project any, object K, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error) {
 		return method(project, object, argument, with...)
-	}, object, with...)
+	}
+	return inProject(ctx, r, op, about, object, with...)
 }
 
 // gitUser is the user name that GitLab accepts with each kind of access token.

@@ -135,7 +135,8 @@ func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*g
 	op := r.traits.Op("disable auto-merge of", now.Number)
 	_, _, err := inProject(ctx, r.repo, op, r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds, int64(now.Number))
 	err = mergeError(err)
-	if code := githost.StatusOf(err); err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
+	code := githost.StatusOf(err)
+	if err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
 		return nil, err
 	}
 	state, failed := r.read(ctx, op, now.Number)
