@@ -15,16 +15,16 @@ var ErrNotOnBranch = errors.New("not on the first-parent history of the branch")
 // Decide chooses the commit to render. If the result has Unread commits, read their status histories and decide again.
 // The only error is [ErrNotOnBranch], for a pin.
 func Decide(w World) (*Choice, error) {
-	found := newStatuses(&w.Ledger)
-	hints := hints{world: &w, statuses: found}
 	result := &Choice{
 		Promotion: Promotion{Commit: w.Current.Commit, Closed: w.Window.Closed, OpenUntil: w.Window.OpenUntil},
-		Current:   w.Current.Commit, Warnings: hints.warnings(), OpensAt: w.Window.OpensAt,
+		Current:   w.Current.Commit, OpensAt: w.Window.OpensAt,
 	}
 	if w.Current.Proposal != nil {
 		result.Proposed = w.Current.Proposal.Commit
 	}
-	c := &choice{world: &w, gates: newGates(&w, found), rollback: rollback{&w}, result: result}
+	gates := &gates{&w, newStatuses(&w.Ledger), map[string][]*event{}}
+	c := &choice{world: &w, gates: gates, rollback: rollback{&w}, result: result}
+	result.Warnings = c.warnings()
 	switch {
 	case w.Pinned != "" && !w.History.Has(w.Pinned):
 		return nil, fmt.Errorf("the commit %s of pinned_commit is %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
@@ -58,7 +58,7 @@ func Decide(w World) (*Choice, error) {
 			}
 		}
 		result.Explanation = c.reason()
-		result.Summary = c.summary(hints.notes())
+		result.Summary = c.summary()
 	}
 	return result, nil
 }

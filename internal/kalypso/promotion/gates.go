@@ -47,13 +47,9 @@ const (
 
 // gates judges whether the rules allow to promote a commit, by the statuses of commits.
 type gates struct {
-	world     *World
-	statuses  *statuses
-	timelines timelines
-}
-
-func newGates(w *World, found *statuses) *gates {
-	return &gates{world: w, statuses: found, timelines: timelines{found, map[string][]*event{}}}
+	world    *World
+	statuses *statuses
+	events   map[string][]*event // caches [gates.eventsOf] by context
 }
 
 // judge returns the proof that a commit may be chosen, or the closed gates.

@@ -8,15 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// hints tell people which arguments or inputs to check.
-type hints struct {
-	world    *World
-	statuses *statuses
-}
-
 // warnings returns the problems that people should check at once.
-func (h hints) warnings() (all []Warning) {
-	w, count := h.world, len(h.world.candidates())
+func (c *choice) warnings() (all []Warning) {
+	w, count := c.world, len(c.world.candidates())
 	add := func(summary, format string, args ...any) {
 		all = append(all, Warning{summary, fmt.Sprintf(format, args...)})
 	}
@@ -42,7 +36,7 @@ func (h hints) warnings() (all []Warning) {
 			"%s Without statuses, no gate that reads one opens, so nothing is promoted. The environment keeps its commit, "+
 				"and its own changes are still delivered.", w.Ledger.FailureReason)
 	}
-	if other := h.otherReporter(); other != nil {
+	if other := c.otherReporter(); other != nil {
 		all = append(all, *other)
 	}
 	return all
@@ -53,11 +47,11 @@ var kalypsoDescriptions = []string{"Promoted", "Deploying", descriptionDeployed}
 
 // otherReporter warns of a status that another writer set in the environment's own context: Kalypso's workflows may
 // still run.
-func (h hints) otherReporter() *Warning {
-	own := ContextOf(h.world.Environment)
-	viewer := h.statuses.ledger.Viewer
-	for _, commit := range h.world.commits() {
-		s, ok := h.statuses.latest(commit, own)
+func (c *choice) otherReporter() *Warning {
+	own := ContextOf(c.world.Environment)
+	viewer := c.world.Ledger.Viewer
+	for _, commit := range c.world.StatusCommits() {
+		s, ok := c.gates.statuses.latest(commit, own)
 		if !ok || viewer == "" && s.Creator == "" {
 			continue
 		}
@@ -67,16 +61,15 @@ func (h hints) otherReporter() *Warning {
 		}
 		return &Warning{"Unexpected reporter of the environment's status", fmt.Sprintf(
 			"On commit %s, %s. That is the context of environment %q itself. Kalypso's own workflows may still run: stop them "+
-				"for this environment, or two writers promote it.", short(commit), describeStatus(s), h.world.Environment)}
+				"for this environment, or two writers promote it.", short(commit), describeStatus(s), c.world.Environment)}
 	}
 	return nil
 }
 
 // notes lists the overrides that no longer have an effect, or have an unexpected one.
-func (h hints) notes() (all []string) {
-	w, count := h.world, len(h.world.candidates())
-	back := rollback{w}
-	if r := w.Rollback; r != nil && r.Observed != nil && r.Observed.Head != "" && back.observation() == nil {
+func (c *choice) notes() (all []string) {
+	w, count := c.world, len(c.world.candidates())
+	if r := w.Rollback; r != nil && r.Observed != nil && r.Observed.Head != "" && c.rollback.observation() == nil {
 		all = append(all, fmt.Sprintf("rollback.observed describes commit %s, but the branch is at %s, so it is ignored.",
 			short(r.Observed.Head), short(w.Current.Head)))
 	}

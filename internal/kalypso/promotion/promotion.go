@@ -7,7 +7,6 @@
 package promotion
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -187,13 +186,6 @@ type Skipped struct{ Commit, Reason string }
 // Warning is a fact that people should check. It does not stop a promotion by itself.
 type Warning struct{ Summary, Detail string }
 
-// StatusesOf returns the commits whose latest statuses a decision depends on: the candidates, the current commit and
-// some before it.
-func StatusesOf(rules Rules, history History, current Current) []string {
-	w := World{Rules: rules, History: history, Current: current}
-	return w.commits()
-}
-
 // UsesStatuses reports whether the rules need the statuses of a host.
 func (r Rules) UsesStatuses() bool {
 	return len(r.Statuses) > 0 || r.Dwell > 0 || slices.ContainsFunc(r.Gates,
@@ -230,9 +222,4 @@ func (r Rules) Mentioned() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// Sort sorts the gates, so that the same rules give the same texts.
-func (r *Rules) Sort() {
-	slices.SortFunc(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -170,7 +170,7 @@ func (c *chain) world(e *environment, read []string) promotion.World {
 	}
 	w.Ledger.Histories = map[string]promotion.StatusHistory{}
 	w.Ledger.ByCommit, w.Ledger.SeenAt = map[string][]githost.Status{}, at(c.now+c.skew)
-	for _, commit := range promotion.StatusesOf(e.rules, w.History, e.current) {
+	for _, commit := range w.StatusCommits() {
 		var latest []githost.Status
 		for _, s := range c.log[commit] {
 			if !slices.ContainsFunc(latest, func(o githost.Status) bool { return o.Context == s.Context }) {

@@ -26,21 +26,15 @@ type event struct {
 	commit string
 }
 
-// timelines finds out when environments ran commits, as far as the read statuses show.
-type timelines struct {
-	statuses *statuses
-	events   map[string][]*event // caches [timelines.eventsOf] by context
-}
-
 // runs returns the periods in which an environment ran a commit, oldest first, as far as the read statuses show. A run
 // ends with a status on another commit, with a status that is not good, or with a good status that comes later than the
 // gate allows, which begins the next run. A failure of the commit discards all earlier runs. Hosts remove old statuses:
 // a run then begins with the oldest remaining status, so it is shorter, never longer. Hosts report whole seconds: a
 // status on another commit in the same second comes after the last status of a continuing run, and before the first
 // status of a new run.
-func (t timelines) runs(g Gate, commit string) []run {
-	events := t.eventsOf(g.Context)
-	r := runner{longestGap: g.RenewedWithin}
+func (g *gates) runs(gate Gate, commit string) []run {
+	events := g.eventsOf(gate.Context)
+	r := runner{longestGap: gate.RenewedWithin}
 	for len(events) > 0 {
 		n := 1
 		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
@@ -50,7 +44,7 @@ func (t timelines) runs(g Gate, commit string) []run {
 		for _, first := range []bool{true, false} {
 			for _, e := range events[:n] {
 				if own := e.commit == commit; (own == ownFirst) == first {
-					r.take(e, own, own && mayBeBy(e.Status, g.By) && !t.statuses.isFuture(e.Status))
+					r.take(e, own, own && mayBeBy(e.Status, gate.By) && !g.statuses.isFuture(e.Status))
 				}
 			}
 		}
@@ -60,15 +54,15 @@ func (t timelines) runs(g Gate, commit string) []run {
 }
 
 // eventsOf returns the read statuses of all commits in a context, oldest first.
-func (t timelines) eventsOf(context string) []*event {
+func (g *gates) eventsOf(context string) []*event {
 	context = strings.ToLower(context)
-	if events, known := t.events[context]; known {
+	if events, known := g.events[context]; known {
 		return events
 	}
 	var events []*event
-	for _, commit := range t.statuses.commitsWith(context) {
-		statuses := t.statuses.of(commit, context)
-		if h, read := t.statuses.ledger.Histories[commit]; read {
+	for _, commit := range g.statuses.commitsWith(context) {
+		statuses := g.statuses.of(commit, context)
+		if h, read := g.statuses.ledger.Histories[commit]; read {
 			// A host that removes old statuses may still show the latest one, and no longer list it.
 			removed := slices.DeleteFunc(slices.Clone(statuses), func(s githost.Status) bool {
 				return s.CheckRun || len(h.Statuses) > 0 && !s.SetAt.Before(h.Statuses[len(h.Statuses)-1].SetAt)
@@ -82,7 +76,7 @@ func (t timelines) eventsOf(context string) []*event {
 		}
 	}
 	slices.SortStableFunc(events, func(a, b *event) int { return a.SetAt.Compare(b.SetAt) })
-	t.events[context] = events
+	g.events[context] = events
 	return events
 }
 
@@ -124,22 +118,17 @@ func (r *runner) end(e *event, other, why string) {
 	}
 }
 
-// others returns the other commits that have, or may have, statuses in the context, sorted.
-func (t timelines) others(g Gate, commit string) []string {
-	return slices.DeleteFunc(t.statuses.commitsWith(g.Context), func(other string) bool { return other == commit })
-}
-
 // hidden returns the commits that may have an unread status within the soak of a run, sorted by their latest status:
 // the first of them ends the run.
-func (t timelines) hidden(g Gate, commit string, r run) []string {
+func (g *gates) hidden(gate Gate, commit string, r run) []string {
 	var all []string
 	at := map[string]time.Time{}
-	for _, other := range t.others(g, commit) {
-		s, ok := t.statuses.latest(other, g.Context)
-		if t.statuses.ledger.Unread[other] == "" && (!ok || s.SetAt.Before(r.Start)) {
+	for _, other := range g.statuses.commitsWith(gate.Context) {
+		s, ok := g.statuses.latest(other, gate.Context)
+		if other == commit || g.statuses.ledger.Unread[other] == "" && (!ok || s.SetAt.Before(r.Start)) {
 			continue
 		}
-		h, read := t.statuses.ledger.Histories[other]
+		h, read := g.statuses.ledger.Histories[other]
 		if !read || h.Partial && (len(h.Statuses) == 0 || h.Statuses[len(h.Statuses)-1].SetAt.After(r.Start)) {
 			at[other] = s.SetAt
 			all = append(all, other)

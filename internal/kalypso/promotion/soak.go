@@ -17,13 +17,13 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 	if !read {
 		return "", nil, []string{commit}
 	}
-	all := g.timelines.runs(gate, commit)
+	all := g.runs(gate, commit)
 	unclear := false
 	for _, r := range slices.Backward(all) {
 		if !r.Covers(gate.Soak) {
 			continue
 		}
-		hidden := g.timelines.hidden(gate, commit, r)
+		hidden := g.hidden(gate, commit, r)
 		if len(hidden) == 0 {
 			return fmt.Sprintf("%s, soaked for %s since %s", factsOf(s), clock.Format(gate.Soak), clock.Stamp(r.Start)), nil, nil
 		}
@@ -84,7 +84,7 @@ func (g *gates) dwells() (reason string, unread []string) {
 		return "", []string{commit}
 	}
 	start := s.SetAt
-	runs := g.timelines.runs(own, commit)
+	runs := g.runs(own, commit)
 	for i, r := range slices.Backward(runs) {
 		if r.other != "" { // the environment ran another commit
 			if i == len(runs)-1 { // by a late status of it

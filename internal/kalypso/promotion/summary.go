@@ -14,7 +14,7 @@ const shown = 5
 
 // summary describes the choice: the commit, the gates and who opened them, the overrides, the waiting commits, and
 // notes.
-func (c *choice) summary(notes []string) string {
+func (c *choice) summary() string {
 	lines := []string{c.headline()}
 	if c.result.Decision == Promote || c.result.Decision == Rollback {
 		for _, line := range c.chosen.lines() {
@@ -44,7 +44,7 @@ func (c *choice) summary(notes []string) string {
 		lines = append(lines, fmt.Sprintf("%s skipped. The newest is %s: %s", problem.Count(c.skippedCount, "commit"),
 			short(c.result.Skipped[0].Commit), c.result.Skipped[0].Reason))
 	}
-	for _, note := range notes {
+	for _, note := range c.notes() {
 		lines = append(lines, "Note: "+note)
 	}
 	return strings.Join(lines, "\n")

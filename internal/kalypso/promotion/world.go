@@ -8,8 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// commits returns the commits whose statuses a decision needs.
-func (w *World) commits() []string {
+// StatusCommits returns the commits whose latest statuses a decision depends on: the candidates, the current commit and
+// some before it.
+func (w *World) StatusCommits() []string {
 	all := slices.Clone(w.History.Commits[:min(len(w.History.Commits), len(w.candidates())+1+LookBehind)])
 	if current := w.Current.Commit; current != "" && !slices.Contains(all, current) {
 		all = append(all, current)
@@ -147,12 +148,6 @@ func (w *World) mayRollBack(lost, to string) bool {
 	return lost != "" && !w.History.Has(lost) && at != 0 && (at < 0 || at >= w.History.index(w.History.ForkPoints[lost]))
 }
 
-// rollbackLost reports whether the branch lost the commit that was rolled back, so that it is unclear what was rolled
-// back with it.
-func (w *World) rollbackLost() bool {
-	return w.mayRollBack(w.Current.RolledBack, w.Current.Commit)
-}
-
 // isRollbackTarget reports whether the current commit replaced a newer one that is rejected or failed. The record alone
 // does not prove a failure: the current commit must also have been delivered before.
 func (w *World) isRollbackTarget() bool {
@@ -173,7 +168,7 @@ func (w *World) blocked() *Waiting {
 	switch {
 	case w.Current.Rollout:
 		return &Waiting{Gate: gateRollout, Reason: fmt.Sprintf("a rollout of environment %q is under way", w.Environment)}
-	case w.rollbackLost():
+	case w.mayRollBack(w.Current.RolledBack, w.Current.Commit):
 		return &Waiting{Gate: gateRollback,
 			Reason: fmt.Sprintf("%s was rolled back and is not on branch %q any more, so it is unclear which commits were "+
 				"rolled back with it: approve the newest good commit", short(w.Current.RolledBack), w.History.Branch)}

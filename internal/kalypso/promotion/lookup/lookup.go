@@ -92,7 +92,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	ledger.Histories = map[string]promotion.StatusHistory{}
 	asked, cancel := context.WithTimeout(ctx, hostTime)
 	defer cancel()
-	if commits := promotion.StatusesOf(world.Rules, world.History, world.Current); repo != nil && len(commits) > 0 {
+	if commits := world.StatusCommits(); repo != nil && len(commits) > 0 {
 		found, err := repo.LatestStatuses(asked, commits, world.Names())
 		switch {
 		case ctx.Err() != nil:
