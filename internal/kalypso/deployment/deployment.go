@@ -225,6 +225,15 @@ type Problem struct {
 	Failing  bool // as in [Counts]
 }
 
+// Observation is the state of the clusters at a time, as an argument observed passes it.
+type Observation struct {
+	Head     string // the commit of the GitOps branch that was observed; "": unknown
+	At       time.Time
+	Verdict  Verdict                // of all folders
+	Folders  map[string]FolderState // by cluster type
+	Problems []Problem
+}
+
 // Followed describes a folder that a cluster follows.
 type Followed struct {
 	Folder   string

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
@@ -24,8 +25,8 @@ type fleet struct {
 	bad      []string // the commits that were rolled back, and that people did not promote again
 	// awaits is true after an automatic rollback, until a run observes a success.
 	awaits    bool
-	observed  *promotion.Observation // the observation of this run
-	rollbacks int                    // the number of automatic rollbacks
+	observed  *deployment.Observation // the observation of this run
+	rollbacks int                     // the number of automatic rollbacks
 }
 
 // render sets the trees of a new commit's folders. Some differ from the parent's, and some of these are broken.
@@ -49,30 +50,33 @@ func (c *chain) observe(e *environment) {
 	if e.rules.Rollback == nil {
 		return
 	}
-	o := &promotion.Observation{Head: fmt.Sprint(e.head), Success: true}
-	o.At, o.Folders = at(c.now), map[string]promotion.ObservedFolder{}
+	o := &deployment.Observation{Head: fmt.Sprint(e.head), At: at(c.now), Verdict: deployment.Success,
+		Folders: map[string]deployment.FolderState{}}
 	for name, tree := range e.trees {
 		if e.outages[name] || c.broken[tree] {
 			if _, fails := e.failsFrom[name+tree]; !fails {
 				e.failsFrom[name+tree] = c.now
 			}
 			since := at(e.failsFrom[name+tree])
-			o.Folders[name], o.Success = promotion.ObservedFolder{Tree: tree, Failed: true, Since: since}, false
+			o.Folders[name] = deployment.FolderState{Tree: tree, Verdict: deployment.Failure, Since: since}
+			o.Verdict = deployment.Failure
 			continue
 		}
 		delete(e.failsFrom, name+tree)
-		o.Folders[name] = promotion.ObservedFolder{Tree: tree, Since: at(0)}
+		o.Folders[name] = deployment.FolderState{Tree: tree, Verdict: deployment.Success, Since: at(0)}
 	}
-	o.Success = o.Success && !e.current.Rollout
+	if o.Verdict == deployment.Success && e.current.Rollout {
+		o.Verdict = deployment.Pending
+	}
 	switch c.rand.IntN(8) {
 	case 0:
 		o = nil
 	case 1:
 		o.Head = "older"
 	case 2: // a source did not answer
-		o.Success, o.Folders = false, map[string]promotion.ObservedFolder{}
+		o.Verdict, o.Folders = deployment.Pending, map[string]deployment.FolderState{}
 	default:
-		e.awaits = e.awaits && !o.Success
+		e.awaits = e.awaits && o.Verdict != deployment.Success
 	}
 	e.observed, e.rules.Rollback.Observed = o, o
 }
@@ -86,7 +90,7 @@ func (c *chain) rollsBack(e *environment, to map[string]string) bool {
 		return false
 	}
 	for name, f := range o.Folders {
-		if f.Failed && o.At.Sub(f.Since) >= r.FailureDuration && to[name] != f.Tree {
+		if f.Verdict == deployment.Failure && o.At.Sub(f.Since) >= r.FailureDuration && to[name] != f.Tree {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
@@ -16,25 +17,8 @@ const ByRollback = "rollback"
 
 // AutomaticRollback rolls an environment back to an earlier delivery if its commit breaks a folder.
 type AutomaticRollback struct {
-	Observed        *Observation  // nil: nothing was observed
-	FailureDuration time.Duration // how long a folder must have failed
-}
-
-// Observation contains the state of the environment's clusters at a time.
-type Observation struct {
-	Head    string // the commit of the GitOps branch that was observed
-	At      time.Time
-	Success bool // the verdict of all folders
-	Folders map[string]ObservedFolder
-}
-
-// ObservedFolder is the state of a cluster type's folder.
-type ObservedFolder struct {
-	Tree   string
-	Failed bool
-	Since  time.Time // the time from which it counts as failed; zero: unknown
-	// Clusters are lines with the failures that clusters report.
-	Clusters []string
+	Observed        *deployment.Observation // nil: nothing was observed
+	FailureDuration time.Duration           // how long a folder must have failed
 }
 
 // Delivery is a promoted commit that the GitOps branch contained.
@@ -52,7 +36,7 @@ type Delivery struct {
 type rollback struct{ world *World }
 
 // observation returns the observation of the environment, or nil if it was made at another commit of the GitOps branch.
-func (r rollback) observation() *Observation {
+func (r rollback) observation() *deployment.Observation {
 	w := r.world
 	if w.Rollback == nil || w.Rollback.Observed == nil || w.Current.Head == "" ||
 		w.Rollback.Observed.Head != w.Current.Head {
@@ -64,7 +48,7 @@ func (r rollback) observation() *Observation {
 // succeeds reports whether the observation shows that the environment runs its branch's content.
 func (r rollback) succeeds() bool {
 	o := r.observation()
-	return o != nil && o.Success
+	return o != nil && o.Verdict == deployment.Success
 }
 
 // failedFolders returns the folders that have failed for long enough, sorted.
@@ -76,7 +60,7 @@ func (r rollback) failedFolders() (names []string) {
 	after := r.world.Rollback.FailureDuration
 	for _, name := range slices.Sorted(maps.Keys(o.Folders)) {
 		f := o.Folders[name]
-		if f.Failed &&
+		if f.Verdict == deployment.Failure &&
 			(after == 0 || !f.Since.IsZero() && o.At.Sub(f.Since) >= after) {
 			names = append(names, name)
 		}
@@ -193,8 +177,11 @@ func (c *choice) describeFailure(failed []string) (facts []string) {
 			fact = fmt.Sprintf("folder %q has been failing since %s", printable.Line(name), clock.Stamp(since))
 		}
 		facts = append(facts, fact)
-		for _, line := range o.Folders[name].Clusters[:min(len(o.Folders[name].Clusters), shown-len(c.clusters))] {
-			c.clusters = append(c.clusters, printable.Line(fmt.Sprintf("folder %q, %s", name, line)))
+		for _, p := range o.Problems {
+			if p.Folder == name && p.State == deployment.StateFailed && len(c.clusters) < shown {
+				line := fmt.Sprintf("folder %q, cluster %q: %s", name, p.Cluster, p.Message)
+				c.clusters = append(c.clusters, printable.Line(line))
+			}
 		}
 	}
 	return facts

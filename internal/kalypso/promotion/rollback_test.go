@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
@@ -17,12 +18,13 @@ func brokenProd(change func(*promotion.World)) promotion.World {
 		for i := range w.Current.Delivered {
 			w.Current.Delivered[i].Folders = map[string]string{"canary": w.Current.Delivered[i].Commit, "large": "same"}
 		}
-		w.Rollback = &promotion.AutomaticRollback{Observed: &promotion.Observation{
-			Head: "head", At: at(600), Folders: map[string]promotion.ObservedFolder{
-				"canary": {Tree: hash(3), Failed: true, Since: at(540), Clusters: []string{
-					"cluster \"edge-1\": `close #1` @team",
-				}},
-				"large": {Tree: "same", Since: at(0)},
+		w.Rollback = &promotion.AutomaticRollback{Observed: &deployment.Observation{
+			Head: "head", At: at(600), Folders: map[string]deployment.FolderState{
+				"canary": {Tree: hash(3), Verdict: deployment.Failure, Since: at(540)},
+				"large":  {Tree: "same", Since: at(0)},
+			},
+			Problems: []deployment.Problem{
+				{Cluster: "edge-1", Folder: "canary", State: deployment.StateFailed, Message: "`close #1` @team"},
 			},
 		}}
 		if change != nil {
@@ -32,9 +34,9 @@ func brokenProd(change func(*promotion.World)) promotion.World {
 }
 
 // observed changes the observation of a folder.
-func observed(folder, tree string, failed bool) func(*promotion.World) {
+func observed(folder, tree string, verdict deployment.Verdict) func(*promotion.World) {
 	return func(w *promotion.World) {
-		w.Rollback.Observed.Folders[folder] = promotion.ObservedFolder{Tree: tree, Failed: failed, Since: at(540)}
+		w.Rollback.Observed.Folders[folder] = deployment.FolderState{Tree: tree, Verdict: verdict, Since: at(540)}
 	}
 }
 
@@ -46,7 +48,7 @@ func rolledBackTo1(w *promotion.World) {
 	w.Current.Delivered[0].Folders["canary"] = hash(3)
 	w.Current.Delivered = append([]promotion.Delivery{{Commit: hash(1), RolledBack: hash(3),
 		Folders: map[string]string{"canary": hash(1), "large": "same"}}}, w.Current.Delivered...)
-	observed("canary", hash(1), true)(w)
+	observed("canary", hash(1), deployment.Failure)(w)
 }
 
 // TestAutomaticRollback has rows for each rule in the guide. The reason must not contain texts of clusters, since it
@@ -76,7 +78,7 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 		"the branch does not exist": {func(w *promotion.World) {
 			w.Current.Head, w.Rollback.Observed.Head = "", ""
 		}, "hold", 3, "", ""},
-		"a source did not answer": {observed("canary", hash(3), false), "hold", 3, "", ""},
+		"a source did not answer": {observed("canary", hash(3), deployment.Pending), "hold", 3, "", ""},
 		"a failure that is long enough": {func(w *promotion.World) { w.Rollback.FailureDuration = time.Hour },
 			"rollback", 2, "", ""},
 		"a failure that is too short": {func(w *promotion.World) {
@@ -84,10 +86,10 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 		}, "hold", 3, "", ""},
 		"a failure whose beginning is unknown": {both(func(w *promotion.World) {
 			w.Rollback.FailureDuration = time.Second
-			w.Rollback.Observed.Folders["canary"] = promotion.ObservedFolder{Tree: hash(3), Failed: true}
+			w.Rollback.Observed.Folders["canary"] = deployment.FolderState{Tree: hash(3), Verdict: deployment.Failure}
 		}), "hold", 3, "", ""},
 		"a folder fails that the commit did not change": {both(
-			observed("canary", hash(3), false), observed("large", "same", true),
+			observed("canary", hash(3), deployment.Success), observed("large", "same", deployment.Failure),
 		), "hold", 3, "", ""},
 		"a folder fails that the earlier delivery did not have": {func(w *promotion.World) {
 			delete(w.Current.Delivered[1].Folders, "canary")
@@ -152,8 +154,8 @@ folder "canary" has been failing since 2026-03-01T21:00:00Z`
 		"an open pull request of the rollback, a success was observed": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(2),
 				Reason: promotion.Reason{By: promotion.ByRollback, RolledBack: hash(3), Explanation: back}}}
-			observed("canary", hash(3), false)(w)
-			w.Rollback.Observed.Success = true
+			observed("canary", hash(3), deployment.Success)(w)
+			w.Rollback.Observed.Verdict = deployment.Success
 		}, "hold", 3, "", ""},
 		"an open pull request that claims a rollback to a commit that was never delivered": {func(w *promotion.World) {
 			w.Current.Proposal = &promotion.PendingPromotion{Number: 7, Promotion: promotion.Promotion{Commit: hash(4),
@@ -218,11 +220,11 @@ func TestAfterAutomaticRollback(t *testing.T) {
 		unsettled, settled bool
 	}{
 		"no observation":         {func() { w.Rollback.Observed = nil }, true, false},
-		"a failure was observed": {func() { w.Rollback.Observed = seen; seen.Success = false }, true, false},
-		"a success was observed": {func() { w.Rollback.Observed = seen; seen.Success = true }, false, true},
+		"a failure was observed": {func() { w.Rollback.Observed = seen; seen.Verdict = deployment.Failure }, true, false},
+		"a success was observed": {func() { w.Rollback.Observed = seen; seen.Verdict = deployment.Success }, false, true},
 		"a success of an older head": {func() {
 			w.Rollback.Observed = seen
-			seen.Success, seen.Head = true, ""
+			seen.Verdict, seen.Head = deployment.Success, ""
 		}, true, false},
 	} {
 		seen.Folders, seen.Head = nil, "head"

@@ -109,10 +109,9 @@ func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
 	if a.Delivers() && a.Located() {
 		at = a.Destination
 	}
-	seen, known := schemas.ReadObservation(d, at)
-	if r.ObservedUnknown = !known; seen != nil {
-		r.Observed = &seen.Observation
-	}
+	var known bool
+	r.Observed, known = schemas.ReadObservation(d, at)
+	r.ObservedUnknown = !known
 }
 
 // setRollout sets the computed attributes of a rollout. Without a rollout they are null.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -39,16 +38,9 @@ func ObservedAttribute(description string) schema.SingleNestedAttribute {
 	})
 }
 
-// Observed is the argument observed: a kalypso_deployment_state.
-type Observed struct {
-	rollout.Observation
-	Head    string
-	Verdict deployment.Verdict
-}
-
 // ReadObservation reads the argument observed, or returns nil if there is none. It reports an observation of another
 // location than at, unless at is zero. known is false if a part of the argument is not known yet.
-func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *Observed, known bool) {
+func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *deployment.Observation, known bool) {
 	given, ok := d.Object("observed")
 	v, _ := d.Argument("observed")
 	switch {
@@ -66,11 +58,9 @@ func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *Observed, 
 			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass a kalypso_deployment_state with the "+
 				"gitops_repo of the rendering.", of, at), problem.Attr("gitops_repo"))
 	}
-	seen = &Observed{
-		Observation: rollout.Observation{
-			At: ReadTime(given, "observed_at"), Folders: map[string]deployment.FolderState{},
-		},
-		Head: given.String("head"), Verdict: deployment.Verdict(given.String("verdict")),
+	seen = &deployment.Observation{
+		Head: given.String("head"), At: ReadTime(given, "observed_at"),
+		Verdict: deployment.Verdict(given.String("verdict")), Folders: map[string]deployment.FolderState{},
 	}
 	if text := given.String("observed_at"); text == "" {
 		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",

@@ -169,30 +169,9 @@ func readRollback(d tfvalue.Decoder, at record.Destination) *promotion.Automatic
 			problem.Attr("observed"), problem.Attr("verdict"))
 	}
 	return &promotion.AutomaticRollback{
-		Observed:        promotionObservation(seen),
+		Observed:        seen,
 		FailureDuration: ReadDuration(given, "after", 0),
 	}
-}
-
-// promotionObservation returns the part of an observation that a promotion depends on.
-func promotionObservation(seen *Observed) *promotion.Observation {
-	if seen == nil {
-		return nil
-	}
-	o := &promotion.Observation{
-		Head: seen.Head, At: seen.At, Success: seen.Verdict == deployment.Success,
-		Folders: map[string]promotion.ObservedFolder{},
-	}
-	for name, f := range seen.Folders {
-		folder := promotion.ObservedFolder{Tree: f.Tree, Failed: f.Verdict == deployment.Failure, Since: f.Since}
-		for _, p := range seen.Problems {
-			if p.Folder == name && p.State == deployment.StateFailed {
-				folder.Clusters = append(folder.Clusters, fmt.Sprintf("cluster %q: %s", p.Cluster, p.Message))
-			}
-		}
-		o.Folders[name] = folder
-	}
-	return o
 }
 
 // readStatuses reads a list of names, or a map of names and who may set them.

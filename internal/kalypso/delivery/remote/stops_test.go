@@ -49,7 +49,7 @@ func (r *reviewed) inWaves() {
 // observe lets the clusters of both cluster types report a verdict on the tree of the branch dev.
 func (r *reviewed) observe(verdict deployment.Verdict) {
 	r.Helper()
-	o := &rollout.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}
+	o := &deployment.Observation{At: time.Now().Add(time.Hour), Folders: map[string]deployment.FolderState{}}
 	for _, name := range []string{"large", "small"} {
 		o.Folders[name] = deployment.FolderState{
 			Tree:    strings.TrimSpace(gitserver.Git(r, r.on.Path, "rev-parse", "dev:"+name)),

@@ -26,7 +26,7 @@ func world() (*rollout.Rollout, *rollout.Situation) {
 			{Name: "canary", Selector: fleet.Selector{MatchLabels: map[string]string{"ring": "0"}}, Soak: time.Hour},
 			{Name: "rest", MaxConcurrency: &limit.Limit{Number: 1}},
 		},
-		Observed: &rollout.Observation{At: noon, Folders: map[string]deployment.FolderState{}},
+		Observed: &deployment.Observation{At: noon, Folders: map[string]deployment.FolderState{}},
 	}
 	s := &rollout.Situation{
 		Target: map[string]rollout.RenderedFolder{}, TargetTreeHash: "target", Delivered: map[string]string{},

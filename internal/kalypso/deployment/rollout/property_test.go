@@ -26,7 +26,7 @@ type simulation struct {
 	clock    time.Time
 	target   map[string]rollout.RenderedFolder
 	clusters map[string]deployment.FolderState
-	observed []*rollout.Observation // all observations, since a late one may be passed again
+	observed []*deployment.Observation // all observations, since a late one may be passed again
 	version  int
 	rollback bool // the target is an earlier delivery
 	held     bool // the environment is frozen, so no apply writes
@@ -133,7 +133,7 @@ func (s *simulation) report(healthy bool) {
 			}
 		}
 	}
-	s.observed = append(s.observed, &rollout.Observation{At: s.clock, Folders: maps.Clone(s.clusters)})
+	s.observed = append(s.observed, &deployment.Observation{At: s.clock, Folders: maps.Clone(s.clusters)})
 }
 
 // observe passes the last observation to the rollout, or an older one, or none.

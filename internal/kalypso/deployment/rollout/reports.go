@@ -22,7 +22,7 @@ const (
 
 // reports judges the folders of a situation by the observation.
 type reports struct {
-	observed *Observation // nil: nothing was observed
+	observed *deployment.Observation // nil: nothing was observed
 	of       *Situation
 }
 

@@ -18,7 +18,7 @@ import (
 // Rollout configures how a tree reaches the cluster types: stage by stage, in waves.
 type Rollout struct {
 	Stages   []Stage
-	Observed *Observation // nil: nothing was observed
+	Observed *deployment.Observation // nil: nothing was observed
 	// Skip is the hash of a tree that all cluster types get at once; "": none.
 	Skip string
 	// Pause is the reason why no further wave follows; "": it may. Folders that return to an earlier tree are still
@@ -68,13 +68,6 @@ type Stage struct {
 	MaxConcurrency *limit.Limit
 	// Soak is how long the clusters of the stage must run the change before the next stage begins.
 	Soak time.Duration
-}
-
-// Observation contains the observed versions on clusters.
-type Observation struct {
-	At       time.Time
-	Folders  map[string]deployment.FolderState // by cluster type
-	Problems []deployment.Problem
 }
 
 // Progress is the progress of a rollout. The record on the branch contains it.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 )
@@ -17,8 +18,8 @@ func TestUseWindows(t *testing.T) {
 		t.Fatal(problems)
 	}
 	day := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
-	at := func(hours int) *rollout.Observation {
-		return &rollout.Observation{At: day.Add(time.Duration(hours) * time.Hour)}
+	at := func(hours int) *deployment.Observation {
+		return &deployment.Observation{At: day.Add(time.Duration(hours) * time.Hour)}
 	}
 	for name, test := range map[string]struct {
 		rollout rollout.Rollout
