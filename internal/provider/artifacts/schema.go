@@ -48,22 +48,20 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 			"pull and to push, and to delete with `on_destroy = \"remove\"`: see `oci_credentials` of the provider.",
 		Attributes: map[string]schema.Attribute{
 			"gitops_repo": schemas.DestinationArgument("Destination of the rendering: its `gitops_repo`."),
-			"commit": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "The commit of the branch to publish: `commit_sha` of the rendering. While it is null, as " +
+			"commit": schemas.OptionalString(
+				"The commit of the branch to publish: `commit_sha` of the rendering. While it is null, as "+
 					"before the first pull request is merged, what was published stays.",
-				Validators: []validator.String{schemas.Valid("commit", githost.CheckCommit)},
-			},
-			"repository": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "The parent of the artifacts' repositories: with `oci://registry.acme.io/fleet/dev`, the " +
-					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. A change publishes all artifacts " +
+				schemas.Valid("commit", githost.CheckCommit),
+			),
+			"repository": schemas.RequiredString(
+				"The parent of the artifacts' repositories: with `oci://registry.acme.io/fleet/dev`, the "+
+					"artifact of cluster type `large` is in `registry.acme.io/fleet/dev/large`. A change publishes all artifacts "+
 					"there; `on_destroy` says what happens to the former ones.",
-				Validators: []validator.String{schemas.Valid("repository", func(url string) error {
+				schemas.Valid("repository", func(url string) error {
 					_, err := registry.ParseRepository(url)
 					return err
-				})},
-			},
+				}),
+			),
 			"tags": schema.SetAttribute{
 				Optional: true, ElementType: types.StringType,
 				MarkdownDescription: "Tags of each artifact beside the tree's hash, such as `latest`. They move once the " +

@@ -6,7 +6,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
@@ -26,11 +25,9 @@ func clustersSchema() schema.Schema {
 }
 
 func inventoryArguments() map[string]schema.Attribute {
-	labels := schemas.OptionalStrings("Labels of the cluster.")
-	kind := schemas.OptionalString("The objects that represent clusters: " +
-		"" + schemas.Alternatives(kubernetes.InventoryKinds) +
-		". Required.")
-	kind.Validators = []validator.String{stringvalidator.OneOf(kubernetes.InventoryKinds...)}
+	kind := schemas.OptionalString(
+		"The objects that represent clusters: "+schemas.Alternatives(kubernetes.InventoryKinds)+". Required.",
+		stringvalidator.OneOf(kubernetes.InventoryKinds...))
 	return map[string]schema.Attribute{
 		"source": schemas.RequiredObject(
 			"The inventories of clusters. Set at least one. Clusters of several sources that have the "+
@@ -44,13 +41,10 @@ func inventoryArguments() map[string]schema.Attribute {
 				}),
 				"azure_resource_graph": schemas.AzureScope("Asks Azure Resource Graph for AKS and Arc clusters. A cluster's " +
 					"name is its ARM ID, its labels are the tags. Set at least one of these."),
-				"clusters": schema.MapNestedAttribute{
-					Optional:            true,
-					MarkdownDescription: "Clusters by name, such as the clusters that this configuration creates.",
-					NestedObject: schema.NestedAttributeObject{
-						Attributes: map[string]schema.Attribute{"labels": labels},
-					},
-				},
+				"clusters": schemas.OptionalObjectMap(
+					"Clusters by name, such as the clusters that this configuration creates.",
+					map[string]schema.Attribute{"labels": schemas.OptionalStrings("Labels of the cluster.")},
+				),
 			},
 		),
 		"match": schema.ListNestedAttribute{

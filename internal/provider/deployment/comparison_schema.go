@@ -25,15 +25,14 @@ func comparisonSchema() schema.Schema {
 
 func comparisonArguments() map[string]schema.Attribute {
 	side := func(which string) schema.Attribute {
-		return schema.SingleNestedAttribute{
-			Required: true, MarkdownDescription: "The destination of the rendering on the " + which + " side, as in its " +
-				"`gitops_repo`.",
-			Attributes: map[string]schema.Attribute{
-				"repo":   schema.StringAttribute{Required: true, MarkdownDescription: "URL of the repo."},
-				"branch": schema.StringAttribute{Required: true, MarkdownDescription: "Branch of the environment."},
+		return schemas.RequiredObject(
+			"The destination of the rendering on the "+which+" side, as in its `gitops_repo`.",
+			map[string]schema.Attribute{
+				"repo":   schemas.RequiredString("URL of the repo."),
+				"branch": schemas.RequiredString("Branch of the environment."),
 				"path":   schemas.OptionalString("Path of the rendering. The default is the repo's root."),
 			},
-		}
+		)
 	}
 	return map[string]schema.Attribute{
 		"left": side("left"), "right": side("right"),
@@ -64,11 +63,8 @@ func comparisonComputed() map[string]schema.Attribute {
 				"`control_plane`, and if one of the two is not on its branch."),
 		}),
 		"targets": schemas.ComputedObject("The deployment targets that only one side has.", sides),
-		"placements": schema.MapNestedAttribute{
-			Computed: true, MarkdownDescription: "For each deployment target that both sides have: the cluster types that it " +
-				"has on only one side.",
-			NestedObject: schema.NestedAttributeObject{Attributes: sides},
-		},
+		"placements": schemas.ComputedObjectMap("For each deployment target that both sides have: the cluster types that it "+
+			"has on only one side.", sides),
 		"configs": schema.MapAttribute{
 			Computed: true, ElementType: types.MapType{ElemType: types.MapType{ElemType: valuesType}},
 			MarkdownDescription: fmt.Sprintf("The config values that differ, by deployment target, cluster type (its name on "+

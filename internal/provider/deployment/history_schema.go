@@ -36,16 +36,11 @@ func deploymentHistoryArguments() map[string]schema.Attribute {
 			"`gitops_repo`."),
 		"control_plane": schemas.ControlPlaneArgument("The branch whose commits are promoted, for `commits` and lead " +
 			"times. Its first-parent history counts."),
-		"until": schema.StringAttribute{
-			Optional: true, Validators: []validator.String{schemas.Valid("time", checkTime)},
-			MarkdownDescription: "End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The default is " +
-				"now. Later commits still decide which deployments failed.",
-		},
-		"since": schema.StringAttribute{
-			Optional: true, Validators: []validator.String{schemas.Valid("time or duration", checkTimeOrDuration)},
-			MarkdownDescription: "Start of the window: a time of RFC 3339, or a duration before `until`. The default is " +
-				"`720h`, 30 days. A deployment belongs to the window in which it started.",
-		},
+		"until": schemas.OptionalString("End of the window, as a time of RFC 3339 such as `2026-01-31T12:00:00Z`. The "+
+			"default is now. Later commits still decide which deployments failed.", schemas.Valid("time", checkTime)),
+		"since": schemas.OptionalString("Start of the window: a time of RFC 3339, or a duration before `until`. The default "+
+			"is `720h`, 30 days. A deployment belongs to the window in which it started.",
+			schemas.Valid("time or duration", checkTimeOrDuration)),
 		"store":             store,
 		"cluster":           schemas.OptionalString("A cluster, to limit `runs` and `versions` to it."),
 		"deployment_target": schemas.OptionalString("A deployment target, to limit `runs` and `versions` to it."),
@@ -111,20 +106,16 @@ func deploymentHistoryComputed() map[string]schema.Attribute {
 						"there is none.",
 				),
 			}),
-		"metrics": schema.SingleNestedAttribute{
-			Computed: true, MarkdownDescription: "The metrics of the deployments that started in the window. A value is null " +
-				"if there is nothing to count.",
-			Attributes: map[string]schema.Attribute{
-				"deployments":         schemas.ComputedNumber("The number of complete deployments."),
-				"deployments_per_day": number("The same per day of the window."),
-				"lead_time_seconds": schemas.ComputedNumber("Median lead time of all commits of the deployments, in " +
-					"seconds."),
-				"change_failure_rate":     number("The proportion of deployments that failed, 0 to 1."),
-				"time_to_restore_seconds": schemas.ComputedNumber("Median time from `failed_at` to `restored_at`, in seconds."),
-			},
-		},
-		"complete": schema.BoolAttribute{Computed: true, MarkdownDescription: fmt.Sprintf("Whether the history reaches "+
-			"`since`. At most %d commits are read.", lookup.MaxCommits)},
+		"metrics": schemas.ComputedObject("The metrics of the deployments that started in the window. A value is null if "+
+			"there is nothing to count.", map[string]schema.Attribute{
+			"deployments":             schemas.ComputedNumber("The number of complete deployments."),
+			"deployments_per_day":     number("The same per day of the window."),
+			"lead_time_seconds":       schemas.ComputedNumber("Median lead time of all commits of the deployments, in seconds."),
+			"change_failure_rate":     number("The proportion of deployments that failed, 0 to 1."),
+			"time_to_restore_seconds": schemas.ComputedNumber("Median time from `failed_at` to `restored_at`, in seconds."),
+		}),
+		"complete": schemas.ComputedBool(fmt.Sprintf("Whether the history reaches `since`. At most %d commits are read.",
+			lookup.MaxCommits)),
 		"summary": schemas.ComputedText("The metrics and the deployments as Markdown."),
 		"versions": schemas.ComputedObjects(
 			"The versions that ran at `until`, from the store. Null without a store.",

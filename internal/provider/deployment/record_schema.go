@@ -45,11 +45,9 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 					"deployments": schemas.OptionalObjects("The deployments.", recordedDeploymentAttributes()),
 				},
 			),
-			"environment": schema.StringAttribute{
-				Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-				MarkdownDescription: "Name of the environment in the store. The default is the one in the record on the branch. " +
-					"All records of an environment must have the same repo, branch and path.",
-			},
+			"environment": schemas.OptionalString("Name of the environment in the store. The default is the one in the record "+
+				"on the branch. All records of an environment must have the same repo, branch and path.",
+				stringvalidator.LengthAtLeast(1)),
 			"store": storeArgument(true),
 			"renew_after": schemas.OptionalDuration(
 				"Record again, even without a change, when the last record is this old, such as `24h`. Readers of the store " +
@@ -81,18 +79,12 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 				MarkdownDescription: "A branch of a Git repo: one file and one commit for each record. It can contain up to " +
 					"about 250,000 deployment targets on clusters.",
 				Attributes: map[string]schema.Attribute{
-					"repo": schema.StringAttribute{
-						Required: true, MarkdownDescription: "URL of the repo.",
-						Validators: []validator.String{schemas.ValidRepoURL()},
-					},
+					"repo":   schemas.RequiredString("URL of the repo.", schemas.ValidRepoURL()),
 					"branch": schemas.RequiredString("A branch that contains only the history. The first record creates it."),
-					"path": schema.StringAttribute{
-						Optional: true, MarkdownDescription: "Folder. The default is the root.",
-						Validators: []validator.String{schemas.Valid("path", func(s string) error {
-							_, err := record.CleanPath(s)
-							return err
-						})},
-					},
+					"path": schemas.OptionalString("Folder. The default is the root.", schemas.Valid("path", func(s string) error {
+						_, err := record.CleanPath(s)
+						return err
+					})),
 				},
 			},
 			"postgres": schema.SingleNestedAttribute{
@@ -101,10 +93,8 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 					"`deployments` are for SQL and dashboards. The first record creates the schema; `" + postgres.SchemaFile +
 					"` has its SQL.",
 				Attributes: map[string]schema.Attribute{
-					"schema": schema.StringAttribute{
-						Optional: true, MarkdownDescription: "Schema of the tables. The default is `" + postgres.DefaultSchema + "`.",
-						Validators: []validator.String{schemas.Valid("schema", postgres.CheckSchema)},
-					},
+					"schema": schemas.OptionalString("Schema of the tables. The default is `"+postgres.DefaultSchema+"`.",
+						schemas.Valid("schema", postgres.CheckSchema)),
 				},
 			},
 		},
@@ -118,11 +108,11 @@ func recordedDeploymentAttributes() map[string]schema.Attribute {
 		const description = "As in `kalypso_deployment_history`."
 		switch attribute {
 		case types.Int64Type:
-			all[name] = schema.Int64Attribute{Optional: true, MarkdownDescription: description}
+			all[name] = schemas.OptionalNumber(description)
 		case types.BoolType:
 			all[name] = schema.BoolAttribute{Optional: true, MarkdownDescription: description}
 		default:
-			all[name] = schema.StringAttribute{Optional: true, MarkdownDescription: description}
+			all[name] = schemas.OptionalString(description)
 		}
 	}
 	return all

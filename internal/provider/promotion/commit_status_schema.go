@@ -3,25 +3,21 @@ package promotion
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 func commitStatusSchema(ctx context.Context) schema.Schema {
-	var states, quoted []string
-	for _, s := range githost.StatusStates {
-		states, quoted = append(states, string(s)), append(quoted, "`"+string(s)+"`")
-	}
+	states := lists.Map(githost.StatusStates, func(s githost.StatusState) string { return string(s) })
 	times := schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true}, statusTimeout, statusTimeout)
 	return schema.Schema{
 		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab, Gitea or Azure DevOps in one context, " +
@@ -35,47 +31,27 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 			"until the next state.\n\nThe credential needs permission to write commit statuses in the repo; on GitLab the " +
 			"role Developer, on Gitea the scope `write:repository`.",
 		Attributes: map[string]schema.Attribute{
-			"repo": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The " +
-					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the " +
+			"repo": schemas.RequiredString(
+				"URL of the repo, such as `https://github.com/acme/gitops`, or one of its SSH forms. The "+
+					"repo must be on github.com, on gitlab.com, or on the server of `base_url` in `github` or `gitlab` of the "+
 					"provider.",
-				Validators: []validator.String{schemas.ValidRepoURL()},
-			},
-			"commit": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "Full hash of the commit. Required without `deployment`.",
-				Validators:          []validator.String{schemas.Valid("commit", githost.CheckCommit)},
-			},
-			"context": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: fmt.Sprintf(
-					"Name of the status, unique per commit. GitHub and Gitea ignore its case. At most %d characters.",
-					status.MaxContext,
-				),
-				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, status.MaxContext)},
-			},
-			"state": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "The state of the commit. One of " + strings.Join(
-					quoted,
-					", ",
-				) + ". Required without `deployment`.",
-				Validators: []validator.String{stringvalidator.OneOf(states...)},
-			},
-			"description": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: fmt.Sprintf(
-					"A short text shown with the state. At most %d characters.",
-					status.MaxDescription,
-				),
-				Validators: []validator.String{stringvalidator.UTF8LengthBetween(1, status.MaxDescription)},
-			},
-			"target_url": schema.StringAttribute{
-				Optional:            true,
-				MarkdownDescription: "URL of a page with details, such as the pipeline's run.",
-				Validators:          []validator.String{schemas.Valid("target URL", status.CheckTargetURL)},
-			},
+				schemas.ValidRepoURL(),
+			),
+			"commit": schemas.OptionalString("Full hash of the commit. Required without `deployment`.",
+				schemas.Valid("commit", githost.CheckCommit)),
+			"context": schemas.RequiredString(
+				fmt.Sprintf("Name of the status, unique per commit. GitHub and Gitea ignore its case. At most %d characters.",
+					status.MaxContext),
+				stringvalidator.UTF8LengthBetween(1, status.MaxContext),
+			),
+			"state": schemas.OptionalString(
+				"The state of the commit. One of "+schemas.Quoted(states)+". Required without `deployment`.",
+				stringvalidator.OneOf(states...)),
+			"description": schemas.OptionalString(
+				fmt.Sprintf("A short text shown with the state. At most %d characters.", status.MaxDescription),
+				stringvalidator.UTF8LengthBetween(1, status.MaxDescription)),
+			"target_url": schemas.OptionalString("URL of a page with details, such as the pipeline's run.",
+				schemas.Valid("target URL", status.CheckTargetURL)),
 			"deployment": schemas.OptionalObject(
 				"A whole `kalypso_deployment_state`, instead of `commit`, `state` and `description`. Its "+
 					"verdict becomes the state of its `promoted_commit`. A new verdict or commit sets a new status; new counts "+

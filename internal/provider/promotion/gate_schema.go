@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -21,18 +20,13 @@ const (
 
 func deploymentGateSchema(ctx context.Context) schema.Schema {
 	attributes := schemas.ObservedArguments()
-	attributes["tree_hash"] = schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "The tree that the branch must contain: `tree_hash` of the rendering. This or `commit` is " +
-			"required.",
-		Validators: []validator.String{schemas.Valid("tree hash", githost.CheckCommit)},
-	}
-	attributes["commit"] = schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "The commit that the branch must contain: `commit_sha` of the rendering, which is null until " +
+	attributes["tree_hash"] = schemas.OptionalString(
+		"The tree that the branch must contain: `tree_hash` of the rendering. This or `commit` is required.",
+		schemas.Valid("tree hash", githost.CheckCommit))
+	attributes["commit"] = schemas.OptionalString(
+		"The commit that the branch must contain: `commit_sha` of the rendering, which is null until "+
 			"its pull request is merged. Null is an error without `tree_hash`.",
-		Validators: []validator.String{schemas.Valid("commit", githost.CheckCommit)},
-	}
+		schemas.Valid("commit", githost.CheckCommit))
 	attributes["poll_interval"] = schemas.OptionalDuration(
 		fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval))
 	attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
@@ -41,13 +35,9 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 		CreateDescription: "How long to wait. The default is `1h`.",
 		UpdateDescription: "How long to wait. The default is `1h`.",
 	})
-	for name, description := range map[string]string{
-		"head":        "The commit at the branch's head at that time.",
-		"summary":     "The state at that time, in one line.",
-		"observed_at": "When the wait ended.",
-	} {
-		attributes[name] = schema.StringAttribute{Computed: true, MarkdownDescription: description}
-	}
+	attributes["head"] = schemas.ComputedText("The commit at the branch's head at that time.")
+	attributes["summary"] = schemas.ComputedText("The state at that time, in one line.")
+	attributes["observed_at"] = schemas.ComputedText("When the wait ended.")
 	return schema.Schema{
 		MarkdownDescription: "Waits until the clusters run a rendering. So apply ends when the rendering runs, not when " +
 			"it is committed. It takes the arguments of `kalypso_deployment_state` and checks until the verdict is " +

@@ -7,13 +7,13 @@ import (
 )
 
 // RequiredString returns a required string argument.
-func RequiredString(description string) schema.StringAttribute {
-	return schema.StringAttribute{Required: true, MarkdownDescription: description}
+func RequiredString(description string, checks ...validator.String) schema.StringAttribute {
+	return schema.StringAttribute{Required: true, MarkdownDescription: description, Validators: checks}
 }
 
 // OptionalString returns an optional string argument.
-func OptionalString(description string) schema.StringAttribute {
-	return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+func OptionalString(description string, checks ...validator.String) schema.StringAttribute {
+	return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: checks}
 }
 
 // OptionalTexts returns an optional list of strings.
@@ -60,10 +60,7 @@ func OptionalObjectMap(description string, attributes map[string]schema.Attribut
 
 // OptionalDuration returns an optional argument that is a duration greater than 0.
 func OptionalDuration(description string) schema.StringAttribute {
-	return schema.StringAttribute{
-		Optional: true, MarkdownDescription: description,
-		Validators: []validator.String{Valid("duration", CheckDuration)},
-	}
+	return OptionalString(description, Valid("duration", CheckDuration))
 }
 
 // LocationArguments returns the arguments that locate a rendering.

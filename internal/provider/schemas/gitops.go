@@ -100,7 +100,7 @@ func DeliveryAttributes() map[string]schema.Attribute {
 // PullRequestAttributes returns the arguments of the pull request that a delivery opens.
 func PullRequestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"number": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number."},
+		"number": ComputedNumber("The number."),
 		"url":    ComputedText("The URL of its page."),
 		"state": ComputedText("`open`, `" + queued + "` in GitHub's merge queue, `merged`, or `closed` without being " +
 			"merged."),

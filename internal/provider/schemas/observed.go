@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -30,11 +29,8 @@ import (
 // ObservedArguments returns the arguments that select a deployment and configure its verdict.
 func ObservedArguments() map[string]schema.Attribute {
 	limit := func(description string) schema.StringAttribute {
-		a := OptionalString(description + " A number, or a percentage of the folder's clusters. The default is `0`.")
-		a.Validators = []validator.String{
-			Valid("limit", func(s string) error { _, err := limit.Parse(s); return err }),
-		}
-		return a
+		return OptionalString(description+" A number, or a percentage of the folder's clusters. The default is `0`.",
+			Valid("limit", func(s string) error { _, err := limit.Parse(s); return err }))
 	}
 	return map[string]schema.Attribute{
 		"gitops_repo": DestinationArgument("Destination of the rendering, as in its `gitops_repo`."),
@@ -72,16 +68,11 @@ func ObservedArguments() map[string]schema.Attribute {
 
 func sourceAttributes() map[string]schema.Attribute {
 	states := lists.Map(deployment.ReportStates, func(s deployment.Health) string { return string(s) })
-	state := OptionalString(
-		"State of the cluster: " + "`" + strings.Join(
-			states,
-			"`, `",
-		) + "`. `current` means that everything synced is healthy. Required.",
-	)
-	state.Validators = []validator.String{stringvalidator.OneOf(states...)}
-	targetState := OptionalString("State of the deployment target, with the same values as `state` of the report. The " +
-		"default is `state` of the report.")
-	targetState.Validators = state.Validators
+	oneOfStates := stringvalidator.OneOf(states...)
+	state := OptionalString("State of the cluster: "+Quoted(states)+". `current` means that everything synced is healthy. "+
+		"Required.", oneOfStates)
+	targetState := OptionalString("State of the deployment target, with the same values as `state` of the report. The "+
+		"default is `state` of the report.", oneOfStates)
 	return map[string]schema.Attribute{
 		"azure_resource_graph": AzureScope("Asks Azure Resource Graph what the Flux configurations of Arc and AKS clusters " +
 			"sync. A cluster's name is its ARM ID. Set at least one of these."),

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -25,12 +24,8 @@ func TaintsArgument() schema.ListNestedAttribute {
 
 // PropertiesArgument returns the argument properties of a cluster type.
 func PropertiesArgument() schema.MapAttribute {
-	return schema.MapAttribute{
-		ElementType: types.StringType,
-		Optional:    true,
-		MarkdownDescription: "Kubernetes quantities by which policies prefer cluster types, such as `{ cpu = \"64\", " +
-			"memory = \"256Gi\", cost = \"3\" }`. Placement compares them, and does not subtract what deployment targets use.",
-	}
+	return OptionalStrings("Kubernetes quantities by which policies prefer cluster types, such as `{ cpu = \"64\", " +
+		"memory = \"256Gi\", cost = \"3\" }`. Placement compares them, and does not subtract what deployment targets use.")
 }
 
 // PlacementArgument returns the argument placement of a scheduling policy.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -17,10 +16,8 @@ func PromotionArguments() map[string]schema.Attribute {
 		"commits that were merged or pushed to it.")
 	controlPlane.Required, controlPlane.Optional = true, false
 	return map[string]schema.Attribute{
-		"environment": schema.StringAttribute{
-			Required: true, MarkdownDescription: "The environment. Its own status has the context `<environment> environment`.",
-			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-		},
+		"environment": RequiredString("The environment. Its own status has the context `<environment> environment`.",
+			stringvalidator.LengthAtLeast(1)),
 		"control_plane": controlPlane,
 		"gitops_repo": DestinationArgument("The destination of the environment's rendering, as in its `gitops_repo`. The " +
 			"record there contains the current promoted commit; without a record, `.github/tracking/Promoted_Commit_Id` does."),

@@ -23,17 +23,14 @@ const VerifiedAttribute = "verified"
 
 // verifyArgument is the argument verify: the keys that must have signed a commit.
 func verifyArgument(description string) schema.SingleNestedAttribute {
-	keys := func(description string) schema.ListAttribute {
-		return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description}
-	}
 	return OptionalObject(
 		description+" Signatures are checked as by `git verify-commit`, but SHA-1 is refused. See "+
 			"the section *Signatures* of the guide *In CI*.",
 		map[string]schema.Attribute{
-			"ssh": keys("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
+			"ssh": OptionalTexts("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
 				"`file(\"allowed_signers\")`. They must be valid at the time of the commit; times without `Z` are in UTC."),
-			"openpgp": keys("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be valid now."),
-			"revoked": keys("SSH public keys whose signatures are refused, one in a line."),
+			"openpgp": OptionalTexts("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be valid now."),
+			"revoked": OptionalTexts("SSH public keys whose signatures are refused, one in a line."),
 			"mode": Enumeration(verify.Modes).Attribute("The commits to verify: the commit that is read, or also each " +
 				"first-parent commit since the last delivery. Without a delivery, `history` verifies only the head."),
 		},

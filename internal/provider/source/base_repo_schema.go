@@ -35,14 +35,9 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			"Terraform, the plan fails with the commit and its author, unless `on_drift` is `overwrite`. The operator keeps " +
 			"no record of a rollback: once `pinned_commit` of the promotion is removed, name the bad commits in `rejected`.",
 		Attributes: map[string]schema.Attribute{
-			"repo": schema.StringAttribute{
-				Required: true, MarkdownDescription: "URL of the control plane's repo.",
-				Validators: []validator.String{schemas.ValidRepoURL()},
-			},
-			"branch": schema.StringAttribute{
-				Required: true, MarkdownDescription: "Branch of the environment. It must exist.",
-				Validators: []validator.String{schemas.Valid("branch name", gitbranch.CheckName)},
-			},
+			"repo": schemas.RequiredString("URL of the control plane's repo.", schemas.ValidRepoURL()),
+			"branch": schemas.RequiredString("Branch of the environment. It must exist.",
+				schemas.Valid("branch name", gitbranch.CheckName)),
 			"promotion": schemas.PromotionLocationArgument(
 				"Required. The whole object of a `kalypso_promotion`, with its commit and the reason. The commit message and the " +
 					"pull request contain the reason. While nothing is written, the plan keeps " +
@@ -67,11 +62,8 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 			),
 			"commit_sha": schemas.ComputedText("The commit on the branch that pins the promoted commit. Null until then."),
 			"delivered":  schemas.ComputedBool("Whether the branch pins the promoted commit."),
-			"pull_request": schema.SingleNestedAttribute{
-				Computed: true, Attributes: schemas.PullRequestAttributes(),
-				MarkdownDescription: "The pull request that proposes the change, or proposed it. Null without the strategy " +
-					"`pull_request`, and if the branch already pinned the commit.",
-			},
+			"pull_request": schemas.ComputedObject("The pull request that proposes the change, or proposed it. Null without "+
+				"the strategy `pull_request`, and if the branch already pinned the commit.", schemas.PullRequestAttributes()),
 		},
 	}
 }
