@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -59,22 +56,15 @@ func (g *deploymentGate) ModifyPlan(
 	}
 }
 
-// gateRequest contains the deployment to wait for, and how often to check it.
-type gateRequest struct {
-	schemas.ObservedRequest
-	interval time.Duration
-}
-
 // read reads the arguments and reports errors in the known ones.
 func (g *deploymentGate) read(
 	ctx context.Context,
 	from tfvalue.Getter,
 	diags *diag.Diagnostics,
-) (map[string]attr.Value, gateRequest) {
+) (tfvalue.Decoder, schemas.ObservedRequest) {
 	var ps problem.Problems
-	arguments := tfvalue.GetObject(ctx, from, diags)
-	d := tfvalue.Decoder{Arguments: arguments, Problems: &ps}
-	request := gateRequest{schemas.ReadObserved(g.Data, d), schemas.ReadDuration(d, "poll_interval", defaultPollInterval)}
+	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, from, diags), Problems: &ps}
+	request := schemas.ReadObserved(g.Data, d)
 	request.Goal = observe.Goal{TreeHash: d.String("tree_hash"), Commit: d.String("commit")}
 	if request.Goal == (observe.Goal{}) {
 		d.Report(
@@ -95,7 +85,7 @@ func (g *deploymentGate) read(
 		}
 	}
 	tfvalue.AppendProblems(diags, ps)
-	return arguments, request
+	return d, request
 }
 
 // Create waits for the deployment.
@@ -110,19 +100,6 @@ func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest,
 	g.apply(ctx, req.Plan, timeouts.Value.Update, &resp.State, &resp.Diagnostics)
 }
 
-// apply waits for the deployment as long as the timeout of an operation allows, and sets the state.
-func (g *deploymentGate) apply(
-	ctx context.Context, plan tfsdk.Plan, of schemas.TimeoutGetter, state *tfsdk.State, diags *diag.Diagnostics,
-) {
-	var times timeouts.Value
-	diags.Append(plan.GetAttribute(ctx, path.Root("timeouts"), &times)...)
-	limit, ds := of(times, ctx, defaultGateTimeout)
-	diags.Append(ds...)
-	if passed := g.wait(ctx, plan, limit, diags); passed != nil {
-		diags.Append(tfvalue.SetObject(ctx, state, passed)...)
-	}
-}
-
 // Read keeps the result of the last wait. kalypso_deployment_state shows whether it is still true.
 func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	schemas.GitOpsIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
@@ -131,36 +108,29 @@ func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, res
 // Delete removes the gate from state only.
 func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-// wait waits for a success and returns the state. If it reported an error, it returns nil.
-func (g *deploymentGate) wait(
-	ctx context.Context,
-	plan tfvalue.Getter,
-	limit time.Duration,
-	diags *diag.Diagnostics,
-) map[string]attr.Value {
-	arguments, request := g.read(ctx, plan, diags)
-	if diags.HasError() {
-		return nil
+// apply waits for the deployment as long as the timeout of an operation allows, and sets the state after a success.
+func (g *deploymentGate) apply(
+	ctx context.Context, plan tfsdk.Plan, of schemas.TimeoutGetter, state *tfsdk.State, diags *diag.Diagnostics,
+) {
+	d, request := g.read(ctx, plan, diags)
+	times, _ := d.Arguments["timeouts"].(timeouts.Value)
+	limit, ds := of(times, ctx, defaultGateTimeout)
+	if diags.Append(ds...); diags.HasError() {
+		return
 	}
 	if !g.Data.Known || request.ConfigUnknown {
 		diags.AddError(
 			"Provider configuration not known",
 			"The gate asks clusters, but the provider's configuration for that is not known.",
 		)
-		return nil
+		return
 	}
 	request.Client = g.Data.Client
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	seen, err := observe.Await(
-		bounded,
-		request.Request,
-		request.interval,
-		g.Data.Now,
-		func(seen *observe.Observation, err error) {
-			logWaiting(ctx, seen, err)
-		},
-	)
+	interval := schemas.ReadDuration(d, "poll_interval", defaultPollInterval)
+	seen, err := observe.Await(bounded, request.Request, interval, g.Data.Now,
+		func(seen *observe.Observation, err error) { logWaiting(ctx, seen, err) })
 	switch {
 	case ctx.Err() != nil:
 		diags.AddError("The gate was interrupted", "The next apply waits again.")
@@ -180,12 +150,11 @@ func (g *deploymentGate) wait(
 	default:
 		tflog.Info(ctx, "the deployment is complete",
 			map[string]any{"head": seen.Branch.Head, "summary": seen.Outcome.Summary})
-		arguments["head"] = types.StringValue(seen.Branch.Head)
-		arguments["summary"] = types.StringValue(seen.Outcome.Summary)
-		arguments["observed_at"] = tfvalue.NullableTime(seen.At)
-		return arguments
+		d.Arguments["head"] = types.StringValue(seen.Branch.Head)
+		d.Arguments["summary"] = types.StringValue(seen.Outcome.Summary)
+		d.Arguments["observed_at"] = tfvalue.NullableTime(seen.At)
+		diags.Append(tfvalue.SetObject(ctx, state, d.Arguments)...)
 	}
-	return nil
 }
 
 func logWaiting(ctx context.Context, seen *observe.Observation, err error) {
