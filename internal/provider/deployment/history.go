@@ -15,8 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -79,10 +77,7 @@ func readStore(
 		return nil
 	}
 	filter := func(name string) *string {
-		text, ok := arguments[name].(types.String)
-		if !ok {
-			return nil
-		}
+		text, _ := arguments[name].(types.String)
 		return text.ValueStringPointer()
 	}
 	at := request.GitOps
@@ -157,16 +152,12 @@ func checkTimeOrDuration(text string) error {
 // appendHistoryError turns an error from reading a repo into a diagnostic.
 func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err error) {
 	var controlPlane *lookup.ControlPlaneError
-	var remote *gitremote.Error
-	switch {
-	case errors.As(err, &controlPlane):
+	if errors.As(err, &controlPlane) {
 		diags.AddAttributeError(path.Root("control_plane"), "The control plane can't be read",
 			problem.Sentence(controlPlane.Err))
-	case errors.As(err, &remote), errors.Is(err, record.ErrNewer):
-		configuration.AppendDeliveryError(diags, request.GitOps, err)
-	default:
-		diags.AddAttributeError(path.Root("gitops_repo"), "The branch can't be read", problem.Sentence(err))
+		return
 	}
+	schemas.AppendDeploymentError(diags, request.GitOps, err)
 }
 
 // historyValues returns the computed attributes. It lists at most limit deliveries. past is nil without a store.
@@ -216,25 +207,21 @@ func historyValues(
 func pastValues(past *history.StoredRuns) tfvalue.Values {
 	versions, runs := []tfvalue.Values{}, []tfvalue.Values{}
 	for _, v := range past.Versions {
-		versions = append(
-			versions,
-			tfvalue.Values{"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
-				"state": v.State, "clusters": v.Clusters, "since": tfvalue.NullableTime(v.Since),
-				"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace))},
-		)
+		versions = append(versions, tfvalue.Values{
+			"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
+			"state": v.State, "clusters": v.Clusters, "since": tfvalue.NullableTime(v.Since),
+			"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace)),
+		})
 	}
 	for _, r := range past.Runs {
-		runs = append(
-			runs,
-			tfvalue.Values{"cluster": r.Cluster, "cluster_type": r.ClusterType, "deployment_target": r.Target,
-				"version": tfvalue.OrNil(
-					printable.Line(r.Version.Version),
-				), "commit": tfvalue.OrNil(r.Version.Commit), "state": r.State,
-				"since": tfvalue.NullableTime(r.Since), "until": tfvalue.NullableTime(r.Until),
-				"message":   tfvalue.OrNil(printable.Line(r.Message)),
-				"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
-				"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace))},
-		)
+		runs = append(runs, tfvalue.Values{
+			"cluster": r.Cluster, "cluster_type": r.ClusterType, "deployment_target": r.Target,
+			"version": tfvalue.OrNil(printable.Line(r.Version.Version)), "commit": tfvalue.OrNil(r.Version.Commit),
+			"state": r.State, "since": tfvalue.NullableTime(r.Since), "until": tfvalue.NullableTime(r.Until),
+			"message":   tfvalue.OrNil(printable.Line(r.Message)),
+			"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
+			"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace)),
+		})
 	}
 	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
 		"recorded_until": tfvalue.NullableTime(past.RecordedUntil)}

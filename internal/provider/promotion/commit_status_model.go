@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"context"
 	"maps"
 	"time"
 
@@ -45,7 +46,7 @@ func (m *commitStatusModel) arguments() status.Arguments {
 }
 
 // observe sets the attributes that a read status may have changed.
-func (m *commitStatusModel) observe(found githost.Status, same status.Same) {
+func (m *commitStatusModel) observe(ctx context.Context, found githost.Status, same status.Same) {
 	a := m.arguments().Observe(found, same)
 	m.TargetURL, m.SetAt = tfvalue.Nullable(a.TargetURL), tfvalue.NullableTime(found.SetAt)
 	if a.Deployment == nil {
@@ -54,5 +55,5 @@ func (m *commitStatusModel) observe(found githost.Status, same status.Same) {
 	}
 	attributes := maps.Clone(m.Deployment.Attributes())
 	attributes["verdict"] = types.StringValue(a.Deployment.Verdict)
-	m.Deployment = types.ObjectValueMust(deploymentTypes, attributes)
+	m.Deployment = types.ObjectValueMust(m.Deployment.AttributeTypes(ctx), attributes)
 }

@@ -204,7 +204,7 @@ func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp 
 	case found == nil:
 		resp.State.RemoveResource(ctx)
 	default:
-		state.observe(*found, repo.SameStatus)
+		state.observe(ctx, *found, repo.SameStatus)
 		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 		schemas.SetPrivate(ctx, resp.Private, statusTimesKey, status.TimesOf(*found), &resp.Diagnostics)
 	}

@@ -6,9 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
@@ -18,7 +16,6 @@ import (
 
 func commitStatusSchema(ctx context.Context) schema.Schema {
 	states := lists.Map(githost.StatusStates, func(s githost.StatusState) string { return string(s) })
-	times := schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true}, statusTimeout, statusTimeout)
 	return schema.Schema{
 		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab, Gitea or Azure DevOps in one context, " +
 			"such as `kalypso/dev`. A promotion flow sets it, and branch rules read it.\n\n" +
@@ -67,14 +64,8 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 					"fresh status then know that the check still runs. GitHub allows 1,000 statuses per commit and context."),
 			"set_at": schemas.ComputedText(
 				"When the host received the last status, by its clock. Null if no status was set."),
-			"timeouts": times,
+			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true},
+				statusTimeout, statusTimeout),
 		},
 	}
-}
-
-// deploymentTypes lists the attributes of the argument deployment.
-var deploymentTypes = map[string]attr.Type{
-	"promoted_commit": types.StringType,
-	"verdict":         types.StringType,
-	"summary":         types.StringType,
 }

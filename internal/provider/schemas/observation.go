@@ -81,15 +81,9 @@ func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *deployment
 var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
 
 func readFolderState(d tfvalue.Decoder) deployment.FolderState {
-	count := func(name string) int {
-		if n := d.Int(name); n != nil {
-			return *n
-		}
-		return 0
-	}
 	f := deployment.FolderState{
 		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: ReadTime(d, "since"),
-		Counts: deployment.Counts{Total: count("total"), Current: count("current")},
+		Counts: deployment.Counts{Total: d.NumberOr("total", 0), Current: d.NumberOr("current", 0)},
 	}
 	if d.Int("total") == nil {
 		d.Report("Missing total", "The folder lacks total, the number of clusters that follow it. Pass a "+

@@ -183,10 +183,7 @@ func ReadTime(d tfvalue.Decoder, name string) time.Time {
 }
 
 func readLimit(d tfvalue.Decoder, name string) limit.Limit {
-	parsed, err := limit.Parse(d.String(name))
-	if err != nil {
-		return limit.Limit{} // the validator reports an invalid value
-	}
+	parsed, _ := limit.Parse(d.String(name)) // the validator reports an invalid value
 	return parsed
 }
 

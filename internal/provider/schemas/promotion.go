@@ -103,15 +103,13 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 	}}
 	_, set := given.Argument("unsettled")
 	p.Settled = set && !p.Unsettled
-	if reason := given.String("unproven"); !unknown.Is(reason) {
-		p.Unproven = reason
+	known := func(name string) string {
+		if text := given.String(name); !unknown.Is(text) {
+			return text
+		}
+		return ""
 	}
-	if reason := given.String("unverified"); !unknown.Is(reason) {
-		p.Unverified = reason
-	}
-	if closed := given.String("closed"); !unknown.Is(closed) {
-		p.Closed = closed
-	}
+	p.Unproven, p.Unverified, p.Closed = known("unproven"), known("unverified"), known("closed")
 	if p.Decision == promotion.Promote { // no other decision uses it, and mocks of terraform test fill it with random text
 		p.OpenUntil = ReadTime(given, "open_until")
 	}
@@ -133,9 +131,8 @@ func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 	request := lookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
 	request.Rules = promotion.Rules{
 		Environment: d.String("environment"), Statuses: readStatuses(d), Dwell: ReadDuration(d, "dwell", 0),
-		Hold: d.String(
-			"hold",
-		), Pinned: d.String("pinned_commit"), Approved: d.Strings("approved"), Rejected: ReadRejected(d),
+		Hold: d.String("hold"), Pinned: d.String("pinned_commit"), Approved: d.Strings("approved"),
+		Rejected: ReadRejected(d),
 	}
 	request.Rules.Windows, _ = ReadWindows(d)
 	if d.Blank("hold") {

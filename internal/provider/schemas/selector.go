@@ -51,8 +51,6 @@ func RequiredSelector(d tfvalue.Decoder, name string, workspaces bool) Selector 
 		d.Report("Missing selector", name+" is not set. Set its labels or expressions, or match_all = true to select "+
 			"everything.",
 			problem.Attr(name))
-	}
-	if !ok {
 		return Selector{}
 	}
 	return DecodeSelector(nested, workspaces)

@@ -36,9 +36,7 @@ func FollowArguments(record, verified string) map[string]schema.Attribute {
 			"The reaction to a broken registration: its branch or folder does not exist, " +
 				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the same name as " +
 				"another team's Workload. Every broken registration is reported. With `last_good`, it is read at the commit in " +
-				"" + record +
-				", with a warning. If there is no such commit, " +
-				"or the registration is pinned, that is an error.",
+				record + ", with a warning. If there is no such commit, or the registration is pinned, that is an error.",
 		),
 		"verify":          verifyArgument(verified),
 		VerifiedAttribute: verifiedOutput(),
@@ -72,9 +70,7 @@ func ReadPins(d tfvalue.Decoder) map[string]string {
 		Arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)},
 		Path:      d.Path,
 		Problems:  d.Problems,
-	}.StringMap(
-		"pins",
-	)
+	}.StringMap("pins")
 }
 
 // DeliveredOrigins returns the origins of the tree that was last delivered to a destination.
