@@ -80,7 +80,7 @@ func promoted(commit string) promotion.Promotion { return promotion.Promotion{Co
 func prod(change func(*promotion.World), statuses ...status) promotion.World {
 	w := promotion.World{
 		Rules:   promotion.Rules{Environment: "prod", Gates: []promotion.Gate{{Name: "stage", Context: stage}}},
-		History: promotion.History{Branch: "main", Commits: hashes(5, 0), Complete: true},
+		History: promotion.History{Branch: "main", Commits: hashes(5, 0)},
 		Current: promotion.Current{Promotion: promoted(hash(1))},
 	}
 	w.Ledger = ledger(600, statuses...)

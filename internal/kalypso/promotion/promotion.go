@@ -95,17 +95,11 @@ type History struct {
 	// ForkPoints maps a commit that the branch lost to the newest commit that both contain, if the server still has the
 	// lost one.
 	ForkPoints map[string]string
-	Complete   bool // the history was read to its beginning
 	NoBranch   bool // the repo has no such branch
 }
 
 // index returns the position of a commit, or -1.
-func (h History) index(commit string) int {
-	if commit == "" {
-		return -1
-	}
-	return slices.Index(h.Commits, commit)
-}
+func (h History) index(commit string) int { return slices.Index(h.Commits, commit) }
 
 // Has reports whether a commit was read.
 func (h History) Has(commit string) bool { return h.index(commit) >= 0 }

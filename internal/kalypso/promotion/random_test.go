@@ -158,7 +158,7 @@ func (c *chain) report(e *environment) {
 func (c *chain) world(e *environment, read []string) promotion.World {
 	w := promotion.World{
 		Rules: e.rules, Current: e.current,
-		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, ForkPoints: c.left, Complete: true},
+		History: promotion.History{Branch: "main", Commits: c.main, Trees: c.trees, ForkPoints: c.left},
 	}
 	w.Current.Head = fmt.Sprint(e.head)
 	if w.NeedsDeliveries() {

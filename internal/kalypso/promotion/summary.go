@@ -28,10 +28,11 @@ func (c *choice) summary() string {
 		lines = append(lines, fmt.Sprintf("Pull request %d, which is open, would promote %s.", p.Number, short(p.Commit)))
 	}
 	if c.waitingCount > 0 {
-		lines = append(
-			lines,
-			fmt.Sprintf("%s wait%s:", problem.Count(c.waitingCount, "newer commit"), singular(c.waitingCount)),
-		)
+		wait := "wait"
+		if c.waitingCount == 1 {
+			wait = "waits"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s:", problem.Count(c.waitingCount, "newer commit"), wait))
 		for i, w := range c.result.Waiting {
 			if i == shown {
 				lines = append(lines, "- and more")
@@ -62,13 +63,6 @@ func (p proof) lines() []string {
 		return append(slices.Clone(p.Gates[:2*shown]), fmt.Sprintf("and %d more open gates", rest))
 	}
 	return p.Gates
-}
-
-func singular(n int) string {
-	if n == 1 {
-		return "s"
-	}
-	return ""
 }
 
 // headline describes the choice in one line.

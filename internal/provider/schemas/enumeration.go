@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,12 +23,7 @@ var Strategies = Enumeration{string(strategy.Push), string(strategy.PullRequest)
 var DriftReactions = Enumeration{string(drift.Fail), string(drift.Overwrite)}
 
 // Or returns the value, or the default if it is empty.
-func (e Enumeration) Or(value string) string {
-	if value == "" {
-		return e[0]
-	}
-	return value
-}
+func (e Enumeration) Or(value string) string { return cmp.Or(value, e[0]) }
 
 // Attribute returns an optional argument that takes these values. The first is the default.
 func (e Enumeration) Attribute(description string) schema.StringAttribute {

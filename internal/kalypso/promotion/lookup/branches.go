@@ -14,6 +14,7 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // depths lists how many generations of commits are read. Each later depth is tried if a needed commit is still missing.
@@ -135,17 +136,13 @@ func (req Request) readHistory(ctx context.Context, world *promotion.World) erro
 		if err != nil {
 			return err
 		}
-		var chain []gitbranch.Commit
-		chain, history.Complete = gitbranch.FirstParents(snapshot.Commit, commits)
-		history.Commits = nil
-		for _, c := range chain {
-			history.Commits = append(history.Commits, c.Hash.String())
-		}
+		chain, complete := gitbranch.FirstParents(snapshot.Commit, commits)
+		history.Commits = lists.Map(chain, func(c gitbranch.Commit) string { return c.Hash.String() })
 		history.Trees = map[string]string{}
 		for _, c := range commits {
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
-		if history.Complete || reaches(*history, *world) {
+		if complete || reaches(*history, *world) {
 			return readLost(snapshot.History(), history, world.Current.Commit, world.Current.RolledBack)
 		}
 	}
