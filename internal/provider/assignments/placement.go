@@ -16,18 +16,12 @@ import (
 const recordAttribute = "record"
 
 func recordArgument() schema.StringAttribute {
-	return schema.StringAttribute{
-		Optional: true,
-		MarkdownDescription: "The text of `" + record.File +
-			"` on the branch, whose decisions placement keeps. Without it, placement decides as if the fleet had never been " +
-			"rendered.",
-	}
+	return schemas.OptionalString("The text of `" + record.File +
+		"` on the branch, whose decisions placement keeps. Without it, placement decides as if the fleet had never been " +
+		"rendered.")
 }
 
 func computedPlacements() schema.ListNestedAttribute {
-	truth := func(description string) schema.BoolAttribute {
-		return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
-	}
 	return schemas.ComputedObjects(
 		"The outcome of placement for each deployment target and each cluster type that a policy "+
 			"selects. Null unless `explain` asks for it; empty if no policy has a `placement` and no cluster type has a taint.",
@@ -35,8 +29,8 @@ func computedPlacements() schema.ListNestedAttribute {
 			"policy":            schemas.ComputedText("The policy."),
 			"deployment_target": schemas.ComputedText("The deployment target."),
 			"cluster_type":      schemas.ComputedText("The cluster type."),
-			"placed":            truth("Whether the policy places the deployment target there."),
-			"kept":              truth("Whether an earlier decision keeps it there."),
+			"placed":            schemas.ComputedBool("Whether the policy places the deployment target there."),
+			"kept":              schemas.ComputedBool("Whether an earlier decision keeps it there."),
 			"score":             schemas.ComputedNumber("The sum of `scores`. Null if the cluster type does not fit."),
 			"scores": schema.ListAttribute{
 				Computed: true, ElementType: types.Int64Type,

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
@@ -21,12 +20,10 @@ const (
 
 func assignmentsSchema() schema.Schema {
 	attributes := model.FleetArguments()
-	attributes["explain"] = schema.BoolAttribute{
-		Optional: true,
-		MarkdownDescription: "Whether to return the origin of each value, and the outcome of placement for each cluster " +
+	attributes["explain"] = schemas.OptionalBool(
+		"Whether to return the origin of each value, and the outcome of placement for each cluster " +
 			"type that a policy selects. The default is `false`: a large fleet has a large result. Plan and state then " +
-			"contain the values in plain text, even sensitive ones.",
-	}
+			"contain the values in plain text, even sensitive ones.")
 	attributes["explain_targets"] = schemas.OptionalTexts(
 		"The deployment targets that `explain` applies to. The default is all.",
 	)
@@ -92,8 +89,8 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"deployment_target": schemas.ComputedText("The deployment target, `<workload>-<target>`."),
 				"workload":          schemas.ComputedText("The workload that it is a target of."),
 				"workspace":         schemas.ComputedText("The workspace of the workload. Null if it has none."),
-				"labels": schema.MapAttribute{Computed: true, ElementType: types.StringType,
-					MarkdownDescription: "The labels by which policies select the target, with `workload` and `workspace`."},
+				"labels": schemas.ComputedStrings(
+					"The labels by which policies select the target, with `workload` and `workspace`."),
 				"reasons": schemas.ComputedObjects(
 					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first. If all deployment "+
 						"targets together had more than %d reasons, only the policies with the fewest mismatches are listed.",

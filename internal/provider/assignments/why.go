@@ -26,7 +26,7 @@ func whyArgument() schema.ListNestedAttribute {
 		Validators: []validator.List{listvalidator.SizeAtMost(maxWhy)},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"target":       schemas.RequiredString("The deployment target, `<workload>-<target>`."),
-			"cluster_type": schema.StringAttribute{Required: true, MarkdownDescription: "The cluster type."},
+			"cluster_type": schemas.RequiredString("The cluster type."),
 		}},
 	}
 }

@@ -75,15 +75,13 @@ var memberTypes = map[string]attr.Type{
 }
 
 var inventoryComputed = map[string]schema.Attribute{
-	"clusters": schema.MapAttribute{
-		Computed:    true,
-		ElementType: types.ObjectType{AttrTypes: memberTypes},
-		MarkdownDescription: "The clusters, by a name that is unique over all sources. `source` is `<hub>/<kind>`, " +
-			"`azure_resource_graph` or `clusters`. `properties` are `status.properties` of a `cluster_profile`, the cluster " +
-			"claims of a `managed_cluster`, and of Azure `kind` (`aks` or `arc`), `location`, `name`, `resourceGroup`, " +
-			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not report it, and `reason` " +
+	"clusters": schemas.ComputedMap(
+		"The clusters, by a name that is unique over all sources. `source` is `<hub>/<kind>`, "+
+			"`azure_resource_graph` or `clusters`. `properties` are `status.properties` of a `cluster_profile`, the cluster "+
+			"claims of a `managed_cluster`, and of Azure `kind` (`aks` or `arc`), `location`, `name`, `resourceGroup`, "+
+			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not report it, and `reason` "+
 			"explains why a cluster is not healthy. `cluster_type` is null if no rule matches.",
-	},
+		types.ObjectType{AttrTypes: memberTypes}),
 	"cluster_types": schemas.ComputedObjectMap(
 		"The cluster types of `match`, by name, also cluster types without a cluster. Pass it to "+
 			"`expected` of `kalypso_deployment_state`.",

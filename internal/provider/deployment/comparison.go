@@ -147,7 +147,7 @@ func comparisonValues(c *comparison.Comparison) tfvalue.Values {
 			files[d.Name] = tfvalue.StringListOf(folders)
 		}
 	}
-	all["files"] = types.MapValueMust(types.ListType{ElemType: types.StringType}, files)
+	all["files"] = types.MapValueMust(schemas.ListOfStrings, files)
 	return all
 }
 

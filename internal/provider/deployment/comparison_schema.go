@@ -65,17 +65,13 @@ func comparisonComputed() map[string]schema.Attribute {
 		"targets": schemas.ComputedObject("The deployment targets that only one side has.", sides),
 		"placements": schemas.ComputedObjectMap("For each deployment target that both sides have: the cluster types that it "+
 			"has on only one side.", sides),
-		"configs": schema.MapAttribute{
-			Computed: true, ElementType: types.MapType{ElemType: types.MapType{ElemType: valuesType}},
-			MarkdownDescription: fmt.Sprintf("The config values that differ, by deployment target, cluster type (its name on "+
-				"the left) and key, as `{ left, right }`. If a side lacks the key, it is null. A value that "+
-				"`guardrails.secrets` takes for a secret is `(hidden)`. At most %d; `summary` counts all.", maxComparisonEntries),
-		},
-		"files": schema.MapAttribute{
-			Computed: true, ElementType: types.ListType{ElemType: types.StringType},
-			MarkdownDescription: fmt.Sprintf("For each file name other than that of a config: the folders in which the file "+
-				"differs, as `cluster type/deployment target`. At most %d; `summary` counts all.", maxComparisonEntries),
-		},
+		"configs": schemas.ComputedMap(fmt.Sprintf("The config values that differ, by deployment target, cluster type (its "+
+			"name on the left) and key, as `{ left, right }`. If a side lacks the key, it is null. A value that "+
+			"`guardrails.secrets` takes for a secret is `(hidden)`. At most %d; `summary` counts all.", maxComparisonEntries),
+			types.MapType{ElemType: types.MapType{ElemType: valuesType}}),
+		"files": schemas.ComputedMap(fmt.Sprintf("For each file name other than that of a config: the folders in which the "+
+			"file differs, as `cluster type/deployment target`. At most %d; `summary` counts all.", maxComparisonEntries),
+			schemas.ListOfStrings),
 		"equal":   schemas.ComputedBool("Whether targets, placements, config values and files are equal."),
 		"summary": schemas.ComputedText("The differences as Markdown, each once with the number of its folders."),
 	}

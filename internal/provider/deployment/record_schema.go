@@ -110,7 +110,7 @@ func recordedDeploymentAttributes() map[string]schema.Attribute {
 		case types.Int64Type:
 			all[name] = schemas.OptionalNumber(description)
 		case types.BoolType:
-			all[name] = schema.BoolAttribute{Optional: true, MarkdownDescription: description}
+			all[name] = schemas.OptionalBool(description)
 		default:
 			all[name] = schemas.OptionalString(description)
 		}

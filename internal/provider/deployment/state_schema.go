@@ -30,12 +30,10 @@ func deploymentStateSchema() schema.Schema {
 		"How much to return: by default the folders of cluster types; with `targets` also the deployment targets; with " +
 			"`clusters` the clusters too.",
 	)
-	attributes["versions"] = schema.BoolAttribute{
-		Optional: true,
-		MarkdownDescription: "Whether to read which version of each deployment target runs. The default is `false`. The " +
+	attributes["versions"] = schemas.OptionalBool(
+		"Whether to read which version of each deployment target runs. The default is `false`. The " +
 			"repos that the targets take their manifests from are read with the provider's `git_credentials`. If a repo " +
-			"can't be read, only its versions are missing, with a warning.",
-	}
+			"can't be read, only its versions are missing, with a warning.")
 	maps.Copy(attributes, deploymentStateComputed())
 	return schema.Schema{
 		MarkdownDescription: "Shows whether the clusters run the contents of a branch of the GitOps repo. It checks once " +
@@ -121,20 +119,13 @@ func deploymentStateComputed() map[string]schema.Attribute {
 						"`progress_deadline`.",
 				),
 				"total": schemas.ComputedNumber("Number of clusters that should run it."),
-				"versions": schema.MapAttribute{
-					Computed:    true,
-					ElementType: types.Int64Type,
-					MarkdownDescription: "The versions that run, each with its number of clusters. A cluster that reports no " +
-						"version is left out. Null without `versions`.",
-				},
+				"versions": schemas.ComputedMap("The versions that run, each with its number of clusters. A cluster that "+
+					"reports no version is left out. Null without `versions`.", types.Int64Type),
 			},
 		),
-		"clusters": schema.MapAttribute{
-			Computed:    true,
-			ElementType: types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}},
-			MarkdownDescription: "The clusters, each with the folders that it follows, the revision that it reports and its " +
-				"state. Null unless `detail` asks for it.",
-		},
+		"clusters": schemas.ComputedMap("The clusters, each with the folders that it follows, the revision that it reports "+
+			"and its state. Null unless `detail` asks for it.",
+			types.ListType{ElemType: types.ObjectType{AttrTypes: followedTypes}}),
 	}
 }
 
@@ -148,9 +139,7 @@ var followedTypes = map[string]attr.Type{
 // deploymentValues returns the computed attributes.
 func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 	all := tfvalue.Values{
-		"head": tfvalue.OrNil(
-			seen.Branch.Head,
-		),
+		"head":            tfvalue.OrNil(seen.Branch.Head),
 		"environment":     tfvalue.OrNil(seen.Branch.Environment),
 		"promoted_commit": tfvalue.OrNil(seen.Branch.PromotedCommit),
 		"verdict":         string(seen.Outcome.Verdict),

@@ -75,7 +75,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 		"adopt": schemas.OptionalBool(
 			"Adopt existing folders that this rendering does not own: folders of the cluster types, and folders with the " +
 				"Kalypso operator's README. Otherwise they are an error. So is a rendering of this environment that the state " +
-				"does not contain, unless it has the same tree."),
+				"does not contain, unless it has the same tree. The default is `false`."),
 		"on_drift": schemas.DriftReactions.Attribute(
 			"The reaction of a plan to changes outside Terraform in this rendering's folders: `fail` with their paths, " +
 				"commits and authors, or warn and let the apply `overwrite` them."),
@@ -91,9 +91,9 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			),
 			"allow_empty": schemas.OptionalBool(
 				"Allow a change that removes all deployment target folders, if `max_removed` allows it too, and a first " +
-					"delivery without deployment targets."),
+					"delivery without deployment targets. The default is `false`."),
 			"require_known": schemas.OptionalBool(
-				"Fail a plan in which the assignments of a cluster type are not known yet.",
+				"Fail a plan in which the assignments of a cluster type are not known yet. The default is `false`.",
 			),
 			"unscheduled": reactions.Attribute("The reaction to deployment targets that no policy places."),
 			"unsatisfied": reactions.Attribute(
@@ -130,7 +130,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			"How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; " +
 				"with `summary` one line for each cluster type; with `none` the totals alone."),
 		"create_branch": schemas.OptionalBool(
-			"Create the branch if it does not exist. Otherwise, a missing branch is an error.",
+			"Create the branch if it does not exist. Otherwise, a missing branch is an error. The default is `false`.",
 		),
 		"commit_message": schemas.OptionalString(
 			"The message of the commit. The default lists the changes. A new message alone makes no commit."),
@@ -138,11 +138,8 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			configuration.TrailersDescription + " They are added to the provider's trailers, and " +
 				"override trailers with the same key. New trailers alone make no commit.",
 		),
-		"deletion_protection": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Refuse to destroy the rendering. To destroy it, apply `false` first. The default is " +
-				"`true`. The strategy `none` needs no protection.",
-		},
+		"deletion_protection": schemas.OptionalBool("Refuse to destroy the rendering. To destroy it, apply `false` first. " +
+			"The default is `true`. The strategy `none` needs no protection."),
 		"on_destroy": destructions.Attribute(
 			"Whether a destroy removes the folders and the record from the branch, in one commit, or keeps them."),
 		"on_move": moves.Attribute(
@@ -177,17 +174,14 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 
 func environmentRenderingComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"assignments": schema.MapAttribute{
-			Computed: true, ElementType: mapOfStrings,
-			MarkdownDescription: "Every cluster type with its deployment targets, each with the first 12 digits of its " +
-				"folder's hash. Null if `preview` is `summary` or `none`.",
-		},
+		"assignments": schemas.ComputedMap("Every cluster type with its deployment targets, each with the first 12 digits "+
+			"of its folder's hash. Null if `preview` is `summary` or `none`.", mapOfStrings),
 		"summary": schemas.ComputedStrings(
 			"A line for each cluster type with the last change of its folder, such as `+1 -0 ~3, 16 " +
 				"targets, tree 8042707eec4d`: one deployment target added, none removed, three changed. It stays until the " +
 				"folder changes again. Null unless `preview` is `summary`.",
 		),
-		"assignment_count": schema.Int64Attribute{Computed: true, MarkdownDescription: "The number of assignments."},
+		"assignment_count": schemas.ComputedNumber("The number of assignments."),
 		"unscheduled":      schemas.ComputedTexts("The deployment targets that no policy places."),
 		"folders": schemas.ComputedObjectMap(
 			"Every cluster type with its folder. Null if `preview` is `summary` or `none`.",
@@ -223,10 +217,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 				"Null " +
 				"with the strategy `none`.",
 		),
-		"pull_request": schema.SingleNestedAttribute{
-			Computed: true, Attributes: schemas.PullRequestAttributes(),
-			MarkdownDescription: "The pull request that proposes, or proposed, the tree. Null without the strategy " +
-				"`pull_request`, and if the branch already contained the tree.",
-		},
+		"pull_request": schemas.ComputedObject("The pull request that proposes, or proposed, the tree. Null without the "+
+			"strategy `pull_request`, and if the branch already contained the tree.", schemas.PullRequestAttributes()),
 	}
 }

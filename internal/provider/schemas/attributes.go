@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -82,9 +83,9 @@ func OptionalNumber(description string) schema.Int64Attribute {
 	return schema.Int64Attribute{Optional: true, MarkdownDescription: description}
 }
 
-// OptionalBool returns an argument whose default is false.
+// OptionalBool returns an optional bool.
 func OptionalBool(description string) schema.BoolAttribute {
-	return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " The default is `false`."}
+	return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
 }
 
 // ComputedObjects returns a computed list of objects.
@@ -106,9 +107,14 @@ func ComputedTexts(description string) schema.ListAttribute {
 	return schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
 }
 
+// ComputedMap returns a computed map with elements of a type.
+func ComputedMap(description string, element attr.Type) schema.MapAttribute {
+	return schema.MapAttribute{Computed: true, ElementType: element, MarkdownDescription: description}
+}
+
 // ComputedStrings returns a computed map of strings.
 func ComputedStrings(description string) schema.MapAttribute {
-	return schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: description}
+	return ComputedMap(description, types.StringType)
 }
 
 // ComputedNumber returns a computed integer.

@@ -78,11 +78,12 @@ func DeliveryAttributes() map[string]schema.Attribute {
 			"Requested reviewers: users, and on GitHub and Gitea teams of the organisation that owns " +
 				"the repo, such as `acme/platform`. On Azure DevOps: users by mail, and teams as `project/team`.",
 		),
-		"draft":      OptionalBool("Open the pull request as a draft. Without it, the next apply makes a draft ready."),
+		"draft": OptionalBool("Open the pull request as a draft. Without it, the next apply makes a draft ready. The " +
+			"default is `false`."),
 		"auto_merge": autoMerge,
 		"wait_for_merge": OptionalBool(
 			"Make the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
-				"out; the next apply continues to wait.",
+				"out; the next apply continues to wait. The default is `false`.",
 		),
 		"describe": Descriptions.Attribute(
 			"How much `description` shows of a change: the `keys` of configs and references to secrets, also their old and " +
@@ -92,7 +93,7 @@ func DeliveryAttributes() map[string]schema.Attribute {
 		),
 		"reopen": OptionalBool(
 			"Open a new pull request for a tree whose pull request people closed. Otherwise, one is opened once the tree " +
-				"changes.",
+				"changes. The default is `false`.",
 		),
 	}
 }

@@ -54,11 +54,8 @@ func PlacementArgument() schema.SingleNestedAttribute {
 				"property": OptionalString(
 					"A property of the cluster types: the greatest value scores 100, the least -100, none 0.",
 				),
-				"balance": schema.BoolAttribute{
-					Optional: true,
-					MarkdownDescription: "Prefer cluster types with few deployment targets. Only targets that a policy with " +
-						"`number_of_cluster_types` placed there count. Set it instead of `property`.",
-				},
+				"balance": OptionalBool("Prefer cluster types with few deployment targets. Only targets that a policy with " +
+					"`number_of_cluster_types` placed there count. Set it instead of `property`."),
 				"weight": OptionalNumber(
 					fmt.Sprintf("From %d to %d, and not 0; a negative weight reverses the preference. The "+
 						"default is `%d`.",

@@ -39,11 +39,8 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"another commit is a draft."),
 		"rolled_back": OptionalString("The newest commit that a rollback removed."),
 		"by":          OptionalString("`rollback` if the environment was rolled back automatically."),
-		"unsettled": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether the environment was rolled back automatically, and has not been observed as " +
-				"`success` since. With `false`, the record notes the success.",
-		},
+		"unsettled": OptionalBool("Whether the environment was rolled back automatically, and has not been observed as " +
+			"`success` since. With `false`, the record notes the success."),
 		"unproven": OptionalString(
 			"Why the gates of the commit in the record are closed now. If the rendering delivered another commit, it does " +
 				"not accept this one from the record."),

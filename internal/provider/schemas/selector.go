@@ -34,11 +34,8 @@ func SelectorArguments(things string, more map[string]schema.Attribute) map[stri
 				"values": OptionalTexts("Values for `In` and `NotIn`."),
 			},
 		),
-		"match_all": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether to select all " + things +
-				". Required as `true` for a selector without labels and expressions; not allowed for other selectors.",
-		},
+		"match_all": OptionalBool("Whether to select all " + things +
+			". Required as `true` for a selector without labels and expressions; not allowed for other selectors."),
 	}
 	maps.Copy(all, more)
 	return all

@@ -32,7 +32,8 @@ func WindowsArgument(description string, strict bool) schema.ListNestedAttribute
 		"reason": OptionalString("Why the window denies changes. Plans show it."),
 	}
 	if strict {
-		attributes["strict"] = OptionalBool("Whether a `deny` window also stops commits in `approved`.")
+		attributes["strict"] = OptionalBool(
+			"Whether a `deny` window also stops commits in `approved`. The default is `false`.")
 	}
 	return OptionalObjects(description, attributes)
 }

@@ -24,9 +24,6 @@ func controlPlaneSchema() schema.Schema {
 }
 
 func controlPlaneAttributes() map[string]schema.Attribute {
-	flag := func(description string) schema.BoolAttribute {
-		return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
-	}
 	attributes := map[string]schema.Attribute{
 		"repo": schemas.OptionalString("URL of the control plane's Git repo. This or `directory` is required."),
 		"branch": schemas.OptionalString(
@@ -39,11 +36,12 @@ func controlPlaneAttributes() map[string]schema.Attribute {
 		"base_directory": schemas.OptionalString(
 			"With `directory`, another folder that contains the objects of the base. By default, they " +
 				"are read from the repo that the BaseRepo names."),
-		"follow_base_repo": flag(
+		"follow_base_repo": schemas.OptionalBool(
 			"Whether to read the base that the BaseRepo names, at the commit that it pins, or at its " +
 				"branch's head if it pins none. The default is `true`.",
 		),
-		"follow_registrations": flag("Whether to read the Workloads behind the registrations. The default is `true`."),
+		"follow_registrations": schemas.OptionalBool(
+			"Whether to read the Workloads behind the registrations. The default is `true`."),
 	}
 	attributes["promotion"] = schemas.PromotionDataArgument(
 		"The commit of the base to read instead of the commit that the BaseRepo pins. Without a BaseRepo, the base is the " +
@@ -80,11 +78,8 @@ func controlPlaneAttributes() map[string]schema.Attribute {
 			"path": schemas.ComputedText("Path in the repo."),
 		},
 	)
-	attributes["names"] = schema.MapAttribute{
-		Computed: true, ElementType: schemas.ListOfStrings,
-		MarkdownDescription: "The sorted names of the objects, by their kind in YAML: `names[\"ClusterType\"]`. Every " +
-			"kind has an element, even without objects.",
-	}
+	attributes["names"] = schemas.ComputedMap("The sorted names of the objects, by their kind in YAML: "+
+		"`names[\"ClusterType\"]`. Every kind has an element, even without objects.", schemas.ListOfStrings)
 	attributes["skipped"] = schemas.ComputedNumber(
 		"Number of YAML documents that were skipped because they are not Kalypso " +
 			"objects.",
