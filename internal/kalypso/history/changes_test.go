@@ -144,8 +144,8 @@ func TestSamePlace(t *testing.T) {
 }
 
 func TestNewRows(t *testing.T) {
-	one, same, two := int64(1), int64(1), int64(2)
-	row := func(commit string, commits *int64) history.DeliveryRow {
+	one, same, two := 1, 1, 2
+	row := func(commit string, commits *int) history.DeliveryRow {
 		return history.DeliveryRow{FirstCommit: commit, Commits: commits, Started: minute(1)}
 	}
 	was := []history.DeliveryRow{row("a", &one), row("b", nil), row("gone", nil)}

@@ -168,11 +168,11 @@ func rows(h history.History) (rows []history.DeliveryRow) {
 			Author: d.Author, Kind: string(d.Kind), PromotedCommit: d.PromotedCommit, PreviousCommit: d.PreviousCommit,
 			Reason: d.Reason, Running: d.Running, FailedAt: d.FailedAt, Restored: d.Restored, Failed: d.Failed}
 		if d.Known {
-			n := int64(len(d.Commits))
+			n := len(d.Commits)
 			r.Commits = &n
 		}
 		if lead := d.LeadTime(); lead != nil {
-			n := int64(*lead / time.Second)
+			n := int(*lead / time.Second)
 			r.LeadTimeSeconds = &n
 		}
 		rows = append(rows, r)

@@ -11,7 +11,7 @@ type DeliveryRow struct {
 	Started, Delivered                     time.Time
 	Author, Kind                           string
 	PromotedCommit, PreviousCommit, Reason string
-	Commits, LeadTimeSeconds               *int64
+	Commits, LeadTimeSeconds               *int
 	Running, FailedAt, Restored            time.Time
 	Failed                                 bool
 }

@@ -149,12 +149,6 @@ func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.Delivery
 	given := tfvalue.NewDecoder(m.History, &ps, problem.Attr("history"))
 	var rows []history.DeliveryRow
 	for _, d := range given.Objects("deployments") {
-		number := func(name string) *int64 {
-			if n := d.Int(name); n != nil {
-				return new(int64(*n))
-			}
-			return nil
-		}
 		moment := func(name string) time.Time {
 			text := d.String(name)
 			t, err := time.Parse(time.RFC3339, text)
@@ -167,7 +161,7 @@ func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.Delivery
 			FirstCommit: d.String("first_commit"), Commit: d.String("commit"), Started: moment("started_at"),
 			Delivered: moment("delivered_at"), Author: d.String("author"), Kind: d.String("kind"),
 			PromotedCommit: d.String("promoted_commit"), PreviousCommit: d.String("previous_commit"),
-			Reason: d.String("reason"), Commits: number("commits"), LeadTimeSeconds: number("lead_time_seconds"),
+			Reason: d.String("reason"), Commits: d.Int("commits"), LeadTimeSeconds: d.Int("lead_time_seconds"),
 			Running: moment("running_at"), FailedAt: moment("failed_at"), Restored: moment("restored_at"),
 			Failed: d.True("failed"),
 		})

@@ -45,7 +45,7 @@ func recordFleet(t *testing.T, s history.Store) {
 		}
 		last[environment] = now
 	}
-	seconds, commits := func(n int64) *int64 { return &n }, int64(2)
+	seconds, commits := func(n int) *int { return &n }, 2
 	first := history.DeliveryRow{FirstCommit: "f1", Commit: "f1", Started: day(1), Delivered: day(1), Kind: "first",
 		Author: "A <a@acme.io>", PromotedCommit: "aaaaaaaaaaaa0000", Reason: "begin", LeadTimeSeconds: nil}
 	failed := history.DeliveryRow{FirstCommit: "f2", Commit: "f2", Started: day(2), Delivered: day(2).Add(time.Hour),

@@ -240,7 +240,7 @@ func TestDeliveries(t *testing.T) {
 	db := server.Start(t)
 	loopback := db.Database(t)
 	s := open(t, loopback)
-	at, commits, lead := observed(1, "a").ObservedAt, int64(3), int64(90)
+	at, commits, lead := observed(1, "a").ObservedAt, 3, 90
 	first := history.DeliveryRow{FirstCommit: "f1", Commit: "c1", Started: at, Kind: "first"}
 	second := history.DeliveryRow{FirstCommit: "f2", Commit: "c2", Started: at, Delivered: at, Author: "A <a@acme.io>",
 		Kind: "promotion", PromotedCommit: "p2", PreviousCommit: "p1", Reason: "why", Commits: &commits, Running: at,
