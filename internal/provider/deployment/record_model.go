@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -27,15 +26,6 @@ type deploymentRecordModel struct {
 	Changes     types.Int64    `tfsdk:"changes"`
 	Summary     types.String   `tfsdk:"summary"`
 	Timeouts    timeouts.Value `tfsdk:"timeouts"`
-}
-
-// recordedDeploymentTypes lists the attributes of a deployment that a store keeps.
-var recordedDeploymentTypes = map[string]attr.Type{
-	"first_commit": types.StringType, "commit": types.StringType, "started_at": types.StringType,
-	"delivered_at": types.StringType, "author": types.StringType, "kind": types.StringType,
-	"promoted_commit": types.StringType, "previous_commit": types.StringType, "commits": types.Int64Type,
-	"reason": types.StringType, "lead_time_seconds": types.Int64Type, "running_at": types.StringType,
-	"failed_at": types.StringType, "failed": types.BoolType, "restored_at": types.StringType,
 }
 
 // recordMemory is the content of the private state.

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
@@ -103,17 +102,17 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 
 // recordedDeploymentAttributes returns the attributes of a deployment that a store keeps.
 func recordedDeploymentAttributes() map[string]schema.Attribute {
-	all := map[string]schema.Attribute{}
-	for name, attribute := range recordedDeploymentTypes {
-		const description = "As in `kalypso_deployment_history`."
-		switch attribute {
-		case types.Int64Type:
-			all[name] = schemas.OptionalNumber(description)
-		case types.BoolType:
-			all[name] = schemas.OptionalBool(description)
-		default:
-			all[name] = schemas.OptionalString(description)
-		}
+	const description = "As in `kalypso_deployment_history`."
+	all := map[string]schema.Attribute{
+		"commits":           schemas.OptionalNumber(description),
+		"lead_time_seconds": schemas.OptionalNumber(description),
+		"failed":            schemas.OptionalBool(description),
+	}
+	for _, name := range []string{
+		"first_commit", "commit", "started_at", "delivered_at", "author", "kind", "promoted_commit", "previous_commit",
+		"reason", "running_at", "failed_at", "restored_at",
+	} {
+		all[name] = schemas.OptionalString(description)
 	}
 	return all
 }
