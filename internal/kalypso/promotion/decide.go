@@ -30,7 +30,7 @@ func Decide(w World) (*Choice, error) {
 		return nil, fmt.Errorf("the commit %s of pinned_commit is %w %q", w.Pinned, ErrNotOnBranch, w.History.Branch)
 	case w.Pinned != "":
 		result.Commit, result.Decision, result.Candidate = w.Pinned, Pinned, w.newest()
-		c.chosen.Override = "pinned by pinned_commit" + signature{&w}.lifted(w.Pinned)
+		c.chosen.Override = "pinned by pinned_commit" + gates.lifted(w.Pinned)
 	case w.Hold != "":
 		c.freeze()
 	case len(w.rejected()) > 0:
@@ -50,7 +50,7 @@ func Decide(w World) (*Choice, error) {
 		goesBack := result.Decision == Rollback && result.By == ByRollback
 		result.Unsettled = goesBack || w.Current.Unsettled && !result.Settled
 		if commit := result.Commit; commit != "" && (w.approves(commit) || commit == w.Pinned) {
-			result.Unverified = signature{&w}.unverified(commit)
+			result.Unverified = gates.unverified(commit)
 		}
 		if w.Signatures != nil && result.Commit != "" {
 			if signer, err := w.Signatures.Signer(result.Commit); err == nil {
@@ -171,8 +171,8 @@ func (c *choice) eligible(commit string) verdict {
 	case blocked != nil && !approved:
 		return verdict{waiting: []Waiting{*blocked}}
 	case approved:
-		return verdict{proof: proof{Override: "approved: no gate is needed" + signature{c.world}.lifted(commit)}}
-	case commit == c.world.rewritten() && signature{c.world}.unverified(commit) == "":
+		return verdict{proof: proof{Override: "approved: no gate is needed" + c.gates.lifted(commit)}}
+	case commit == c.world.rewritten() && c.gates.unverified(commit) == "":
 		return verdict{proof: proof{Override: fmt.Sprintf("rewritten: it has the tree of %s, which the branch lost",
 			short(c.world.Current.Commit))}}
 	}

@@ -55,7 +55,7 @@ type gates struct {
 // judge returns the proof that a commit may be chosen, or the closed gates.
 func (g *gates) judge(commit string) (v verdict) {
 	if g.world.Signatures != nil {
-		v.add(signature{g.world}.judge(commit))
+		v.add(g.judgeSignature(commit))
 	}
 	for _, gate := range g.world.Statuses {
 		v.add(g.judgeStatus(gate, commit))

@@ -77,7 +77,7 @@ func (c *choice) notes() (all []string) {
 		return all
 	}
 	for _, commit := range slices.Sorted(slices.Values(w.Approved)) {
-		needed := commit == w.Current.Commit && signature{w}.unverified(commit) != ""
+		needed := commit == w.Current.Commit && c.gates.unverified(commit) != ""
 		if at := w.History.index(commit); !needed && (at < 0 || at >= count) {
 			all = append(all,
 				fmt.Sprintf("approved names %s, which is not one of the commits after the current one. Remove the entry.",

@@ -13,23 +13,20 @@ type Signatures struct {
 	History bool
 }
 
-// signature is the gate of the signature of a commit.
-type signature struct{ world *World }
-
-// judge judges the signature of a commit.
-func (s signature) judge(commit string) (string, *Waiting) {
-	if reason := s.unverified(commit); reason != "" {
+// judgeSignature judges the signature of a commit.
+func (g *gates) judgeSignature(commit string) (string, *Waiting) {
+	if reason := g.unverified(commit); reason != "" {
 		return "", &Waiting{Gate: gateSignature, Reason: reason}
 	}
-	signer, _ := s.world.Signatures.Signer(commit)
+	signer, _ := g.world.Signatures.Signer(commit)
 	return "signed by " + signer, nil
 }
 
 // unverified returns the reason why the signature of a commit does not count; "": it counts, or signatures are not
 // verified. With History, commits between the current one and this one need signatures too, unless people approved
 // them.
-func (s signature) unverified(commit string) string {
-	w := s.world
+func (g *gates) unverified(commit string) string {
+	w := g.world
 	if w.Signatures == nil {
 		return ""
 	}
@@ -53,8 +50,8 @@ func (s signature) unverified(commit string) string {
 }
 
 // lifted returns the end of an override's text: the reason why the signature of its commit does not count.
-func (s signature) lifted(commit string) string {
-	if reason := s.unverified(commit); reason != "" {
+func (g *gates) lifted(commit string) string {
+	if reason := g.unverified(commit); reason != "" {
 		return ", although " + reason
 	}
 	return ""
