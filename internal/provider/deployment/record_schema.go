@@ -25,7 +25,7 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 			"apply compares everything with the store, and corrects the current runs.\n\n" +
 			"**Destroying the resource leaves the history unchanged.** There is no import: a new resource continues the " +
 			"history in the store.",
-		Attributes: schemas.Typed(map[string]schema.Attribute{
+		Attributes: map[string]schema.Attribute{
 			"deployment": schemas.RequiredObject(
 				"A whole `kalypso_deployment_state` with `versions = true`. Nothing is recorded while it "+
 					"has no `head`.",
@@ -60,7 +60,7 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 					"already has."),
 			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true},
 				recordTimeout, recordTimeout),
-		}),
+		},
 	}
 }
 

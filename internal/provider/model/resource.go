@@ -38,7 +38,7 @@ func NewResource(m *model) func() resource.Resource {
 
 func newModelResource(m *model) *modelResource {
 	all := func(context.Context) schema.Schema {
-		return schema.Schema{MarkdownDescription: m.description, Attributes: schemas.Typed(m.Attributes())}
+		return schema.Schema{MarkdownDescription: m.description, Attributes: m.Attributes()}
 	}
 	return &modelResource{m, schemas.NewResource(m.name, all, modelIdentity)}
 }

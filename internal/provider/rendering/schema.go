@@ -168,7 +168,7 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 			"types, merges the platform configuration, renders the templates, and commits the tree to the environment's " +
 			"branch of the GitOps repo.\n\nThe plan shows what the apply commits. **Everything in the tree is committed in " +
 			"plain text**, even if it comes from sensitive values.",
-		Attributes: schemas.Typed(attributes),
+		Attributes: attributes,
 	}
 }
 

@@ -34,28 +34,32 @@ func OptionalSet(description string) schema.SetAttribute {
 
 // RequiredObject returns a required object.
 func RequiredObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{Required: true, MarkdownDescription: description, Attributes: attributes}
+	return schema.SingleNestedAttribute{
+		Required: true, MarkdownDescription: description, Attributes: attributes, CustomType: objectOf(attributes),
+	}
 }
 
 // OptionalObject returns an optional object.
 func OptionalObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{Optional: true, MarkdownDescription: description, Attributes: attributes}
+	return schema.SingleNestedAttribute{
+		Optional: true, MarkdownDescription: description, Attributes: attributes, CustomType: objectOf(attributes),
+	}
 }
 
 // OptionalObjects returns an optional list of objects. Arguments that an element requires are optional in the schema:
 // see [SelectorArguments].
 func OptionalObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
+	o := nestedObject(attributes)
 	return schema.ListNestedAttribute{
-		Optional: true, MarkdownDescription: description,
-		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+		Optional: true, MarkdownDescription: description, NestedObject: o, CustomType: types.ListType{ElemType: o.CustomType},
 	}
 }
 
 // OptionalObjectMap is [OptionalObjects] for a map.
 func OptionalObjectMap(description string, attributes map[string]schema.Attribute) schema.MapNestedAttribute {
+	o := nestedObject(attributes)
 	return schema.MapNestedAttribute{
-		Optional: true, MarkdownDescription: description,
-		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+		Optional: true, MarkdownDescription: description, NestedObject: o, CustomType: types.MapType{ElemType: o.CustomType},
 	}
 }
 
@@ -90,10 +94,9 @@ func OptionalBool(description string) schema.BoolAttribute {
 
 // ComputedObjects returns a computed list of objects.
 func ComputedObjects(description string, attributes map[string]schema.Attribute) schema.ListNestedAttribute {
+	o := nestedObject(attributes)
 	return schema.ListNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: description,
-		NestedObject:        schema.NestedAttributeObject{Attributes: attributes},
+		Computed: true, MarkdownDescription: description, NestedObject: o, CustomType: types.ListType{ElemType: o.CustomType},
 	}
 }
 
@@ -129,13 +132,15 @@ func ComputedBool(description string) schema.BoolAttribute {
 
 // ComputedObject returns a computed object.
 func ComputedObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{Computed: true, MarkdownDescription: description, Attributes: attributes}
+	return schema.SingleNestedAttribute{
+		Computed: true, MarkdownDescription: description, Attributes: attributes, CustomType: objectOf(attributes),
+	}
 }
 
 // ComputedObjectMap returns a computed map of objects.
 func ComputedObjectMap(description string, attributes map[string]schema.Attribute) schema.MapNestedAttribute {
+	o := nestedObject(attributes)
 	return schema.MapNestedAttribute{
-		Computed: true, MarkdownDescription: description,
-		NestedObject: schema.NestedAttributeObject{Attributes: attributes},
+		Computed: true, MarkdownDescription: description, NestedObject: o, CustomType: types.MapType{ElemType: o.CustomType},
 	}
 }

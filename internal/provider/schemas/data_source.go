@@ -39,7 +39,9 @@ func dataSourceAttributes(attributes map[string]schema.Attribute) map[string]dat
 			case map[string]schema.Attribute:
 				field = reflect.ValueOf(dataSourceAttributes(v))
 			case schema.NestedAttributeObject:
-				field = reflect.ValueOf(datasource.NestedAttributeObject{Attributes: dataSourceAttributes(v.Attributes)})
+				field = reflect.ValueOf(datasource.NestedAttributeObject{
+					Attributes: dataSourceAttributes(v.Attributes), CustomType: v.CustomType,
+				})
 			}
 			to.Field(i).Set(field)
 		}

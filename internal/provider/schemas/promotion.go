@@ -21,9 +21,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
+// commitIsEnough ends the description of an argument that takes a kalypso_promotion.
+const commitIsEnough = " An object with `commit` alone is enough."
+
 // PromotionArgument is the argument that takes a kalypso_promotion.
 func PromotionArgument(description string) schema.SingleNestedAttribute {
-	return OptionalObject(description+" An object with `commit` alone is enough.", map[string]schema.Attribute{
+	return OptionalObject(description+commitIsEnough, map[string]schema.Attribute{
 		"commit": OptionalString(
 			"The commit. Null means that nothing is promoted yet: nothing is planned, and earlier deliveries and pull " +
 				"requests stay.",
@@ -51,29 +54,29 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 // PromotionDataArgument is [PromotionArgument] for a data source that reads the commit. It adds the location of the
 // commit.
 func PromotionDataArgument(description string) schema.SingleNestedAttribute {
-	argument := PromotionLocationArgument(description)
-	delete(argument.Attributes, "open_until")
-	delete(argument.Attributes, "closed")
-	argument.Attributes["unverified"] = OptionalString("Why the signature of the commit does not count, although people " +
+	attributes := PromotionLocationArgument("").Attributes
+	delete(attributes, "open_until")
+	delete(attributes, "closed")
+	attributes["unverified"] = OptionalString("Why the signature of the commit does not count, although people " +
 		"approved or pinned it. Such a commit is read with a warning.")
-	return argument
+	return OptionalObject(description+commitIsEnough, attributes)
 }
 
 // PromotionLocationArgument is [PromotionArgument] with the location of the commit, and without the attributes that
 // only a record needs.
 func PromotionLocationArgument(description string) schema.SingleNestedAttribute {
-	argument := PromotionArgument(description)
+	attributes := PromotionArgument("").Attributes
 	for _, name := range []string{"rolled_back", "by", "unsettled", "unproven", "rejected"} {
-		delete(argument.Attributes, name)
+		delete(attributes, name)
 	}
-	argument.Attributes["commit"] = OptionalString(
+	attributes["commit"] = OptionalString(
 		"The commit. Null means that nothing is promoted yet, so nothing is read or written for it.",
 	)
-	argument.Attributes["control_plane"] = OptionalObject("Location of the commit.", map[string]schema.Attribute{
+	attributes["control_plane"] = OptionalObject("Location of the commit.", map[string]schema.Attribute{
 		"repo":   OptionalString("URL of the repo. A BaseRepo must name the same one."),
 		"branch": OptionalString("Branch of the repo. The keys of `manifests` name it if there is no BaseRepo."),
 	})
-	return argument
+	return OptionalObject(description+commitIsEnough, attributes)
 }
 
 // Promotes reports whether the argument promotion is set, or may be.

@@ -100,12 +100,10 @@ func ControlPlaneArgument(description string) schema.SingleNestedAttribute {
 
 // rollbackArgument is the argument that rolls an environment back automatically.
 func rollbackArgument() schema.SingleNestedAttribute {
-	observed := ObservedAttribute("The state of the environment's clusters: the whole object of a " +
-		"`kalypso_deployment_state` with this `gitops_repo`. It is ignored if the branch has another head by now, or if a " +
-		"source did not answer.")
-	observed.Attributes["observed_at"] = OptionalString("When the clusters were observed. Required.")
-	observed.Attributes["head"] = OptionalString("The commit of the branch that was observed. Required.")
-	observed.Attributes["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
+	observed := ObservedAttribute("").Attributes
+	observed["observed_at"] = OptionalString("When the clusters were observed. Required.")
+	observed["head"] = OptionalString("The commit of the branch that was observed. Required.")
+	observed["verdict"] = OptionalString("`success`, `pending` or `failure`. Required.")
 	return OptionalObject(
 		"Rolls the environment back automatically, as if its commit were `rejected`, once a folder "+
 			"that the commit changed has failed. A folder that would get the same tree again causes no rollback. The commit "+
@@ -115,7 +113,9 @@ func rollbackArgument() schema.SingleNestedAttribute {
 			"newer commit are open. Without this argument, the environment is never rolled back automatically. Pass the "+
 			"promotion to the rendering as a whole, so that its record says what was rolled back.",
 		map[string]schema.Attribute{
-			"observed": observed,
+			"observed": OptionalObject("The state of the environment's clusters: the whole object of a "+
+				"`kalypso_deployment_state` with this `gitops_repo`. It is ignored if the branch has another head by now, or if "+
+				"a source did not answer.", observed),
 			"after": OptionalDuration("How long a folder must have failed, such as `15m`. By default the rollback comes at " +
 				"once, because the folder only fails after the `progress_deadline` of the state."),
 		},
