@@ -61,7 +61,7 @@ func readInventories(p *configuration.Data, d tfvalue.Decoder) (sources []cluste
 		return nil
 	}
 	for _, k := range of.Objects("kubernetes") {
-		sources = append(sources, readHub(p, k)...)
+		sources = append(sources, readHub(p, k))
 	}
 	if scope, given := of.Object("azure_resource_graph"); given {
 		source, known := schemas.ReadAzureScope(p, scope)
@@ -80,11 +80,11 @@ func readInventories(p *configuration.Data, d tfvalue.Decoder) (sources []cluste
 	return sources
 }
 
-// readHub reads an element of the argument kubernetes. It returns no hub if there are errors or unknown values.
-func readHub(p *configuration.Data, d tfvalue.Decoder) []clusters.Source {
+// readHub reads an element of the argument kubernetes. p is nil during validate.
+func readHub(p *configuration.Data, d tfvalue.Decoder) clusters.Source {
 	hub := kubernetes.Inventory{Hub: d.String("cluster"), Kind: d.String("kind"), Namespaces: d.Strings("namespaces")}
 	if d.Unknown {
-		return []clusters.Source{hub}
+		return hub
 	}
 	for argument, value := range map[string]string{"cluster": hub.Hub, "kind": hub.Kind} {
 		if value == "" {
@@ -96,13 +96,13 @@ func readHub(p *configuration.Data, d tfvalue.Decoder) []clusters.Source {
 		d.Report("Namespaces are not allowed", problem.Sentence(err), problem.Attr("namespaces"))
 	}
 	if p == nil || hub.Hub == "" || unknown.Is(hub.Hub) {
-		return []clusters.Source{hub}
+		return hub
 	}
 	var known bool
 	if hub.Connection, known = schemas.ReadConnection(p, d, hub.Hub, problem.Attr("cluster")); !known {
-		return []clusters.Source{clusters.Unknown(hub.Name())}
+		return clusters.Unknown(hub.Name())
 	}
-	return []clusters.Source{hub}
+	return hub
 }
 
 // readInline reads the argument clusters of source.

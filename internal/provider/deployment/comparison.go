@@ -152,7 +152,7 @@ func comparisonValues(c *comparison.Comparison) tfvalue.Values {
 }
 
 func sidesValues(only comparison.Pair[[]string]) tfvalue.Values {
-	return tfvalue.Values{"left": append([]string{}, only.Left...), "right": append([]string{}, only.Right...)}
+	return tfvalue.Values{"left": only.Left, "right": only.Right}
 }
 
 // configValues returns the differences of config values by target, cluster type and key.

@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -170,8 +171,7 @@ func historyValues(
 			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": tfvalue.NullableTime(d.Started),
 			"delivered_at": tfvalue.NullableTime(d.Delivered), "author": d.Author, "kind": string(d.Kind),
 			"promoted_commit": tfvalue.OrNil(d.PromotedCommit), "previous_commit": tfvalue.OrNil(d.PreviousCommit),
-			"folders": append([]string{}, d.Folders...), "changes": append([]string{}, d.Changes...),
-			"reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
+			"folders": d.Folders, "changes": d.Changes, "reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
 			"running_at": tfvalue.NullableTime(d.Running), "failed_at": tfvalue.NullableTime(d.FailedAt),
 			"restored_at":       tfvalue.NullableTime(d.Restored),
 			"decided_by":        tfvalue.OrNil(d.By),
@@ -205,24 +205,23 @@ func historyValues(
 
 // pastValues returns the versions and runs from a store.
 func pastValues(past *history.StoredRuns) tfvalue.Values {
-	versions, runs := []tfvalue.Values{}, []tfvalue.Values{}
-	for _, v := range past.Versions {
-		versions = append(versions, tfvalue.Values{
+	versions := lists.Map(past.Versions, func(v history.VersionCount) tfvalue.Values {
+		return tfvalue.Values{
 			"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
 			"state": v.State, "clusters": v.Clusters, "since": tfvalue.NullableTime(v.Since),
 			"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace)),
-		})
-	}
-	for _, r := range past.Runs {
-		runs = append(runs, tfvalue.Values{
+		}
+	})
+	runs := lists.Map(past.Runs, func(r history.Run) tfvalue.Values {
+		return tfvalue.Values{
 			"cluster": r.Cluster, "cluster_type": r.ClusterType, "deployment_target": r.Target,
 			"version": tfvalue.OrNil(printable.Line(r.Version.Version)), "commit": tfvalue.OrNil(r.Version.Commit),
 			"state": r.State, "since": tfvalue.NullableTime(r.Since), "until": tfvalue.NullableTime(r.Until),
 			"message":   tfvalue.OrNil(printable.Line(r.Message)),
 			"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
 			"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace)),
-		})
-	}
+		}
+	})
 	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
 		"recorded_until": tfvalue.NullableTime(past.RecordedUntil)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -207,27 +208,22 @@ func folderValues(folders map[string]deployment.FolderState) map[string]tfvalue.
 func clusterValues(clusters map[string][]deployment.Followed) map[string][]tfvalue.Values {
 	all := map[string][]tfvalue.Values{}
 	for name, follows := range clusters {
-		for _, f := range follows {
-			all[name] = append(
-				all[name],
-				tfvalue.Values{"folder": f.Folder, "revision": tfvalue.OrNil(f.Revision), "state": string(f.State)},
-			)
-		}
+		all[name] = lists.Map(follows, func(f deployment.Followed) tfvalue.Values {
+			return tfvalue.Values{"folder": f.Folder, "revision": tfvalue.OrNil(f.Revision), "state": string(f.State)}
+		})
 	}
 	return all
 }
 
 func problemValues(problems []deployment.Problem) []tfvalue.Values {
-	all := []tfvalue.Values{}
-	for _, p := range problems[:min(len(problems), deployment.MaxProblems)] {
-		all = append(all, tfvalue.Values{
+	return lists.Map(problems[:min(len(problems), deployment.MaxProblems)], func(p deployment.Problem) tfvalue.Values {
+		return tfvalue.Values{
 			"cluster":  tfvalue.OrNil(printable.Line(p.Cluster)),
 			"folder":   tfvalue.OrNil(printable.Line(p.Folder)),
 			"state":    string(p.State),
 			"revision": tfvalue.OrNil(p.Revision),
 			"message":  tfvalue.OrNil(p.Message),
 			"failing":  p.Failing,
-		})
-	}
-	return all
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -61,10 +62,6 @@ var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes
 // DeliveryAttributes returns the arguments that say how a commit reaches a branch.
 func DeliveryAttributes() map[string]schema.Attribute {
 	merges := lists.Map(githost.MergeMethods, func(m githost.MergeMethod) string { return string(m) })
-	autoMerge := Enumeration(merges).Attribute("")
-	autoMerge.MarkdownDescription = "Ask the host to merge the pull request once its checks have passed, by `merge`, " +
-		"`squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once, or on GitHub " +
-		"puts it into the branch's merge queue, which has its own method. By default, people merge."
 	return map[string]schema.Attribute{
 		"strategy": Strategies.Attribute(
 			"`push` commits to the branch. `pull_request` opens a pull request, on GitLab a merge request. `none` only " +
@@ -80,7 +77,10 @@ func DeliveryAttributes() map[string]schema.Attribute {
 		),
 		"draft": OptionalBool("Open the pull request as a draft. Without it, the next apply makes a draft ready. The " +
 			"default is `false`."),
-		"auto_merge": autoMerge,
+		"auto_merge": OptionalString("Ask the host to merge the pull request once its checks have passed, by `merge`, "+
+			"`squash` or `rebase`; GitLab has no `rebase`. If no check is required, the host merges it at once, or on GitHub "+
+			"puts it into the branch's merge queue, which has its own method. By default, people merge.",
+			stringvalidator.OneOf(merges...)),
 		"wait_for_merge": OptionalBool(
 			"Make the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
 				"out; the next apply continues to wait. The default is `false`.",

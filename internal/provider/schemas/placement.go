@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -92,11 +93,10 @@ func DecodeTaints(d tfvalue.Decoder) (taints []placement.Taint) {
 }
 
 // EncodeTaints is the reverse of [DecodeTaints].
-func EncodeTaints(taints []placement.Taint) (all []tfvalue.Values) {
-	for _, t := range taints {
-		all = append(all, tfvalue.Values{"key": t.Key, "value": t.Value, "effect": t.Effect})
-	}
-	return all
+func EncodeTaints(taints []placement.Taint) []tfvalue.Values {
+	return lists.Map(taints, func(t placement.Taint) tfvalue.Values {
+		return tfvalue.Values{"key": t.Key, "value": t.Value, "effect": t.Effect}
+	})
 }
 
 // DecodePlacement reads the [PlacementArgument].
@@ -140,27 +140,18 @@ func EncodePlacement(s *placement.Spec) tfvalue.Values {
 	if s == nil {
 		return nil
 	}
-	var tolerations, prefer, spreads []tfvalue.Values
-	for _, t := range s.Tolerations {
-		tolerations = append(
-			tolerations,
-			tfvalue.Values{"key": t.Key, "operator": t.Operator, "value": t.Value, "effect": t.Effect},
-		)
-	}
-	for _, p := range s.Prefer {
-		prefer = append(prefer, tfvalue.Values{"property": p.Property, "balance": p.Balance, "weight": &p.Weight})
-	}
-	for _, spread := range s.Spread {
-		spreads = append(spreads, tfvalue.Values{
-			"key": spread.Key, "max_skew": &spread.MaxSkew, "when_unsatisfiable": spread.WhenUnsatisfiable,
-		})
-	}
 	return tfvalue.Values{
 		"number_of_cluster_types": s.Number,
 		"names":                   tfvalue.ExactStrings(s.Names),
-		"tolerations":             tolerations,
-		"prefer":                  prefer,
-		"spread":                  spreads,
-		"generation":              s.Generation,
+		"tolerations": lists.Map(s.Tolerations, func(t placement.Toleration) tfvalue.Values {
+			return tfvalue.Values{"key": t.Key, "operator": t.Operator, "value": t.Value, "effect": t.Effect}
+		}),
+		"prefer": lists.Map(s.Prefer, func(p placement.Preference) tfvalue.Values {
+			return tfvalue.Values{"property": p.Property, "balance": p.Balance, "weight": &p.Weight}
+		}),
+		"spread": lists.Map(s.Spread, func(s placement.Spread) tfvalue.Values {
+			return tfvalue.Values{"key": s.Key, "max_skew": &s.MaxSkew, "when_unsatisfiable": s.WhenUnsatisfiable}
+		}),
+		"generation": s.Generation,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -287,21 +288,15 @@ func PromotionTexts(p promotion.Promotion) map[string]string {
 
 // PromotionValues returns the computed attributes of kalypso_promotion.
 func PromotionValues(found *promotion.Choice) tfvalue.Values {
-	waiting, skipped := []tfvalue.Values{}, []tfvalue.Values{}
-	for _, w := range found.Waiting {
-		waiting = append(
-			waiting,
-			tfvalue.Values{"commit": w.Commit, "gate": w.Gate, "reason": w.Reason, "by": tfvalue.OrNil(w.By)},
-		)
-	}
-	for _, s := range found.Skipped {
-		skipped = append(skipped, tfvalue.Values{"commit": s.Commit, "reason": s.Reason})
-	}
 	all := tfvalue.Values{
-		"current":         tfvalue.OrNil(found.Current),
-		"candidate":       tfvalue.OrNil(found.Candidate),
-		"waiting":         waiting,
-		"skipped":         skipped,
+		"current":   tfvalue.OrNil(found.Current),
+		"candidate": tfvalue.OrNil(found.Candidate),
+		"waiting": lists.Map(found.Waiting, func(w promotion.Waiting) tfvalue.Values {
+			return tfvalue.Values{"commit": w.Commit, "gate": w.Gate, "reason": w.Reason, "by": tfvalue.OrNil(w.By)}
+		}),
+		"skipped": lists.Map(found.Skipped, func(s promotion.Skipped) tfvalue.Values {
+			return tfvalue.Values{"commit": s.Commit, "reason": s.Reason}
+		}),
 		"proposed_commit": tfvalue.OrNil(found.Proposed),
 		"unproven":        tfvalue.OrNil(found.Unproven),
 		"unverified":      tfvalue.OrNil(found.Unverified),

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -86,14 +87,12 @@ func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 
 // EncodeSelector writes a selector in HCL form. A selector that selects everything says so.
 func EncodeSelector(s Selector) tfvalue.Values {
-	var expressions []tfvalue.Values
-	for _, e := range s.Labels.MatchExpressions {
-		expressions = append(expressions, tfvalue.Values{"key": e.Key, "operator": string(e.Operator), "values": e.Values})
-	}
 	return tfvalue.Values{
-		"workspace":         s.Workspace,
-		"match_labels":      s.Labels.MatchLabels,
-		"match_expressions": expressions,
-		"match_all":         fleet.SelectsAll(s.Workspace, &s.Labels),
+		"workspace":    s.Workspace,
+		"match_labels": s.Labels.MatchLabels,
+		"match_expressions": lists.Map(s.Labels.MatchExpressions, func(e metav1.LabelSelectorRequirement) tfvalue.Values {
+			return tfvalue.Values{"key": e.Key, "operator": string(e.Operator), "values": e.Values}
+		}),
+		"match_all": fleet.SelectsAll(s.Workspace, &s.Labels),
 	}
 }
