@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -83,4 +84,13 @@ func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at source.G
 		return nil, err
 	}
 	return remote.Origins(ctx, client, record.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
+}
+
+// LastOrigins is [DeliveredOrigins], but returns no origins and no error if nothing was delivered.
+func LastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
+	origins, err := DeliveredOrigins(ctx, client, at)
+	if errors.Is(err, check.ErrNoRendering) {
+		return nil, nil
+	}
+	return origins, err
 }

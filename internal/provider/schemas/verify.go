@@ -1,17 +1,12 @@
 package schemas
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -77,13 +72,4 @@ func ReadVerification(d tfvalue.Decoder, now time.Time) *source.Verification {
 		return &source.Verification{Verifier: v, Now: now}
 	}
 	return nil
-}
-
-// LastOrigins is [DeliveredOrigins], but returns no origins and no error if nothing was delivered.
-func LastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
-	origins, err := DeliveredOrigins(ctx, client, at)
-	if errors.Is(err, check.ErrNoRendering) {
-		return nil, nil
-	}
-	return origins, err
 }
