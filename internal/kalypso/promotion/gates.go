@@ -45,7 +45,8 @@ const (
 	gateSignature = "signature"
 )
 
-// gates judges whether the rules allow to promote a commit, by the statuses of commits.
+// gates judges whether the rules allow to promote a commit, by the statuses of commits. They also show when
+// environments ran commits, as far as they were read.
 type gates struct {
 	world    *World
 	statuses *statuses

@@ -26,9 +26,7 @@ func Valid(what string, check func(string) error) validString { return validStri
 
 func (v validString) Description(context.Context) string { return "value must be a valid " + v.what }
 
-func (v validString) MarkdownDescription(context.Context) string {
-	return "value must be a valid " + v.what
-}
+func (v validString) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 func (v validString) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
