@@ -10,26 +10,21 @@ import (
 // problems returns the problems of a location that was read, except those of its documents.
 func (c *contents) problems(registration string) Problems {
 	var fs Problems
-	for _, at := range sortedKeys(c.tooLarge) {
-		fs = append(fs, Problem{
-			Registration: registration, Location: c.location, File: at, Summary: "File too large",
-			Detail: fmt.Sprintf("The file is too large to read: it has %d bytes. Split it, or list it in %s if it contains no "+
-				"Kalypso objects.", c.tooLarge[at], ignoreFile),
-		})
+	for _, at := range c.files {
+		if size, tooLarge := c.tooLarge[at]; tooLarge {
+			fs = append(fs, Problem{
+				Registration: registration, Location: c.location, File: at, Summary: "File too large",
+				Detail: fmt.Sprintf("The file is too large to read: it has %d bytes. Split it, or list it in %s if it contains "+
+					"no Kalypso objects.", size, ignoreFile),
+			})
+		}
 	}
 	warn := func(paths []string, summary, detail string) {
 		if len(paths) > 0 {
 			fs = append(fs, Problem{
-				Severity:     problem.Warning,
-				Registration: registration,
-				Location:     c.location,
-				Summary:      summary,
-				Detail: fmt.Sprintf(
-					"%s To silence this warning, list them in %s: %s.",
-					detail,
-					ignoreFile,
-					strings.Join(paths, ", "),
-				),
+				Severity: problem.Warning, Registration: registration, Location: c.location, Summary: summary,
+				Detail: fmt.Sprintf("%s To silence this warning, list them in %s: %s.", detail, ignoreFile,
+					strings.Join(paths, ", ")),
 			})
 		}
 	}

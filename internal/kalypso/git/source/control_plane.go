@@ -1,17 +1,18 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -51,9 +52,11 @@ type ControlPlane struct {
 	Names           map[fleet.Kind][]string
 	Objects         []FoundObject // except the Workloads of registrations
 	Layers          []Location    // the locations read: the environment's, then its bases
-	bases           []string      // the names of the BaseRepos that lead to the layers; "" for the first
 	Skipped         int           // YAML documents that are not Kalypso objects
 	Problems        Problems
+
+	bases  []*operatorObject // the BaseRepos of the last layer
+	gitops []*operatorObject // the GitOpsRepos of all layers
 }
 
 // FoundObject is an object of the fleet and the file it was found in.
@@ -64,45 +67,26 @@ type FoundObject struct {
 	OnlyInFile bool   // the file contains no other object
 }
 
-// layer is one folder of a control plane.
-type layer struct {
-	index    int
-	location Location
-	objects  []FoundObject
-	bases    []*repoObject
-	gitops   []*repoObject
-	skipped  int
-	problems Problems
-}
-
 // ControlPlane reads a control plane, its bases and its registrations. It reports the problems of all of them.
 func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *ControlPlane {
-	cp := &ControlPlane{
-		Manifests:       map[string]string{},
-		WorkloadCommits: map[string]string{},
-		Names:           map[fleet.Kind][]string{},
-	}
-	var gitops []*repoObject
-	var name string
-	next, seen := &req.Location, map[string]bool{}
-	for next != nil {
+	cp := &ControlPlane{Manifests: map[string]string{}, Names: map[fleet.Kind][]string{}}
+	seen := map[string]bool{}
+	for next := &req.Location; next != nil; next = cp.base(req) {
 		if next.Verify = req.Verify; len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
 			next.Verify = nil
 		}
-		l := r.layer(ctx, *next, len(cp.Layers))
-		if seen[l.location.String()] {
+		c := r.read(ctx, []Location{*next})[0]
+		if seen[c.location.String()] {
 			cp.Problems = append(cp.Problems, Problem{
-				Location: l.location, Summary: "BaseRepo cycle",
-				Detail: "The BaseRepos form a cycle. Remove one of them:\n  " + formatCycle(cp.Layers, l.location),
+				Location: c.location, Summary: "BaseRepo cycle",
+				Detail: "The BaseRepos form a cycle. Remove one of them:\n  " + formatCycle(cp.Layers, c.location),
 			})
 			break
 		}
-		seen[l.location.String()] = true
-		cp.addLayer(l, name)
-		gitops = append(gitops, l.gitops...)
-		next, name = cp.base(req, l)
+		seen[c.location.String()] = true
+		cp.addLayer(ctx, c)
 	}
-	if cp.setGitOpsRepo(gitops); cp.GitOpsRepo == nil {
+	if cp.setGitOpsRepo(); cp.GitOpsRepo == nil {
 		req.Delivered = nil // without a destination, no last delivery is known
 	}
 	cp.verify(ctx, r, req)
@@ -110,7 +94,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	if req.FollowRegistrations {
 		registered = cp.follow(ctx, r, req)
 	}
-	disambiguate(append(cp.readings(), readingsOf(registered)...))
+	disambiguate(append(cp.locations(), locationsOf(registered)...))
 	cp.addManifests()
 	cp.addWorkloads(req, r.workloads(registered))
 	for kind := range cp.Names {
@@ -123,76 +107,70 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	return cp
 }
 
-// layer reads one folder.
-func (r *Reader) layer(ctx context.Context, location Location, index int) *layer {
-	c := r.read(ctx, []Location{location})[0]
-	l := &layer{index: index, location: c.location}
-	if c.err != nil {
-		l.problems = Problems{c.location.problem("", c.err)}
-		return l
+// addLayer adds a folder that was read.
+func (cp *ControlPlane) addLayer(ctx context.Context, c *contents) {
+	if len(cp.Layers) == 0 {
+		cp.Commit = c.location.Commit
 	}
-	l.problems = c.problems("")
+	cp.Layers, cp.bases = append(cp.Layers, c.location), nil
+	if c.err != nil {
+		cp.Problems = append(cp.Problems, c.location.problem("", c.err))
+		return
+	}
+	cp.Problems = append(cp.Problems, c.problems("")...)
 	for _, at := range c.files {
 		objects, passed, ps := fleetyaml.ParseWith(ctx, controlPlaneKinds, problem.Origin{Key: at}, c.text[at])
 		if err := ctx.Err(); err != nil {
-			l.problems = append(l.problems, c.location.problem("", err))
-			return l
-		}
-		l.skipped += passed
-		l.problems = append(l.problems, fromFleetProblems(c.location, "", ps)...)
-		for _, o := range objects {
-			l.addObject(o, at, len(objects) == 1)
-		}
-	}
-	return l
-}
-
-func (l *layer) addObject(o fleet.Object, file string, alone bool) {
-	switch o := o.(type) {
-	case *repoObject:
-		l.problems = append(l.problems, fromFleetProblems(l.location, "", o.Validate())...)
-		o.Origin.Key = l.location.key(file, "")
-		if o.kind == KindBaseRepo {
-			l.bases = append(l.bases, o)
-		} else {
-			l.gitops = append(l.gitops, o)
-		}
-	case *operatorObject:
-	case *fleet.Config:
-		if !o.MayBePlatformConfig() && !o.IsAzureAppConfig() {
-			l.skipped++
+			cp.Problems = append(cp.Problems, c.location.problem("", err))
 			return
 		}
-		l.objects = append(l.objects, FoundObject{o, l.index, file, alone})
-	default:
-		l.objects = append(l.objects, FoundObject{o, l.index, file, alone})
-	}
-}
-
-// addLayer adds a layer. base is the name of the BaseRepo that leads to it.
-func (cp *ControlPlane) addLayer(l *layer, base string) {
-	if l.index == 0 {
-		cp.Commit = l.location.Commit
-	}
-	cp.Layers, cp.bases = append(cp.Layers, l.location), append(cp.bases, base)
-	cp.Skipped += l.skipped
-	cp.Problems = append(cp.Problems, l.problems...)
-	cp.Objects = append(cp.Objects, l.objects...)
-}
-
-func (cp *ControlPlane) readings() []reading {
-	var readings []reading
-	for i := range cp.Layers {
-		if cp.Layers[i].Directory == "" {
-			readings = append(readings, reading{&cp.Layers[i], cp.bases[i]})
+		cp.Skipped += passed
+		cp.Problems = append(cp.Problems, fromFleetProblems(c.location, "", ps)...)
+		for _, o := range objects {
+			cp.addObject(FoundObject{o, len(cp.Layers) - 1, at, len(objects) == 1})
 		}
 	}
-	return readings
+}
+
+// addObject adds an object of the last layer.
+func (cp *ControlPlane) addObject(found FoundObject) {
+	at := cp.Layers[found.Layer]
+	switch o := found.Object.(type) {
+	case *operatorObject:
+		switch o.kind {
+		case KindBaseRepo:
+			cp.bases = append(cp.bases, o)
+		case KindGitOpsRepo:
+			cp.gitops = append(cp.gitops, o)
+		default:
+			return
+		}
+		cp.Problems = append(cp.Problems, fromFleetProblems(at, "", o.Validate())...)
+		o.Origin.Key = at.key(found.File, "")
+		return
+	case *fleet.Config:
+		if !o.MayBePlatformConfig() && !o.IsAzureAppConfig() {
+			cp.Skipped++
+			return
+		}
+	}
+	cp.Objects = append(cp.Objects, found)
+}
+
+// locations returns the layers that are in repos.
+func (cp *ControlPlane) locations() []*Location {
+	var all []*Location
+	for i := range cp.Layers {
+		if cp.Layers[i].Directory == "" {
+			all = append(all, &cp.Layers[i])
+		}
+	}
+	return all
 }
 
 // addManifests writes the objects of the layers, by keys that distinguish their locations.
 func (cp *ControlPlane) addManifests() {
-	cp.Sources, cp.Verified = sourcesOf(cp.readings()), verifiedOf(cp.readings())
+	cp.Sources, cp.Verified = sourcesOf(cp.locations()), verifiedOf(cp.locations())
 	type named struct {
 		layer      int
 		file, name string
@@ -232,62 +210,55 @@ func (cp *ControlPlane) addManifests() {
 	}
 }
 
-// base returns the location of a layer's base and the name of its BaseRepo, or nil if there is none to follow.
-func (cp *ControlPlane) base(req ControlPlaneRequest, l *layer) (at *Location, name string) {
-	if len(l.bases) > 1 {
-		cp.reportMultiple(l.location, l.bases,
+// base returns the location of the last layer's base, or nil if there is none to follow.
+func (cp *ControlPlane) base(req ControlPlaneRequest) *Location {
+	first, here := len(cp.Layers) == 1, cp.Layers[len(cp.Layers)-1]
+	var base *operatorObject
+	if len(cp.bases) > 0 {
+		base = cp.bases[0]
+	}
+	if len(cp.bases) > 1 {
+		cp.reportMultiple(here, cp.bases,
 			"An environment has one BaseRepo, which names the promoted commit. Remove all but one.")
 	}
-	var base *repoObject
-	if len(l.bases) > 0 {
-		base = l.bases[0]
-	}
 	promoted := ""
-	if l.index == 0 {
+	if first {
 		if base != nil {
-			cp.BaseCommit = base.commit
+			cp.BaseCommit = base.spec.Commit
 		}
 		if promoted = req.Promotion.Commit; promoted != "" {
 			cp.BaseCommit = promoted
 		}
 	}
 	switch {
-	case !req.FollowBase || len(l.bases) > 1:
-		return nil, ""
-	case l.index == 0 && req.BaseDirectory != "" &&
+	case !req.FollowBase || len(cp.bases) > 1:
+		return nil
+	case first && req.BaseDirectory != "" &&
 		(within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
 		cp.Problems = append(cp.Problems, Problem{
-			Location: l.location, Summary: "Nested folders",
+			Location: here, Summary: "Nested folders",
 			Detail: fmt.Sprintf("base_directory is %s, but one of the two folders contains the other, so objects would be "+
 				"read twice. Move one of them out of the other.", req.BaseDirectory),
 		})
-		return nil, ""
-	case l.index == 0 && req.BaseDirectory != "":
-		return &Location{Directory: req.BaseDirectory}, ""
+		return nil
+	case first && req.BaseDirectory != "":
+		return &Location{Directory: req.BaseDirectory}
 	case base == nil && promoted != "":
-		return cp.promotedBase(req), ""
+		return cp.promotedBase(req)
 	case base == nil || len(base.Validate()) > 0:
-		return nil, ""
-	case promoted != "" && req.Promotion.Repo != "" && !giturl.Same(req.Promotion.Repo, base.repo):
+		return nil
+	case promoted != "" && req.Promotion.Repo != "" && !giturl.Same(req.Promotion.Repo, base.spec.Repo):
 		cp.Problems = append(cp.Problems, Problem{
-			Location: l.location, Summary: "Promotion from another repo",
+			Location: here, Summary: "Promotion from another repo",
 			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the "+
-				"same repo.",
-				base.Name, base.repo, req.Promotion.Repo),
+				"same repo.", base.Name, base.spec.Repo, req.Promotion.Repo),
 		})
-		return nil, ""
+		return nil
 	}
-	at = &Location{
-		Repo:    base.repo,
-		Branch:  base.branch,
-		Commit:  base.commit,
-		Path:    base.path,
-		NamedBy: base.Origin.String(),
+	return &Location{
+		Repo: base.spec.Repo, Branch: base.spec.Branch, Commit: cmp.Or(promoted, base.spec.Commit), Path: base.spec.Path,
+		NamedBy: base.Origin.String(), name: base.Name,
 	}
-	if promoted != "" {
-		at.Commit = promoted
-	}
-	return at, base.Name
 }
 
 // promotedBase returns the location of a promoted base without a BaseRepo: the same folder of the control plane's own
@@ -305,19 +276,19 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 }
 
 // setGitOpsRepo sets the destination of the tree.
-func (cp *ControlPlane) setGitOpsRepo(all []*repoObject) {
-	switch {
-	case len(all) > 1:
-		cp.reportMultiple(cp.Layers[0], all,
+func (cp *ControlPlane) setGitOpsRepo() {
+	switch len(cp.gitops) {
+	case 0:
+	case 1:
+		at := cp.gitops[0].spec
+		cp.GitOpsRepo = &GitOpsRepo{at.Repo, at.Branch, cmp.Or(at.Path, ".")}
+	default:
+		cp.reportMultiple(cp.Layers[0], cp.gitops,
 			"An environment has one GitOpsRepo, the repo its tree is written to. Remove all but one.")
-	case len(all) == 1 && all[0].path == "":
-		cp.GitOpsRepo = &GitOpsRepo{all[0].repo, all[0].branch, "."}
-	case len(all) == 1:
-		cp.GitOpsRepo = &GitOpsRepo{all[0].repo, all[0].branch, all[0].path}
 	}
 }
 
-func (cp *ControlPlane) reportMultiple(location Location, all []*repoObject, advice string) {
+func (cp *ControlPlane) reportMultiple(location Location, all []*operatorObject, advice string) {
 	text := ""
 	for _, o := range all {
 		text += fmt.Sprintf("\n  %q, %s", o.Name, o.Origin)

@@ -68,6 +68,7 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 			(*group)[i] = path.Join(filepath.ToSlash(root), rel)
 		}
 	}
+	c.text, c.tooLarge = map[string]string{}, map[string]int64{}
 	for _, at := range c.files {
 		if c.err = r.readFile(ctx, c, at); c.err != nil {
 			return

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -30,6 +32,7 @@ type Location struct {
 	Signer string        // of the commit, once it is verified
 
 	NamedBy string // the origin of the object that names this location; empty: an argument does
+	name    string // of that object, a registration or BaseRepo
 }
 
 // String returns the location as messages name it.
@@ -67,48 +70,40 @@ func (p Location) origin() origin.Origin {
 	return origin.Origin{Repo: p.Repo, Branch: p.Branch, Via: p.Via, Commit: p.Commit}
 }
 
-// reading is a location that was read, and the name of the registration or BaseRepo that names it. If an argument names
-// it, the name is empty.
-type reading struct {
-	*Location
-	name string
-}
-
-// disambiguate sets Via of the readings that read the same folder of a branch, or nested folders, at several commits.
-func disambiguate(readings []reading) {
-	byFolder := map[string][]reading{}
-	key := func(r reading, folder string) string { return origin.Location(r.origin(), folder) }
-	for _, r := range readings {
-		if r.Directory == "" && r.Branch != "" {
-			byFolder[key(r, r.Path)] = append(byFolder[key(r, r.Path)], r)
+// disambiguate sets Via of the locations that were read from the same folder of a branch, or from nested folders, at
+// several commits.
+func disambiguate(locations []*Location) {
+	byFolder := map[string][]*Location{}
+	for _, p := range locations {
+		if p.Directory == "" && p.Branch != "" {
+			key := origin.Location(p.origin(), p.Path)
+			byFolder[key] = append(byFolder[key], p)
 		}
 	}
-	var conflicting []reading
-	for _, all := range byFolder {
-		for _, r := range all {
-			for at := path.Clean(r.Path); ; at = path.Dir(at) {
-				for _, other := range byFolder[key(r, at)] {
-					if other.Commit != r.Commit {
-						conflicting = append(conflicting, r, other)
-					}
+	var conflicting []*Location
+	for _, p := range slices.Concat(slices.Collect(maps.Values(byFolder))...) {
+		for at := path.Clean(p.Path); ; at = path.Dir(at) {
+			for _, other := range byFolder[origin.Location(p.origin(), at)] {
+				if other.Commit != p.Commit {
+					conflicting = append(conflicting, p, other)
 				}
-				if at == path.Dir(at) { // "." or "/" for an invalid path
-					break
-				}
+			}
+			if at == path.Dir(at) { // "." or "/" for an invalid path
+				break
 			}
 		}
 	}
-	for _, r := range conflicting {
-		r.Via = r.name
+	for _, p := range conflicting {
+		p.Via = p.name
 	}
 }
 
 // sourcesOf returns the commit at which each location was read.
-func sourcesOf(readings []reading) origin.Sources {
+func sourcesOf(locations []*Location) origin.Sources {
 	sources := origin.Sources{}
-	for _, r := range readings {
-		if r.Commit != "" {
-			sources[origin.Location(r.origin(), r.Path)] = r.Commit
+	for _, p := range locations {
+		if p.Commit != "" {
+			sources[origin.Location(p.origin(), p.Path)] = p.Commit
 		}
 	}
 	return sources
@@ -197,19 +192,13 @@ func problemDetail(p Location, err error) string {
 func folderNotFound(p string, at kind) error {
 	switch at {
 	case link:
-		return fmt.Errorf(
-			"%w: %q is a symbolic link, which is not followed. Name the folder it points to",
-			ErrFolderNotFound,
-			p,
-		)
+		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder it points to",
+			ErrFolderNotFound, p)
 	case module:
 		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrFolderNotFound, p)
 	case file:
 		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrFolderNotFound, p, path.Dir(p))
 	}
-	return fmt.Errorf(
-		"%w: %q does not exist at this commit. Check the path, which is relative to the repo's root",
-		ErrFolderNotFound,
-		p,
-	)
+	return fmt.Errorf("%w: %q does not exist at this commit. Check the path, which is relative to the repo's root",
+		ErrFolderNotFound, p)
 }

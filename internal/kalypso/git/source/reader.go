@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -55,9 +56,10 @@ type repo struct {
 type contents struct {
 	location Location // with its commit
 	listing
-	text     map[string]string // file contents by path
-	tooLarge map[string]int64  // sizes of the files that are too large to read, by path
-	err      error             // the reason why the location can't be read
+	// The contents of files, and the sizes of files that are too large to read, by path: of all locations at the commit.
+	text     map[string]string
+	tooLarge map[string]int64
+	err      error // the reason why the location can't be read
 }
 
 // read reads locations, each repo in one session. The results are in the order of the locations.
@@ -65,7 +67,7 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 	all := make([]*contents, len(locations))
 	byRepo := map[string][]*contents{}
 	for i, p := range locations {
-		c := &contents{text: map[string]string{}, tooLarge: map[string]int64{}}
+		c := &contents{}
 		all[i] = c
 		if c.location, c.err = p.check(); c.err != nil {
 			continue
@@ -178,117 +180,83 @@ func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
 		return err
 	}
 	hashes := map[string]plumbing.Hash{} // of files, by path
-	listed := map[*contents]folderEntries{}
-	var wants []string
-	for _, c := range asked {
+	entries, ignoreFiles := make([][]entry, len(asked)), make([][]string, len(asked))
+	for i, c := range asked {
 		var err error
-		if listed[c], err = listFolder(snapshot, c, hashes); err != nil {
+		if entries[i], ignoreFiles[i], err = listFolder(snapshot, c, hashes); err != nil {
 			return err
 		}
-		wants = append(wants, listed[c].ignoreFiles...)
 	}
-	text, _, err := readTexts(snapshot, wants, hashes)
+	text, _, err := readTexts(snapshot, slices.Concat(ignoreFiles...), hashes)
 	if err != nil {
 		return err
 	}
-	wants = nil
-	for _, c := range asked {
-		patterns := map[string]string{}
-		for _, p := range listed[c].ignoreFiles {
-			if t, ok := text[p]; ok {
-				patterns[p] = t
-			}
+	var wants []string
+	for i, c := range asked {
+		ignores := map[string]string{}
+		for _, p := range ignoreFiles[i] {
+			ignores[p] = text[p]
 		}
-		c.listing = newListing(c.location.Path, listed[c].entries, patterns)
+		c.listing = newListing(c.location.Path, entries[i], ignores)
 		wants = append(wants, c.files...)
 	}
 	text, tooLarge, err := readTexts(snapshot, wants, hashes)
-	if err != nil {
-		return err
-	}
 	for _, c := range asked {
-		c.take(text, tooLarge)
+		c.text, c.tooLarge = text, tooLarge
 	}
-	return nil
+	return err
 }
 
-// folderEntries are the entries of a folder, and the paths of its ignore files.
-type folderEntries struct {
-	entries     []entry
-	ignoreFiles []string
-}
-
-// listFolder lists the folder of c, and adds the hashes of its files by path. If there is no such folder, it sets
-// c.err.
+// listFolder lists the folder of c with the paths of its ignore files, and adds the hashes of its files by path. If
+// there is no such folder, it sets c.err.
 func listFolder(
 	snapshot *gitbranch.Snapshot, c *contents, hashes map[string]plumbing.Hash,
-) (all folderEntries, err error) {
+) (entries []entry, ignoreFiles []string, err error) {
 	found, ok, err := snapshot.Entry(c.location.Path)
 	if err != nil {
-		return all, err
+		return nil, nil, err
 	}
 	if !ok || found.Mode != filemode.Dir {
 		c.err = folderNotFound(c.location.Path, kindOf(found, ok))
-		return all, nil
+		return nil, nil, nil
 	}
-	all.ignoreFiles = ignoreFilePaths(c.location.Path)
 	err = snapshot.Walk(c.location.Path, func(p string, e object.TreeEntry) error {
-		all.entries = append(all.entries, entry{p, kindOf(e, true)})
+		entries = append(entries, entry{p, kindOf(e, true)})
 		hashes[p] = e.Hash
 		if path.Base(p) == ignoreFile && e.Mode.IsFile() {
-			all.ignoreFiles = append(all.ignoreFiles, p)
+			ignoreFiles = append(ignoreFiles, p)
 		}
 		return nil
 	})
 	if err != nil {
-		return all, err
+		return nil, nil, err
 	}
-	for _, p := range all.ignoreFiles {
+	for _, p := range ignoreFilePaths(c.location.Path) {
 		e, ok, err := snapshot.Entry(p)
 		if err != nil {
-			return all, err
+			return nil, nil, err
 		}
 		if ok && kindOf(e, true) == file {
-			hashes[p] = e.Hash
+			hashes[p], ignoreFiles = e.Hash, append(ignoreFiles, p)
 		}
 	}
-	return all, nil
+	return entries, ignoreFiles, nil
 }
 
-// take stores the texts of c's files, and the sizes of files that are too large.
-func (c *contents) take(text map[string]string, tooLarge map[string]int64) {
-	for _, p := range c.files {
-		if size, ok := tooLarge[p]; ok {
-			c.tooLarge[p] = size
-		} else {
-			c.text[p] = text[p]
-		}
-	}
-}
-
-// readTexts reads files by path. It leaves out paths without a hash.
+// readTexts reads files, whose hashes are given, by path.
 func readTexts(
-	snapshot *gitbranch.Snapshot,
-	paths []string,
-	hashes map[string]plumbing.Hash,
+	snapshot *gitbranch.Snapshot, paths []string, hashes map[string]plumbing.Hash,
 ) (text map[string]string, tooLarge map[string]int64, err error) {
-	var wants []plumbing.Hash
-	for _, p := range paths {
-		if h, ok := hashes[p]; ok {
-			wants = append(wants, h)
-		}
-	}
-	contents, sizes, err := snapshot.Contents(wants)
+	contents, sizes, err := snapshot.Contents(lists.Map(paths, func(p string) plumbing.Hash { return hashes[p] }))
 	if err != nil {
 		return nil, nil, fmt.Errorf("the files can't be read: %w", err)
 	}
 	text, tooLarge = map[string]string{}, map[string]int64{}
 	for _, p := range paths {
-		h, ok := hashes[p]
-		if size, large := sizes[h]; ok && large {
+		if size, large := sizes[hashes[p]]; large {
 			tooLarge[p] = size
-		} else if ok {
-			text[p] = string(contents[h])
+		} else {
+			text[p] = string(contents[hashes[p]])
 		}
 	}
 	return text, tooLarge, nil

@@ -100,11 +100,11 @@ func (p Location) verifySince(git *gitbranch.Repo, known []plumbing.Hash) error 
 }
 
 // verifiedOf returns the signers of the commits that were verified, by commit.
-func verifiedOf(readings []reading) map[string]string {
+func verifiedOf(locations []*Location) map[string]string {
 	signers := map[string]string{}
-	for _, r := range readings {
-		if r.Signer != "" {
-			signers[r.Commit] = r.Signer
+	for _, p := range locations {
+		if p.Signer != "" {
+			signers[p.Commit] = p.Signer
 		}
 	}
 	return signers

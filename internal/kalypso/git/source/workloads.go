@@ -49,7 +49,7 @@ func (r *Reader) Workloads(
 	f FollowOptions,
 ) *Workloads {
 	all := r.follow(ctx, registrations, f)
-	disambiguate(readingsOf(all))
+	disambiguate(locationsOf(all))
 	return r.workloads(all)
 }
 
@@ -83,21 +83,21 @@ func (r *Reader) verifyRegistrations(ctx context.Context, all []*registrationRes
 	}
 }
 
-// readingsOf returns the locations of the registrations without errors.
-func readingsOf(all []*registrationResult) []reading {
-	var readings []reading
+// locationsOf returns the locations of the registrations without errors.
+func locationsOf(all []*registrationResult) []*Location {
+	var locations []*Location
 	for _, v := range all {
 		if !v.problems.HasErrors() {
-			readings = append(readings, reading{&v.location, v.registration.Name})
+			locations = append(locations, &v.location)
 		}
 	}
-	return readings
+	return locations
 }
 
 // workloads returns the Workloads of the registrations.
 func (r *Reader) workloads(all []*registrationResult) *Workloads {
-	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{}, Sources: sourcesOf(readingsOf(all)),
-		Verified: verifiedOf(readingsOf(all))}
+	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{},
+		Sources: sourcesOf(locationsOf(all)), Verified: verifiedOf(locationsOf(all))}
 	byName := map[string]*foundWorkload{} // by the Workload's name
 	for _, v := range all {
 		result.Problems = append(result.Problems, v.problems...)
@@ -172,7 +172,8 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 		v := &registrationResult{
 			registration: reg,
 			location: Location{
-				Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String(), Verify: f.Verify,
+				Repo: reg.Repo, Branch: reg.Branch, Path: reg.Path, NamedBy: reg.Origin.String(), name: reg.Name,
+				Verify: f.Verify,
 			},
 		}
 		all = append(all, v)
