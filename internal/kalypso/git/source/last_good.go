@@ -25,67 +25,58 @@ func (r *Reader) readLastGood(
 		// The registration whose Workload was delivered keeps the name. The other one falls back to its last good commit; if
 		// it can't, the duplicate is an error.
 		v := a.via
-		if commits, rival := deliveredAt(
-			v,
-			all,
-			origins,
-		); len(commits) == 1 && rival == nil && !v.pinned &&
-			!v.delivered(a.workload.Name, all, origins) {
+		commits, rival := deliveredAt(v, all, origins)
+		if len(commits) == 1 && rival == nil && !v.pinned && !v.delivered(a.workload.Name, all, origins) {
 			v.problems = append(v.problems, a.duplicateProblem(a.duplicate))
 		}
 	}
-	var broken []*registrationResult
+	var broken, good []*registrationResult // good are the same registrations at their last good commits
 	for _, v := range all {
-		if v.canFallBack() {
-			broken = append(broken, v)
+		if !v.canFallBack() {
+			continue
+		}
+		commit, why := v.lastGoodCommit(all, origins)
+		if err != nil {
+			commit, why = "", "The last good commit can't be determined: "+problem.Sentence(err)
+		}
+		if commit == "" {
+			v.addNote(why)
+			continue
+		}
+		location := v.location
+		location.Commit = commit
+		broken = append(broken, v)
+		good = append(good, &registrationResult{registration: v.registration, location: location})
+	}
+	r.readRegistrations(ctx, good)
+	for i, v := range broken {
+		if now := good[i]; now.problems.HasErrors() {
+			v.addNote(fmt.Sprintf("The last delivered commit %s is broken too: %s", now.location.Commit, now.problems[0].Detail))
+		} else {
+			v.replace(now)
 		}
 	}
-	if err != nil {
-		for _, v := range broken {
-			v.addNote("The last good commit can't be determined: " + problem.Sentence(err))
-		}
-		return
-	}
-	again := map[*registrationResult]*registrationResult{}
-	var second []*registrationResult
-	for _, v := range broken {
-		withoutCommit := func(o origin.Origin) bool { return o.Commit == "" && v.owns(o, all) }
-		commits, rival := deliveredAt(v, all, origins)
-		switch {
-		case len(commits) == 0 && slices.ContainsFunc(origins, withoutCommit):
-			v.addNote("It was delivered before, but the record does not name the commit. Set the rendering's sources too.")
-		case len(commits) == 0:
-			v.addNote("No commit of this registration was delivered before, so there is no last good commit.")
-		case rival != nil:
-			v.addNote(fmt.Sprintf("Registration %q reads the same folder, so it can't be determined which of the two was "+
-				"delivered from commit %s. Name a commit in pins.",
-				rival.registration.Name, strings.Join(commits, ", ")))
-		case len(commits) == 1:
-			location := v.location
-			location.Commit = commits[0]
-			again[v] = &registrationResult{registration: v.registration, location: location}
-			second = append(second, again[v])
-		default:
-			v.addNote(
-				"It was delivered from several commits, so the last good commit can't be determined: " + strings.Join(
-					commits,
-					", ",
-				) + ". Name one in pins.",
-			)
-		}
-	}
-	r.readRegistrations(ctx, second)
-	for _, v := range broken {
-		good := again[v]
-		switch {
-		case good == nil:
-		case good.problems.HasErrors():
-			v.addNote(
-				fmt.Sprintf("The last delivered commit %s is broken too: %s", good.location.Commit, good.problems[0].Detail),
-			)
-		default:
-			v.replace(good)
-		}
+}
+
+// lastGoodCommit returns the commit from which a registration was last delivered, or "" and the reason why it can't be
+// determined.
+func (v *registrationResult) lastGoodCommit(
+	all []*registrationResult, origins []origin.Origin,
+) (commit, why string) {
+	withoutCommit := func(o origin.Origin) bool { return o.Commit == "" && v.owns(o, all) }
+	switch commits, rival := deliveredAt(v, all, origins); {
+	case len(commits) == 0 && slices.ContainsFunc(origins, withoutCommit):
+		return "", "It was delivered before, but the record does not name the commit. Set the rendering's sources too."
+	case len(commits) == 0:
+		return "", "No commit of this registration was delivered before, so there is no last good commit."
+	case rival != nil:
+		return "", fmt.Sprintf("Registration %q reads the same folder, so it can't be determined which of the two was "+
+			"delivered from commit %s. Name a commit in pins.", rival.registration.Name, strings.Join(commits, ", "))
+	case len(commits) > 1:
+		return "", "It was delivered from several commits, so the last good commit can't be determined: " +
+			strings.Join(commits, ", ") + ". Name one in pins."
+	default:
+		return commits[0], ""
 	}
 }
 
