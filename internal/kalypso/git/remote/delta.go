@@ -43,10 +43,6 @@ func (p *packDecoder) applyReady() error {
 
 // apply builds the object of a delta, or defers it until its base is read.
 func (p *packDecoder) apply(d delta) error {
-	if p.dropped[d.base.at] {
-		p.skip(d)
-		return nil
-	}
 	h := d.base.hash
 	if d.base.at > 0 {
 		h = p.at[d.base.at]
@@ -62,7 +58,7 @@ func (p *packDecoder) apply(d delta) error {
 		return err
 	}
 	if base.Size > 0 || p.tooLarge(base.Kind, size) { // base content missing, or result not wanted
-		p.skip(d)
+		p.leftOut = true
 		return nil
 	}
 	if err := p.charge(base.Kind, size); err != nil {
@@ -75,21 +71,12 @@ func (p *packDecoder) apply(d delta) error {
 	return p.keep(d.at, base.Kind, content)
 }
 
-// skip drops a delta.
-func (p *packDecoder) skip(d delta) {
-	p.dropped[d.at] = true
-	p.release(deltaBase{at: d.at})
-}
-
 // resultSize returns the size of a delta's result, the second of the two sizes at its start. PatchDelta never
 // produces more.
 func resultSize(edits []byte) (int64, error) {
-	_, n := binary.Uvarint(edits)
-	if n <= 0 {
-		return 0, fmt.Errorf("%w: a delta has no valid size", errPack)
-	}
-	size, n := binary.Uvarint(edits[n:])
-	if n <= 0 || size > 1<<53 {
+	_, base := binary.Uvarint(edits)
+	size, result := binary.Uvarint(edits[max(base, 0):])
+	if base <= 0 || result <= 0 || size > 1<<53 {
 		return 0, fmt.Errorf("%w: a delta has no valid size", errPack)
 	}
 	return int64(size), nil

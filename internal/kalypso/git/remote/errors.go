@@ -56,35 +56,43 @@ var (
 	ErrGitMissing = errors.New("git is not installed")
 )
 
-// summaries name the kinds of errors, for the summary of a diagnostic.
-var summaries = []struct {
-	kind error
-	text string
+// kinds lists the kinds of errors: each with a few words for the summary of a diagnostic, and with advice that fits any
+// repository. Either may be missing.
+var kinds = []struct {
+	err             error
+	summary, advice string
 }{
-	{ErrEmptyAnswer, "Empty answer from the server"}, // must come before the kinds that cause it
-	{ErrTooLarge, "Too much to read"},
-	{ErrTooManyRefs, "Too many references"},
-	{ErrRepoNotFound, "Repo not found"},
-	{ErrUnauthorized, "Credentials refused"},
-	{ErrRedirected, "Redirect refused"},
-	{ErrUnknownHost, "Unknown SSH host"},
-	{ErrRateLimited, "The server limits requests"},
-	{ErrBranchLocked, "The branch is locked on the server"},
-	{ErrServerFull, "No space left on the server"},
-	{ErrMaintenance, "Server in maintenance"},
-	{ErrCollision, "SHA-1 collision in the repo"},
-	{ErrNoTempFile, "No temporary file"},
-	{ErrGitMissing, "Git is not installed"},
-	{ErrUnreachable, "Repo can't be reached"},
-	{context.DeadlineExceeded, "Timeout exceeded"},
+	{ErrEmptyAnswer, "Empty answer from the server", // must come before the kinds that cause it
+		"check the server and its proxies; if the repo is empty, push a first commit"},
+	{ErrTooLarge, "Too much to read", ""},
+	{ErrTooManyRefs, "Too many references", "enable version 2 of Git's protocol on the server (over SSH: AcceptEnv " +
+		"GIT_PROTOCOL), or hide references (transfer.hideRefs)"},
+	{ErrRepoNotFound, "Repo not found", ""},
+	{ErrUnauthorized, "Credentials refused", ""},
+	{ErrRedirected, "Redirect refused", ""},
+	{ErrUnknownHost, "Unknown SSH host", ""},
+	{ErrRateLimited, "The server limits requests", "try again later, or raise timeouts"},
+	{ErrBranchLocked, "The branch is locked on the server",
+		"if no other push is running, remove the lock file that the server names"},
+	{ErrServerFull, "No space left on the server", "free space on the server, or raise the quota of the repo"},
+	{ErrMaintenance, "Server in maintenance", "try again after the maintenance"},
+	{ErrCollision, "SHA-1 collision in the repo", "ask the owner of the repo to remove the object from its history"},
+	{ErrNoTempFile, "No temporary file", "free disk space for temporary files, or set TMPDIR to another folder"},
+	{ErrGitMissing, "Git is not installed", "install git, or use an https or ssh URL"},
+	{ErrObjectNotServed, "", ""},
+	{ErrBranchMoved, "", ""},
+	{ErrProtected, "", "the branch takes changes by pull request only: set delivery.strategy = \"pull_request\""},
+	{ErrRejected, "", ""},
+	{ErrUnreachable, "Repo can't be reached", ""},
+	{context.DeadlineExceeded, "Timeout exceeded", ""},
 }
 
 // Summary returns a few words for the kind of an error, for the summary of a diagnostic. It is empty for a rejected
 // push, which comes with the server's output, and for errors of other packages.
 func Summary(err error) string {
-	for _, known := range summaries {
-		if errors.Is(err, known.kind) {
-			return known.text
+	for _, known := range kinds {
+		if known.summary != "" && errors.Is(err, known.err) {
+			return known.summary
 		}
 	}
 	return ""
@@ -265,13 +273,14 @@ func kindOf(err error) error {
 	if errors.As(err, &unexpected) {
 		err = unexpected.Err // it has no Unwrap
 	}
-	for _, kind := range []error{
-		context.Canceled, context.DeadlineExceeded, ErrUnknownHost, ErrRedirected, ErrTooLarge, ErrTooManyRefs, ErrNoTempFile,
-		ErrUnauthorized, ErrRepoNotFound, ErrObjectNotServed, ErrGitMissing, ErrCollision, ErrBranchLocked, ErrServerFull,
-		ErrMaintenance, ErrBranchMoved, ErrProtected, ErrRejected, ErrRateLimited, ErrEmptyAnswer, ErrUnreachable,
-	} {
+	for _, kind := range []error{context.Canceled, context.DeadlineExceeded} { // first: they cause other errors
 		if errors.Is(err, kind) {
 			return kind
+		}
+	}
+	for _, known := range kinds {
+		if errors.Is(err, known.err) {
+			return known.err
 		}
 	}
 	switch {

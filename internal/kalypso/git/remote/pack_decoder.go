@@ -47,24 +47,22 @@ func newPackDecoder(r io.Reader, most, maxBlob int64, into Objects) *packDecoder
 	in := &failingReader{r: r}
 	return &packDecoder{
 		in: in, scanner: packfile.NewScanner(in),
-		remaining: most, maxObjects: most / perObject, maxBlob: maxBlob, into: into,
-		at: map[int64]plumbing.Hash{}, pending: map[deltaBase][]delta{}, dropped: map[int64]bool{},
-		sum: gitobject.NewUntrustedHasher(),
+		remaining: most, maxBlob: maxBlob, into: into,
+		at: map[int64]plumbing.Hash{}, pending: map[deltaBase][]delta{}, sum: gitobject.NewUntrustedHasher(),
 	}
 }
 
 type packDecoder struct {
-	in         *failingReader
-	scanner    *packfile.Scanner
-	remaining  int64 // bytes left to keep
-	maxObjects int64
-	maxBlob    int64
-	into       Objects
-	at         map[int64]plumbing.Hash // hashes by offset in the pack
-	pending    map[deltaBase][]delta   // deltas whose base has not been read yet
-	ready      []delta                 // deltas whose base was read after them
-	dropped    map[int64]bool          // offsets of skipped deltas: base or result too large
-	sum        *gitobject.UntrustedHasher
+	in        *failingReader
+	scanner   *packfile.Scanner
+	remaining int64 // bytes left to keep
+	maxBlob   int64
+	into      Objects
+	at        map[int64]plumbing.Hash // hashes by offset in the pack
+	pending   map[deltaBase][]delta   // deltas whose base has not been read, or is left out
+	ready     []delta                 // deltas whose base was read after them
+	leftOut   bool                    // whether a delta is left out: its base or its result is too large
+	sum       *gitobject.UntrustedHasher
 }
 
 // failingReader keeps the error of its reader, because the scanner does not wrap all of them.
@@ -97,7 +95,7 @@ func (p *packDecoder) run() error {
 	if err != nil {
 		return p.failed(err)
 	}
-	if int64(count) > p.maxObjects {
+	if int64(count) > p.remaining/perObject {
 		return ErrTooLarge
 	}
 	for range count {
@@ -111,7 +109,7 @@ func (p *packDecoder) run() error {
 	if _, err := p.scanner.Checksum(); err != nil {
 		return p.failed(err)
 	}
-	if len(p.pending) > 0 && len(p.dropped) == 0 { // otherwise their bases were dropped
+	if len(p.pending) > 0 && !p.leftOut {
 		return fmt.Errorf("%w: the base of a delta is missing", errPack)
 	}
 	return nil
@@ -122,7 +120,6 @@ func (p *packDecoder) object() error {
 	if err != nil {
 		return p.failed(err)
 	}
-	d := delta{at: head.Offset, base: deltaBase{head.OffsetReference, head.Reference}}
 	switch head.Type {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 		if p.tooLarge(head.Type, head.Length) {
@@ -134,16 +131,16 @@ func (p *packDecoder) object() error {
 		}
 		return p.keep(head.Offset, head.Type, content)
 	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
-		if head.Type == plumbing.OFSDeltaObject && d.base.at == 0 {
+		if head.Type == plumbing.OFSDeltaObject && head.OffsetReference == 0 {
 			return fmt.Errorf("%w: a delta without a base", errPack)
 		}
-	default:
-		return fmt.Errorf("%w: unknown object type %d", errPack, head.Type)
+		edits, err := p.inflate(head)
+		if err != nil {
+			return err
+		}
+		return p.apply(delta{head.Offset, deltaBase{head.OffsetReference, head.Reference}, edits})
 	}
-	if d.edits, err = p.inflate(head); err != nil {
-		return err
-	}
-	return p.apply(d)
+	return fmt.Errorf("%w: unknown object type %d", errPack, head.Type)
 }
 
 // charge subtracts the size of an object from the bytes left.

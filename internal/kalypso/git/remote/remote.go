@@ -140,28 +140,10 @@ func (r *Remote) hint(kind error) string {
 	case errors.Is(kind, ErrRepoNotFound):
 		return "check the path"
 	}
-	for _, known := range hints {
-		if errors.Is(kind, known.kind) {
-			return known.text
+	for _, known := range kinds {
+		if known.advice != "" && errors.Is(kind, known.err) {
+			return known.advice
 		}
 	}
 	return ""
-}
-
-// hints maps kinds of errors to advice for any repository.
-var hints = []struct {
-	kind error
-	text string
-}{
-	{ErrGitMissing, "install git, or use an https or ssh URL"},
-	{ErrBranchLocked, "if no other push is running, remove the lock file that the server names"},
-	{ErrProtected, "the branch takes changes by pull request only: set delivery.strategy = \"pull_request\""},
-	{ErrMaintenance, "try again after the maintenance"},
-	{ErrServerFull, "free space on the server, or raise the quota of the repo"},
-	{ErrRateLimited, "try again later, or raise timeouts"},
-	{ErrEmptyAnswer, "check the server and its proxies; if the repo is empty, push a first commit"},
-	{ErrTooManyRefs, "enable version 2 of Git's protocol on the server (over SSH: AcceptEnv GIT_PROTOCOL), " +
-		"or hide references (transfer.hideRefs)"},
-	{ErrNoTempFile, "free disk space for temporary files, or set TMPDIR to another folder"},
-	{ErrCollision, "ask the owner of the repo to remove the object from its history"},
 }
