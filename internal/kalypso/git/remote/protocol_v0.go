@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 )
 
@@ -62,43 +63,27 @@ func requestV0(want FetchRequest, haves []plumbing.Hash, offered *capability.Lis
 	if len(haves) > 0 { // otherwise Git sends the objects of shallow commits again
 		choices = append(choices, []capability.Capability{capability.ThinPack})
 	}
-	var wanted []capability.Capability
-	for _, best := range choices {
-		if i := slices.IndexFunc(best, offered.Supports); i >= 0 {
-			wanted = append(wanted, best[i])
-		}
-	}
 	if want.Depth > 0 {
 		if !offered.Supports(capability.Shallow) {
 			return nil, errors.New("the server does not support shallow fetches")
 		}
-		wanted = append(wanted, capability.Shallow)
+		choices = append(choices, []capability.Capability{capability.Shallow})
 	}
 	if want.Filter != "" {
-		wanted = append(wanted, capability.Filter)
+		choices = append(choices, []capability.Capability{capability.Filter})
 	}
-	var b bytes.Buffer
-	wants := slices.Clone(want.Wants)
-	plumbing.HashesSort(wants)
-	for i, h := range slices.Compact(wants) {
-		line := "want " + h.String()
-		for _, c := range wanted {
-			if i == 0 {
-				line += " " + c.String()
-			}
+	request := packp.NewUploadRequest()
+	for _, best := range choices {
+		if i := slices.IndexFunc(best, offered.Supports); i >= 0 {
+			_ = request.Capabilities.Set(best[i]) // none of them needs a value
 		}
-		writePacket(&b, "%s", line)
 	}
-	for _, h := range haves {
-		writePacket(&b, "shallow %s", h)
+	request.Wants, request.Shallows = slices.Clone(want.Wants), slices.Clone(haves)
+	request.Depth, request.Filter = packp.DepthCommits(want.Depth), want.Filter
+	var b bytes.Buffer
+	if err := request.Encode(&b); err != nil {
+		return nil, err
 	}
-	if want.Depth > 0 {
-		writePacket(&b, "deepen %d", want.Depth)
-	}
-	if want.Filter != "" {
-		writePacket(&b, "filter %s", want.Filter)
-	}
-	writeFlush(&b)
 	for _, h := range haves {
 		writePacket(&b, "have %s", h)
 	}
