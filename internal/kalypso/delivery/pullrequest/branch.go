@@ -97,13 +97,13 @@ func (b *Branch) read(ours *gitbranch.Snapshot, contents string) (OwnBranch, err
 	if ours.Commit.IsZero() {
 		return OwnBranch{}, nil
 	}
-	message, parents, err := ours.CommitInfo()
+	commit, err := ours.CommitInfo()
 	if err != nil {
 		return OwnBranch{}, err
 	}
 	found := OwnBranch{Head: ours.Commit.String(), Contents: contents}
-	found.Unchanged = strings.HasSuffix(strings.TrimRight(message, "\n"), "\n"+Trailer(b.marker, contents))
-	for _, parent := range parents {
+	found.Unchanged = strings.HasSuffix(strings.TrimRight(commit.Message, "\n"), "\n"+Trailer(b.marker, contents))
+	for _, parent := range commit.Parents {
 		found.Parents = append(found.Parents, parent.String())
 	}
 	return found, nil

@@ -43,11 +43,11 @@ func readBranch(
 			}
 		}
 	}
-	b := &past.Branch{Head: commitName(snapshot.Commit)}
-	var err error
-	if b.Time, err = snapshot.CommitTime(); err != nil {
+	head, err := snapshot.CommitInfo()
+	if err != nil {
 		return nil, err
 	}
+	b := &past.Branch{Head: commitName(snapshot.Commit), Time: head.When}
 	reads := []func(*past.Branch, *past.State) error{r.obstacle, r.entries, r.record}
 	if wanted != nil {
 		reads = append(reads, r.otherRenderings, r.operatorFolders)

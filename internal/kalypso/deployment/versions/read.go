@@ -150,8 +150,8 @@ func (r *reader) place(snapshot *gitbranch.Snapshot, at At) {
 	}
 	*result = *known
 	result.Tree = tree
-	if when, err := snapshot.CommitTime(); err == nil {
-		result.CommittedAt = when.UTC()
+	if commit, err := snapshot.CommitInfo(); err == nil {
+		result.CommittedAt = commit.When.UTC()
 	}
 }
 

@@ -3,10 +3,8 @@ package branch
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
@@ -99,16 +97,6 @@ func (h History) changes(
 		}
 	}
 	return changes, false, nil
-}
-
-// subjectOf returns the first line of a commit's message.
-func subjectOf(c *object.Commit) string {
-	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	return strings.TrimSpace(subject)
-}
-
-func authorOf(c *object.Commit) Author {
-	return Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When}
 }
 
 // add adds a path that differs. It lists the first [MaxHistoryPaths] and counts all.

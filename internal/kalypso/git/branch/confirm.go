@@ -46,7 +46,7 @@ func (b *Branch) confirm(ctx context.Context, push sentPush) error {
 	case head == push.pushed:
 		return nil
 	case head == push.old && push.err != nil:
-		return b.interrupted(push.err, !b.isLocal())
+		return b.interrupted(push.err, !b.remote.IsLocal()) // a local program has ended once the push fails
 	case head == push.old:
 		return fmt.Errorf("%s is still at %s: %w", b, formatHead(head), ErrPushLost)
 	}

@@ -1,10 +1,12 @@
 package branch
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // diff lists the paths that differ between two trees. It fetches only folders that differ.
@@ -57,8 +59,12 @@ func (d diff) entries(path string, old, now entry) error {
 	if !old.IsTree() && old.Mode != "" || !now.IsTree() && now.Mode != "" {
 		d.change.add(path) // a file became a folder, or a folder a file
 	}
-	for _, e := range merged(before, after) {
-		if err := d.entries(prefix+e, before[e], after[e]); err != nil {
+	all := maps.Clone(after)
+	maps.Copy(all, before)
+	ordered := slices.Collect(maps.Values(all))
+	gitobject.SortTree(ordered)
+	for _, e := range ordered {
+		if err := d.entries(prefix+e.Name, before[e.Name], after[e.Name]); err != nil {
 			return err
 		}
 	}
@@ -103,19 +109,4 @@ func (d diff) children(e entry) (map[string]entry, error) {
 		children[c.Name] = c
 	}
 	return children, err
-}
-
-// merged returns the names of both maps in tree order.
-func merged(a, b map[string]entry) []string {
-	var both []entry
-	for _, e := range a {
-		both = append(both, e)
-	}
-	for name, e := range b {
-		if _, twice := a[name]; !twice {
-			both = append(both, e)
-		}
-	}
-	gitobject.SortTree(both)
-	return lists.Map(both, func(e entry) string { return e.Name })
 }

@@ -68,9 +68,9 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch
 		t.Fatal(err)
 	}
 	defer snapshot.Close()
-	message, parents, err := snapshot.CommitInfo()
-	equal(t, "message", message, "two\n\nLast-Line: 1\n")
-	equal(t, "parents", parents, []plumbing.Hash{plumbing.NewHash(target)})
+	commit, err := snapshot.CommitInfo()
+	equal(t, "message", commit.Message, "two\n\nLast-Line: 1\n")
+	equal(t, "parents", commit.Parents, []plumbing.Hash{plumbing.NewHash(target)})
 	if err != nil || snapshot.Commit != two.Commit {
 		t.Errorf("the head is %s, not %s: %v", snapshot.Commit, two.Commit, err)
 	}

@@ -60,11 +60,8 @@ func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
 			case !read:
 				continue
 			}
-			all = append(all, Commit{
-				Hash: c.Hash, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When, Author: authorOf(c),
-				Subject: subjectOf(c), Message: c.Message,
-			})
-			for _, p := range c.ParentHashes {
+			all = append(all, c)
+			for _, p := range c.Parents {
 				if !met[p] {
 					met[p] = true
 					next = append(next, p)
@@ -244,7 +241,6 @@ func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash
 		return nil, err
 	}
 	blobs := map[plumbing.Hash]plumbing.Hash{} // by commit
-	var wants []plumbing.Hash
 	for commit, tree := range trees {
 		e, ok, err := h.objects.findBelow(tree, []string{path.Base(file)})
 		if err != nil {
@@ -252,10 +248,9 @@ func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash
 		}
 		if ok && !e.IsTree() && e.Mode != gitobject.ModeModule {
 			blobs[commit] = e.Hash
-			wants = append(wants, e.Hash)
 		}
 	}
-	if err := h.fetch(wants, ""); err != nil {
+	if err := h.fetch(slices.Collect(maps.Values(blobs)), ""); err != nil {
 		return nil, err
 	}
 	files := make(map[plumbing.Hash][]byte, len(blobs))

@@ -3,8 +3,6 @@ package branch
 import (
 	"context"
 	"errors"
-
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
 // InterruptedError means that the run was stopped before the branch contained its commit. It is a [context.Canceled].
@@ -34,10 +32,4 @@ func (b *Branch) interrupted(err error, open bool) error {
 		return err
 	}
 	return &InterruptedError{Branch: b.String(), Open: open, Err: err}
-}
-
-// isLocal reports whether the push runs a git program on this machine. Such a program has ended once the push fails.
-func (b *Branch) isLocal() bool {
-	at, err := giturl.Parse(b.remote.String())
-	return err == nil && at.IsLocal()
 }

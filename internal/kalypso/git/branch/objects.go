@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -118,19 +119,24 @@ func (o *objects) raw(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, bool) 
 }
 
 // commit decodes a commit in the store.
-func (o *objects) commit(h plumbing.Hash) (*object.Commit, bool, error) {
+func (o *objects) commit(h plumbing.Hash) (Commit, bool, error) {
 	raw, ok := o.raw(plumbing.CommitObject, h)
 	if !ok {
-		return nil, false, nil
+		return Commit{}, false, nil
 	}
 	encoded := &plumbing.MemoryObject{}
 	encoded.SetType(plumbing.CommitObject)
 	_, _ = encoded.Write(raw)
 	c := &object.Commit{}
 	if err := c.Decode(encoded); err != nil {
-		return nil, true, fmt.Errorf("commit %s: %w", h, err)
+		return Commit{}, true, fmt.Errorf("commit %s: %w", h, err)
 	}
-	return c, true, nil
+	subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return Commit{
+		Hash: h, Tree: c.TreeHash, Parents: c.ParentHashes, When: c.Committer.When,
+		Author:  Author{Name: c.Author.Name, Email: c.Author.Email, When: c.Author.When},
+		Subject: strings.TrimSpace(subject), Message: c.Message,
+	}, true, nil
 }
 
 // rootOf returns the root tree of a commit in the store.
@@ -142,7 +148,7 @@ func (o *objects) rootOf(h plumbing.Hash) (plumbing.Hash, error) {
 	case !ok:
 		return plumbing.ZeroHash, fmt.Errorf("commit %s: %w", h, errNotSent)
 	}
-	return c.TreeHash, nil
+	return c.Tree, nil
 }
 
 // tree returns the entries of a tree, and fetches it if needed.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -93,22 +92,10 @@ func (s *Snapshot) Subtree(root plumbing.Hash) (tree *Snapshot, ok bool, err err
 	return &Snapshot{Commit: s.Commit, Root: root, objects: s.objects}, err == nil, err
 }
 
-// CommitInfo returns the message and the parents of the snapshot's commit.
-func (s *Snapshot) CommitInfo() (message string, parents []plumbing.Hash, err error) {
-	commit, ok, err := s.objects.commit(s.Commit)
-	if err != nil || !ok {
-		return "", nil, err
-	}
-	return commit.Message, commit.ParentHashes, nil
-}
-
-// CommitTime returns the time of the snapshot's commit, as its committer says.
-func (s *Snapshot) CommitTime() (time.Time, error) {
-	commit, ok, err := s.objects.commit(s.Commit)
-	if err != nil || !ok {
-		return time.Time{}, err
-	}
-	return commit.Committer.When, nil
+// CommitInfo returns the snapshot's commit, or the zero value if the branch is absent.
+func (s *Snapshot) CommitInfo() (Commit, error) {
+	commit, _, err := s.objects.commit(s.Commit)
+	return commit, err
 }
 
 // find looks up a path. The root is a tree without a name.
@@ -187,7 +174,6 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, ob
 // ReadFiles returns the contents of files, fetched together, by path. Paths without a file are left out.
 func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 	found := map[string]plumbing.Hash{}
-	var wants []plumbing.Hash
 	for _, path := range paths {
 		e, ok, err := s.find(path)
 		if err != nil {
@@ -197,9 +183,8 @@ func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 			continue
 		}
 		found[path] = e.Hash
-		wants = append(wants, e.Hash)
 	}
-	if err := s.objects.fetch(wants, ""); err != nil {
+	if err := s.objects.fetch(slices.Collect(maps.Values(found)), ""); err != nil {
 		return nil, err
 	}
 	files := make(map[string][]byte, len(found))

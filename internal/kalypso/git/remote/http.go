@@ -34,7 +34,7 @@ type httpSession struct {
 	advertisement *bufio.Reader
 	// redirected names the final repository, if a redirect was followed.
 	redirected string
-	open       []io.Closer
+	open       []func() // close what was opened
 }
 
 func (c *Client) httpOpener(repo giturl.URL, s *auth) opener {
@@ -97,7 +97,7 @@ func (h *httpSession) exchange(request io.Reader, size int64, _ bool) (*bufio.Re
 
 func (h *httpSession) do(method, target string, body io.Reader, size int64) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(h.ctx)
-	h.open = append(h.open, closeFunc(cancel))
+	h.open = append(h.open, cancel)
 	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,10 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 	res, err := h.client.Do(req)
 	late := !timer.Stop() && h.ctx.Err() == nil
 	if err == nil {
-		h.open = append(h.open, answerBody{res.Body})
+		h.open = append(h.open, func() {
+			_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // a short rest, so that the connection can be reused
+			_ = res.Body.Close()
+		})
 	}
 	switch {
 	case late:
@@ -233,24 +236,11 @@ func (h *httpSession) explain(err error) error {
 
 // Close releases the connections: first the bodies of the answers, then the contexts of their requests.
 func (h *httpSession) Close() error {
-	for _, c := range slices.Backward(h.open) {
-		_ = c.Close()
+	for _, end := range slices.Backward(h.open) {
+		end()
 	}
 	h.open = nil
 	return nil
-}
-
-// closeFunc adapts a function to io.Closer.
-type closeFunc func()
-
-func (f closeFunc) Close() error { f(); return nil }
-
-// answerBody reads a short rest of the body on Close, so that the connection can be reused.
-type answerBody struct{ io.ReadCloser }
-
-func (b answerBody) Close() error {
-	_, _ = io.CopyN(io.Discard, b.ReadCloser, 64<<10)
-	return b.ReadCloser.Close()
 }
 
 // roundTripper returns the connection pool for certificates. Connections with other certificates must not be reused.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,11 +24,8 @@ func parseKnownHosts(text string) (*knownhosts.HostKeyDB, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoTempFile, err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	if _, err = f.WriteString(text + "\n"); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("%w: %w", ErrNoTempFile, err)
-	}
-	if err = f.Close(); err != nil {
+	_, err = f.WriteString(text + "\n")
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoTempFile, err)
 	}
 	db, err := knownhosts.NewDB(f.Name())
@@ -39,7 +37,7 @@ func parseKnownHosts(text string) (*knownhosts.HostKeyDB, error) {
 
 // hostKeys returns the known hosts of a credential, or those of the user's files.
 func hostKeys(ctx context.Context, s *auth) (*knownhosts.HostKeyDB, error) {
-	if s != nil && s.knownHosts != "" {
+	if s.knownHosts != "" {
 		return parseKnownHosts(s.knownHosts)
 	}
 	for _, path := range filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS")) { // the library reads it to its end

@@ -49,6 +49,9 @@ func (r *Remote) String() string { return r.repo.String() }
 // Key returns the same string for all URLs that are known to lead to the same repository.
 func (r *Remote) Key() string { return r.repo.Key() }
 
+// IsLocal reports whether a git program on this machine serves the repository.
+func (r *Remote) IsLocal() bool { return r.at.IsLocal() }
+
 // mirror returns the URL at which the repository is accessed if that is not its own, or "".
 func (r *Remote) mirror() string {
 	if r.at == r.repo {

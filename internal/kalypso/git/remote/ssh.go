@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 // sshOpener runs a service over a new SSH connection.
 func sshOpener(repo giturl.URL, s *auth, answerTimeout time.Duration) opener {
+	s = cmp.Or(s, &auth{})
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		client, disconnect, err := dialSSH(ctx, repo, s, answerTimeout)
 		if err != nil {
@@ -85,20 +87,11 @@ func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig
 		return nil, nil, err
 	}
 	config := &ssh.ClientConfig{
-		User:              repo.User,
+		User:              cmp.Or(repo.User, s.username, s.at.User, "git"),
 		HostKeyCallback:   hostKeyCheck(db),
 		HostKeyAlgorithms: db.HostKeyAlgorithms(repo.Address()), // ask for a known type of key
 	}
-	if config.User == "" && s != nil {
-		config.User = s.username
-	}
-	if config.User == "" && s != nil {
-		config.User = s.at.User
-	}
-	if config.User == "" {
-		config.User = "git"
-	}
-	if s != nil && s.signer != nil {
+	if s.signer != nil {
 		config.Auth = []ssh.AuthMethod{ssh.PublicKeys(s.signer)}
 		return config, func() {}, nil
 	}
@@ -111,15 +104,11 @@ func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig
 		return nil, nil, fmt.Errorf("%w: the SSH agent does not answer: %w", ErrUnauthorized, err)
 	}
 	config.Auth = []ssh.AuthMethod{ssh.PublicKeysCallback(agent.Signers)}
-	return config, closeConn(conn), nil
-}
-
-func closeConn(conn net.Conn) func() {
-	return func() {
-		if conn != nil {
+	return config, func() {
+		if conn != nil { // Pageant has none
 			_ = conn.Close()
 		}
-	}
+	}, nil
 }
 
 func runSSH(client *ssh.Client, service, protocol, path string) (*pipe, error) {
