@@ -16,7 +16,7 @@ import (
 type Claims struct {
 	mu        sync.Mutex
 	planned   []claim
-	removals  []removal
+	removals  []claim // of planned destroys
 	delivered []record.Destination
 }
 
@@ -25,12 +25,6 @@ type claim struct {
 	environment string
 	tree        string // its hash; empty: not known yet
 	create      bool
-}
-
-// removal is the destination that a planned destroy removes.
-type removal struct {
-	at          record.Destination
-	environment string
 }
 
 // Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
@@ -72,13 +66,13 @@ func (c *Claims) PlanDestroy(a *wish.Arguments) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.removals = append(c.removals, removal{a.Destination, a.Environment})
+	c.removals = append(c.removals, claim{at: a.Destination, environment: a.Environment})
 	return c.checkReplaced(a.Destination)
 }
 
 // checkReplaced returns a *ReplacedError if this run both destroys and creates a rendering at a destination.
 func (c *Claims) checkReplaced(at record.Destination) error {
-	i := slices.IndexFunc(c.removals, func(r removal) bool { return r.at.Same(at) })
+	i := slices.IndexFunc(c.removals, func(r claim) bool { return r.at.Same(at) })
 	created := func(claimed claim) bool { return claimed.create && claimed.at.Same(at) }
 	if i < 0 || !slices.ContainsFunc(c.planned, created) {
 		return nil

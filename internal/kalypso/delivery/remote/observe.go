@@ -64,35 +64,35 @@ func driftedPaths(s *past.State) []string {
 // ErrRemoved means that the pull request that removes the rendering is merged.
 var ErrRemoved = errors.New("the pull request that removes the rendering is merged")
 
-// Follow is [Observe] for a state with pull requests. It also reads and returns the pull request of the proposal, or
+// follow is [Observe] for a state with pull requests. It also reads and returns the pull request of the proposal, or
 // nil. Once the destination contains the proposed tree, the state is the same as after a push. If a destroy waited for
-// a removal that is merged now, the error is [ErrRemoved]. host may be nil unless [past.State.Reviewed].
-func Follow(
-	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
-) (*past.State, *githost.PullRequest, error) {
+// a removal that is merged now, the error is [ErrRemoved].
+func (r Operations) follow(ctx context.Context, s *past.State) (*past.State, *githost.PullRequest, error) {
 	if s.Removal != 0 {
-		if err := removed(ctx, host, s); err != nil {
+		removal, err := r.readPullRequest(ctx, s.Destination.Repo, s.Removal)
+		switch {
+		case err != nil:
 			return nil, nil, err
+		case removal.State == githost.Merged:
+			return nil, nil, ErrRemoved
 		}
 	}
-	now, pr, err := follow(ctx, client, host, s)
+	now, pr, err := r.followProposal(ctx, s)
 	if err != nil || len(s.OldLocations) == 0 {
 		return now, pr, err
 	}
 	next := *now
-	next.OldLocations, err = observeOldLocations(ctx, client, host, s)
+	next.OldLocations, err = r.observeOldLocations(ctx, s)
 	return &next, pr, err
 }
 
-func follow(
-	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
-) (*past.State, *githost.PullRequest, error) {
+func (r Operations) followProposal(ctx context.Context, s *past.State) (*past.State, *githost.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
-		now, err := Observe(ctx, client, s)
+		now, err := Observe(ctx, r.Git, s)
 		return now, nil, err
 	}
-	t, err := (&PullRequests{Git: client, Host: host}).proposalTopic(s)
+	t, err := (&pullRequests{remote: r}).proposalTopic(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,10 +102,10 @@ func follow(
 		return nil, nil, err
 	}
 	if pr.State == githost.Merged {
-		now, err := Observe(ctx, client, afterMerge(s, p, pr.MergeCommit))
+		now, err := Observe(ctx, r.Git, afterMerge(s, p, pr.MergeCommit))
 		return now, pr, err
 	}
-	now, err := Observe(ctx, client, s)
+	now, err := Observe(ctx, r.Git, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +120,7 @@ func follow(
 		return merged, pr, nil
 	}
 	next := *now
-	if next.Proposal, err = observeProposal(ctx, client, t, p, now, pr); err != nil {
+	if next.Proposal, err = observeProposal(ctx, r.Git, t, p, now, pr); err != nil {
 		return nil, nil, err
 	}
 	if pr.State == githost.Open && !next.Proposal.Lost { // some hosts show a push late
@@ -129,16 +129,16 @@ func follow(
 	return &next, pr, nil
 }
 
-func removed(ctx context.Context, host githost.Host, s *past.State) error {
-	repo, err := host.Repo(s.Destination.Repo)
+func (r Operations) readPullRequest(ctx context.Context, url string, number int) (*githost.PullRequest, error) {
+	host, err := r.Host()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	pr, err := repo.Read(ctx, s.Removal)
-	if err == nil && pr.State == githost.Merged {
-		err = ErrRemoved
+	repo, err := host.Repo(url)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return repo.Read(ctx, number)
 }
 
 // containsProposal reports whether the branch contains the proposed tree.

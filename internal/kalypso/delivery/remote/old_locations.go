@@ -11,17 +11,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // observeOldLocations returns the old locations that still contain something to remove.
-func observeOldLocations(
-	ctx context.Context, client *gitremote.Client, host githost.Host, s *past.State,
-) ([]*past.OldLocation, error) {
+func (r Operations) observeOldLocations(ctx context.Context, s *past.State) ([]*past.OldLocation, error) {
 	var all []*past.OldLocation
 	for _, old := range s.OldLocations {
-		now, err := observeOldLocation(ctx, client, host, old)
+		now, err := r.observeOldLocation(ctx, old)
 		if err != nil {
 			return nil, err
 		}
@@ -33,16 +30,10 @@ func observeOldLocations(
 }
 
 // observeOldLocation returns the current state of the old location, or nil if nothing is left to remove.
-func observeOldLocation(
-	ctx context.Context, client *gitremote.Client, host githost.Host, o *past.OldLocation,
-) (*past.OldLocation, error) {
+func (r Operations) observeOldLocation(ctx context.Context, o *past.OldLocation) (*past.OldLocation, error) {
 	now := *o
 	if o.Number != 0 {
-		repo, err := host.Repo(o.State.Destination.Repo)
-		if err != nil {
-			return nil, err
-		}
-		pr, err := repo.Read(ctx, o.Number)
+		pr, err := r.readPullRequest(ctx, o.State.Destination.Repo, o.Number)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +43,7 @@ func observeOldLocation(
 		now.Closed = pr.State != githost.Open
 	}
 	var err error
-	now.State, err = Observe(ctx, client, o.State)
+	now.State, err = Observe(ctx, r.Git, o.State)
 	switch {
 	case errors.Is(err, gitbranch.ErrBranchNotFound), err == nil && !check.ContainsOurs(now.State):
 		return nil, nil
@@ -70,10 +61,8 @@ type Removal struct {
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
 // returns the new state, even with an error.
-func (r *PullRequests) RemoveOld(
-	ctx context.Context,
-	a *wish.Arguments,
-	s *past.State,
+func (r *pullRequests) RemoveOld(
+	ctx context.Context, a *wish.Arguments, s *past.State,
 ) (*past.State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil

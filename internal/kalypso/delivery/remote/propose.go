@@ -19,15 +19,13 @@ import (
 // Propose pushes the tree to our branch, as one commit on top of the destination's branch, and opens or updates one
 // pull request. If the destination already contains the tree, it proposes nothing, and opens the pull requests that
 // remove old locations. After an error, proposing again completes it.
-func (r *PullRequests) Propose(
-	ctx context.Context, applied *next.Next, s *past.State, progress next.Progress,
-) (*Result, error) {
+func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
 	s = s.OrNil()
 	t, err := r.renderingTopic(applied.Wish)
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.propose(ctx, t, applied, s, progress)
+	result, err := r.propose(ctx, t, applied, s)
 	if review, ok := errors.AsType[*pullrequest.ReviewError](err); ok {
 		review.Untracked = s == nil
 	}
@@ -43,7 +41,7 @@ func (r *PullRequests) Propose(
 
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
-func (r *PullRequests) finishMove(
+func (r *pullRequests) finishMove(
 	ctx context.Context, a *wish.Arguments, s *past.State, now record.Destination, result *Result,
 ) error {
 	if !s.Current() {
@@ -52,7 +50,7 @@ func (r *PullRequests) finishMove(
 	if p := s.Proposal; p != nil && !p.Head.Destination.Same(now) {
 		err := r.closeProposal(ctx, s)
 		if errors.Is(err, pullrequest.ErrChanged) { // it was merged, so that it is an old location
-			s, _, err = Follow(ctx, r.Git, r.Host, s)
+			s, _, err = r.remote.follow(ctx, s)
 		}
 		if err != nil {
 			return err
@@ -80,12 +78,8 @@ type proposing struct {
 	ownBranch *past.Branch // our branch before the push
 }
 
-func (r *PullRequests) propose(
-	ctx context.Context,
-	t *pullrequest.Topic,
-	applied *next.Next,
-	s *past.State,
-	progress next.Progress,
+func (r *pullRequests) propose(
+	ctx context.Context, t *pullrequest.Topic, applied *next.Next, s *past.State,
 ) (*Result, error) {
 	var last proposing
 	run, err := t.Run(ctx, known(s, t),
@@ -95,7 +89,7 @@ func (r *PullRequests) propose(
 				return pullrequest.ProposedChange{}, err
 			}
 			last = proposing{found: found, s: after}
-			return r.change(t, applied, &last, progress), nil
+			return r.change(t, applied, &last), nil
 		})
 	if err != nil {
 		return nil, err
@@ -104,10 +98,8 @@ func (r *PullRequests) propose(
 }
 
 // change returns the change that the pull request proposes. Its attempt keeps what it read.
-func (r *PullRequests) change(
-	t *pullrequest.Topic, applied *next.Next, p *proposing, progress next.Progress,
-) pullrequest.ProposedChange {
-	c := pullrequest.ProposedChange{Options: gitbranch.UpdateOptions{Progress: progress}}
+func (r *pullRequests) change(t *pullrequest.Topic, applied *next.Next, p *proposing) pullrequest.ProposedChange {
+	c := pullrequest.ProposedChange{Options: gitbranch.UpdateOptions{Progress: r.remote.Progress}}
 	if applied.Wish.Updates(p.s) {
 		c.Options.Cache = p.s.Cache
 	}
@@ -130,7 +122,7 @@ func (r *PullRequests) change(
 		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
 	}
 	c.Text = func(ctx context.Context) pullrequest.Text {
-		reviewers, _ := owners.Asked(r.Settings.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
+		reviewers, _ := owners.Asked(r.settings.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
 		return pullrequest.Text{
 			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Tree, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
@@ -140,7 +132,7 @@ func (r *PullRequests) change(
 }
 
 // proposed returns the result of a run.
-func (r *PullRequests) proposed(
+func (r *pullRequests) proposed(
 	ctx context.Context, t *pullrequest.Topic, p *proposing, run *pullrequest.Outcome,
 ) (*Result, error) {
 	planned, pr := p.planned, run.PullRequest
@@ -170,28 +162,28 @@ func (r *PullRequests) proposed(
 	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
-	proposal.AutoMerge, proposal.RequestedReviewers = r.Settings.AutoMerge, run.Requested
+	proposal.AutoMerge, proposal.RequestedReviewers = r.settings.AutoMerge, run.Requested
 	if pr.State != githost.Merged {
 		return result, nil
 	}
 	ctx, cancel := pullrequest.FinishContext(ctx)
 	defer cancel()
 	var err error
-	result.State, result.PullRequest, err = Follow(ctx, r.Git, r.Host, result.State)
+	result.State, result.PullRequest, err = r.remote.follow(ctx, result.State)
 	result.Commit = pr.MergeCommit
 	return result, err
 }
 
 // afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
 // contains foreign changes, it returns s, from which the plan was made.
-func (r *PullRequests) afterMerge(
+func (r *pullRequests) afterMerge(
 	ctx context.Context, t *pullrequest.Topic, s *past.State, found *githost.PullRequest,
 ) (*past.State, error) {
 	before := known(s, t)
 	if before == nil || found == nil || found.State != githost.Merged || found.Number != before.Number {
 		return s, nil
 	}
-	now, _, err := Follow(ctx, r.Git, r.Host, s)
+	now, _, err := r.remote.follow(ctx, s)
 	if err != nil || now.Proposal != nil || now.Drifted() {
 		return s, err
 	}

@@ -7,22 +7,25 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// PullRequests delivers changes by pull requests on a host.
-type PullRequests struct {
-	Git      *gitremote.Client
-	Host     githost.Host
-	Settings pullrequest.Settings
-	Owners   owners.Owners
+// pullRequests delivers changes by pull requests on a host.
+type pullRequests struct {
+	remote   Operations
+	settings pullrequest.Settings
+	owners   owners.Owners
+}
+
+func (r Operations) pullRequests(a *wish.Arguments) *pullRequests {
+	return &pullRequests{r, a.PullRequest, a.Owners}
 }
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
 // after it.
-func (r *PullRequests) Withhold(ctx context.Context, s *past.State, reason string) (*Result, error) {
+func (r *pullRequests) Withhold(ctx context.Context, s *past.State, reason string) (*Result, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return nil, err
@@ -32,7 +35,7 @@ func (r *PullRequests) Withhold(ctx context.Context, s *past.State, reason strin
 		return nil, err
 	}
 	if withheld.PullRequest.State != githost.Open { // people ended it
-		after, pr, err := Follow(ctx, r.Git, r.Host, s)
+		after, pr, err := r.remote.follow(ctx, s)
 		return &Result{State: after, PullRequest: pr}, err
 	}
 	now, proposal := *s, *s.Proposal
@@ -43,11 +46,7 @@ func (r *PullRequests) Withhold(ctx context.Context, s *past.State, reason strin
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
 // our branch or its pull request is foreign. It also returns the open pull request that the apply would continue with,
 // or nil. It writes nothing.
-func (r *PullRequests) Check(
-	ctx context.Context,
-	applied *next.Next,
-	s *past.State,
-) (*githost.PullRequest, error) {
+func (r *pullRequests) Check(ctx context.Context, applied *next.Next, s *past.State) (*githost.PullRequest, error) {
 	s = s.OrNil()
 	t, err := r.renderingTopic(applied.Wish)
 	if err != nil {

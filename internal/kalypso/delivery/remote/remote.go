@@ -32,25 +32,17 @@ type Operations struct {
 	Progress next.Progress
 }
 
-func (r Operations) pullRequests(a *wish.Arguments) (*PullRequests, error) {
-	host, err := r.Host()
-	if err != nil {
-		return nil, err
-	}
-	return &PullRequests{Git: r.Git, Host: host, Settings: a.PullRequest, Owners: a.Owners}, nil
-}
-
 // CheckHost returns an error if the host can't do what the pull request is configured for: a
 // *[pullrequest.ReviewersError], or another one of [githost.Traits.Check]. It contacts no server.
 func (r Operations) CheckHost(a *wish.Arguments) error {
 	if a.Strategy != strategy.PullRequest || a.Known < inventory.Whole {
 		return nil
 	}
-	pulls, err := r.pullRequests(a)
+	host, err := r.Host()
 	if err != nil {
 		return err
 	}
-	repo, err := pulls.Host.Repo(a.Destination.Repo)
+	repo, err := host.Repo(a.Destination.Repo)
 	switch {
 	case errors.Is(err, githost.ErrOtherHost): // which Check reports
 		return nil
@@ -68,11 +60,11 @@ func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decisi
 		!a.Located() {
 		return nil
 	}
-	pulls, err := r.pullRequests(a)
+	host, err := r.Host()
 	if err != nil {
 		return []error{err}
 	}
-	repo, err := pulls.Host.Repo(a.Destination.Repo)
+	repo, err := host.Repo(a.Destination.Repo)
 	if err != nil { // which Check reports
 		return nil
 	}
@@ -101,11 +93,7 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 		return checked, nil
 	}
 	if applied.Wish.Strategy == strategy.PullRequest {
-		pulls, err := r.pullRequests(applied.Wish)
-		if err != nil {
-			return checked, err
-		}
-		if checked.Open, err = pulls.Check(ctx, applied, s); err != nil {
+		if checked.Open, err = r.pullRequests(applied.Wish).Check(ctx, applied, s); err != nil {
 			return checked, err
 		}
 	}
@@ -125,7 +113,7 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	case decision.IdleReason != "" && decision.Action == delivery.Keep:
 		result = &Result{State: s}
 	case decision.Action == delivery.Withhold:
-		result, err = r.withhold(ctx, applied.Wish, s, decision.Withheld)
+		result, err = r.pullRequests(applied.Wish).Withhold(ctx, s, decision.Withheld)
 	case decision.Action == delivery.Keep:
 		result = &Result{State: applied.Wish.WithInputs(s).WithTarget(applied.TargetTreeHash())}
 	case decision.Action == delivery.RemoveOld:
@@ -154,26 +142,9 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	return result, nil
 }
 
-func (r Operations) withhold(
-	ctx context.Context,
-	a *wish.Arguments,
-	s *past.State,
-	reason string,
-) (*Result, error) {
-	pulls, err := r.pullRequests(a)
-	if err != nil {
-		return nil, err
-	}
-	return pulls.Withhold(ctx, s, reason)
-}
-
 // removeOld removes earlier deliveries from other branches.
 func (r Operations) removeOld(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
-	pulls, err := r.pullRequests(applied.Wish)
-	if err != nil {
-		return nil, err
-	}
-	after, removals, err := pulls.RemoveOld(ctx, applied.Wish, s)
+	after, removals, err := r.pullRequests(applied.Wish).RemoveOld(ctx, applied.Wish, s)
 	if err != nil {
 		return nil, err
 	}
@@ -183,20 +154,19 @@ func (r Operations) removeOld(ctx context.Context, applied *next.Next, s *past.S
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
 func (r Operations) deliver(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
-	reviewed := s.Current() && s.Reviewed()
-	if applied.Wish.Strategy == strategy.Push && !reviewed {
-		return Deliver(ctx, r.Git, applied, s, r.Progress)
+	pulls := r.pullRequests(applied.Wish)
+	if applied.Wish.Strategy == strategy.PullRequest {
+		return pulls.Propose(ctx, applied, s)
 	}
-	pulls, err := r.pullRequests(applied.Wish)
-	switch {
-	case err != nil:
-		return nil, err
-	case applied.Wish.Strategy == strategy.PullRequest:
-		return pulls.Propose(ctx, applied, s, r.Progress)
+	reviewed := s.Current() && s.Reviewed()
+	if reviewed { // without a host, nothing is pushed
+		if _, err := r.Host(); err != nil {
+			return nil, err
+		}
 	}
 	result, err := Deliver(ctx, r.Git, applied, s, r.Progress)
-	if err != nil {
-		return nil, err
+	if err != nil || !reviewed {
+		return result, err
 	}
 	return result, pulls.ClosePullRequests(ctx, s)
 }
@@ -270,17 +240,6 @@ func (r Operations) Files(ctx context.Context, s *past.State) (map[string][]byte
 	return snapshot.ReadFiles(paths)
 }
 
-func (r Operations) follow(ctx context.Context, s *past.State) (*past.State, *githost.PullRequest, error) {
-	if !s.Reviewed() {
-		return Follow(ctx, r.Git, nil, s)
-	}
-	host, err := r.Host()
-	if err != nil {
-		return nil, nil, err
-	}
-	return Follow(ctx, r.Git, host, s)
-}
-
 // Destroyed is the result of a destroy.
 type Destroyed struct {
 	// OccupiedDestination is the destination if another rendering of the configuration writes there. Then nothing was
@@ -291,10 +250,7 @@ type Destroyed struct {
 
 // Destroy removes the delivered trees. With an error, it returns the state to keep, or nil.
 func (r Operations) Destroy(
-	ctx context.Context,
-	a *wish.Arguments,
-	p *past.Prior,
-	s *past.State,
+	ctx context.Context, a *wish.Arguments, p *past.Prior, s *past.State,
 ) (*past.State, Destroyed, error) {
 	if a.KeepOnDestroy || !p.DeliveredBefore() {
 		return nil, Destroyed{}, nil
@@ -309,11 +265,10 @@ func (r Operations) Destroy(
 	if a.Strategy == strategy.Push {
 		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
 	}
-	pulls, err := r.pullRequests(a)
-	if err != nil {
+	if _, err := r.Host(); err != nil {
 		return nil, Destroyed{}, err
 	}
-	after, removals, err := pulls.Destroy(ctx, a, s)
+	after, removals, err := r.pullRequests(a).Destroy(ctx, a, s)
 	if err != nil {
 		return after, Destroyed{}, err
 	}
@@ -324,8 +279,7 @@ func (r Operations) Destroy(
 // changes. If the apply must not overwrite them, the error is a *DriftError. The state is nil if nothing of the
 // rendering is left.
 func (r Operations) recoverForChange(
-	ctx context.Context,
-	decision *delivery.Decision,
+	ctx context.Context, decision *delivery.Decision,
 ) (s, drifted *past.State, err error) {
 	s, err = r.recoverPrior(ctx, decision.Prior)
 	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, check.ErrNoRendering)

@@ -17,7 +17,7 @@ import (
 )
 
 // ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
-func (r *PullRequests) ClosePullRequests(ctx context.Context, s *past.State) error {
+func (r *pullRequests) ClosePullRequests(ctx context.Context, s *past.State) error {
 	if s.Proposal != nil {
 		if err := r.closeProposal(ctx, s); err != nil {
 			return err
@@ -28,7 +28,7 @@ func (r *PullRequests) ClosePullRequests(ctx context.Context, s *past.State) err
 
 // closeProposal closes the pull request in the state, and deletes our branch, unless it has foreign commits. If the
 // pull request was merged meanwhile, the error is [pullrequest.ErrChanged].
-func (r *PullRequests) closeProposal(ctx context.Context, s *past.State) error {
+func (r *pullRequests) closeProposal(ctx context.Context, s *past.State) error {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (r *PullRequests) closeProposal(ctx context.Context, s *past.State) error {
 	return t.Close(ctx, nil, known(s, t))
 }
 
-func (r *PullRequests) closeRemovals(ctx context.Context, places []*past.OldLocation) error {
+func (r *pullRequests) closeRemovals(ctx context.Context, places []*past.OldLocation) error {
 	for _, old := range places {
 		if err := r.closeRemoval(ctx, old.State.Destination, old.State.Environment); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (r *PullRequests) closeRemovals(ctx context.Context, places []*past.OldLoca
 
 // closeRemoval closes the open pull request that removes the rendering of an environment from a destination, if there
 // is one.
-func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, environment string) error {
+func (r *pullRequests) closeRemoval(ctx context.Context, at record.Destination, environment string) error {
 	t, err := r.removalTopic(at, environment)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r *PullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 
 // Destroy closes the open pull request, and opens pull requests that remove the trees from the destination and from
 // previous locations. It returns them, and the state to keep if it fails.
-func (r *PullRequests) Destroy(
+func (r *pullRequests) Destroy(
 	ctx context.Context,
 	a *wish.Arguments,
 	s *past.State,
@@ -109,7 +109,7 @@ func (r *PullRequests) Destroy(
 
 // removeAll opens a pull request that removes the tree from a destination. It returns its number, or 0 if there is
 // nothing to remove.
-func (r *PullRequests) removeAll(
+func (r *pullRequests) removeAll(
 	ctx context.Context,
 	s *past.State,
 	a *wish.Arguments,
@@ -125,7 +125,7 @@ func (r *PullRequests) removeAll(
 
 // Remove opens a pull request that removes the delivered tree, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
-func (r *PullRequests) Remove(
+func (r *pullRequests) Remove(
 	ctx context.Context, s *past.State, message string, author gitbranch.Author,
 ) (*githost.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
@@ -156,8 +156,8 @@ func (r *PullRequests) Remove(
 		return edit, err
 	}
 	c.Text = func(context.Context) pullrequest.Text {
-		reached := delivery.OwnersOfRemoved(r.Owners, existing, s)
-		reviewers, _ := owners.Asked(r.Settings.Reviewers, reached)
+		reached := delivery.OwnersOfRemoved(r.owners, existing, s)
+		reviewers, _ := owners.Asked(r.settings.Reviewers, reached)
 		body := delivery.DescribeRemoval(
 			s.Destination, s.Environment, existing, reached, wish.Review{Max: t.Host().MaxBody})
 		return pullrequest.Text{Message: message, Body: body, Reviewers: reviewers}

@@ -75,10 +75,14 @@ func contentsOf(b *past.Branch) string {
 }
 
 // topic returns the topic branch of a name that changes the rendering of a key.
-func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Topic, error) {
-	t, err := pullrequest.Open(r.Git, r.Host, pullrequest.TopicLocation{
+func (r *pullRequests) topic(k key, marker, repo, name string) (*pullrequest.Topic, error) {
+	host, err := r.remote.Host()
+	if err != nil {
+		return nil, err
+	}
+	t, err := pullrequest.Open(r.remote.Git, host, pullrequest.TopicLocation{
 		Repo: repo, Branch: name, Target: k.branch, Path: k.path, Marker: marker,
-	}, r.Settings)
+	}, r.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -93,23 +97,23 @@ func (r *PullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 }
 
 // renderingTopic returns the topic branch that proposes the rendering.
-func (r *PullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, error) {
+func (r *pullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, error) {
 	k := keyOf(a)
-	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.Settings.BranchPrefix, k))
+	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.settings.BranchPrefix, k))
 }
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It has its own branch, because an
 // approval of the rendering is no approval of its removal.
-func (r *PullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
+func (r *pullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
-	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.Settings.BranchPrefix, k))
+	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.settings.BranchPrefix, k))
 }
 
 // proposalTopic returns the topic branch of the rendering that a state knows.
-func (r *PullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) {
+func (r *pullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) {
 	k := key{s.Desired().Environment, s.Destination.Branch, s.Destination.Path}
 	if s.Proposal == nil {
-		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.Settings.BranchPrefix, k))
+		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.settings.BranchPrefix, k))
 	}
 	head := s.Proposal.Head.Destination
 	return r.topic(k, k.marker(), head.Repo, head.Branch)
