@@ -3,6 +3,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,39 +30,36 @@ var (
 	ErrInPlace = errors.New("spec.commit can't be changed in place; write it as a plain text on one line")
 )
 
-// BaseRepo is a document of the kind BaseRepo.
+// BaseRepo is a document of the kind BaseRepo: its name and its spec.
 type BaseRepo struct {
-	Name, Repo, Branch, Path string
-	Commit                   string // "": none
+	Name               string `yaml:"-"`
+	Repo, Branch, Path string
+	Commit             string // "": none
+}
+
+// object is a document as YAML, in which all other keys are the names in lower case.
+type object struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   struct{ Name string }
+	Spec       BaseRepo
 }
 
 // New returns the text of a file for a base that has no file yet. Without a name, it is called after its branch, as far
 // as Kubernetes allows that.
 func New(b BaseRepo) ([]byte, error) {
-	type metadata struct {
-		Name string `yaml:"name"`
-	}
-	type spec struct {
-		Repo   string `yaml:"repo"`
-		Branch string `yaml:"branch"`
-		Path   string `yaml:"path"`
-		Commit string `yaml:"commit"`
-	}
+	o := object{APIVersion: apiVersion, Kind: kind, Spec: b}
+	o.Metadata.Name = b.Name
 	if b.Name == "" {
-		b.Name = b.Branch
+		o.Metadata.Name = b.Branch
 		if len(validation.IsDNS1123Subdomain(b.Branch)) > 0 {
-			b.Name = "base"
+			o.Metadata.Name = "base"
 		}
 	}
 	var text bytes.Buffer
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
-	err := e.Encode(struct {
-		APIVersion string   `yaml:"apiVersion"`
-		Kind       string   `yaml:"kind"`
-		Metadata   metadata `yaml:"metadata"`
-		Spec       spec     `yaml:"spec"`
-	}{apiVersion, kind, metadata{b.Name}, spec{b.Repo, b.Branch, b.Path, b.Commit}})
+	err := e.Encode(o)
 	return text.Bytes(), err
 }
 
@@ -98,16 +96,13 @@ func parse(text []byte) (*yaml.Node, BaseRepo, error) {
 		if len(node.Content) == 0 || !isBaseRepo(node.Content[0]) {
 			continue
 		}
-		var fields struct {
-			Metadata struct{ Name string }
-			Spec     struct{ Repo, Branch, Path, Commit string }
-		}
-		if err := node.Decode(&fields); err != nil {
+		var o object
+		if err := node.Decode(&o); err != nil {
 			return nil, found, err
 		}
 		count++
-		s := fields.Spec
-		document, found = node.Content[0], BaseRepo{fields.Metadata.Name, s.Repo, s.Branch, s.Path, s.Commit}
+		document, found = node.Content[0], o.Spec
+		found.Name = o.Metadata.Name
 	}
 }
 
@@ -165,31 +160,25 @@ func scalar(text string) string {
 	return `"` + text + `"`
 }
 
+// quotes are the quotation marks of scalars on one line.
+var quotes = map[yaml.Style]string{0: "", yaml.SingleQuotedStyle: "'", yaml.DoubleQuotedStyle: `"`}
+
 // replaceScalar replaces a plain or quoted scalar of one line, with the same quotes. It returns "" for any other.
 func replaceScalar(text string, value *yaml.Node, commit string) string {
 	from := offset(text, value.Line, value.Column)
-	if from < 0 || value.Kind != yaml.ScalarNode || value.Anchor != "" {
+	quote, quotable := quotes[value.Style]
+	was, is := quote+value.Value+quote, quote+commit+quote
+	if quote == "" {
+		is = scalar(commit)
+	}
+	if from < 0 || value.Kind != yaml.ScalarNode || value.Anchor != "" || !quotable ||
+		!strings.HasPrefix(text[from:], was) { // it spans lines, or has escapes
 		return ""
 	}
-	rest, length, by := text[from:], len(value.Value), scalar(commit)
-	switch value.Style {
-	case 0:
-		if !strings.HasPrefix(rest, value.Value) {
-			return "" // spans lines
-		}
-		if length == 0 && !strings.HasSuffix(text[:from], " ") {
-			by = " " + by // nothing follows the colon
-		}
-	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
-		end := strings.IndexByte(rest[1:], rest[0])
-		if end < 0 || value.Value != rest[1:1+end] {
-			return ""
-		}
-		length, by = end+2, rest[:1]+commit+rest[:1]
-	default:
-		return ""
+	if was == "" && !strings.HasSuffix(text[:from], " ") {
+		is = " " + is // nothing follows the colon
 	}
-	return text[:from] + by + text[from+length:]
+	return text[:from] + is + text[from+len(was):]
 }
 
 // addField adds the commit to a mapping: after the other fields if each has a line of its own, otherwise before them,
@@ -252,15 +241,9 @@ const byteOrderMark = "\ufeff"
 // which the second one has.
 func differInCommitAlone(was, is []byte, commit string) bool {
 	_, found, err := parse(is)
-	if err != nil || found.Commit != commit {
-		return false
-	}
-	before, err := values(was)
-	if err != nil {
-		return false
-	}
-	after, err := values(is)
-	return err == nil && reflect.DeepEqual(before, after)
+	before, failed := values(was)
+	after, alsoFailed := values(is)
+	return cmp.Or(err, failed, alsoFailed) == nil && found.Commit == commit && reflect.DeepEqual(before, after)
 }
 
 // values returns the documents of a file, without the commit of the BaseRepo.
