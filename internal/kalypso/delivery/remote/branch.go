@@ -172,16 +172,14 @@ func (r *branchReader) record(b *past.Branch, before *past.State) error {
 
 // otherRenderings finds the other renderings above and below the path.
 func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
-	look := func(at string) error {
+	for at := r.at.Path; at != "."; {
+		at = path.Dir(at)
 		_, ok, err := r.snapshot.Entry(path.Join(at, record.File))
-		if ok && at != r.at.Path {
-			b.OtherRenderings = append(b.OtherRenderings, at)
-		}
-		return err
-	}
-	for at := r.at.Path; at != "."; at = path.Dir(at) {
-		if err := look(path.Dir(at)); err != nil {
+		if err != nil {
 			return err
+		}
+		if ok {
+			b.OtherRenderings = append(b.OtherRenderings, at)
 		}
 	}
 	foreign := b.Foreign(b.RecordedFolders()) // all files in recorded folders are ours
@@ -191,24 +189,14 @@ func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
 	if err := r.snapshot.Load(foreign...); err != nil {
 		return err
 	}
-	var visit func(folder string) error
-	visit = func(folder string) error {
-		if err := look(folder); err != nil {
-			return err
-		}
-		below, err := r.snapshot.Folders(folder)
-		if err != nil {
-			return err
-		}
-		for name := range below {
-			if err := visit(path.Join(folder, name)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	for _, folder := range foreign {
-		if err := visit(folder); err != nil {
+		err := r.snapshot.Walk(folder, func(file string, _ object.TreeEntry) error {
+			if at, ok := strings.CutSuffix(file, "/"+record.File); ok {
+				b.OtherRenderings = append(b.OtherRenderings, at)
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -119,7 +120,7 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	case decision.Action == delivery.RemoveOld:
 		result, err = r.removeOld(ctx, applied, s)
 	case applied.Wish.Strategy == strategy.None:
-		result = Compute(applied, s)
+		result = &Result{State: delivery.Computed(applied), Before: cmp.Or(s, &past.State{})}
 	default:
 		if decision.Unreadable {
 			if s, recovered, err = r.recoverForChange(ctx, decision); err != nil {
@@ -305,12 +306,4 @@ func (r Operations) recoverPrior(ctx context.Context, p *past.Prior) (*past.Stat
 		return Import(ctx, r.Git, p.Destination, p.Environment)
 	}
 	return Recover(ctx, r.Git, p.Destination, p.Environment, p.TreeHash, p.Commit)
-}
-
-// Compute returns the result of a rendering that is only computed.
-func Compute(t *next.Next, before *past.State) *Result {
-	if before == nil {
-		before = &past.State{}
-	}
-	return &Result{State: delivery.Computed(t), Before: before}
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 )
 
 // differences lists the differences between the old and new files of a target that matter to a reviewer: renamed files,
@@ -70,32 +69,12 @@ func pairFiles(was, is map[string][]byte) (pairs map[string]string, gone []strin
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
-// document contains the compared fields of a Kubernetes object.
-type document struct {
-	Kind     string `yaml:"kind"`
-	Metadata struct {
-		Name string `yaml:"name"`
-	} `yaml:"metadata"`
-}
-
-// documentsOf reads the documents of a file, up to the first invalid one.
-func documentsOf(content []byte) (all []document) {
-	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	for {
-		var d document
-		if err := decoder.Decode(&d); err != nil {
-			return all
-		}
-		if d.Kind != "" {
-			all = append(all, d)
-		}
-	}
-}
-
-// kindsOf returns the kinds of the documents of a file, sorted.
+// kindsOf returns the kinds of the objects of a file, sorted.
 func kindsOf(content []byte) (kinds []string) {
-	for _, d := range documentsOf(content) {
-		kinds = append(kinds, d.Kind)
+	for _, o := range objects.Scan(nil, content) {
+		if len(o.Kind) > 0 {
+			kinds = append(kinds, string(o.Kind))
+		}
 	}
 	slices.Sort(kinds)
 	return slices.Compact(kinds)
@@ -104,9 +83,9 @@ func kindsOf(content []byte) (kinds []string) {
 // namespacesOf returns the names of the Namespaces in files, sorted.
 func namespacesOf(files map[string][]byte) (names []string) {
 	for _, content := range files {
-		for _, d := range documentsOf(content) {
-			if d.Kind == "Namespace" {
-				names = append(names, d.Metadata.Name)
+		for _, o := range objects.Scan(nil, content) {
+			if string(o.Kind) == "Namespace" {
+				names = append(names, string(o.Name))
 			}
 		}
 	}
