@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
@@ -194,24 +195,13 @@ func (s *auth) checkSSH(c Credential, report func(Field, string)) {
 
 func parseKey(key, passphrase string, report func(Field, string)) ssh.Signer {
 	// The parser needs the final line break, which heredocs or trimmed files may lack.
-	pem := []byte(strings.TrimSpace(key) + "\n")
-	signer, err := ssh.ParsePrivateKey(pem)
-	var missing *ssh.PassphraseMissingError
-	if errors.As(err, &missing) {
-		if passphrase == "" {
-			report(FieldPrivateKeyPassphrase, "is required: private_key is encrypted")
-			return nil
-		}
-		if signer, err = ssh.ParsePrivateKeyWithPassphrase(pem, []byte(passphrase)); err != nil {
-			report(FieldPrivateKeyPassphrase, "does not decrypt private_key")
-			return nil
-		}
-		return signer
-	}
-	if err != nil {
-		// The parser's message is left out, since it may describe bytes of the key.
+	signer, err := signing.ParseSSH(strings.TrimSpace(key)+"\n", passphrase)
+	invalid, failed := errors.AsType[*signing.FieldError](err)
+	switch {
+	case failed && invalid.Field == signing.FieldPassphrase:
+		report(FieldPrivateKeyPassphrase, invalid.Reason)
+	case failed:
 		report(FieldPrivateKey, `is not a private key in PEM or OpenSSH format ("-----BEGIN OPENSSH PRIVATE KEY-----")`)
-		return nil
 	}
 	return signer
 }

@@ -101,6 +101,15 @@ func formatOf(key string) (Format, error) {
 type sshSigner struct{ key ssh.Signer }
 
 func newSSH(key, passphrase string) (Signer, error) {
+	signer, err := ParseSSH(key, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	return &sshSigner{signer}, nil
+}
+
+// ParseSSH parses a private key of SSH, in OpenSSH's format or in PEM. The error is a *[FieldError].
+func ParseSSH(key, passphrase string) (ssh.Signer, error) {
 	signer, err := ssh.ParsePrivateKey([]byte(key))
 	var missing *ssh.PassphraseMissingError
 	switch encrypted := errors.As(err, &missing); {
@@ -113,7 +122,7 @@ func newSSH(key, passphrase string) (Signer, error) {
 	case err != nil: // the parser's message is left out, since it may describe bytes of the key
 		return nil, &FieldError{FieldPrivateKey, "is damaged, or of a kind that can't be read"}
 	}
-	return &sshSigner{signer}, nil
+	return signer, nil
 }
 
 func (s *sshSigner) Sign(text []byte, _ time.Time) ([]byte, error) {
