@@ -81,7 +81,6 @@ func (r *Repo) branches() (map[string]plumbing.Hash, error) {
 	}
 	refs, err := r.reader.Refs(branchPrefix)
 	if err != nil {
-		r.Close()
 		return nil, err
 	}
 	heads := make(map[string]plumbing.Hash, len(refs))

@@ -82,25 +82,19 @@ func (r *Repo) Head(branch string) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, err
 	}
 	h, err := r.reader.Ref(plumbing.NewBranchReferenceName(branch))
-	if err != nil {
-		r.Close()
-		return plumbing.ZeroHash, err
+	if err == nil {
+		r.heads[branch] = h
 	}
-	r.heads[branch] = h
-	return h, nil
+	return h, err
 }
 
-// Fetch fetches objects within the limits of the repository. After an error it opens a new connection.
+// Fetch fetches objects within the limits of the repository.
 func (r *Repo) Fetch(req gitremote.FetchRequest, into gitremote.Objects) error {
 	if err := r.connect(); err != nil {
 		return err
 	}
 	req.MaxRead, req.MaxBlob = r.limits.Read, r.limits.File
-	err := r.reader.Fetch(req, into)
-	if err != nil {
-		r.Close()
-	}
-	return err
+	return r.reader.Fetch(req, into)
 }
 
 // At opens the repository at a commit. The snapshot can be read during [Repo.WithConnection]. If the server does not

@@ -77,10 +77,8 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		}
 		c := r.read(ctx, []Location{*next})[0]
 		if seen[c.location.String()] {
-			cp.Problems = append(cp.Problems, Problem{
-				Location: c.location, Summary: "BaseRepo cycle",
-				Detail: "The BaseRepos form a cycle. Remove one of them:\n  " + formatCycle(cp.Layers, c.location),
-			})
+			cp.report(c.location, "BaseRepo cycle", "The BaseRepos form a cycle. Remove one of them:\n  %s",
+				formatCycle(cp.Layers, c.location))
 			break
 		}
 		seen[c.location.String()] = true
@@ -181,11 +179,14 @@ func (cp *ControlPlane) addManifests() {
 	}
 	for _, o := range cp.Objects {
 		name, at := o.Metadata().Name, cp.Layers[o.Layer]
+		fail := func(summary, detail string) {
+			cp.Problems = append(cp.Problems, Problem{
+				Location: at, File: o.File, Line: o.Metadata().Origin.Line, Summary: summary, Detail: detail,
+			})
+		}
 		text, err := fleetyaml.Marshal(o.Object)
 		if err != nil {
-			cp.Problems = append(cp.Problems, Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line,
-				Summary: "Object can't be written as YAML",
-				Detail:  fmt.Sprintf("%s %q: %s", o.Kind(), name, problem.Sentence(err))})
+			fail("Object can't be written as YAML", fmt.Sprintf("%s %q: %s", o.Kind(), name, problem.Sentence(err)))
 			continue
 		}
 		var key string
@@ -198,11 +199,8 @@ func (cp *ControlPlane) addManifests() {
 			key = at.key(o.File, name)
 		}
 		if _, twice := cp.Manifests[key]; twice {
-			cp.Problems = append(
-				cp.Problems,
-				Problem{Location: at, File: o.File, Line: o.Metadata().Origin.Line, Summary: "Duplicate object",
-					Detail: fmt.Sprintf("This file defines %s %q twice. Rename or remove one of them.", o.Kind(), name)},
-			)
+			fail("Duplicate object",
+				fmt.Sprintf("This file defines %s %q twice. Rename or remove one of them.", o.Kind(), name))
 			continue
 		}
 		cp.Manifests[key] = text
@@ -235,11 +233,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest) *Location {
 		return nil
 	case first && req.BaseDirectory != "" &&
 		(within(req.BaseDirectory, req.Directory) || within(req.Directory, req.BaseDirectory)):
-		cp.Problems = append(cp.Problems, Problem{
-			Location: here, Summary: "Nested folders",
-			Detail: fmt.Sprintf("base_directory is %s, but one of the two folders contains the other, so objects would be "+
-				"read twice. Move one of them out of the other.", req.BaseDirectory),
-		})
+		cp.report(here, "Nested folders", "base_directory is %s, but one of the two folders contains the other, so objects "+
+			"would be read twice. Move one of them out of the other.", req.BaseDirectory)
 		return nil
 	case first && req.BaseDirectory != "":
 		return &Location{Directory: req.BaseDirectory}
@@ -248,11 +243,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest) *Location {
 	case base == nil || len(base.Validate()) > 0:
 		return nil
 	case promoted != "" && req.Promotion.Repo != "" && !giturl.Same(req.Promotion.Repo, base.spec.Repo):
-		cp.Problems = append(cp.Problems, Problem{
-			Location: here, Summary: "Promotion from another repo",
-			Detail: fmt.Sprintf("The BaseRepo %q names the repo %s, and the promotion chose a commit of %s. Make both the "+
-				"same repo.", base.Name, base.spec.Repo, req.Promotion.Repo),
-		})
+		cp.report(here, "Promotion from another repo", "The BaseRepo %q names the repo %s, and the promotion chose a commit "+
+			"of %s. Make both the same repo.", base.Name, base.spec.Repo, req.Promotion.Repo)
 		return nil
 	}
 	return &Location{
@@ -265,11 +257,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest) *Location {
 // repo.
 func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 	if req.Repo == "" {
-		cp.Problems = append(cp.Problems, Problem{
-			Location: req.Location, Summary: "Missing BaseRepo",
-			Detail: "promotion chooses the commit of the base, but the folder contains no BaseRepo that names the base's " +
-				"repo. Add one, or remove promotion.",
-		})
+		cp.report(req.Location, "Missing BaseRepo", "promotion chooses the commit of the base, but the folder contains no "+
+			"BaseRepo that names the base's repo. Add one, or remove promotion.")
 		return nil
 	}
 	return &Location{Repo: req.Repo, Branch: req.Promotion.Branch, Commit: req.Promotion.Commit, Path: req.Path}
@@ -293,9 +282,12 @@ func (cp *ControlPlane) reportMultiple(location Location, all []*operatorObject,
 	for _, o := range all {
 		text += fmt.Sprintf("\n  %q, %s", o.Name, o.Origin)
 	}
-	cp.Problems = append(cp.Problems, Problem{
-		Location: location, Summary: fmt.Sprintf("%d %ss", len(all), all[0].kind), Detail: advice + " Found:" + text,
-	})
+	cp.report(location, fmt.Sprintf("%d %ss", len(all), all[0].kind), "%s Found:%s", advice, text)
+}
+
+// report adds an error of a location.
+func (cp *ControlPlane) report(at Location, summary, format string, values ...any) {
+	cp.Problems = append(cp.Problems, Problem{Location: at, Summary: summary, Detail: fmt.Sprintf(format, values...)})
 }
 
 var errNoGitOpsRepo = errors.New("the control plane has no GitOpsRepo, so the branch of the last delivery is unknown")
@@ -365,9 +357,8 @@ func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloa
 	maps.Copy(cp.Verified, workloads.Verified)
 	for _, key := range sortedKeys(workloads.Manifests) {
 		if _, twice := cp.Manifests[key]; twice {
-			cp.Problems = append(cp.Problems, Problem{Location: req.Location, Summary: "Duplicate object", Detail: fmt.Sprintf(
-				"The Workload %s comes from a registration and from the control plane itself. List its folder in the control "+
-					"plane's %s.", key, ignoreFile)})
+			cp.report(req.Location, "Duplicate object", "The Workload %s comes from a registration and from the control plane "+
+				"itself. List its folder in the control plane's %s.", key, ignoreFile)
 		}
 		cp.Manifests[key] = workloads.Manifests[key]
 	}
