@@ -80,30 +80,20 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 		byRepo[key] = append(byRepo[key], c)
 	}
 	keys := sortedKeys(byRepo)
-	parallel.Limited(len(keys), cap(r.slots), func(i int) {
-		key := keys[i]
-		select {
-		case r.slots <- struct{}{}:
-			defer func() { <-r.slots }()
-			r.readRepo(ctx, key, byRepo[key])
-		case <-ctx.Done():
-			for _, c := range byRepo[key] {
-				c.err = ctx.Err()
-			}
-		}
-	})
+	parallel.Limited(len(keys), cap(r.slots), func(i int) { r.readRepo(ctx, byRepo[keys[i]]) })
 	return all
 }
 
 // errNoClient means that the provider is not configured yet.
 var errNoClient = errors.New("the provider configuration is not known yet, so no repo can be read")
 
-func (r *Reader) repo(key, url string) (*repo, error) {
+func (r *Reader) repo(url string) (*repo, error) {
 	if r.client == nil {
 		return nil, errNoClient
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	key := giturl.AddressKey(url)
 	if known := r.repos[key]; known != nil {
 		return known, nil
 	}
@@ -116,24 +106,26 @@ func (r *Reader) repo(key, url string) (*repo, error) {
 }
 
 // withRepo runs f with a connection to a repo, while no other goroutine reads the repo.
-func (r *Reader) withRepo(ctx context.Context, key, url string, f func(*gitbranch.Repo)) error {
-	repo, err := r.repo(key, url)
+func (r *Reader) withRepo(ctx context.Context, url string, f func(*gitbranch.Repo)) error {
+	repo, err := r.repo(url)
 	if err != nil {
 		return err
 	}
-	select {
-	case repo.slot <- struct{}{}:
-		defer func() { <-repo.slot }()
-	case <-ctx.Done(): // the current reader may have a later deadline
-		return ctx.Err()
+	for _, slots := range []chan struct{}{r.slots, repo.slot} {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-ctx.Done(): // the current reader may have a later deadline
+			return ctx.Err()
+		}
 	}
 	repo.git.WithConnection(ctx, func() { f(repo.git) })
 	return nil
 }
 
 // readRepo reads the locations of one repo.
-func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
-	err := r.withRepo(ctx, key, asked[0].location.Repo, func(git *gitbranch.Repo) {
+func (r *Reader) readRepo(ctx context.Context, asked []*contents) {
+	err := r.withRepo(ctx, asked[0].location.Repo, func(git *gitbranch.Repo) {
 		at := map[string][]*contents{} // by commit
 		for _, c := range asked {
 			if c.location.Commit == "" {
@@ -166,8 +158,8 @@ func (r *Reader) readRepo(ctx context.Context, key string, asked []*contents) {
 			}
 		}
 	})
-	for _, c := range asked {
-		if err != nil {
+	if err != nil {
+		for _, c := range asked {
 			c.err = err
 		}
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,10 +68,8 @@ func (r *Reader) verifyHistory(
 		if len(known) == 0 {
 			return // nothing was delivered from it, so only its head is verified
 		}
-		readErr := r.withRepo(ctx, giturl.AddressKey(at.Repo), at.Repo, func(git *gitbranch.Repo) {
-			errs[i] = at.verifySince(git, known)
-		})
-		errs[i] = errors.Join(readErr, errs[i])
+		readErr := r.withRepo(ctx, at.Repo, func(git *gitbranch.Repo) { errs[i] = at.verifySince(git, known) })
+		errs[i] = cmp.Or(readErr, errs[i])
 	})
 	return errs
 }
