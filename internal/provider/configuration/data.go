@@ -150,11 +150,9 @@ func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
 			return nil, false
 		}
 	}
-	mirrors, err := gitremote.ParseMirrors(urls)
-	if all, ok := errors.AsType[gitremote.MirrorErrors](err); ok {
-		for _, e := range all { // the path of the error leaves out the key, which may be a URL with a password
-			d.Report("Invalid mirror", problem.Sentence(e), problem.Attr("git_mirrors"))
-		}
+	mirrors, errs := gitremote.ParseMirrors(urls)
+	for _, err := range errs { // the path of the error leaves out the key, which may be a URL with a password
+		d.Report("Invalid mirror", problem.Sentence(err), problem.Attr("git_mirrors"))
 	}
 	return mirrors, true
 }

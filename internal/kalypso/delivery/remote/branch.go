@@ -219,26 +219,25 @@ func (r *branchReader) operatorFolders(b *past.Branch, _ *past.State) error {
 
 // targets reads the targets of the named folders. It fetches the unknown ones in one request.
 func (r *branchReader) targets(b *past.Branch, names []string) error {
-	var missing, paths []string
-	for name, folder := range b.Folders.Only(names) {
-		targets, ok := r.known[folder.Hash]
-		if !ok {
-			missing = append(missing, name)
-			paths = append(paths, r.at.Join(name))
-			continue
+	var unknown []string
+	folders := b.Folders.Only(names)
+	for name, folder := range folders {
+		if _, known := r.known[folder.Hash]; !known {
+			unknown = append(unknown, r.at.Join(name))
 		}
-		folder.Targets = targets
-		b.Folders[name] = folder
 	}
-	if err := r.snapshot.Load(paths...); err != nil {
+	if err := r.snapshot.Load(unknown...); err != nil {
 		return err
 	}
-	for i, name := range missing {
-		folder := b.Folders[name]
-		var err error
-		if folder.Targets, err = r.targetsIn(paths[i]); err != nil {
-			return err
+	for name, folder := range folders {
+		targets, known := r.known[folder.Hash]
+		if !known {
+			var err error
+			if targets, err = r.targetsIn(r.at.Join(name)); err != nil {
+				return err
+			}
 		}
+		folder.Targets = targets
 		b.Folders[name] = folder
 	}
 	return nil

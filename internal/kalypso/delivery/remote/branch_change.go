@@ -1,10 +1,10 @@
 package remote
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
@@ -90,10 +90,7 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 			one.Differences = append(one.Differences, Difference{text, n})
 		}
 		slices.SortFunc(one.Differences, func(a, b Difference) int {
-			if a.Targets != b.Targets {
-				return b.Targets - a.Targets
-			}
-			return strings.Compare(a.Text, b.Text)
+			return cmp.Or(cmp.Compare(b.Targets, a.Targets), cmp.Compare(a.Text, b.Text))
 		})
 		files, err := snapshot.NonFolders(p.Tree.Wish.Destination.Join(ct.Name))
 		if err != nil {

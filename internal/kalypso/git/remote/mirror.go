@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Mirrors map the URLs of repositories to other locations, like Git's url.<base>.insteadOf. A repository keeps its
@@ -20,51 +19,29 @@ type mirror struct {
 	at giturl.URL // their prefix at the mirror
 }
 
-// MirrorError is one error in one mirror. Its text contains no secret.
-type MirrorError struct {
-	Of     string // the prefix as given
-	Reason string
-}
-
-func (e *MirrorError) Error() string { return e.Reason }
-
-// MirrorErrors lists all errors in a set of mirrors, sorted by prefix.
-type MirrorErrors []*MirrorError
-
-func (e MirrorErrors) Error() string {
-	return strings.Join(lists.Map(e, (*MirrorError).Error), "\n")
-}
-
-// ParseMirrors parses mirrors by the URL prefixes of their repositories. The error is [MirrorErrors].
-func ParseMirrors(urls map[string]string) (Mirrors, error) {
-	var all Mirrors
-	var wrong MirrorErrors
+// ParseMirrors parses mirrors by the URL prefixes of their repositories. It returns all errors, sorted by prefix. They
+// contain no secret.
+func ParseMirrors(urls map[string]string) (all Mirrors, errs []error) {
 	first := map[string]bool{}
 	for _, prefix := range slices.Sorted(maps.Keys(urls)) {
-		report := func(format string, values ...any) {
-			wrong = append(wrong, &MirrorError{Of: prefix, Reason: fmt.Sprintf(format, values...)})
-		}
 		of, err := parsePrefix(prefix)
 		if err != nil {
 			// The prefix may contain a password.
-			report("one of its keys is not a URL of repos: %s", repoPrefix(err))
+			errs = append(errs, fmt.Errorf("one of its keys is not a URL of repos: %s", repoPrefix(err)))
 			continue
 		}
 		at, err := parsePrefix(urls[prefix])
 		if err != nil {
-			report("the mirror of %s is not a URL of repos: %s", of, repoPrefix(err))
+			errs = append(errs, fmt.Errorf("the mirror of %s is not a URL of repos: %s", of, repoPrefix(err)))
 			continue
 		}
 		if first[of.AddressKey()] {
-			report("%s is set twice; remove one of the two", of)
+			errs = append(errs, fmt.Errorf("%s is set twice; remove one of the two", of))
 		}
 		first[of.AddressKey()] = true
 		all = append(all, mirror{of, at})
 	}
-	if len(wrong) > 0 {
-		return nil, wrong
-	}
-	return all, nil
+	return all, errs
 }
 
 func repoPrefix(err error) string { return strings.ReplaceAll(err.Error(), "repository URL", "URL") }

@@ -9,7 +9,7 @@ import (
 // TestLocate: the mirror with the longest matching prefix is used, where whole segments are compared. No repo's name
 // leads to a place outside of its mirror.
 func TestLocate(t *testing.T) {
-	mirrors, err := ParseMirrors(map[string]string{
+	mirrors, errs := ParseMirrors(map[string]string{
 		"https://github.com/":             "https://mirror.acme.io/github/",
 		"https://GitHub.com:443/acme":     "/srv/mirror/acme",
 		"https://github.com/acme/fleet":   "ssh://git@mirror.acme.io/~/fleet.git",
@@ -18,8 +18,8 @@ func TestLocate(t *testing.T) {
 		"https://dev.azure.com":           "ssh://mirror.acme.io",
 		"/srv/git":                        "file:///srv/other",
 	})
-	if err != nil {
-		t.Fatal(err)
+	if errs != nil {
+		t.Fatal(errs)
 	}
 	for repo, want := range map[string]string{
 		"https://github.com/flux/flux.git":       "https://mirror.acme.io/github/flux/flux.git",

@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
@@ -103,11 +104,10 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: kind, Text: r.client.sanitize(err.Error() + note)}
 	var rejected *RejectedError
 	if errors.As(err, &rejected) {
-		clean := &RejectedError{Branch: rejected.Branch, Reason: r.client.sanitize(rejected.Reason)}
-		for _, w := range rejected.Output {
-			clean.Output = append(clean.Output, r.client.sanitize(w))
-		}
-		e.Kind, e.Text = clean, ""
+		e.Kind, e.Text = &RejectedError{
+			Branch: rejected.Branch, Reason: r.client.sanitize(rejected.Reason),
+			Output: lists.Map(rejected.Output, r.client.sanitize),
+		}, ""
 	}
 	if e.Kind != nil {
 		if _, after, ok := strings.Cut(e.Text, e.Kind.Error()); ok { // drop the wrapping before it

@@ -15,12 +15,12 @@ import (
 func TestWorkloadsAzureAddresses(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"w/w.yaml": workload("shop")})
-	mirrors, err := gitremote.ParseMirrors(map[string]string{
+	mirrors, errs := gitremote.ParseMirrors(map[string]string{
 		"https://acme.visualstudio.com/p/_git": filepath.Join(t.TempDir(), "none"),
 		"https://dev.azure.com/acme/p/_git":    filepath.Dir(repo),
 	})
-	if err != nil {
-		t.Fatal(err)
+	if errs != nil {
+		t.Fatal(errs)
 	}
 	client, err := gitremote.NewClient(nil, gitremote.WithMirrors(mirrors))
 	if err != nil {

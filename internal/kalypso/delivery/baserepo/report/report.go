@@ -36,14 +36,8 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
 	case errors.Is(err, baserepo.ErrNoFile):
-		return p(
-			"promotion",
-			"No BaseRepo on the branch",
-			"The root of %s contains no %s, and promotion does not name the "+
-				"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.",
-			at,
-			document.File,
-		)
+		return p("promotion", "No BaseRepo on the branch", "The root of %s contains no %s, and promotion does not name the "+
+			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
 	case errors.Is(err, baserepo.ErrOtherBase):
 		return p("promotion", "Promotion from another repo", "At %s: %s Make both the same repo.", at, text)
 	case errors.Is(err, baserepo.ErrMoved):
@@ -63,18 +57,12 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	case errors.As(err, &review):
 		return p("delivery", "The pull request is not merged yet", "At %s: %s It stays open, and the next apply continues "+
 			"to wait. Merge it, or raise timeouts.", at, text)
-	case errors.Is(err, gitremote.ErrProtected) && errors.As(err, &rejected):
-		return p(
-			"branch",
-			"The server refused the push",
-			"At %s. %s\n\nNothing was written. %s",
-			at,
-			text,
-			rejected.Advice(),
-		)
 	case errors.As(err, &rejected):
-		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s With delivery.strategy = "+
-			"\"pull_request\", people merge the change.", at, text, rejected.Advice())
+		advice := rejected.Advice()
+		if !errors.Is(err, gitremote.ErrProtected) { // whose advice says it
+			advice += " With delivery.strategy = \"pull_request\", people merge the change."
+		}
+		return p("branch", "The server refused the push", "At %s. %s\n\nNothing was written. %s", at, text, advice)
 	}
 	if summary := gitremote.Summary(err); summary != "" {
 		return p("repo", summary, "%s", text)
