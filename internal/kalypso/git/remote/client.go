@@ -145,7 +145,7 @@ const githubUser = "x-access-token"
 
 func githubToken(token string) *auth {
 	at := giturl.URL{Scheme: giturl.SchemeHTTPS, Host: "github.com", Port: 443}
-	return &auth{at: at, username: githubUser, password: token, fallback: true}
+	return &auth{at: at, login: Login{Username: githubUser, Password: token}, fallback: true}
 }
 
 // findAuth returns the credential whose URL is the longest that covers the repository. If there are several, it returns

@@ -69,23 +69,16 @@ const ambiguousPath = "has a path that servers may interpret differently: " +
 // auth is a credential, parsed and ready to use.
 type auth struct {
 	at         giturl.URL
-	username   string
-	password   string
-	bearer     string
+	login      Login // over HTTP(S), which may be zero; its user name is also that of SSH
 	signer     ssh.Signer
 	knownHosts string
 	tls        *servertls.Config // nil: none of its own
 	fallback   bool              // used if nothing else matches
 }
 
-// login returns the login over HTTP(S), which is zero if the credential has none.
-func (s *auth) login() Login {
-	return Login{Username: s.username, Password: s.password, Bearer: s.bearer}
-}
-
 // check validates a credential and parses it. It passes errors to report.
 func check(c Credential, report func(Field, string)) *auth {
-	s := &auth{username: c.Username, password: c.Password, bearer: c.BearerToken}
+	s := &auth{login: Login{Username: c.Username, Password: c.Password, Bearer: c.BearerToken}}
 	at, err := giturl.Parse(c.URL)
 	switch {
 	case errors.Is(err, giturl.ErrPassword):

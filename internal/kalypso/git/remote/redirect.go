@@ -128,7 +128,7 @@ func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login)
 		return Login{}, nil
 	}
 	if a.with != nil && !a.with.fallback {
-		if own := a.with.login(); !own.IsZero() {
+		if own := a.with.login; !own.IsZero() {
 			return own, nil
 		}
 	}
@@ -141,7 +141,7 @@ func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login)
 		}
 	}
 	if login.IsZero() && err == nil && a.with != nil {
-		login = a.with.login()
+		login = a.with.login
 	}
 	return login, err
 }

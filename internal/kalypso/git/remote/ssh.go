@@ -87,7 +87,7 @@ func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig
 		return nil, nil, err
 	}
 	config := &ssh.ClientConfig{
-		User:              cmp.Or(repo.User, s.username, s.at.User, "git"),
+		User:              cmp.Or(repo.User, s.login.Username, s.at.User, "git"),
 		HostKeyCallback:   hostKeyCheck(db),
 		HostKeyAlgorithms: db.HostKeyAlgorithms(repo.Address()), // ask for a known type of key
 	}

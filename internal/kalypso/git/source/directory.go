@@ -101,12 +101,7 @@ func named(at string, err error) error {
 // within reports whether folder is other, or is inside it.
 func within(folder, other string) bool {
 	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return false
-	}
-	if other, err = filepath.Abs(other); err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(other, folder)
-	return err == nil && filepath.IsLocal(rel)
+	other, failed := filepath.Abs(other)
+	rel, unrelated := filepath.Rel(other, folder)
+	return cmp.Or(err, failed, unrelated) == nil && filepath.IsLocal(rel)
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,46 +147,30 @@ func (p Location) check() (Location, error) {
 
 // problem returns the problem of a location that can't be read.
 func (p Location) problem(registration string, err error) Problem {
-	return Problem{Registration: registration, Location: p, Summary: problemSummary(err), Detail: problemDetail(p, err)}
-}
-
-func problemSummary(err error) string {
-	for _, known := range []struct {
-		kind error
-		text string
-	}{
-		{gitbranch.ErrBranchNotFound, "Branch not found"},
-		{gitbranch.ErrCommitNotFound, "Commit not found"},
-		{ErrFolderNotFound, "Folder not found"},
-		{ErrInvalidCommit, "Invalid commit"},
-		{errUnverified, "Commit not verified"},
-	} {
-		if errors.Is(err, known.kind) {
-			return known.text
-		}
-	}
-	if known := gitremote.Summary(err); known != "" {
-		return known
-	}
-	return "Location can't be read"
-}
-
-func problemDetail(p Location, err error) string {
-	text := problem.Sentence(err)
+	summary, detail := gitremote.Summary(err), problem.Sentence(err)
 	switch {
 	case errors.Is(err, gitbranch.ErrBranchNotFound):
-		return fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
+		summary = "Branch not found"
+		detail = fmt.Sprintf("The repo has no branch %q. Check its name, or push the branch.", p.Branch)
 	case errors.Is(err, gitbranch.ErrCommitNotFound):
-		return text + " A force push may have removed it, or it is in another repo. Name a commit that exists."
+		summary = "Commit not found"
+		detail += " A force push may have removed it, or it is in another repo. Name a commit that exists."
+	case errors.Is(err, ErrFolderNotFound):
+		summary = "Folder not found"
+	case errors.Is(err, ErrInvalidCommit):
+		summary = "Invalid commit"
 	case errors.Is(err, errUnverified):
-		return text + " Check who wrote the commit. If it is correct, sign a commit on top of it with a key of verify, or " +
-			"add the key that signed it."
+		summary = "Commit not verified"
+		detail += " Check who wrote the commit. If it is correct, sign a commit on top of it with a key of verify, or add " +
+			"the key that signed it."
 	case errors.Is(err, context.DeadlineExceeded):
-		return text + " Raise timeouts, or find out why the server is slow."
+		detail += " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):
-		return text + " Enable partial clone on the server (uploadpack.allowFilter), or keep the objects in a smaller repo."
+		detail += " Enable partial clone on the server (uploadpack.allowFilter), or keep the objects in a smaller repo."
 	}
-	return text
+	return Problem{
+		Registration: registration, Location: p, Summary: cmp.Or(summary, "Location can't be read"), Detail: detail,
+	}
 }
 
 // folderNotFound returns the error for a path that is not a folder. at is what the path is instead.
