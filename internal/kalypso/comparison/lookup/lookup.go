@@ -6,6 +6,7 @@ import (
 	"crypto/sha1" //nolint:gosec // identifies entries as Git does, and protects nothing
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -165,34 +166,22 @@ func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Des
 
 // ownFiles returns a hash of the files directly in the folder of a cluster type.
 func (s *side) ownFiles(clusterType string) (gitobject.Hash, error) {
-	names, err := s.snapshot.NonFolders(s.at.Join(clusterType))
+	files, err := s.snapshot.NonFolders(s.at.Join(clusterType))
 	var text strings.Builder
-	for _, name := range names {
-		e, _, err := s.snapshot.Entry(s.at.Join(clusterType) + "/" + name)
-		if err != nil {
-			return gitobject.Hash{}, err
-		}
-		fmt.Fprintln(&text, e.Mode, e.Hash, name)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintln(&text, files[name].Mode, files[name].Hash, name)
 	}
 	return sha1.Sum([]byte(text.String())), err //nolint:gosec // as above
 }
 
 // files returns the files of a folder, by their paths relative to it.
 func (s *side) files(snapshot *gitbranch.Snapshot, clusterType, target string) (map[string]object.TreeEntry, error) {
-	found := map[string]object.TreeEntry{}
 	folder := s.at.Join(clusterType)
 	if target == "" {
-		names, err := snapshot.NonFolders(folder)
-		for _, name := range names {
-			e, _, err := snapshot.Entry(folder + "/" + name)
-			if err != nil {
-				return nil, err
-			}
-			found[name] = e
-		}
-		return found, err
+		return snapshot.NonFolders(folder)
 	}
 	folder += "/" + target
+	found := map[string]object.TreeEntry{}
 	return found, snapshot.Walk(folder, func(path string, e object.TreeEntry) error {
 		found[strings.TrimPrefix(path, folder+"/")] = e
 		return nil

@@ -3,6 +3,7 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -137,9 +138,11 @@ func (r *branchReader) entries(b *past.Branch, _ *past.State) (err error) {
 			b.Folders[name] = inventory.Folder{Hash: tree.Hash(hash)}
 		}
 	}
-	if b.Files, err = r.snapshot.NonFolders(r.at.Path); err != nil {
+	files, err := r.snapshot.NonFolders(r.at.Path)
+	if err != nil {
 		return err
 	}
+	b.Files = slices.Sorted(maps.Keys(files))
 	entry, ok, err := r.snapshot.Entry(record.PromotedCommitFile)
 	if ok && entry.Mode.IsFile() {
 		b.PromotedCommitFile = entry.Hash.String()

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -96,7 +97,7 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 		if err != nil {
 			return nil, err
 		}
-		one.Files = sets.Without(files, []string{tree.ReadmeFile})
+		one.Files = sets.Without(slices.Sorted(maps.Keys(files)), []string{tree.ReadmeFile})
 		change.ClusterTypes = append(change.ClusterTypes, one)
 	}
 	return change, nil
@@ -113,11 +114,11 @@ func readTargets(
 	at := map[string][2]string{} // path → target, name
 	for _, target := range targets {
 		folder := in.Join(target)
-		names, err := snapshot.NonFolders(folder)
+		files, err := snapshot.NonFolders(folder)
 		if err != nil {
 			return nil, err
 		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(files))
 		for _, name := range names[:min(len(names), maxTargetFiles)] {
 			file := path.Join(folder, name)
 			paths, at[file] = append(paths, file), [2]string{target, name}

@@ -48,7 +48,7 @@ func EachRendering(
 			}
 			for _, folder := range folders {
 				at.Path = folder
-				if !visitRendering(s, at, visit) {
+				if found, err := readRendering(s, at); !visit(at, found, err) {
 					return false
 				}
 			}
@@ -58,20 +58,17 @@ func EachRendering(
 	return err
 }
 
-// visitRendering visits the rendering whose record is at a destination.
-func visitRendering(
-	s *gitbranch.Snapshot, at record.Destination, visit func(record.Destination, *Rendering, error) bool,
-) bool {
+// readRendering reads the rendering whose record is at a destination.
+func readRendering(s *gitbranch.Snapshot, at record.Destination) (*Rendering, error) {
 	if _, err := record.CleanPath(at.Path); err != nil {
-		return visit(at, nil, err)
+		return nil, err
 	}
 	found, err := record.Read(s, at)
-	var unusable *record.Error
-	switch {
-	case errors.As(err, &unusable):
-		return visit(at, nil, fmt.Errorf("the record %s can't be used: %w", at.RecordPath(), err))
-	case err != nil:
-		return visit(at, nil, err)
+	if _, unusable := errors.AsType[*record.Error](err); unusable {
+		err = fmt.Errorf("the record %s can't be used: %w", at.RecordPath(), err)
 	}
-	return visit(at, &Rendering{at, found.Environment, s}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Rendering{at, found.Environment, s}, nil
 }

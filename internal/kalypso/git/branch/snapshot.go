@@ -119,15 +119,16 @@ func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 	return folders(entries), err
 }
 
-// NonFolders returns the names of the entries directly below a path that are not folders: files, links, submodules.
-func (s *Snapshot) NonFolders(path string) (names []string, err error) {
+// NonFolders returns the entries directly below a path that are not folders, by name: files, links, submodules.
+func (s *Snapshot) NonFolders(path string) (map[string]object.TreeEntry, error) {
 	entries, err := s.list(path)
+	found := map[string]object.TreeEntry{}
 	for _, e := range entries {
 		if !e.IsTree() {
-			names = append(names, e.Name)
+			found[e.Name] = treeEntry(e)
 		}
 	}
-	return names, err
+	return found, err
 }
 
 // Entry returns the entry at a path. ok is false if there is none.

@@ -131,7 +131,7 @@ func TestFindAuth(t *testing.T) {
 		}
 		got, password := "", ""
 		if s := c.findAuth(repo); s != nil {
-			got, password = s.at.String(), s.password
+			got, password = s.at.String(), s.login.Password
 		}
 		if got != test.want {
 			t.Errorf("%v for %s: got %q, want %q", test.urls, test.repo, got, test.want)

@@ -379,11 +379,7 @@ func (s *Store) environments(snapshot *gitbranch.Snapshot) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range others {
-		e, _, err := snapshot.Entry(path.Join(s.path, name))
-		if err != nil {
-			return nil, err
-		}
+	for name, e := range others {
 		if !isFile(e) {
 			names = append(names, name)
 		}
