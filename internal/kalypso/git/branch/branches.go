@@ -6,8 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 const branchPrefix = "refs/heads/"
@@ -37,12 +35,16 @@ func matchBranch(glob, name string) (bool, error) {
 // EachBranch itself fails if the branches can't be listed, or if the context of the connection ends. Call it during
 // [Repo.WithConnection].
 func (r *Repo) EachBranch(globs []string, visit func(name string, s *Snapshot, err error) (next bool)) error {
-	heads, err := r.branches()
+	if err := r.connect(); err != nil {
+		return err
+	}
+	refs, err := r.reader.Refs(branchPrefix)
 	if err != nil {
 		return err
 	}
 	matched := map[string]bool{} // globs
-	for _, name := range slices.Sorted(maps.Keys(heads)) {
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		name := strings.TrimPrefix(ref.String(), branchPrefix)
 		wanted := false
 		for _, glob := range globs {
 			matches, err := matchBranch(glob, name)
@@ -57,7 +59,7 @@ func (r *Repo) EachBranch(globs []string, visit func(name string, s *Snapshot, e
 		if err := r.ctx.Err(); err != nil {
 			return fmt.Errorf("not all branches were read: %w", err)
 		}
-		s := newSnapshot(heads[name], r, r.store)
+		s := newSnapshot(refs[ref], r, r.store)
 		err := s.fetchRoot(filterAll)
 		if err != nil {
 			s = nil
@@ -72,20 +74,4 @@ func (r *Repo) EachBranch(globs []string, visit func(name string, s *Snapshot, e
 		}
 	}
 	return nil
-}
-
-// branches returns the heads of all branches by name.
-func (r *Repo) branches() (map[string]plumbing.Hash, error) {
-	if err := r.connect(); err != nil {
-		return nil, err
-	}
-	refs, err := r.reader.Refs(branchPrefix)
-	if err != nil {
-		return nil, err
-	}
-	heads := make(map[string]plumbing.Hash, len(refs))
-	for name, head := range refs {
-		heads[strings.TrimPrefix(name.String(), branchPrefix)] = head
-	}
-	return heads, nil
 }

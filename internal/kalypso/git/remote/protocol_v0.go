@@ -41,14 +41,10 @@ func (rd *Reader) fetchV0(want FetchRequest, haves []plumbing.Hash, into Objects
 	if err := readAcknowledgement(bounded); err != nil {
 		return err
 	}
-	if hasSideband(rd.v0.Capabilities) {
+	if offered := rd.v0.Capabilities; offered.Supports(capability.Sideband64k) || offered.Supports(capability.Sideband) {
 		return rd.readPack(newSideband(bounded), want, into)
 	}
 	return rd.readPack(bounded, want, into)
-}
-
-func hasSideband(offered *capability.List) bool {
-	return offered.Supports(capability.Sideband64k) || offered.Supports(capability.Sideband)
 }
 
 // requestV0 returns the request for a fetch. haves are shallow commits. There is nothing to negotiate, but Azure Repos

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -78,7 +80,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		c := r.read(ctx, []Location{*next})[0]
 		if seen[c.location.String()] {
 			cp.report(c.location, "BaseRepo cycle", "The BaseRepos form a cycle. Remove one of them:\n  %s",
-				formatCycle(cp.Layers, c.location))
+				strings.Join(lists.Map(append(cp.Layers, c.location), Location.String), "\n  → "))
 			break
 		}
 		seen[c.location.String()] = true
@@ -365,14 +367,6 @@ func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloa
 	cp.WorkloadCommits = workloads.Commits
 	cp.Names[fleet.KindWorkload] = append(cp.Names[fleet.KindWorkload], workloads.Names...)
 	cp.Problems = append(cp.Problems, workloads.Problems...)
-}
-
-func formatCycle(layers []Location, again Location) string {
-	text := ""
-	for _, l := range layers {
-		text += l.String() + "\n  → "
-	}
-	return text + again.String()
 }
 
 func totalSize(manifests map[string]string) (total int64) {

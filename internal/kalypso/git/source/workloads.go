@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -194,22 +196,16 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 		}
 		byName[reg.Name] = v
 	}
-	slices.SortStableFunc(
-		all,
-		func(a, b *registrationResult) int { return strings.Compare(a.registration.Name, b.registration.Name) },
-	)
+	slices.SortStableFunc(all, func(a, b *registrationResult) int {
+		return strings.Compare(a.registration.Name, b.registration.Name)
+	})
 	for _, name := range sortedKeys(f.Pins) {
 		if byName[name] == nil && f.Pins[name] != "" {
-			all = append(all, &registrationResult{registration: &fleet.WorkloadRegistration{}, problems: Problems{
-				{
-					Summary: "Pinned commit without a registration",
-					Detail: fmt.Sprintf(
-						"pins names the registration %q, which does not exist. Existing registrations: %s.",
-						name,
-						joinNames(byName),
-					),
-				},
-			}})
+			existing := cmp.Or(strings.Join(sortedKeys(byName), ", "), "none")
+			all = append(all, &registrationResult{registration: &fleet.WorkloadRegistration{}, problems: Problems{{
+				Summary: "Pinned commit without a registration", Detail: fmt.Sprintf(
+					"pins names the registration %q, which does not exist. Existing registrations: %s.", name, existing),
+			}}})
 		}
 	}
 	return all
@@ -219,13 +215,6 @@ func newRegistrationResults(registrations []*fleet.WorkloadRegistration, f Follo
 const localRepo = "The registration names a repo on the machine that runs Terraform. The author of a registration " +
 	"must not choose which local files are read. Name a repo on a server, or set allow_local_repos = true in the " +
 	"provider's configuration."
-
-func joinNames(set map[string]*registrationResult) string {
-	if len(set) == 0 {
-		return "none"
-	}
-	return strings.Join(sortedKeys(set), ", ")
-}
 
 func (v *registrationResult) problem(summary, detail string) Problem {
 	return Problem{Registration: v.registration.Name, Location: v.location, Summary: summary, Detail: detail}
@@ -303,7 +292,8 @@ func (v *registrationResult) skipped(o fleet.Object) Problem {
 func (a *foundWorkload) prepare() Problems {
 	w, registration := a.workload, a.via.registration
 	ps := w.Validate()
-	for i, schema := range allSchemas(w) {
+	ofTargets := lists.Map(w.Targets, func(t fleet.DeploymentTarget) []string { return t.ConfigSchemas })
+	for i, schema := range append(slices.Concat(ofTargets...), w.ConfigSchemas...) {
 		if err := configure.CheckSchema(schema); err != nil {
 			ps = append(ps, fleet.ProblemOf(w, problem.Problem{
 				Summary: "Invalid JSON Schema", Err: err,
@@ -323,10 +313,8 @@ func (a *foundWorkload) prepare() Problems {
 			),
 		}))
 	}
-	labels := maps.Clone(w.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, w.Labels)
 	for _, label := range []string{fleet.WorkspaceLabel, fleet.FluxOwnerLabel, fleet.FluxNamespaceLabel} {
 		delete(labels, label)
 	}
@@ -342,12 +330,4 @@ func (a *foundWorkload) prepare() Problems {
 	}
 	a.text = text
 	return fromFleetProblems(a.via.location, registration.Name, ps)
-}
-
-func allSchemas(w *fleet.Workload) []string {
-	var all []string
-	for _, t := range w.Targets {
-		all = append(all, t.ConfigSchemas...)
-	}
-	return append(all, w.ConfigSchemas...)
 }

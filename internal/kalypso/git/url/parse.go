@@ -86,15 +86,16 @@ func parseSchemeURL(repo string) (URL, error) {
 		if u.Host != "" && u.Host != "localhost" {
 			return URL{}, errors.New(`a file URL must not have a host; use "file:///path"`)
 		}
-		return cleanFile(loc)
-	}
-	loc.Host = normalHost(u.Host)
-	if h := u.Hostname(); h != "" {
-		loc.Host = normalHost(h)
+		if !strings.HasPrefix(loc.Path, "/") {
+			return URL{}, errors.New("a file URL needs an absolute path")
+		}
+		loc.Path = path.Clean(loc.Path)
+		return loc, nil
 	}
 	if u.Hostname() == "" {
 		return URL{}, errors.New("the repository URL has no host")
 	}
+	loc.Host = normalHost(u.Hostname())
 	if strings.HasPrefix(loc.Host, "-") || strings.HasPrefix(loc.User, "-") {
 		return URL{}, errors.New("the host or user of the repository URL starts with a dash")
 	}
@@ -106,14 +107,6 @@ func parseSchemeURL(repo string) (URL, error) {
 		}
 		loc.Port = n
 	}
-	return loc, nil
-}
-
-func cleanFile(loc URL) (URL, error) {
-	if !strings.HasPrefix(loc.Path, "/") {
-		return URL{}, errors.New("a file URL needs an absolute path")
-	}
-	loc.Path = path.Clean(loc.Path)
 	return loc, nil
 }
 

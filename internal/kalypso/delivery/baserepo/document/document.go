@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -77,32 +78,36 @@ func Parse(text []byte) (BaseRepo, error) {
 
 // parse also returns the document.
 func parse(text []byte) (*yaml.Node, BaseRepo, error) {
-	var document *yaml.Node
 	var found BaseRepo
 	if len(text) > MaxSize {
 		return nil, found, fmt.Errorf("it has %d bytes, and %d are read at most", len(text), MaxSize)
 	}
-	count := 0
+	all, err := documents(text)
+	if err != nil {
+		return nil, found, err
+	}
+	all = slices.DeleteFunc(all, func(document *yaml.Node) bool { return !isBaseRepo(document) })
+	if len(all) != 1 {
+		return nil, found, fmt.Errorf("%w, and it contains %d", ErrNoBaseRepo, len(all))
+	}
+	var o object
+	err = all[0].Decode(&o)
+	found = o.Spec
+	found.Name = o.Metadata.Name
+	return all[0], found, err
+}
+
+// documents returns the documents of a file.
+func documents(text []byte) (all []*yaml.Node, err error) {
 	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var node yaml.Node
 		switch err := d.Decode(&node); {
-		case errors.Is(err, io.EOF) && count == 1:
-			return document, found, nil
 		case errors.Is(err, io.EOF):
-			return nil, found, fmt.Errorf("%w, and it contains %d", ErrNoBaseRepo, count)
+			return all, nil
 		case err != nil:
-			return nil, found, err
+			return nil, err
 		}
-		if len(node.Content) == 0 || !isBaseRepo(node.Content[0]) {
-			continue
-		}
-		var o object
-		if err := node.Decode(&o); err != nil {
-			return nil, found, err
-		}
-		count++
-		document, found = node.Content[0], o.Spec
-		found.Name = o.Metadata.Name
+		all = append(all, node.Content...)
 	}
 }
 
@@ -248,25 +253,22 @@ func differInCommitAlone(was, is []byte, commit string) bool {
 
 // values returns the documents of a file, without the commit of the BaseRepo.
 func values(text []byte) ([]any, error) {
+	documents, err := documents(text)
+	if err != nil {
+		return nil, err
+	}
 	var all []any
-	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
-		var node yaml.Node
-		err := d.Decode(&node)
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	for _, document := range documents {
 		var v any
-		if err := node.Decode(&v); err != nil {
+		if err := document.Decode(&v); err != nil {
 			return nil, err
 		}
-		if object, ok := v.(map[string]any); ok && len(node.Content) > 0 && isBaseRepo(node.Content[0]) {
+		if object, ok := v.(map[string]any); ok && isBaseRepo(document) {
 			if spec, ok := object["spec"].(map[string]any); ok {
 				delete(spec, "commit")
 			}
 		}
 		all = append(all, v)
 	}
+	return all, nil
 }
