@@ -292,7 +292,7 @@ func (v *registrationResult) skipped(o fleet.Object) Problem {
 func (a *foundWorkload) prepare() Problems {
 	w, registration := a.workload, a.via.registration
 	ps := w.Validate()
-	ofTargets := lists.Map(w.Targets, func(t fleet.DeploymentTarget) []string { return t.ConfigSchemas })
+	ofTargets := lists.Map(w.Targets, func(t fleet.Target) []string { return t.ConfigSchemas })
 	for i, schema := range append(slices.Concat(ofTargets...), w.ConfigSchemas...) {
 		if err := configure.CheckSchema(schema); err != nil {
 			ps = append(ps, fleet.ProblemOf(w, problem.Problem{
