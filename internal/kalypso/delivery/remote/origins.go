@@ -21,10 +21,10 @@ func Origins(ctx context.Context, client *gitremote.Client, at record.Destinatio
 	}
 	defer snapshot.Close()
 	found, err := record.Read(snapshot, at)
-	var unusable *record.Error
+	if _, unusable := errors.AsType[*record.Error](err); unusable {
+		err = fmt.Errorf("the record at %s can't be used: %w", at, err)
+	}
 	switch {
-	case errors.As(err, &unusable):
-		return nil, fmt.Errorf("the record at %s can't be used: %w", at, err)
 	case err != nil:
 		return nil, err
 	case found == nil:

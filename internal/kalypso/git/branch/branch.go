@@ -114,8 +114,7 @@ func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (s *Snapshot, er
 		return s, nil
 	}
 	if err := s.fetchRoot(filterAll); err != nil {
-		var remote *gitremote.Error
-		if errors.As(err, &remote) {
+		if _, known := errors.AsType[*gitremote.Error](err); known { // it names the repo
 			return nil, err
 		}
 		return nil, fmt.Errorf("%s: %w", b, err)

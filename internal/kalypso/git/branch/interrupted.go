@@ -27,8 +27,7 @@ func (e *InterruptedError) Unwrap() error { return e.Err }
 
 // interrupted returns an error of an update as an [InterruptedError] if the run was stopped.
 func (b *Branch) interrupted(err error, open bool) error {
-	var already *InterruptedError
-	if errors.As(err, &already) || !errors.Is(err, context.Canceled) {
+	if _, already := errors.AsType[*InterruptedError](err); already || !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &InterruptedError{Branch: b.String(), Open: open, Err: err}

@@ -167,7 +167,7 @@ func TestUpdateRejected(t *testing.T) {
 			t.Fatalf("no RejectedError in %v", err)
 		}
 		equal(t, "rejection", *rejected, gitremote.RejectedError{
-			Branch: "main", Reason: "pre-receive hook declined",
+			Reason: "pre-receive hook declined",
 			Output: []string{"main is protected: cannot lock ref", "ask the fleet team"},
 		})
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
@@ -188,7 +188,6 @@ func TestUpdateBranchNameConflict(t *testing.T) {
 				t.Fatalf("no RejectedError in %v", err)
 			}
 			equal(t, "rejection", *rejected, gitremote.RejectedError{
-				Branch: name,
 				Reason: fmt.Sprintf("the repo has the branch %q, and Git does not allow %q next to it", "rel/one", name),
 			})
 		}

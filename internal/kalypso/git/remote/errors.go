@@ -130,7 +130,6 @@ func (e *Error) Unwrap() error { return e.Kind }
 
 // RejectedError is a push that the server rejected. It is an [ErrRejected].
 type RejectedError struct {
-	Branch string
 	Reason string   // from the status report, such as "pre-receive hook declined"
 	Output []string // lines that the server printed
 }
@@ -269,8 +268,7 @@ func knownKind(text string) error {
 
 // kindOf classifies an error of a server, go-git, the SSH library or the git program. It returns nil for other errors.
 func kindOf(err error) error {
-	var unexpected *plumbing.UnexpectedError
-	if errors.As(err, &unexpected) {
+	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
 		err = unexpected.Err // it has no Unwrap
 	}
 	for _, kind := range []error{context.Canceled, context.DeadlineExceeded} { // first: they cause other errors
@@ -294,10 +292,9 @@ func kindOf(err error) error {
 	if kind := knownKind(err.Error()); kind != nil {
 		return kind
 	}
-	var netErr net.Error
-	var opErr *net.OpError
-	if errors.As(err, &netErr) || errors.As(err, &opErr) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {
+	_, network := errors.AsType[net.Error](err)
+	if network || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {
 		return ErrUnreachable
 	}
 	return nil

@@ -224,8 +224,7 @@ func (h *httpSession) explain(err error) error {
 	if h.ctx.Err() != nil {
 		return h.ctx.Err()
 	}
-	var answer *statusError
-	if h.redirected != "" && !errors.As(err, &answer) { // its text may contain the server's output
+	if _, ok := errors.AsType[*statusError](err); !ok && h.redirected != "" { // its text may contain the server's output
 		return &statusError{
 			kind: kindOf(err), text: h.redirected + ": unusable answer", redirected: true,
 			busy: transient(err), wait: -1,

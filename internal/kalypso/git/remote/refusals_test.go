@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 			if test.output != "" {
 				output = strings.Split(test.output, "\n")
 			}
-			err := pushError(report, "refs/heads/main", output)
+			err := pushError(report, output)
 			if !errors.Is(err, test.want) {
 				t.Fatalf("got %v, want %v", err, test.want)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
@@ -84,8 +83,7 @@ func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) erro
 
 // wrapError returns the [Error] of an operation, without secrets.
 func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
-	var already *Error
-	if errors.As(err, &already) {
+	if _, already := errors.AsType[*Error](err); already {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -93,21 +91,19 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 		return &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: ctx.Err()}
 	}
 	kind, note := kindOf(err), ""
-	var retried *retriedError
-	if errors.As(err, &retried) {
+	if retried, ok := errors.AsType[*retriedError](err); ok {
 		note = retried.note()
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // without the address, which may be a redirect's target
 	}
 	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: kind, Text: r.client.sanitize(err.Error() + note)}
-	var rejected *RejectedError
-	if errors.As(err, &rejected) {
-		e.Kind, e.Text = &RejectedError{
-			Branch: rejected.Branch, Reason: r.client.sanitize(rejected.Reason),
-			Output: lists.Map(rejected.Output, r.client.sanitize),
-		}, ""
+	if rejected, ok := errors.AsType[*RejectedError](err); ok {
+		clean := &RejectedError{Reason: r.client.sanitize(rejected.Reason)}
+		for _, line := range rejected.Output {
+			clean.Output = append(clean.Output, r.client.sanitize(line))
+		}
+		e.Kind, e.Text = clean, ""
 	}
 	if e.Kind != nil {
 		if _, after, ok := strings.Cut(e.Text, e.Kind.Error()); ok { // drop the wrapping before it
@@ -117,8 +113,7 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 	if e.Hint = servertls.Advice(err); e.Hint == "" {
 		e.Hint = r.hint(e.Kind)
 	}
-	var answer *statusError
-	if errors.As(err, &answer) && answer.redirected {
+	if answer, ok := errors.AsType[*statusError](err); ok && answer.redirected {
 		e.Hint = "if the repository moved there, use its new URL"
 	}
 	return e

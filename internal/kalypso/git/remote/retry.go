@@ -27,8 +27,7 @@ func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 			return err
 		}
 		wait := backoff(done)
-		var answer *statusError
-		if errors.As(err, &answer) && answer.wait >= 0 {
+		if answer, ok := errors.AsType[*statusError](err); ok && answer.wait >= 0 {
 			wait = answer.wait
 		}
 		if done > retries || !fitsDeadline(ctx, wait) {
@@ -77,12 +76,10 @@ func (e *retriedError) note() string {
 
 // transient reports whether another attempt may succeed: the server is busy, or the connection broke.
 func transient(err error) bool {
-	var answer *statusError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*statusError](err); ok {
 		return answer.busy
 	}
-	var said *serverError
-	if errors.As(err, &said) || !errors.Is(kindOf(err), ErrUnreachable) {
+	if _, said := errors.AsType[*serverError](err); said || !errors.Is(kindOf(err), ErrUnreachable) {
 		return false
 	}
 	for _, broken := range []error{

@@ -110,8 +110,8 @@ func (p *pipe) explain(err error) error {
 	if closeErr == nil {
 		closeErr = err
 	}
-	var answer *protocolError
-	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyRefs) || errors.As(err, &answer) {
+	_, answered := errors.AsType[*protocolError](err)
+	if answered || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyRefs) {
 		return err
 	}
 	if lines := p.stderr.lines(); len(lines) > 0 {

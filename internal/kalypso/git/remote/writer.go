@@ -124,7 +124,7 @@ func (w *Writer) push(req PushRequest) error {
 	}
 	// Read to the end: hooks that run after the update still print, and would fail without a reader.
 	_, _ = io.Copy(io.Discard, demux)
-	return pushError(report, req.Branch, demux.output.lines())
+	return pushError(report, demux.output.lines())
 }
 
 // maxReport bounds the status report of a push, in bytes. It covers one branch.
@@ -135,7 +135,7 @@ const maxReport = 1 << 20
 func checkNameConflict(refs map[string]plumbing.Hash, branch plumbing.ReferenceName) error {
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		if strings.HasPrefix(name, branch.String()+"/") || strings.HasPrefix(branch.String(), name+"/") {
-			return &RejectedError{Branch: branch.Short(), Reason: fmt.Sprintf(
+			return &RejectedError{Reason: fmt.Sprintf(
 				"the repo has the branch %q, and Git does not allow %q next to it", plumbing.ReferenceName(name).Short(),
 				branch.Short())}
 		}
@@ -144,7 +144,7 @@ func checkNameConflict(refs map[string]plumbing.Hash, branch plumbing.ReferenceN
 }
 
 // pushError returns the error in the status report of a push.
-func pushError(report *packp.ReportStatus, branch plumbing.ReferenceName, said []string) error {
+func pushError(report *packp.ReportStatus, said []string) error {
 	reason := ""
 	if report.UnpackStatus != "ok" {
 		reason = "unpack " + report.UnpackStatus
@@ -158,7 +158,7 @@ func pushError(report *packp.ReportStatus, branch plumbing.ReferenceName, said [
 		return nil
 	}
 	if strings.Contains(reason, "hook declined") { // first git's own reason: a hook may print anything
-		return &RejectedError{Branch: branch.Short(), Reason: reason, Output: said}
+		return &RejectedError{Reason: reason, Output: said}
 	}
 	for _, kind := range []error{ErrUnauthorized, ErrRateLimited, ErrMaintenance} {
 		if errors.Is(knownKind(reason), kind) {
@@ -173,5 +173,5 @@ func pushError(report *packp.ReportStatus, branch plumbing.ReferenceName, said [
 			}
 		}
 	}
-	return &RejectedError{Branch: branch.Short(), Reason: reason, Output: said}
+	return &RejectedError{Reason: reason, Output: said}
 }

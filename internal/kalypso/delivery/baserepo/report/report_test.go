@@ -16,7 +16,7 @@ func TestRejectedPush(t *testing.T) {
 		"pre-receive hook declined",
 		"TF402455: Pushes to this branch are not permitted; you must use a pull request to update this branch.",
 	} {
-		p := report.Error(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Branch: "main", Reason: reason})
+		p := report.Error(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Reason: reason})
 		if p.Summary != "The server refused the push" || !strings.Contains(p.Detail, reason) ||
 			strings.Count(p.Detail, `delivery.strategy = "pull_request"`) != 1 {
 			t.Errorf("%s: %s", p.Summary, p.Detail)
