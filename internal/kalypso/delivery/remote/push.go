@@ -51,24 +51,17 @@ func Check(
 	s *past.State,
 ) (*BranchChange, error) {
 	s = s.OrNil()
-	branch, err := gitbranch.Open(client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
-	if err != nil {
-		return nil, err
-	}
-	head, err := branch.Head(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case head.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != strategy.Push):
-		return nil, gitbranch.ErrBranchNotFound
-	case t.Rendered.Tree == nil:
-		return &BranchChange{}, nil
-	}
-	snapshot, err := branch.Snapshot(ctx)
+	snapshot, err := gitbranch.ReadHead(ctx, client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
 	defer snapshot.Close()
+	switch {
+	case snapshot.Commit.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != strategy.Push):
+		return nil, gitbranch.ErrBranchNotFound
+	case t.Rendered.Tree == nil:
+		return &BranchChange{}, nil
+	}
 	planned, err := readChange(t, snapshot, s)
 	if err != nil {
 		return nil, err

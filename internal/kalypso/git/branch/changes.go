@@ -31,46 +31,37 @@ type ChangingCommit struct {
 func (b *Branch) ChangesSince(
 	ctx context.Context, since plumbing.Hash, folders []string,
 ) ([]ChangingCommit, bool, error) {
-	head, err := b.Head(ctx)
+	reader, err := b.remote.Reader(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer reader.Close()
+	head, err := reader.Ref(b.ref)
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
 	// Most often one of the last commits caused the drift, so a short history is read first. A server without filters
 	// would send all files each time, so it gets only one request.
+	depths := []int{8, MaxHistory + 1}
+	if !reader.Filters() {
+		depths = depths[1:]
+	}
+	h := History{newObjects(head, reader, gitremote.Objects{})}
 	var changes []ChangingCommit
-	for _, depth := range []int{8, MaxHistory + 1} {
-		var found, whole bool
-		changes, found, whole, err = b.history(ctx, head, since, depth, folders)
-		if err != nil || found || whole {
-			return changes, found, err
+	for _, depth := range depths {
+		chain, whole, err := h.FirstParents(depth)
+		if err != nil {
+			return nil, false, err
+		}
+		var found bool
+		if changes, found, err = h.changes(chain, whole, since, folders); err != nil {
+			return nil, false, fmt.Errorf("%s: %w", b, err)
+		}
+		if found || whole {
+			return changes, found, nil
 		}
 	}
 	return changes, false, nil
-}
-
-// history reads depth commits. From a server without filters it reads [MaxHistory] commits and one more. whole reports
-// whether the branch has no older commits.
-func (b *Branch) history(
-	ctx context.Context, head, since plumbing.Hash, depth int, folders []string,
-) (changes []ChangingCommit, found, whole bool, err error) {
-	reader, err := b.remote.Reader(ctx)
-	if err != nil {
-		return nil, false, false, err
-	}
-	defer reader.Close()
-	if !reader.Filters() {
-		depth = MaxHistory + 1
-	}
-	h := History{newObjects(head, reader, gitremote.Objects{})}
-	chain, whole, err := h.FirstParents(depth)
-	if err != nil {
-		return nil, false, false, err
-	}
-	changes, found, err = h.changes(chain, whole, since, folders)
-	if err != nil {
-		return nil, false, false, fmt.Errorf("%s: %w", b, err)
-	}
-	return changes, found, whole || depth > MaxHistory, nil
 }
 
 // changes returns the changes of the commits of a chain of first parents after since, and whether it found since. whole
