@@ -29,10 +29,6 @@ func pushed(s *past.State) string {
 // key identifies a rendering within a repo.
 type key struct{ environment, branch, path string }
 
-func keyOf(a *wish.Arguments) key {
-	return key{a.Environment, a.Destination.Branch, a.Destination.Path}
-}
-
 func (k key) marker() string { return githost.Marker(k.environment, k.branch, k.path) }
 
 func (k key) removalMarker() string {
@@ -42,11 +38,6 @@ func (k key) removalMarker() string {
 // branchName returns the name of our branch.
 func branchName(prefix string, k key) string {
 	return pullrequest.BranchName(prefix, k.marker(), k.nameParts()...)
-}
-
-// removalBranchName returns the name of the branch that removes a rendering.
-func removalBranchName(prefix string, k key) string {
-	return pullrequest.BranchName(prefix+"remove-", k.removalMarker(), k.nameParts()...)
 }
 
 func (k key) nameParts() []string {
@@ -98,7 +89,7 @@ func (r *pullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 
 // renderingTopic returns the topic branch that proposes the rendering.
 func (r *pullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, error) {
-	k := keyOf(a)
+	k := key{a.Environment, a.Destination.Branch, a.Destination.Path}
 	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.settings.BranchPrefix, k))
 }
 
@@ -106,7 +97,8 @@ func (r *pullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, er
 // approval of the rendering is no approval of its removal.
 func (r *pullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
-	return r.topic(k, k.removalMarker(), at.Repo, removalBranchName(r.settings.BranchPrefix, k))
+	name := pullrequest.BranchName(r.settings.BranchPrefix+"remove-", k.removalMarker(), k.nameParts()...)
+	return r.topic(k, k.removalMarker(), at.Repo, name)
 }
 
 // proposalTopic returns the topic branch of the rendering that a state knows.
