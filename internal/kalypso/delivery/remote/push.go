@@ -44,12 +44,7 @@ type Result struct {
 
 // Check reads the branch. It returns the change of the apply there if the state does not know it, and an error if the
 // apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
-func Check(
-	ctx context.Context,
-	client *gitremote.Client,
-	t *next.Next,
-	s *past.State,
-) (*BranchChange, error) {
+func Check(ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State) (*BranchChange, error) {
 	s = s.OrNil()
 	snapshot, err := gitbranch.ReadHead(ctx, client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
 	if err != nil {
@@ -74,11 +69,7 @@ func Check(
 
 // readChange reads a branch, and decides what the apply changes on it. It returns an error if the apply must not
 // change the branch.
-func readChange(
-	t *next.Next,
-	snapshot *gitbranch.Snapshot,
-	s *past.State,
-) (*delivery.PlannedChange, error) {
+func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*delivery.PlannedChange, error) {
 	before := s
 	if t.Wish.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that the whole hashes of the targets are read
@@ -172,12 +163,7 @@ func removeFromOldBranch(
 }
 
 // removeFromOldLocations removes the old locations whose removal had been proposed.
-func removeFromOldLocations(
-	ctx context.Context,
-	client *gitremote.Client,
-	a *wish.Arguments,
-	s *past.State,
-) error {
+func removeFromOldLocations(ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State) error {
 	if s == nil || a.KeepOld {
 		return nil
 	}
@@ -203,11 +189,7 @@ func removalMessage(s *past.State) string {
 
 // Remove removes our folders and our record in one commit. It does nothing if the branch does not exist.
 func Remove(
-	ctx context.Context,
-	client *gitremote.Client,
-	s *past.State,
-	message string,
-	author gitbranch.Author,
+	ctx context.Context, client *gitremote.Client, s *past.State, message string, author gitbranch.Author,
 ) error {
 	return remove(ctx, client, s, message, author, check.PathsToRemove)
 }

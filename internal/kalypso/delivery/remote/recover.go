@@ -20,10 +20,7 @@ import (
 // Import reads the state of an environment's rendering from the record at a destination. It also reads earlier
 // deliveries, since people may revert to one of them.
 func Import(
-	ctx context.Context,
-	client *gitremote.Client,
-	at record.Destination,
-	environment string,
+	ctx context.Context, client *gitremote.Client, at record.Destination, environment string,
 ) (*past.State, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {

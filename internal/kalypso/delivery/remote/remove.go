@@ -64,11 +64,7 @@ func (r *pullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 
 // Destroy closes the open pull request, and opens pull requests that remove the trees from the destination and from
 // previous locations. It returns them, and the state to keep if it fails.
-func (r *pullRequests) Destroy(
-	ctx context.Context,
-	a *wish.Arguments,
-	s *past.State,
-) (*past.State, []Removal, error) {
+func (r *pullRequests) Destroy(ctx context.Context, a *wish.Arguments, s *past.State) (*past.State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
@@ -109,12 +105,7 @@ func (r *pullRequests) Destroy(
 
 // removeAll opens a pull request that removes the tree from a destination. It returns its number, or 0 if there is
 // nothing to remove.
-func (r *pullRequests) removeAll(
-	ctx context.Context,
-	s *past.State,
-	a *wish.Arguments,
-	all *[]Removal,
-) (int, error) {
+func (r *pullRequests) removeAll(ctx context.Context, s *past.State, a *wish.Arguments, all *[]Removal) (int, error) {
 	pr, err := r.Remove(ctx, s, removalMessage(s), a.Author)
 	if pr == nil {
 		return 0, err

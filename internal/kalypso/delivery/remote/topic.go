@@ -114,12 +114,7 @@ func (r *pullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) 
 // readTopic reads our branch, and whether it contains the rendering. target is the head of the target branch; empty: it
 // is not known.
 func readTopic(
-	ctx context.Context,
-	t *next.Next,
-	topic *pullrequest.Topic,
-	now *gitbranch.Snapshot,
-	s *past.State,
-	target string,
+	ctx context.Context, t *next.Next, topic *pullrequest.Topic, now *gitbranch.Snapshot, s *past.State, target string,
 ) (*past.Branch, pullrequest.Edit, error) {
 	var edit pullrequest.Edit
 	ours, err := readBranch(now, destinationOf(topic), nil, nil)

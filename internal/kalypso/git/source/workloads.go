@@ -46,9 +46,7 @@ type Workloads struct {
 // Workloads reads each registration at its pin, or at the head of its branch. It reads all registrations, even after
 // errors, and reports the problems of each.
 func (r *Reader) Workloads(
-	ctx context.Context,
-	registrations []*fleet.WorkloadRegistration,
-	f FollowOptions,
+	ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions,
 ) *Workloads {
 	all := r.follow(ctx, registrations, f)
 	disambiguate(locationsOf(all))
@@ -57,9 +55,7 @@ func (r *Reader) Workloads(
 
 // follow reads the registrations.
 func (r *Reader) follow(
-	ctx context.Context,
-	registrations []*fleet.WorkloadRegistration,
-	f FollowOptions,
+	ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions,
 ) []*registrationResult {
 	all := newRegistrationResults(registrations, f)
 	r.readRegistrations(ctx, all)
