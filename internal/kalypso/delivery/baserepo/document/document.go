@@ -219,14 +219,11 @@ func addField(text string, mapping *yaml.Node, commit string) string {
 
 // offset returns the position of a line and a column, which count from 1 and in characters, or -1.
 func offset(text string, line, column int) int {
-	at := 0
-	for range line - 1 {
-		next := strings.IndexByte(text[at:], '\n')
-		if next < 0 {
-			return -1
-		}
-		at += next + 1
+	lines := strings.SplitAfterN(text, "\n", line)
+	if len(lines) < line {
+		return -1
 	}
+	at := len(text) - len(lines[line-1])
 	if line == 1 && strings.HasPrefix(text, byteOrderMark) {
 		at += len(byteOrderMark)
 	}
