@@ -162,7 +162,7 @@ func (f *foundObjects) addControlPlane(ctx context.Context, data *configuration.
 	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
 	defer cancel()
 	found := data.Sources.ControlPlane(ctx, source.ControlPlaneRequest{
-		Location: at, FollowBase: true, AllowLocal: data.AllowLocal,
+		Location: at, FollowBase: true, Follow: source.FollowOptions{AllowLocal: data.AllowLocal},
 	})
 	var diags diag.Diagnostics
 	schemas.AppendSourceProblems(&diags, found.Problems)

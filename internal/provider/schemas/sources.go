@@ -75,7 +75,7 @@ func ReadPins(d tfvalue.Decoder) map[string]string {
 }
 
 // DeliveredOrigins returns the origins of the tree that was last delivered to a destination.
-func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
+func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at *source.GitOpsRepo) ([]origin.Origin, error) {
 	if client == nil {
 		return nil, errors.New("the provider's configuration is not known yet, so the GitOps repo can't be read")
 	}

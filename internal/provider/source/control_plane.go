@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -119,22 +118,12 @@ func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
 		BaseDirectory:       d.String("base_directory"),
 		FollowBase:          d.UnlessFalse("follow_base_repo"),
 		FollowRegistrations: d.UnlessFalse("follow_registrations"),
-		Pins:                schemas.ReadPins(d),
-		AllowLocal:          r.Data.AllowLocal,
-		Verify:              schemas.ReadVerification(d, r.Data.Now()),
-		Delivered: func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
-			return schemas.LastOrigins(ctx, r.Data.Client, at)
-		},
+		Follow:              followOptions(r),
 	}
 	if p := schemas.ReadPromotion(d); p != nil {
 		request.Promotion = *p
 		if p.Commit == "" { // only the environment's own branch determines the destination of the tree
 			request.FollowBase, request.FollowRegistrations = false, false
-		}
-	}
-	if d.String("on_error") == schemas.ErrorsLastGood {
-		request.LastGood = func(ctx context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
-			return schemas.DeliveredOrigins(ctx, r.Data.Client, at)
 		}
 	}
 	return request

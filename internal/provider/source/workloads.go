@@ -92,19 +92,13 @@ func checkWorkloads(r schemas.Reading) {
 func readWorkloads(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	d := r.Decoder
 	registrations := readRegistrations(d)
-	follow := source.FollowOptions{
-		Pins: schemas.ReadPins(d), AllowLocal: r.Data.AllowLocal, Verify: schemas.ReadVerification(d, r.Data.Now()),
-	}
+	follow := followOptions(r)
 	if repo, ok := d.Object("gitops_repo"); ok {
-		at := source.GitOpsRepo{Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path")}
-		follow.Delivered = func(ctx context.Context) ([]origin.Origin, error) {
-			return schemas.LastOrigins(ctx, r.Data.Client, at)
+		follow.GitOpsRepo = &source.GitOpsRepo{
+			Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path"),
 		}
-		if d.String("on_error") == schemas.ErrorsLastGood {
-			follow.LastGood = func(ctx context.Context) ([]origin.Origin, error) {
-				return schemas.DeliveredOrigins(ctx, r.Data.Client, at)
-			}
-		}
+	} else {
+		follow.Delivered, follow.LastGood = nil, nil
 	}
 	if r.Invalid() {
 		return nil
@@ -120,6 +114,23 @@ func readWorkloads(ctx context.Context, r schemas.Reading) tfvalue.Values {
 		"manifests": found.Manifests, schemas.SourcesAttribute: map[string]string(found.Sources),
 		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified), "commits": found.Commits,
 	}
+}
+
+// followOptions reads how registrations are followed, for a control plane and for Workloads alone.
+func followOptions(r schemas.Reading) source.FollowOptions {
+	f := source.FollowOptions{
+		Pins: schemas.ReadPins(r.Decoder), AllowLocal: r.Data.AllowLocal,
+		Verify: schemas.ReadVerification(r.Decoder, r.Data.Now()),
+		Delivered: func(ctx context.Context, at *source.GitOpsRepo) ([]origin.Origin, error) {
+			return schemas.LastOrigins(ctx, r.Data.Client, at)
+		},
+	}
+	if r.Decoder.String("on_error") == schemas.ErrorsLastGood {
+		f.LastGood = func(ctx context.Context, at *source.GitOpsRepo) ([]origin.Origin, error) {
+			return schemas.DeliveredOrigins(ctx, r.Data.Client, at)
+		}
+	}
+	return f
 }
 
 func readRegistrations(d tfvalue.Decoder) []*fleet.WorkloadRegistration {

@@ -24,23 +24,14 @@ type ControlPlaneRequest struct {
 	BaseDirectory       string // a folder with the objects of the base; empty: the BaseRepo names it
 	FollowBase          bool
 	FollowRegistrations bool
-	Pins                map[string]string
 	// If Promotion.Commit is set, it replaces the commit that the BaseRepo pins. An empty Promotion.Repo or Branch means
 	// the BaseRepo's or, without a BaseRepo, the control plane's.
-	Promotion  promotion.Promotion
-	AllowLocal bool // as in [FollowOptions]; the control plane, its bases and its GitOpsRepo may always be local
-	// LastGood returns the origins of the last delivery to the control plane's GitOps repo. If nil, a broken
-	// registration is an error.
-	LastGood func(context.Context, GitOpsRepo) ([]origin.Origin, error)
-	// Verify checks the signatures of the commits of the control plane, its bases and its registrations; nil accepts every
-	// commit. If the promotion says why people accept its commit unverified, that commit needs no signature. Delivered is
-	// as in [FollowOptions].
-	Verify    *Verification
-	Delivered func(context.Context, GitOpsRepo) ([]origin.Origin, error)
+	Promotion promotion.Promotion
+	// Follow configures how the registrations are followed, to the control plane's own GitOpsRepo. The control plane, its
+	// bases and its GitOpsRepo may always be local. The signatures of the commits of the control plane and of its bases
+	// are checked too. If the promotion says why people accept its commit unverified, that commit needs no signature.
+	Follow FollowOptions
 }
-
-// GitOpsRepo is the destination of an environment's tree, as its control plane names it.
-type GitOpsRepo struct{ Repo, Branch, Path string }
 
 // ControlPlane is the content of a control plane.
 type ControlPlane struct {
@@ -74,7 +65,7 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	cp := &ControlPlane{Manifests: map[string]string{}, Names: map[fleet.Kind][]string{}}
 	seen := map[string]bool{}
 	for next := &req.Location; next != nil; next = cp.base(req) {
-		if next.Verify = req.Verify; len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
+		if next.Verify = req.Follow.Verify; len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
 			next.Verify = nil
 		}
 		c := r.read(ctx, []Location{*next})[0]
@@ -86,8 +77,12 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		seen[c.location.String()] = true
 		cp.addLayer(ctx, c)
 	}
-	if cp.setGitOpsRepo(); cp.GitOpsRepo == nil {
-		req.Delivered = nil // without a destination, no last delivery is known
+	cp.setGitOpsRepo()
+	if req.Follow.GitOpsRepo = cp.GitOpsRepo; cp.GitOpsRepo == nil { // no last delivery is known
+		req.Follow.Delivered = nil
+		if req.Follow.LastGood != nil {
+			req.Follow.LastGood = func(context.Context, *GitOpsRepo) ([]origin.Origin, error) { return nil, errNoGitOpsRepo }
+		}
 	}
 	cp.verify(ctx, r, req)
 	var registered []*registrationResult
@@ -304,35 +299,16 @@ func (cp *ControlPlane) follow(ctx context.Context, r *Reader, req ControlPlaneR
 			registrations = append(registrations, &at)
 		}
 	}
-	return r.follow(ctx, registrations, FollowOptions{
-		Pins: req.Pins, AllowLocal: req.AllowLocal, LastGood: cp.atGitOpsRepo(req.LastGood),
-		Verify: req.Verify, Delivered: cp.atGitOpsRepo(req.Delivered),
-	})
-}
-
-// atGitOpsRepo returns a function that reads the origins of the last delivery to the control plane's GitOps repo. It
-// returns nil for a nil function.
-func (cp *ControlPlane) atGitOpsRepo(
-	read func(context.Context, GitOpsRepo) ([]origin.Origin, error),
-) func(context.Context) ([]origin.Origin, error) {
-	if read == nil {
-		return nil
-	}
-	return func(ctx context.Context) ([]origin.Origin, error) {
-		if cp.GitOpsRepo == nil {
-			return nil, errNoGitOpsRepo
-		}
-		return read(ctx, *cp.GitOpsRepo)
-	}
+	return r.follow(ctx, registrations, req.Follow)
 }
 
 // verify checks the signatures of the layers' commits since the last delivery. It warns of a promoted base that people
 // accepted without a signature.
 func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneRequest) {
-	if req.Verify == nil || cp.Problems.HasErrors() {
+	if req.Follow.Verify == nil || cp.Problems.HasErrors() {
 		return
 	}
-	if req.Verify.History && cp.GitOpsRepo == nil {
+	if req.Follow.Verify.History && cp.GitOpsRepo == nil {
 		cp.Problems = append(cp.Problems, Problem{
 			Severity: problem.Warning, Location: req.Location, Summary: "History not verified",
 			Detail: "mode = \"history\" verifies the commits since the last delivery, but without a GitOpsRepo in the " +
@@ -340,7 +316,7 @@ func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneR
 				"a GitOpsRepo.",
 		})
 	}
-	for i, err := range r.verifyHistory(ctx, cp.Layers, cp.atGitOpsRepo(req.Delivered)) {
+	for i, err := range r.verifyHistory(ctx, cp.Layers, req.Follow) {
 		if err != nil {
 			cp.Problems = append(cp.Problems, cp.Layers[i].problem("", err))
 		}

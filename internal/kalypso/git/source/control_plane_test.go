@@ -282,12 +282,12 @@ func TestControlPlaneLastGood(t *testing.T) {
 	request := source.ControlPlaneRequest{
 		Location:   source.Location{Repo: s.url("cp"), Branch: "dev"},
 		FollowBase: true, FollowRegistrations: true,
-		LastGood: func(_ context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
+		Follow: source.FollowOptions{LastGood: func(_ context.Context, at *source.GitOpsRepo) ([]origin.Origin, error) {
 			if at.Branch != "dev" {
 				t.Errorf("the record is read at %v", at)
 			}
 			return []origin.Origin{{Repo: s.url("shop"), Commit: good, Path: "w.yaml", Name: "shop"}}, nil
-		},
+		}},
 	}
 	wants(t,
 		reader(t).ControlPlane(t.Context(), request).Problems,
@@ -332,7 +332,7 @@ func TestControlPlaneSources(t *testing.T) {
 		},
 		FollowBase:          true,
 		FollowRegistrations: true,
-		Pins:                map[string]string{"app": old},
+		Follow:              source.FollowOptions{Pins: map[string]string{"app": old}},
 	})
 	wants(t, got.Problems, nil)
 	keys := []string{

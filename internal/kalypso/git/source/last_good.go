@@ -13,14 +13,12 @@ import (
 
 // readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
 // asks for exactly that commit.
-func (r *Reader) readLastGood(
-	ctx context.Context, all []*registrationResult, lastGood func(context.Context) ([]origin.Origin, error),
-) {
+func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, f FollowOptions) {
 	taken := duplicateWorkloads(all)
 	if len(taken) == 0 && !slices.ContainsFunc(all, (*registrationResult).canFallBack) {
 		return
 	}
-	origins, err := lastGood(ctx)
+	origins, err := f.LastGood(ctx, f.GitOpsRepo)
 	for _, a := range taken {
 		// The registration whose Workload was delivered keeps the name. The other one falls back to its last good commit; if
 		// it can't, the duplicate is an error.

@@ -34,7 +34,7 @@ func TestWorkloadsLastGood(t *testing.T) {
 	asked := 0
 	follow := source.FollowOptions{
 		Pins: map[string]string{"pinned": gitserver.Rev(t, s.dir("pinned"), "main")},
-		LastGood: func(context.Context) ([]origin.Origin, error) {
+		LastGood: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
 			asked++
 			return []origin.Origin{
 				from(
@@ -68,7 +68,9 @@ func TestWorkloadsLastGood(t *testing.T) {
 	}
 
 	failing := source.FollowOptions{
-		LastGood: func(context.Context) ([]origin.Origin, error) { return nil, errors.New("no record") },
+		LastGood: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
+			return nil, errors.New("no record")
+		},
 	}
 	wants(t, reader(t).Workloads(t.Context(), registrations[:1], failing).Problems,
 		[]string{"error " + registrations[0].Name + " w/w.yaml:1 Invalid YAML"}, "No record.")
@@ -89,7 +91,7 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	read := func(delivered ...string) *source.Workloads {
 		return reader(t).Workloads(t.Context(),
 			registrations,
-			source.FollowOptions{LastGood: func(context.Context) (all []origin.Origin, err error) {
+			source.FollowOptions{LastGood: func(context.Context, *source.GitOpsRepo) (all []origin.Origin, err error) {
 				for _, text := range delivered {
 					commit, name, _ := strings.Cut(text, "#")
 					all = append(all, origin.Origin{Repo: s.url("shop"), Commit: commit, Path: "w/w.yaml", Name: name})
@@ -143,7 +145,7 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 		[]string{"error owner w/w.yaml:1 Duplicate workload"},
 		`through registration "a-taker"`,
 	)
-	got := read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil }})
+	got := read(source.FollowOptions{LastGood: delivered(origins)})
 	wants(t,
 		got.Problems,
 		[]string{"warning a-taker w/more.yaml:1 Duplicate workload"},
@@ -156,12 +158,16 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	got = read(
 		source.FollowOptions{
 			Pins:     map[string]string{"a-taker": taken},
-			LastGood: func(context.Context) ([]origin.Origin, error) { return origins, nil },
+			LastGood: delivered(origins),
 		},
 	)
 	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
-	got = read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return origins[:1], nil }})
+	got = read(source.FollowOptions{LastGood: delivered(origins[:1])})
 	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
-	got = read(source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) { return nil, nil }})
+	got = read(source.FollowOptions{LastGood: delivered(nil)})
 	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
+}
+
+func delivered(origins []origin.Origin) source.OriginsFunc {
+	return func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) { return origins, nil }
 }

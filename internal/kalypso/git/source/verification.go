@@ -39,17 +39,14 @@ func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (
 }
 
 // verifyHistory checks the signatures of the locations' commits since the last delivery, if the mode is history. It
-// returns an error or nil for each location. delivered returns the origins of the last delivery; it is nil if there is
-// none.
-func (r *Reader) verifyHistory(
-	ctx context.Context, locations []Location, delivered func(context.Context) ([]origin.Origin, error),
-) []error {
+// returns an error or nil for each location.
+func (r *Reader) verifyHistory(ctx context.Context, locations []Location, f FollowOptions) []error {
 	errs := make([]error, len(locations))
 	var origins []origin.Origin
 	var err error
 	isAsked := func(at Location) bool { return at.Verify != nil && at.Verify.History }
-	if delivered != nil && slices.ContainsFunc(locations, isAsked) {
-		origins, err = delivered(ctx)
+	if f.Delivered != nil && slices.ContainsFunc(locations, isAsked) {
+		origins, err = f.Delivered(ctx, f.GitOpsRepo)
 	}
 	parallel.Limited(len(locations), cap(r.slots), func(i int) {
 		at := locations[i]

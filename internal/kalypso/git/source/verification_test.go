@@ -75,7 +75,7 @@ func TestWorkloadsVerify(t *testing.T) {
 		t.Errorf("verified (-want +got):\n%s\nWorkloads %v", diff, got.Names)
 	}
 
-	follow.LastGood = func(context.Context) (all []origin.Origin, err error) {
+	follow.LastGood = func(context.Context, *source.GitOpsRepo) (all []origin.Origin, err error) {
 		for name, commit := range delivered {
 			all = append(all, origin.Origin{Repo: s.url(name), Branch: "main", Commit: commit, Path: "w/w.yaml", Name: name})
 		}
@@ -138,7 +138,7 @@ func TestWorkloadsVerifyHistory(t *testing.T) {
 	} {
 		follow := source.FollowOptions{
 			Pins: map[string]string{"shop": test.at}, Verify: verification(t, "history", ann),
-			Delivered: func(context.Context) (all []origin.Origin, err error) {
+			Delivered: func(context.Context, *source.GitOpsRepo) (all []origin.Origin, err error) {
 				if test.delivered != "" {
 					all = append(all, origin.Origin{Repo: s.url("shop"), Branch: "main", Commit: test.delivered, Path: "w/w.yaml"})
 				}
@@ -153,8 +153,10 @@ func TestWorkloadsVerifyHistory(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { wants(t, got.Problems, want, test.want) })
 	}
 	follow := source.FollowOptions{
-		Verify:    verification(t, "history", ann),
-		Delivered: func(context.Context) ([]origin.Origin, error) { return nil, errors.New("no answer") },
+		Verify: verification(t, "history", ann),
+		Delivered: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
+			return nil, errors.New("no answer")
+		},
 	}
 	got := reader(t).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")}, follow)
 	wants(t, got.Problems, []string{"error shop Location can't be read"}, "No answer.")
@@ -179,12 +181,14 @@ func TestControlPlaneVerify(t *testing.T) {
 	read := func(mode string, p promotion.Promotion) *source.ControlPlane {
 		return reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
 			Location:   source.Location{Repo: s.url("cp"), Branch: "prod", Path: "."},
-			FollowBase: true, FollowRegistrations: true, Promotion: p, Verify: verification(t, mode, ann),
-			Delivered: func(_ context.Context, at source.GitOpsRepo) ([]origin.Origin, error) {
-				if at.Branch != "prod" {
-					t.Errorf("the last delivery is read at %+v", at)
-				}
-				return []origin.Origin{{Repo: s.url("cp"), Branch: "prod", Commit: before, Path: "base.yaml"}}, nil
+			FollowBase: true, FollowRegistrations: true, Promotion: p, Follow: source.FollowOptions{
+				Verify: verification(t, mode, ann),
+				Delivered: func(_ context.Context, at *source.GitOpsRepo) ([]origin.Origin, error) {
+					if at.Branch != "prod" {
+						t.Errorf("the last delivery is read at %+v", at)
+					}
+					return []origin.Origin{{Repo: s.url("cp"), Branch: "prod", Commit: before, Path: "base.yaml"}}, nil
+				},
 			},
 		})
 	}
@@ -222,13 +226,17 @@ func TestControlPlaneVerify(t *testing.T) {
 	ann.SignHead(t, s.dir("bare"), "prod")
 	bare := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
 		Location: source.Location{Repo: s.url("bare"), Branch: "prod", Path: "."}, FollowRegistrations: true,
-		Verify:    verification(t, "history", ann),
-		Delivered: func(context.Context, source.GitOpsRepo) ([]origin.Origin, error) { return nil, errors.New("no place") },
+		Follow: source.FollowOptions{
+			Verify: verification(t, "history", ann),
+			Delivered: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
+				return nil, errors.New("no place")
+			},
+		},
 	})
 	wants(t, bare.Problems, []string{"warning History not verified"})
 
 	folder := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
-		Location: source.Location{Directory: t.TempDir()}, Verify: verification(t, "head", ann),
+		Location: source.Location{Directory: t.TempDir()}, Follow: source.FollowOptions{Verify: verification(t, "head", ann)},
 	})
 	wants(t, folder.Problems, []string{"error" + notVerified}, "only commits are signed")
 }

@@ -21,17 +21,24 @@ import (
 type FollowOptions struct {
 	// Pins maps names of registrations to the commits to read instead of the branch heads.
 	Pins map[string]string
-	// LastGood returns the origins of the last delivery of the same environment. A broken registration is read at the
-	// commit from which it was last delivered. LastGood is called only if a registration is broken. If it is nil, a broken
+	// LastGood returns the origins of the last delivery to the GitOpsRepo. A broken registration is read at the commit
+	// from which it was last delivered. LastGood is called only if a registration is broken. If it is nil, a broken
 	// registration is an error.
-	LastGood func(context.Context) ([]origin.Origin, error)
+	LastGood   OriginsFunc
+	GitOpsRepo *GitOpsRepo
 	// AllowLocal lets registrations name local repos.
 	AllowLocal bool
 	// Verify checks the signatures of the commits; nil accepts every commit. If its mode is history, Delivered returns the
 	// origins of the last delivery, or nil if there is none.
 	Verify    *Verification
-	Delivered func(context.Context) ([]origin.Origin, error)
+	Delivered OriginsFunc
 }
+
+// OriginsFunc returns the origins of the last delivery to a GitOpsRepo.
+type OriginsFunc func(context.Context, *GitOpsRepo) ([]origin.Origin, error)
+
+// GitOpsRepo is the destination of an environment's tree, as its control plane names it.
+type GitOpsRepo struct{ Repo, Branch, Path string }
 
 // Workloads is the result of following registrations.
 type Workloads struct {
@@ -61,7 +68,7 @@ func (r *Reader) follow(
 	r.readRegistrations(ctx, all)
 	r.verifyRegistrations(ctx, all, f)
 	if f.LastGood != nil {
-		r.readLastGood(ctx, all, f.LastGood)
+		r.readLastGood(ctx, all, f)
 	}
 	return all
 }
@@ -74,7 +81,7 @@ func (r *Reader) verifyRegistrations(ctx context.Context, all []*registrationRes
 			locations[i] = v.location
 		}
 	}
-	for i, err := range r.verifyHistory(ctx, locations, f.Delivered) {
+	for i, err := range r.verifyHistory(ctx, locations, f) {
 		if err != nil {
 			all[i].problems = append(all[i].problems, all[i].location.problem(all[i].registration.Name, err))
 		}

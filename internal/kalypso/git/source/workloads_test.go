@@ -238,7 +238,9 @@ func TestWorkloadsLocal(t *testing.T) {
 	for _, url := range []string{"file://" + repo, "FILE://localhost" + repo, repo, " " + repo + "/", "/none"} {
 		registrations := []*fleet.WorkloadRegistration{{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "."}}
 		got := reader(t).Workloads(t.Context(), registrations, source.FollowOptions{
-			LastGood: func(context.Context) ([]origin.Origin, error) { return nil, errors.New("is not to be called") },
+			LastGood: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
+				return nil, errors.New("is not to be called")
+			},
 		})
 		wants(t, got.Problems, []string{"error shop Local repo in a registration"}, "allow_local_repos = true")
 		if len(got.Manifests) > 0 {
@@ -267,7 +269,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 	read := func(delivered ...origin.Origin) *source.Workloads {
 		return reader(t).Workloads(t.Context(),
 			registrations,
-			source.FollowOptions{LastGood: func(context.Context) ([]origin.Origin, error) {
+			source.FollowOptions{LastGood: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
 				for i := range delivered {
 					delivered[i].Repo = s.url("shop")
 				}
