@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
@@ -162,20 +161,14 @@ func AnyUnknown(all ...string) bool { return slices.ContainsFunc(all, unknown.Is
 
 // appendCredentialErrors reports each error on its attribute.
 func appendCredentialErrors(diags *diag.Diagnostics, err error) {
-	var all gitremote.CredentialErrors
-	switch {
-	case err == nil:
-	case errors.As(err, &all):
-		for _, e := range all {
-			tfvalue.AppendProblems(diags, problem.Problems{{
-				Summary: "Invalid credential",
-				Detail:  string(e.Field) + ": " + e.Reason + ".",
-				Path:    []problem.Step{problem.Attr("git_credentials"), problem.Index(e.Index), problem.Attr(string(e.Field))},
-				Err:     e,
-			}})
-		}
-	default:
-		diags.AddAttributeError(path.Root("git_credentials"), "Invalid credentials", err.Error())
+	all, _ := errors.AsType[gitremote.CredentialErrors](err)
+	for _, e := range all {
+		tfvalue.AppendProblems(diags, problem.Problems{{
+			Summary: "Invalid credential",
+			Detail:  string(e.Field) + ": " + e.Reason + ".",
+			Path:    []problem.Step{problem.Attr("git_credentials"), problem.Index(e.Index), problem.Attr(string(e.Field))},
+			Err:     e,
+		}})
 	}
 }
 

@@ -52,10 +52,10 @@ func Since(ctx context.Context, branch *gitbranch.Branch, base string, changed [
 func Commits(commits []gitbranch.ChangingCommit) (all []Commit) {
 	for _, c := range commits {
 		all = append(all, Commit{
-			Commit:  c.Commit.String(),
-			Author:  fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email),
-			Time:    c.Author.When.UTC().Format(time.RFC3339),
-			Subject: c.Subject,
+			Commit:  c.Commit.Hash.String(),
+			Author:  fmt.Sprintf("%s <%s>", c.Commit.Author.Name, c.Commit.Author.Email),
+			Time:    c.Commit.Author.When.UTC().Format(time.RFC3339),
+			Subject: c.Commit.Subject,
 			Paths:   c.Paths,
 			More:    c.Count - len(c.Paths),
 		})

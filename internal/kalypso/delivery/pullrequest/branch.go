@@ -151,7 +151,8 @@ func (b *Branch) OtherCommits(
 	case err != nil:
 		return nil, "", err
 	case found:
-		return slices.DeleteFunc(commits, func(c gitbranch.ChangingCommit) bool { return c.Merge }), "", nil
+		merges := func(c gitbranch.ChangingCommit) bool { return len(c.Commit.Parents) > 1 }
+		return slices.DeleteFunc(commits, merges), "", nil
 	}
 	read, err := b.Read(ctx)
 	switch {

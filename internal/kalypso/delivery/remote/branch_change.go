@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -62,14 +61,13 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 		}
 	}
 	share := max(1, maxCompared/max(1, len(all)))
-	var compared []string // cluster type/deployment target
+	var compared []string // the folders of targets
 	for _, ct := range all {
 		for _, target := range ct.Changed[:min(len(ct.Changed), share)] {
-			compared = append(compared, ct.Name+"/"+target)
+			compared = append(compared, p.Tree.Wish.Destination.Join(ct.Name+"/"+target))
 		}
 	}
-	compared = compared[:min(len(compared), maxCompared)]
-	existing, err := readTargets(snapshot, p.Tree.Wish.Destination, compared)
+	existing, err := readFolders(snapshot, compared[:min(len(compared), maxCompared)])
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +75,7 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 		one := ClusterTypeChange{ClusterType: ct, NotCompared: len(ct.Changed)}
 		counts := map[string]int{}
 		for _, target := range ct.Changed {
-			files, ok := existing[ct.Name+"/"+target]
+			files, ok := existing[p.Tree.Wish.Destination.Join(ct.Name+"/"+target)]
 			wanted, known := p.Tree.Files(ct.Name, target)
 			if !ok || !known {
 				continue
@@ -106,36 +104,26 @@ func branchChange(p *delivery.PlannedChange, snapshot *gitbranch.Snapshot) (*Bra
 // maxTargetFiles limits the number of files that are read per target.
 const maxTargetFiles = 10
 
-// readTargets reads the files directly in the folders of targets, by target and name.
-func readTargets(
-	snapshot *gitbranch.Snapshot, in record.Destination, targets []string,
-) (map[string]map[string][]byte, error) {
+// readFolders reads the files directly in folders, by folder and name.
+func readFolders(snapshot *gitbranch.Snapshot, folders []string) (map[string]map[string][]byte, error) {
 	var paths []string
-	at := map[string][2]string{} // path → target, name
-	for _, target := range targets {
-		folder := in.Join(target)
+	read := make(map[string]map[string][]byte, len(folders))
+	for _, folder := range folders {
 		files, err := snapshot.NonFolders(folder)
 		if err != nil {
 			return nil, err
 		}
+		read[folder] = map[string][]byte{}
 		names := slices.Sorted(maps.Keys(files))
 		for _, name := range names[:min(len(names), maxTargetFiles)] {
-			file := path.Join(folder, name)
-			paths, at[file] = append(paths, file), [2]string{target, name}
+			paths = append(paths, path.Join(folder, name))
 		}
 	}
 	contents, err := snapshot.ReadFiles(paths)
-	if err != nil {
-		return nil, err
-	}
-	read := make(map[string]map[string][]byte, len(targets))
-	for _, target := range targets {
-		read[target] = map[string][]byte{}
-	}
 	for file, content := range contents {
-		read[at[file][0]][at[file][1]] = content
+		read[path.Dir(file)][path.Base(file)] = content
 	}
-	return read, nil
+	return read, err
 }
 
 // Lines lists the changes of at most most cluster types.

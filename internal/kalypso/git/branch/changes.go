@@ -17,12 +17,9 @@ const (
 
 // ChangingCommit is a commit that changed something below the requested folders.
 type ChangingCommit struct {
-	Commit  plumbing.Hash
-	Author  Author
-	Subject string
-	Merge   bool     // a merge commit: its changes may come from another branch
-	Paths   []string // the first MaxHistoryPaths, in tree order
-	Count   int      // number of all paths
+	Commit Commit
+	Paths  []string // the first MaxHistoryPaths, in tree order
+	Count  int      // number of all paths
 }
 
 // ChangesSince returns the changes below the folders in the commits after since, newest first, along first parents, at
@@ -79,7 +76,7 @@ func (h History) changes(
 		case !last:
 			before = chain[i+1].Tree
 		}
-		change := ChangingCommit{Commit: c.Hash, Subject: c.Subject, Merge: len(c.Parents) > 1, Author: c.Author}
+		change := ChangingCommit{Commit: c}
 		if err := (diff{h.objects, &change}).roots(before, c.Tree, folders); err != nil {
 			return nil, false, err
 		}

@@ -154,8 +154,8 @@ func TestHistory(t *testing.T) {
 		equal(t, "found", found, true)
 		equal(t, "changes", len(changes), 1)
 		c := changes[0]
-		equal(t, "author", c.Author.Name+" "+c.Author.Email, "Somebody somebody@acme.io")
-		equal(t, "subject", c.Subject, "hotfix")
+		equal(t, "author", c.Commit.Author.Name+" "+c.Commit.Author.Email, "Somebody somebody@acme.io")
+		equal(t, "subject", c.Commit.Subject, "hotfix")
 		equal(t, "paths", c.Paths, []string{"large/app.txt", "large/new/x", "tiny/app.txt"})
 		equal(t, "count", c.Count, 3)
 
