@@ -18,14 +18,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// pushed returns the last commit that we pushed to our branch, or "".
-func pushed(s *past.State) string {
-	if s == nil || s.Proposal == nil {
-		return ""
-	}
-	return s.Proposal.Pushed
-}
-
 // key identifies a rendering within a repo.
 type key struct{ environment, branch, path string }
 
@@ -121,7 +113,11 @@ func readTopic(
 	if err != nil {
 		return nil, edit, err
 	}
-	if edit.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed(s), target); err != nil {
+	pushed := "" // our last commit, if the state knows it
+	if s != nil && s.Proposal != nil {
+		pushed = s.Proposal.Pushed
+	}
+	if edit.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed, target); err != nil {
 		return nil, edit, err
 	}
 	edit.Existing = t.IsContainedBy(ours)
