@@ -62,7 +62,7 @@ func (l Login) header() string {
 	case l.Bearer != "":
 		return "Bearer " + l.Bearer
 	case l.Password != "":
-		return "Basic " + basic(l.Username, l.Password)
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(l.Username+":"+l.Password))
 	}
 	return ""
 }
@@ -187,8 +187,4 @@ func (c *Client) loginSource(at giturl.URL) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.loginHosts[at.Address()]
-}
-
-func basic(username, password string) string {
-	return base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
 }

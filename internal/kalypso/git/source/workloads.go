@@ -117,7 +117,7 @@ func (r *Reader) workloads(all []*registrationResult) *Workloads {
 				continue
 			}
 			byName[name] = a
-			result.Manifests[v.location.key(a.file, name)] = a.text
+			result.Manifests[v.location.key(a.workload.Origin.Key, name)] = a.text
 			result.Names = append(result.Names, name)
 		}
 	}
@@ -143,30 +143,21 @@ type registrationResult struct {
 type foundWorkload struct {
 	via       *registrationResult
 	workload  *fleet.Workload
-	file      string
-	line      int
 	text      string         // the document, with the registration's workspace
 	duplicate *foundWorkload // the Workload of this name in another registration
 }
 
 func (a *foundWorkload) duplicateProblem(first *foundWorkload) Problem {
-	where := fmt.Sprintf("in %s, line %d", first.file, first.line)
+	at, other := a.workload.Origin, first.workload.Origin
+	where := fmt.Sprintf("in %s, line %d", other.Key, other.Line)
 	if first.via != a.via {
-		where = fmt.Sprintf(
-			"through registration %q, from %s, line %d",
-			first.via.registration.Name,
-			first.via.location.key(first.file, ""),
-			first.line,
-		)
+		where = fmt.Sprintf("through registration %q, from %s, line %d", first.via.registration.Name,
+			first.via.location.key(other.Key, ""), other.Line)
 	}
-	return Problem{
-		Registration: a.via.registration.Name,
-		Location:     a.via.location,
-		File:         a.file,
-		Line:         a.line,
-		Summary:      "Duplicate workload",
-		Detail:       fmt.Sprintf("Workload %q already exists, %s. Rename or remove one of them.", a.workload.Name, where),
-	}
+	p := a.via.problem("Duplicate workload",
+		fmt.Sprintf("Workload %q already exists, %s. Rename or remove one of them.", a.workload.Name, where))
+	p.File, p.Line = at.Key, at.Line
+	return p
 }
 
 // newRegistrationResults returns the registrations sorted by name, each with the location to read.
@@ -264,7 +255,7 @@ func (v *registrationResult) parse(ctx context.Context, c *contents) {
 				}
 				continue
 			}
-			a := &foundWorkload{via: v, workload: w, file: at, line: w.Origin.Line}
+			a := &foundWorkload{via: v, workload: w}
 			if first := byName[w.Name]; first != nil && w.Name != "" {
 				v.problems = append(v.problems, a.duplicateProblem(first))
 				continue
