@@ -8,32 +8,25 @@ import (
 )
 
 // Each visits the branches of a repo that the globs match and that contain a BaseRepo, by name, until visit returns
-// false. For the globs and the result, see [gitbranch.Repo.EachBranch]. If a branch or its file cannot be read,
+// false. For the globs and the result, see [gitbranch.EachBranch]. If a branch or its file cannot be read,
 // visit gets the error, and no state.
 func (r Remote) Each(
 	ctx context.Context, url string, globs []string, visit func(at EnvironmentBranch, s *State, err error) (next bool),
-) (err error) {
-	repo, err := gitbranch.OpenRepo(r.Git, url, gitbranch.Limits{})
-	if err != nil {
-		return err
-	}
-	repo.WithConnection(ctx, func() {
-		err = repo.EachBranch(globs, func(name string, snapshot *gitbranch.Snapshot, err error) bool {
-			at := EnvironmentBranch{Repo: url, Branch: name}
-			var s *State
-			if err == nil {
-				if s, err = read(snapshot, at); err == nil {
-					_, err = document.Parse([]byte(s.File))
-				}
+) error {
+	return gitbranch.EachBranch(ctx, r.Git, url, globs, func(name string, snapshot *gitbranch.Snapshot, err error) bool {
+		at := EnvironmentBranch{Repo: url, Branch: name}
+		var s *State
+		if err == nil {
+			if s, err = read(snapshot, at); err == nil {
+				_, err = document.Parse([]byte(s.File))
 			}
-			switch {
-			case s != nil && s.File == "":
-				return true
-			case err != nil:
-				s = nil
-			}
-			return visit(at, s, err)
-		})
+		}
+		switch {
+		case s != nil && s.File == "":
+			return true
+		case err != nil:
+			s = nil
+		}
+		return visit(at, s, err)
 	})
-	return err
 }

@@ -24,38 +24,31 @@ func (r *Rendering) State() (*past.State, error) {
 }
 
 // EachRendering visits the renderings with a record on a branch that a glob matches, by branch and path, until visit
-// returns false. It skips branches without a record. [gitbranch.Repo.EachBranch] describes the globs and the result.
+// returns false. It skips branches without a record. [gitbranch.EachBranch] describes the globs and the result.
 //
 // If a branch or a record can't be read, visit gets its location and the error, and no rendering. An invalid record is
 // a [*record.Error].
 func EachRendering(
 	ctx context.Context, client *gitremote.Client, url string, globs []string,
 	visit func(at record.Destination, found *Rendering, err error) (next bool),
-) (err error) {
-	repo, err := gitbranch.OpenRepo(client, url, gitbranch.Limits{})
-	if err != nil {
-		return err
-	}
-	repo.WithConnection(ctx, func() {
-		err = repo.EachBranch(globs, func(branch string, s *gitbranch.Snapshot, err error) bool {
-			at := record.Destination{Repo: url, Branch: branch, Path: "."}
-			var folders []string
-			if err == nil {
-				folders, err = s.FoldersWith(record.File)
+) error {
+	return gitbranch.EachBranch(ctx, client, url, globs, func(branch string, s *gitbranch.Snapshot, err error) bool {
+		at := record.Destination{Repo: url, Branch: branch, Path: "."}
+		var folders []string
+		if err == nil {
+			folders, err = s.FoldersWith(record.File)
+		}
+		if err != nil {
+			return visit(at, nil, err)
+		}
+		for _, folder := range folders {
+			at.Path = folder
+			if found, err := readRendering(s, at); !visit(at, found, err) {
+				return false
 			}
-			if err != nil {
-				return visit(at, nil, err)
-			}
-			for _, folder := range folders {
-				at.Path = folder
-				if found, err := readRendering(s, at); !visit(at, found, err) {
-					return false
-				}
-			}
-			return true
-		})
+		}
+		return true
 	})
-	return err
 }
 
 // readRendering reads the rendering whose record is at a destination.

@@ -1,16 +1,19 @@
 package branch
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 const branchPrefix = "refs/heads/"
 
-// CheckGlob returns an error if text is not a glob for [Repo.EachBranch].
+// CheckGlob returns an error if text is not a glob for [EachBranch].
 func CheckGlob(text string) error {
 	if text == "" {
 		return fmt.Errorf("%q matches no branch; write a branch name, or a glob such as \"*\" or \"env/*\"", text)
@@ -27,14 +30,25 @@ func matchBranch(glob, name string) (bool, error) {
 	return path.Match(strings.ReplaceAll(glob, "/", noSlash), strings.ReplaceAll(name, "/", noSlash))
 }
 
-// EachBranch visits the branches whose names match any of the globs, in the order of the names, until visit returns
-// false. A glob is a branch name in which * stands for any characters, ? for one, and [ab] for one of these. If a glob
-// matches no branch, visit gets the glob and [ErrBranchNotFound], after all branches.
+// EachBranch visits the branches of a repo whose names match any of the globs, in the order of the names, until visit
+// returns false. A glob is a branch name in which * stands for any characters, ? for one, and [ab] for one of these. If
+// a glob matches no branch, visit gets the glob and [ErrBranchNotFound], after all branches.
 //
 // visit gets the branch at its head, or the error if the branch can't be read. An error does not end the visits.
-// EachBranch itself fails if the branches can't be listed, or if the context of the connection ends. Call it during
-// [Repo.WithConnection].
-func (r *Repo) EachBranch(globs []string, visit func(name string, s *Snapshot, err error) (next bool)) error {
+// EachBranch itself fails if the branches can't be listed, or if the context ends.
+func EachBranch(
+	ctx context.Context, client *gitremote.Client, url string, globs []string,
+	visit func(name string, s *Snapshot, err error) (next bool),
+) error {
+	r, err := OpenRepo(client, url, Limits{})
+	if err != nil {
+		return err
+	}
+	r.WithConnection(ctx, func() { err = r.eachBranch(globs, visit) })
+	return err
+}
+
+func (r *Repo) eachBranch(globs []string, visit func(name string, s *Snapshot, err error) (next bool)) error {
 	if err := r.connect(); err != nil {
 		return err
 	}

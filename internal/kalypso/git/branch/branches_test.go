@@ -14,17 +14,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-func openRepo(t *testing.T, url string, credentials ...gitremote.Credential) *gitbranch.Repo {
+func newClient(t *testing.T, credentials ...gitremote.Credential) *gitremote.Client {
 	t.Helper()
 	client, err := gitremote.NewClient(credentials)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gitbranch.OpenRepo(client, url, gitbranch.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return client
 }
 
 // TestEachBranch: globs select branches as git branch --list does. Each branch is visited once, in order. A glob that
@@ -39,6 +35,7 @@ func TestEachBranch(t *testing.T) {
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
 			url, credentials := backend.Start(t, repo)
+			client := newClient(t, credentials...)
 			for globs, want := range map[string]string{
 				"*":              "dev env/prod env/west main stage",
 				"env/*":          "env/prod env/west",
@@ -49,39 +46,35 @@ func TestEachBranch(t *testing.T) {
 				"":               "",
 			} {
 				var got []string
-				r := openRepo(t, url, credentials...)
-				r.WithConnection(t.Context(), func() {
-					err := r.EachBranch(slices.DeleteFunc(strings.Split(globs, ","), func(g string) bool { return g == "" }),
-						func(name string, s *gitbranch.Snapshot, err error) bool {
-							if errors.Is(err, gitbranch.ErrBranchNotFound) {
-								got = append(got, name+":none")
-								return true
-							}
-							if text, err := readFile(s, "name"); err != nil || text != name {
-								t.Errorf("%s has %q, %v", name, text, err)
-							}
-							got = append(got, name)
+				list := slices.DeleteFunc(strings.Split(globs, ","), func(g string) bool { return g == "" })
+				err := gitbranch.EachBranch(t.Context(), client, url, list,
+					func(name string, s *gitbranch.Snapshot, err error) bool {
+						if errors.Is(err, gitbranch.ErrBranchNotFound) {
+							got = append(got, name+":none")
 							return true
-						})
-					if err != nil {
-						t.Error(err)
-					}
-				})
+						}
+						if text, err := readFile(s, "name"); err != nil || text != name {
+							t.Errorf("%s has %q, %v", name, text, err)
+						}
+						got = append(got, name)
+						return true
+					})
+				if err != nil {
+					t.Error(err)
+				}
 				if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
 					t.Errorf("%q (-want +got):\n%s", globs, diff)
 				}
 			}
 			visited := 0
-			r := openRepo(t, url, credentials...)
-			r.WithConnection(t.Context(), func() {
-				err := r.EachBranch([]string{"*"}, func(string, *gitbranch.Snapshot, error) bool {
-					visited++
-					return visited < 2
-				})
-				if err != nil || visited != 2 {
-					t.Errorf("%d visits, %v", visited, err)
-				}
+			all := []string{"*"}
+			err := gitbranch.EachBranch(t.Context(), client, url, all, func(string, *gitbranch.Snapshot, error) bool {
+				visited++
+				return visited < 2
 			})
+			if err != nil || visited != 2 {
+				t.Errorf("%d visits, %v", visited, err)
+			}
 		})
 	}
 }
@@ -94,33 +87,29 @@ func TestEachBranchCancelled(t *testing.T) {
 		gitserver.Seed(t, repo, branch, map[string]string{"name": branch})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	r := openRepo(t, "file://"+repo)
-	r.WithConnection(ctx, func() {
-		visited := 0
-		err := r.EachBranch([]string{"*"}, func(string, *gitbranch.Snapshot, error) bool {
+	visited := 0
+	err := gitbranch.EachBranch(ctx, newClient(t), "file://"+repo, []string{"*"},
+		func(string, *gitbranch.Snapshot, error) bool {
 			visited++
 			cancel()
 			return true
 		})
-		if !errors.Is(err, context.Canceled) || visited != 1 {
-			t.Errorf("%d visits, %v", visited, err)
-		}
-	})
+	if !errors.Is(err, context.Canceled) || visited != 1 {
+		t.Errorf("%d visits, %v", visited, err)
+	}
 }
 
 // TestEachBranchUnreadable: if the repo cannot be read, EachBranch returns the error and visits no branch.
 func TestEachBranchUnreadable(t *testing.T) {
 	t.Parallel()
-	r := openRepo(t, "file://"+t.TempDir()+"/none.git")
-	r.WithConnection(t.Context(), func() {
-		err := r.EachBranch([]string{"*"}, func(string, *gitbranch.Snapshot, error) bool {
+	err := gitbranch.EachBranch(t.Context(), newClient(t), "file://"+t.TempDir()+"/none.git", []string{"*"},
+		func(string, *gitbranch.Snapshot, error) bool {
 			t.Error("a branch is visited")
 			return true
 		})
-		if !errors.Is(err, gitremote.ErrRepoNotFound) {
-			t.Errorf("got %v", err)
-		}
-	})
+	if !errors.Is(err, gitremote.ErrRepoNotFound) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestCheckGlob(t *testing.T) {

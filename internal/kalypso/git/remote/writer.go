@@ -160,12 +160,10 @@ func pushError(report *packp.ReportStatus, said []string) error {
 	if strings.Contains(reason, "hook declined") { // first git's own reason: a hook may print anything
 		return &RejectedError{Reason: reason, Output: said}
 	}
-	for _, kind := range []error{ErrUnauthorized, ErrRateLimited, ErrMaintenance} {
-		if errors.Is(knownKind(reason), kind) {
-			return fmt.Errorf("%w: %s", kind, strings.Join(append([]string{reason}, said...), "; "))
-		}
-	}
 	texts := append([]string{reason}, said...)
+	if kind := knownKind(reason); slices.Contains([]error{ErrUnauthorized, ErrRateLimited, ErrMaintenance}, kind) {
+		return fmt.Errorf("%w: %s", kind, strings.Join(texts, "; "))
+	}
 	for _, kind := range []error{ErrServerFull, ErrBranchLocked, ErrBranchMoved} {
 		for _, text := range texts {
 			if errors.Is(kindOf(errors.New(text)), kind) {
