@@ -122,7 +122,7 @@ func TestFindAuth(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", u, err)
 			}
-			c.credentials = append(c.credentials, &auth{at: at, password: "configured"})
+			c.credentials = append(c.credentials, &auth{at: at, login: Login{Password: "configured"}})
 		}
 		c.credentials = append(c.credentials, githubToken("token"))
 		repo, err := giturl.Parse(test.repo)
