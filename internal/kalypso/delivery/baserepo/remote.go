@@ -162,17 +162,13 @@ func (r Remote) Refresh(ctx context.Context, s *State) (*Result, error) {
 	}
 	result := &Result{State: now, PullRequest: pr}
 	if now.Commit != now.Delivered {
-		now.Drift, err = r.drift(ctx, now)
+		branch, failed := gitbranch.Open(r.Git, now.At.Repo, now.At.Branch)
+		if failed != nil {
+			return nil, failed
+		}
+		now.Drift, err = drift.Since(ctx, branch, now.Since, []string{document.File})
 	} else if now.Proposal == nil || now.Commit == now.Proposal.Commit {
 		result.Commit = now.Since
 	}
 	return result, err
-}
-
-func (r Remote) drift(ctx context.Context, s *State) ([]drift.Commit, error) {
-	branch, err := gitbranch.Open(r.Git, s.At.Repo, s.At.Branch)
-	if err != nil {
-		return nil, err
-	}
-	return drift.Since(ctx, branch, s.Since, []string{document.File})
 }

@@ -48,7 +48,10 @@ func readBranch(
 	if err != nil {
 		return nil, err
 	}
-	b := &past.Branch{Head: commitName(snapshot.Commit), Time: head.When}
+	b := &past.Branch{Time: head.When}
+	if !snapshot.Commit.IsZero() {
+		b.Head = snapshot.Commit.String()
+	}
 	reads := []func(*past.Branch, *past.State) error{r.obstacle, r.entries, r.record}
 	if wanted != nil {
 		reads = append(reads, r.otherRenderings, r.operatorFolders)
@@ -79,14 +82,6 @@ func (r *branchReader) replaced(_ string, hash tree.Hash) (inventory.Folder, boo
 	}
 	targets, err := (&branchReader{snapshot: root}).targetsIn(".")
 	return inventory.Folder{Hash: hash, Targets: targets}, true, err
-}
-
-// commitName returns the hash of a commit, or "" for the zero hash.
-func commitName(commit plumbing.Hash) string {
-	if commit.IsZero() {
-		return ""
-	}
-	return commit.String()
 }
 
 func (r *branchReader) obstacle(b *past.Branch, _ *past.State) error {

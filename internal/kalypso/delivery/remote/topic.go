@@ -23,9 +23,7 @@ type key struct{ environment, branch, path string }
 
 func (k key) marker() string { return githost.Marker(k.environment, k.branch, k.path) }
 
-func (k key) removalMarker() string {
-	return githost.RemovalMarker(k.environment, k.branch, k.path)
-}
+func (k key) removalMarker() string { return githost.RemovalMarker(k.environment, k.branch, k.path) }
 
 // branchName returns the name of our branch.
 func branchName(prefix string, k key) string {

@@ -23,9 +23,9 @@ const confirmReads = 4
 
 // sentPush is a push that was sent, with the server's answer.
 type sentPush struct {
-	old, pushed plumbing.Hash // pushed is zero for a deletion
-	err         error         // nil: the server reported success
-	open        *gitremote.Reader
+	old, pushed plumbing.Hash     // pushed is zero for a deletion
+	err         error             // nil: the server reported success
+	open        *gitremote.Reader // nil: none
 	backoff     func(ctx context.Context, attempt int) error
 }
 
@@ -61,10 +61,15 @@ func (b *Branch) confirm(ctx context.Context, push sentPush) error {
 	return fmt.Errorf("%w: %w", gitremote.ErrBranchMoved, push.err)
 }
 
-// awaitHead reads the head of the branch until it has moved, at most [confirmReads] times.
+// awaitHead reads the head of the branch until it has moved, at most [confirmReads] times, over the open connection if
+// there is one.
 func (b *Branch) awaitHead(ctx context.Context, push sentPush) (plumbing.Hash, error) {
+	look := func() (plumbing.Hash, error) { return b.Head(ctx) }
+	if push.open != nil {
+		look = func() (plumbing.Hash, error) { return push.open.CurrentRef(b.ref) }
+	}
 	for read := 1; ; read++ {
-		head, err := b.currentHead(ctx, push.open)
+		head, err := look()
 		final := push.err != nil && !errors.Is(push.err, gitremote.ErrUnreachable)
 		if err != nil || head != push.old || final || read == confirmReads {
 			return head, err
@@ -73,14 +78,6 @@ func (b *Branch) awaitHead(ctx context.Context, push sentPush) (plumbing.Hash, e
 			return head, err
 		}
 	}
-}
-
-// currentHead reads the head of the branch, over the open connection if there is one.
-func (b *Branch) currentHead(ctx context.Context, open *gitremote.Reader) (plumbing.Hash, error) {
-	if open == nil {
-		return b.Head(ctx)
-	}
-	return open.CurrentRef(b.ref)
 }
 
 // historyContains reports whether a commit is among the latest commits of a history, along all parents: another push

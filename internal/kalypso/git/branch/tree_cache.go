@@ -36,18 +36,19 @@ func (s *Snapshot) TreeCache(path string) TreeCache {
 		return TreeCache{}
 	}
 	c := TreeCache{Commit: content}
-	for at, here := s.Root, true; here; {
-		var raw []byte
-		if raw, here = s.objects.raw(plumbing.TreeObject, at); !here {
-			break
+	for at := s.Root; ; names = names[1:] {
+		raw, here := s.objects.raw(plumbing.TreeObject, at)
+		if !here {
+			return c
 		}
 		c.Trees = append(c.Trees, raw)
 		if len(names) == 0 {
-			break
+			return c
 		}
 		e, ok, err := s.objects.findBelow(at, names[:1])
-		at, here = e.Hash, ok && err == nil && e.IsTree()
-		names = names[1:]
+		if err != nil || !ok || !e.IsTree() {
+			return c
+		}
+		at = e.Hash
 	}
-	return c
 }

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"testing"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/transport"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
@@ -61,9 +57,6 @@ func TestKindOf(t *testing.T) {
 		{&statusError{text: "HTTP status 400 Bad Request: TF401019: no repository"}, ErrRepoNotFound},
 		{textError("pre-receive hook declined"), nil},
 		{textError("protected branch hook declined"), nil},
-		{fmt.Errorf("wrapped: %w", transport.ErrAuthorizationFailed), ErrUnauthorized},
-		{plumbing.NewUnexpectedError(transport.ErrRepositoryNotFound), ErrRepoNotFound},
-		{&exec.Error{Name: "git", Err: exec.ErrNotFound}, ErrGitMissing},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, ErrUnreachable},
 		{&net.DNSError{Err: "no such host"}, ErrUnreachable},
 		{fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), ErrUnreachable},

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
 // The kinds of errors with a repository. Tell them apart with [errors.Is].
@@ -266,11 +262,8 @@ func knownKind(text string) error {
 	return nil
 }
 
-// kindOf classifies an error of a server, go-git, the SSH library or the git program. It returns nil for other errors.
+// kindOf classifies an error of a server, the SSH library or the git program. It returns nil for other errors.
 func kindOf(err error) error {
-	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
-		err = unexpected.Err // it has no Unwrap
-	}
 	for _, kind := range []error{context.Canceled, context.DeadlineExceeded} { // first: they cause other errors
 		if errors.Is(err, kind) {
 			return kind
@@ -280,14 +273,6 @@ func kindOf(err error) error {
 		if errors.Is(err, known.err) {
 			return known.err
 		}
-	}
-	switch {
-	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
-		return ErrUnauthorized
-	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return ErrRepoNotFound
-	case errors.Is(err, exec.ErrNotFound):
-		return ErrGitMissing
 	}
 	if kind := knownKind(err.Error()); kind != nil {
 		return kind

@@ -67,10 +67,7 @@ func (rd *Reader) do(op string, request func() error) error {
 		}
 		return err
 	})
-	if err != nil {
-		return rd.r.wrapError(rd.ctx, op, err)
-	}
-	return nil
+	return rd.r.wrapError(rd.ctx, op, err)
 }
 
 func (rd *Reader) start() error {
@@ -144,10 +141,7 @@ func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 func (rd *Reader) Refs(prefix plumbing.ReferenceName) (References, error) {
 	if rd.v2 == nil && rd.v0 != nil { // the list stays valid after the session ends
 		found, err := rd.refsV0(prefix)
-		if err != nil {
-			err = rd.r.wrapError(rd.ctx, "read the references of", err)
-		}
-		return found, err
+		return found, rd.r.wrapError(rd.ctx, "read the references of", err)
 	}
 	var found References
 	err := rd.do("read the references of", func() (err error) {

@@ -81,9 +81,9 @@ func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) erro
 	return rd.Fetch(req, into)
 }
 
-// wrapError returns the [Error] of an operation, without secrets.
+// wrapError returns the [Error] of an operation, without secrets, or nil.
 func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
-	if _, already := errors.AsType[*Error](err); already {
+	if _, already := errors.AsType[*Error](err); already || err == nil {
 		return err
 	}
 	if ctx.Err() != nil {

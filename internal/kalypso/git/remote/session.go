@@ -8,15 +8,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/go-git/go-git/v5/plumbing/format/pktline"
-	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
 // Services of a Git server.
 const (
-	uploadPack  = transport.UploadPackServiceName
-	receivePack = transport.ReceivePackServiceName
+	uploadPack  = "git-upload-pack"
+	receivePack = "git-receive-pack"
 )
 
 // protocolV2 requests protocol version 2 for reading: it looks up one reference without listing all, and serves any
@@ -91,7 +88,7 @@ func (p *pipe) Close() error {
 		p.closing.Store(true)
 		if p.input.TryLock() { // a write that is still running ends when stop ends the program
 			if !p.finished {
-				_, _ = p.in.Write(pktline.FlushPkt)
+				_, _ = io.WriteString(p.in, "0000")
 			}
 			p.closeInput()
 			p.input.Unlock()

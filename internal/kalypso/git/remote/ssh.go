@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -25,16 +23,13 @@ func sshOpener(repo giturl.URL, s *auth, answerTimeout time.Duration) opener {
 		if err != nil {
 			return nil, err
 		}
-		p, err := runSSH(client, service, protocol, repo.CommandPath())
+		p, err := runSSH(client, service, protocol, repo.CommandPath(), func() error {
+			disconnect()
+			return ctx.Err()
+		})
 		if err != nil {
 			disconnect()
 			return nil, err
-		}
-		stopSession := p.stop
-		p.stop = func() error {
-			_ = stopSession()
-			disconnect()
-			return ctx.Err()
 		}
 		return p, nil
 	}
@@ -111,7 +106,8 @@ func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig
 	}, nil
 }
 
-func runSSH(client *ssh.Client, service, protocol, path string) (*pipe, error) {
+// runSSH runs a service. It calls stopped once the session has ended.
+func runSSH(client *ssh.Client, service, protocol, path string, stopped func() error) (*pipe, error) {
 	session, err := client.NewSession()
 	if err != nil {
 		return nil, err
@@ -134,12 +130,9 @@ func runSSH(client *ssh.Client, service, protocol, path string) (*pipe, error) {
 		return nil, err
 	}
 	return &pipe{in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: stderr, stop: func() error {
-		err := session.Close()
+		_ = session.Close()
 		_ = session.Wait() // for the program's complete output
-		if errors.Is(err, net.ErrClosed) {
-			return nil
-		}
-		return err
+		return stopped()
 	}}, nil
 }
 

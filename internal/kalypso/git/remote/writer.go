@@ -68,10 +68,7 @@ func (w *Writer) Close() { _ = w.s.Close() }
 // If Sent returns true, the caller must read the branch, whatever Push returns: an answer can get lost, and a server
 // can report success by mistake.
 func (w *Writer) Push(req PushRequest) error {
-	if err := w.push(req); err != nil {
-		return w.r.wrapError(w.ctx, "push to", err)
-	}
-	return nil
+	return w.r.wrapError(w.ctx, "push to", w.push(req))
 }
 
 // Sent reports whether the push was sent, so that the server may have accepted it.

@@ -298,13 +298,9 @@ func (a *foundWorkload) prepare() Problems {
 	}
 	if claimed, ok := w.Labels[fleet.WorkspaceLabel]; ok && claimed != registration.Workspace {
 		ps = append(ps, fleet.ProblemOf(w, problem.Problem{
-			Severity: problem.Warning,
-			Summary:  "Workspace claimed",
-			Detail: fmt.Sprintf(
-				"Its label names workspace %q. The registration's workspace %q is used instead.",
-				claimed,
-				registration.Workspace,
-			),
+			Severity: problem.Warning, Summary: "Workspace claimed",
+			Detail: fmt.Sprintf("Its label names workspace %q. The registration's workspace %q is used instead.", claimed,
+				registration.Workspace),
 		}))
 	}
 	labels := map[string]string{}

@@ -131,19 +131,14 @@ func split(raw []byte) (payload, signature []byte, count int) {
 
 // committed returns the time of a commit, as its committer says.
 func committed(payload []byte) (time.Time, error) {
-	headers, _, _ := strings.Cut(string(payload), "\n\n")
-	for line := range strings.Lines(headers) {
-		who, ok := strings.CutPrefix(line, "committer ")
-		if !ok {
-			continue
+	headers, _, _ := strings.Cut("\n"+string(payload), "\n\n")
+	_, who, _ := strings.Cut(headers, "\ncommitter ")
+	who, _, _ = strings.Cut(who, "\n")
+	date := strings.Fields(who[strings.LastIndexByte(who, '>')+1:])
+	if len(date) > 0 {
+		if seconds, err := strconv.ParseInt(date[0], 10, 64); err == nil && seconds > 0 {
+			return time.Unix(seconds, 0), nil
 		}
-		date := strings.Fields(who[strings.LastIndexByte(who, '>')+1:])
-		if len(date) > 0 {
-			if seconds, err := strconv.ParseInt(date[0], 10, 64); err == nil && seconds > 0 {
-				return time.Unix(seconds, 0), nil
-			}
-		}
-		break
 	}
 	return time.Time{}, errors.New("it has no committer with a time")
 }
