@@ -61,9 +61,7 @@ func (u URL) HostPort() string {
 }
 
 // Address returns host:port for dialing.
-func (u URL) Address() string {
-	return net.JoinHostPort(u.Host, strconv.Itoa(u.Port))
-}
+func (u URL) Address() string { return net.JoinHostPort(u.Host, strconv.Itoa(u.Port)) }
 
 // Name returns the path without slashes around it and without a trailing ".git", such as acme/gitops.
 func (u URL) Name() string { return strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git") }
