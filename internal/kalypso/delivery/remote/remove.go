@@ -96,8 +96,7 @@ func (r *pullRequests) Destroy(ctx context.Context, a *wish.Arguments, s *past.S
 		return &now, all, err
 	}
 	number, err := r.removeAll(ctx, s, a, &all)
-	var review *pullrequest.ReviewError
-	if errors.As(err, &review) { // still open: the next run checks whether it was merged
+	if _, open := errors.AsType[*pullrequest.ReviewError](err); open { // still open: the next run checks whether it was merged
 		now.Removal = number
 	}
 	return &now, all, err

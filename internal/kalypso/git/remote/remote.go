@@ -86,18 +86,19 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 	if _, already := errors.AsType[*Error](err); already || err == nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		// The end of the context caused the error.
-		return &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: ctx.Err()}
+	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: ctx.Err()}
+	if e.Kind != nil {
+		return e // the end of the context caused the error
 	}
-	kind, note := kindOf(err), ""
+	e.Kind = kindOf(err)
+	note := ""
 	if retried, ok := errors.AsType[*retriedError](err); ok {
 		note = retried.note()
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // without the address, which may be a redirect's target
 	}
-	e := &Error{Op: op, Repo: r.String(), Mirror: r.mirror(), Kind: kind, Text: r.client.sanitize(err.Error() + note)}
+	e.Text = r.client.sanitize(err.Error() + note)
 	if rejected, ok := errors.AsType[*RejectedError](err); ok {
 		clean := &RejectedError{Reason: r.client.sanitize(rejected.Reason)}
 		for _, line := range rejected.Output {

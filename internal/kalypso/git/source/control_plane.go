@@ -263,12 +263,10 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 
 // setGitOpsRepo sets the destination of the tree.
 func (cp *ControlPlane) setGitOpsRepo() {
-	switch len(cp.gitops) {
-	case 0:
-	case 1:
+	if len(cp.gitops) == 1 {
 		at := cp.gitops[0].spec
 		cp.GitOpsRepo = &GitOpsRepo{at.Repo, at.Branch, cmp.Or(at.Path, ".")}
-	default:
+	} else if len(cp.gitops) > 1 {
 		cp.reportMultiple(cp.Layers[0], cp.gitops,
 			"An environment has one GitOpsRepo, the repo its tree is written to. Remove all but one.")
 	}
