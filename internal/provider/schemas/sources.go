@@ -87,7 +87,7 @@ func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at *source.
 }
 
 // LastOrigins is [DeliveredOrigins], but returns no origins and no error if nothing was delivered.
-func LastOrigins(ctx context.Context, client *gitremote.Client, at source.GitOpsRepo) ([]origin.Origin, error) {
+func LastOrigins(ctx context.Context, client *gitremote.Client, at *source.GitOpsRepo) ([]origin.Origin, error) {
 	origins, err := DeliveredOrigins(ctx, client, at)
 	if errors.Is(err, check.ErrNoRendering) {
 		return nil, nil
