@@ -27,49 +27,48 @@ var (
 	azureDevOpsServerVariables = []string{"AZDO_ORG_SERVICE_URL", "SYSTEM_COLLECTIONURI"}
 )
 
-// azureDevOpsSettings configures the API of Azure DevOps.
-type azureDevOpsSettings struct {
-	Token   string
-	BaseURL string // empty: Azure DevOps Services
-	// Organizations are the organisations that get the token; empty: all.
-	Organizations []string
-	entra         *entraLogins // nil: Token is the credential
-	certificates
-}
-
-// credential names the arguments with the credential.
-func (a azureDevOpsSettings) credential() string {
-	switch {
-	case a.entra != nil:
-		return "the block azure of the provider, which azure_devops.entra uses"
-	case a.BaseURL != "":
-		return "token in azure_devops of the provider"
+// readAzureDevOps reads the argument azure_devops, as one of the hosts. Without token, entra and base_url, it takes the
+// token of the environment. logins sign in with Entra; nil: the token is the credential.
+func readAzureDevOps(d tfvalue.Decoder, logins *entraLogins) hostSettings {
+	h := hostSettings{
+		name: "Azure DevOps", block: azureDevOpsBlock, noun: pullRequestNoun, source: "token or entra",
+		public: "https://dev.azure.com",
 	}
-	return "token or entra in azure_devops of the provider, or the environment variable " + azureDevOpsTokenVariables[0]
-}
-
-// readAzureDevOps reads the argument azure_devops. Without token, entra and base_url, it takes the token of the
-// environment.
-func readAzureDevOps(d tfvalue.Decoder, logins *entraLogins) azureDevOpsSettings {
-	a := azureDevOpsSettings{entra: logins}
 	signsIn := false
-	if given, ok := d.Object(azureDevOpsBlock); ok {
-		a.Token, a.BaseURL = given.String("token"), given.String("base_url")
-		checkBaseURL(given, a.BaseURL, "https://tfs.acme.io/tfs/Main")
-		a.certificates = readCertificates(given, a.BaseURL)
+	if given, ok := h.readBlock(d, "https://tfs.acme.io/tfs/Main"); ok {
 		entra, known := given.Bool("entra")
 		signsIn = entra || !known
-		if a.Token != "" && entra {
+		if h.token != "" && entra {
 			for _, argument := range []string{"token", "entra"} {
 				given.Report("Two credentials for Azure DevOps", "token and entra are both set. Remove one of them.",
 					problem.Attr(argument))
 			}
 		}
 	}
-	if a.Token == "" && a.BaseURL == "" && !signsIn {
-		a.Token, a.Organizations = azureDevOpsEnvironment(os.Getenv)
+	if h.token == "" && h.server == "" && !signsIn {
+		h.token, h.organizations = azureDevOpsEnvironment(os.Getenv)
 	}
-	return a
+	switch {
+	case logins != nil:
+		h.credential = "the block azure of the provider, which azure_devops.entra uses"
+	case h.server != "":
+		h.credential = "token in azure_devops of the provider"
+	default:
+		h.credential = "token or entra in azure_devops of the provider, or the environment variable " +
+			azureDevOpsTokenVariables[0]
+	}
+	h.hasCredential = h.token != "" || logins != nil
+	h.create = func(access httpapi.Access, anonymous bool) (githost.Host, error) {
+		c := azuredevops.Config{Access: access}
+		if !anonymous {
+			c.Organizations = h.organizations
+		}
+		if !anonymous && logins != nil {
+			c.Entra = logins.token
+		}
+		return azuredevops.New(c)
+	}
+	return h
 }
 
 // azureDevOpsEnvironment returns the token in the environment, and the organisations that may get it; none: all. If a
@@ -98,39 +97,19 @@ func azureDevOpsEnvironment(variable func(string) string) (token string, organiz
 	return "", nil
 }
 
-// settings returns Azure DevOps as one of the hosts.
-func (a azureDevOpsSettings) settings() hostSettings {
-	return hostSettings{
-		name: "Azure DevOps", block: azureDevOpsBlock, noun: pullRequestNoun, credential: a.credential(),
-		source: "token or entra", hasCredential: a.Token != "" || a.entra != nil, withheld: a.withheld,
-		unknown: AnyUnknown(a.Token, a.BaseURL), server: a.BaseURL,
-		public: "https://dev.azure.com", certificates: a.certificates,
-		token: a.Token,
-		create: func(access httpapi.Access, anonymous bool) (githost.Host, error) {
-			c := azuredevops.Config{Access: access}
-			if !anonymous {
-				c.Organizations = a.Organizations
-			}
-			if !anonymous && a.entra != nil {
-				c.Entra = a.entra.token
-			}
-			return azuredevops.New(c)
-		},
-	}
-}
-
-// withheld returns why a repo does not get the token: it is for other organisations.
-func (a azureDevOpsSettings) withheld(repo string) string {
+// whyWithheld returns why the credential is not used for a repo of the host: it is for other organisations only. It
+// returns "" if the credential is used.
+func (h *hostSettings) whyWithheld(repo string) string {
 	at, err := giturl.Parse(repo)
-	if err != nil || len(a.Organizations) == 0 {
+	if err != nil || len(h.organizations) == 0 {
 		return ""
 	}
 	of, _ := at.AzureRepo()
-	if slices.ContainsFunc(a.Organizations, func(one string) bool { return strings.EqualFold(one, of.Organization) }) {
+	if slices.ContainsFunc(h.organizations, func(one string) bool { return strings.EqualFold(one, of.Organization) }) {
 		return ""
 	}
 	return fmt.Sprintf("the token of the environment is for the organisation %s alone, and the repo is in %s",
-		a.Organizations[0], of.Organization)
+		h.organizations[0], of.Organization)
 }
 
 // token returns a token for the API. If the server refused a token, it returns another one.

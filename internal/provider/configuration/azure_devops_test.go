@@ -102,8 +102,13 @@ func TestAzureDevOpsEnvironment(t *testing.T) {
 // TestAzureDevOpsOtherOrganization: if the token is for one organisation and the repo is in another, the plan fails
 // with an error that names both organisations.
 func TestAzureDevOpsOtherOrganization(t *testing.T) {
-	t.Parallel()
-	host := azureDevOpsSettings{Token: "canary", Organizations: []string{"acme", "Acme"}}.settings()
+	for name, value := range map[string]string{
+		"AZDO_PERSONAL_ACCESS_TOKEN": "canary", "AZDO_ORG_SERVICE_URL": "https://dev.azure.com/acme",
+		"SYSTEM_COLLECTIONURI": "https://dev.azure.com/Acme",
+	} {
+		t.Setenv(name, value)
+	}
+	host := readAzureDevOps(tfvalue.Decoder{Problems: new(problem.Problems)}, nil)
 	var err error
 	if host.anonymous, err = host.open(true, nil); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -38,9 +39,11 @@ type Data struct {
 	author     gitbranch.Author // without a time
 	Now        func() time.Time
 	hosts      []hostSettings
-	host       hostOnce
-	Clusters   clusterSettings
-	Azure      azureSettings
+	// Hosting returns the hosts that the provider is configured for. All resources share them and their tokens. The
+	// configuration must be known.
+	Hosting  func() (githost.Host, error)
+	Clusters clusterSettings
+	Azure    azureSettings
 	// Registries accesses OCI registries; nil unless oci_credentials are known.
 	Registries *registry.Client
 	// postgresURL is [unknown.Text] if it is unknown, "" if it is not set.
@@ -78,7 +81,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	if entra && entraKnown {
 		data.entra = newEntraLogins(data.Azure.Config, now, &data.secrets)
 	}
-	data.hosts = readHosts(d, data.entra)
+	data.setHosts(readHosts(d, data.entra))
 	data.Registries = readRegistries(d, &data.secrets)
 	data.Known = credentialsKnown && allowLocalKnown && mirrorsKnown && entraKnown &&
 		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })

@@ -25,17 +25,17 @@ var giteaAttribute = schema.SingleNestedAttribute{
 	}),
 }
 
-// giteaBlock is the name of the argument gitea.
-const giteaBlock = "gitea"
-
 // readGitea reads the argument gitea, as one of the hosts if it is set.
 func readGitea(d tfvalue.Decoder) []hostSettings {
-	given, ok := d.Object(giteaBlock)
+	h := hostSettings{
+		name: "Gitea", block: "gitea", noun: pullRequestNoun, credential: "token in gitea of the provider", source: "token",
+		create: func(access httpapi.Access, _ bool) (githost.Host, error) { return gitea.New(access) },
+	}
+	given, ok := h.readBlock(d, "https://git.acme.io/")
 	if !ok {
 		return nil
 	}
-	token, server := given.String("token"), given.String("base_url")
-	if checkBaseURL(given, server, "https://git.acme.io/"); server == "" {
+	if h.server == "" {
 		given.Report(
 			"Missing server of Gitea",
 			"base_url is not set. Gitea has no default server.",
@@ -43,12 +43,6 @@ func readGitea(d tfvalue.Decoder) []hostSettings {
 		)
 		return nil
 	}
-	const credential = "token in gitea of the provider"
-	return []hostSettings{{
-		name: "Gitea", block: giteaBlock, noun: pullRequestNoun, credential: credential, source: "token",
-		hasCredential: token != "", unknown: AnyUnknown(token, server), server: server,
-		certificates: readCertificates(given, server),
-		token:        token,
-		create:       func(access httpapi.Access, _ bool) (githost.Host, error) { return gitea.New(access) },
-	}}
+	h.hasCredential = h.token != ""
+	return []hostSettings{h}
 }

@@ -15,20 +15,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// readGitHub reads the argument github, as one of the hosts. Without token and app, it takes the token of the
+// readGitHub reads the argument github, as one of the hosts. Without token, app and base_url, it takes the token of the
 // environment, which goes to github.com only, never to a configured base_url.
 func readGitHub(d tfvalue.Decoder) hostSettings {
 	h := hostSettings{
 		name: "GitHub", block: "github", noun: pullRequestNoun, credential: "token or app in github of the provider",
 		source: "token or app", public: "https://github.com",
 	}
-	var app *github.App
-	if given, ok := d.Object("github"); ok {
-		h.token, h.server = given.String("token"), given.String("base_url")
-		checkBaseURL(given, h.server, "https://github.acme.io/")
-		h.certificates = readCertificates(given, h.server)
-		if object, ok := given.Object("app"); ok {
-			app = readApp(object)
+	var app *github.App // nil: with the token
+	if given, ok := h.readBlock(d, "https://github.acme.io/"); ok {
+		if at, ok := given.Object("app"); ok {
+			app = readApp(at)
 		}
 		if app != nil && h.token != "" && !given.Unknown {
 			given.Report(
@@ -43,8 +40,7 @@ func readGitHub(d tfvalue.Decoder) hostSettings {
 		}
 	}
 	h.hasCredential = h.token != "" || app != nil
-	h.unknown = AnyUnknown(h.token, h.server) ||
-		app != nil && AnyUnknown(app.ID, app.InstallationID, app.PrivateKey)
+	h.unknown = app != nil && AnyUnknown(app.ID, app.InstallationID, app.PrivateKey)
 	h.create = func(access httpapi.Access, anonymous bool) (githost.Host, error) {
 		c := github.Config{Access: access}
 		if !anonymous {

@@ -43,18 +43,14 @@ func readGitLab(d tfvalue.Decoder) hostSettings {
 		source: "token", public: "https://gitlab.com",
 		create: func(access httpapi.Access, _ bool) (githost.Host, error) { return gitlab.New(access) },
 	}
-	if given, ok := d.Object("gitlab"); ok {
-		h.token, h.server = given.String("token"), given.String("base_url")
-		checkBaseURL(given, h.server, "https://gitlab.acme.io/")
-		h.certificates = readCertificates(given, h.server)
-	}
+	h.readBlock(d, "https://gitlab.acme.io/")
 	if h.server == "" {
 		h.credential += ", or the environment variable " + gitlabTokenVariable
 		if h.token == "" && forPublicGitLab(os.Getenv) {
 			h.token = os.Getenv(gitlabTokenVariable)
 		}
 	}
-	h.hasCredential, h.unknown = h.token != "", AnyUnknown(h.token, h.server)
+	h.hasCredential = h.token != ""
 	return h
 }
 

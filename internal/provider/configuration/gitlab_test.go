@@ -103,7 +103,8 @@ func TestHostLogins(t *testing.T) {
 		if len(ps) > 0 {
 			t.Fatal(ps)
 		}
-		data := &Data{hosts: hosts}
+		data := &Data{}
+		data.setHosts(hosts)
 		login, err := data.gitLogin(t.Context(), tt.repo, gitremote.Login{})
 		got := none
 		if !login.IsZero() {

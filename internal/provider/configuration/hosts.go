@@ -60,10 +60,8 @@ type hostSettings struct {
 	credential    string // names where users configure the credential
 	source        string // names the argument of the credential
 	hasCredential bool
-	// withheld returns why the credential is not used for a repo of the host, or "" if it is. If withheld is nil, all
-	// repos get it.
-	withheld func(repo string) string
-	unknown  bool // a value in the block is not known yet
+	organizations []string // of Azure DevOps, which alone get the credential; empty: all repos of the host get it
+	unknown       bool     // a value in the block is not known yet
 	// server is base_url. If base_url is empty, the public server is used.
 	server, public string
 	// certificates are for the server, with the API and with Git.
@@ -73,6 +71,17 @@ type hostSettings struct {
 	create func(access httpapi.Access, anonymous bool) (githost.Host, error)
 	// anonymous is the host without the credential; nil: it can't be created.
 	anonymous githost.Host
+}
+
+// readBlock reads the arguments that the blocks of all hosts have, and returns the block if it is set. example is a
+// valid base_url, for errors.
+func (h *hostSettings) readBlock(d tfvalue.Decoder, example string) (given tfvalue.Decoder, ok bool) {
+	if given, ok = d.Object(h.block); ok {
+		h.token, h.server = given.String("token"), given.String("base_url")
+		checkBaseURL(given, h.server, example)
+		h.certificates = readCertificates(given, h.server)
+	}
+	return given, ok
 }
 
 // open creates the host, without the credential if it is anonymous. It contacts no server.
@@ -90,17 +99,15 @@ func (h hostSettings) open(anonymous bool, secrets *redact.Secrets) (githost.Hos
 // readHosts reads the hosts. The public servers are always hosts, without a block. entra signs in to Azure DevOps; nil:
 // without Entra.
 func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
-	hosts := append([]hostSettings{
-		readGitHub(d), readGitLab(d), readAzureDevOps(d, entra).settings(),
-	}, readGitea(d)...)
+	hosts := append([]hostSettings{readGitHub(d), readGitLab(d), readAzureDevOps(d, entra)}, readGitea(d)...)
 	blocks := map[string][]string{}
 	for i, h := range hosts {
-		hosts[i].unknown = h.unknown || h.certificates.unknown()
+		hosts[i].unknown = h.unknown || AnyUnknown(h.token, h.server) || h.certificates.unknown()
 		if unknown.Is(h.server) {
 			continue
 		}
 		blocks[h.address()] = append(blocks[h.address()], h.block)
-		hosts[i].anonymous, _ = h.open(true, nil) // openHosts reports the error
+		hosts[i].anonymous, _ = h.open(true, nil) // Hosting reports the error
 	}
 	for _, h := range hosts {
 		if same := blocks[h.address()]; len(same) > 1 && !unknown.Is(h.server) {
@@ -118,13 +125,6 @@ func (h hostSettings) address() string {
 		server = strings.TrimRight(strings.TrimSuffix(server, api), "/")
 	}
 	return giturl.AddressKey(server)
-}
-
-// hostOnce creates the hosts once. All resources share them and their tokens.
-type hostOnce struct {
-	once sync.Once
-	host githost.Host
-	err  error
 }
 
 // hostSettingsError means that the settings in a block are not enough to create the host.
@@ -149,22 +149,20 @@ func AppendHostSettingsError(diags *diag.Diagnostics, err error) bool {
 	return true
 }
 
-// Hosting returns the hosts that the provider is configured for. The configuration must be known.
-func (d *Data) Hosting() (githost.Host, error) {
-	d.host.once.Do(func() { d.host.host, d.host.err = openHosts(d.hosts, &d.secrets) })
-	return d.host.host, d.host.err
-}
-
-func openHosts(all []hostSettings, secrets *redact.Secrets) (githost.Host, error) {
-	var hosts githost.Hosts
-	for _, settings := range all {
-		host, err := settings.open(false, secrets)
-		if err != nil {
-			return nil, &hostSettingsError{settings.name, settings.block, err}
+// setHosts sets the hosts, which are created once they are needed.
+func (d *Data) setHosts(all []hostSettings) {
+	d.hosts = all
+	d.Hosting = sync.OnceValues(func() (githost.Host, error) {
+		var hosts githost.Hosts
+		for _, settings := range all {
+			host, err := settings.open(false, &d.secrets)
+			if err != nil {
+				return nil, &hostSettingsError{settings.name, settings.block, err}
+			}
+			hosts = append(hosts, host)
 		}
-		hosts = append(hosts, host)
-	}
-	return hosts, nil
+		return hosts, nil
+	})
 }
 
 // hostOf returns the settings of the host of a repo, or nil if it is on none.
@@ -191,14 +189,6 @@ func (d *Data) HasCredential(repos ...string) bool {
 		host := d.hostOf(repo)
 		return host != nil && host.hasCredential && host.whyWithheld(repo) == ""
 	})
-}
-
-// whyWithheld returns why the credential is not used for a repo of the host, or "" if it is.
-func (h *hostSettings) whyWithheld(repo string) string {
-	if h.withheld == nil {
-		return ""
-	}
-	return h.withheld(repo)
 }
 
 // Review returns the settings for the description of a change: the links to the configured hosts. It contacts no

@@ -129,7 +129,8 @@ func TestGiteaLogin(t *testing.T) {
 	gitea := types.ObjectValueMust(map[string]attr.Type{"token": types.StringType, "base_url": types.StringType},
 		map[string]attr.Value{"token": types.StringValue("canary"),
 			"base_url": types.StringValue("https://git.acme.io/forge/")})
-	d := &Data{hosts: readHosts(tfvalue.Decoder{Arguments: map[string]attr.Value{"gitea": gitea}, Problems: &ps}, nil)}
+	d := &Data{}
+	d.setHosts(readHosts(tfvalue.Decoder{Arguments: map[string]attr.Value{"gitea": gitea}, Problems: &ps}, nil))
 	for repo, served := range map[string]bool{
 		"https://git.acme.io/forge/acme/gitops.git":      true,
 		"https://GIT.acme.io:443/forge/acme/gitops":      true,
