@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -48,10 +46,6 @@ func readEntra(d tfvalue.Decoder, credential azureSettings) (entra, known bool) 
 
 // entraLogins signs in to Azure Repos with tokens of Entra.
 type entraLogins struct{ tokens *azure.TokenSource }
-
-func newEntraLogins(config azure.Config, now func() time.Time, secrets *redact.Secrets) *entraLogins {
-	return &entraLogins{azure.NewTokenSource(config, azure.DevOpsScope, now, secrets)}
-}
 
 // serves reports whether a repo gets a token: it is on Azure DevOps Services, over HTTPS.
 func (e *entraLogins) serves(repo string) bool {

@@ -2,7 +2,6 @@ package configuration
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
@@ -79,7 +79,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	data.Clusters, data.Azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
 	entra, entraKnown := readEntra(d, data.Azure)
 	if entra && entraKnown {
-		data.entra = newEntraLogins(data.Azure.Config, now, &data.secrets)
+		data.entra = &entraLogins{azure.NewTokenSource(data.Azure.Config, azure.DevOpsScope, now, &data.secrets)}
 	}
 	data.setHosts(readHosts(d, data.entra))
 	data.Registries = readRegistries(d, &data.secrets)
@@ -176,15 +176,8 @@ func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 }
 
 // DataOf returns the provider's data in Configure, or nil before the provider is configured.
-func DataOf(given any, diags *diag.Diagnostics) *Data {
-	if given == nil {
-		return nil
-	}
-	data, ok := given.(*Data)
-	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("Expected the provider's data, got a %T. This is a bug in "+
-			"the provider.", given))
-	}
+func DataOf(given any) *Data {
+	data, _ := given.(*Data)
 	return data
 }
 

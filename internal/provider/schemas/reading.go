@@ -90,9 +90,9 @@ func (s *dataSource) Schema(ctx context.Context, _ datasource.SchemaRequest, res
 
 // Configure stores the provider's configuration.
 func (s *dataSource) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+	_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse,
 ) {
-	s.data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+	s.data = configuration.DataOf(req.ProviderData)
 }
 
 // ValidateConfig reports errors in the known arguments.

@@ -49,8 +49,8 @@ func (r *Resource) IdentitySchema(
 }
 
 // Configure stores the provider's configuration.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.Data = configuration.DataOf(req.ProviderData, &resp.Diagnostics)
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.Data = configuration.DataOf(req.ProviderData)
 }
 
 // ImportedResource is the state of a resource that an import creates, or that a list shows.
