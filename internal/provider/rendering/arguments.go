@@ -7,7 +7,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
@@ -21,17 +20,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-// rendering is the tree that an apply leaves at its destination, and the setting for how much of it the plan shows.
-type rendering struct {
-	Next    *next.Next
-	preview string
-}
-
-// rendering returns a tree as the plan shows it.
-func (m *environmentRenderingModel) rendering(t *next.Next) *rendering {
-	return &rendering{t, m.preview()}
-}
 
 // decoder reads the arguments of a plan or a state. It adds what is wrong to problems.
 func (m *environmentRenderingModel) decoder(problems *problem.Problems) tfvalue.Decoder {

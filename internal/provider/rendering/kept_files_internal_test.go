@@ -9,9 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
 // TestKeptFiles: kept folders have the files of the last apply, at the new path.
@@ -31,7 +29,6 @@ func TestKeptFiles(t *testing.T) {
 	}
 	state := &environmentRenderingModel{GitOpsRepo: repo}
 	state.Files = types.MapValueMust(types.StringType, files)
-	r := &rendering{Next: &next.Next{Wish: &wish.Arguments{Destination: record.Destination{Path: "new"}}}}
 	for name, tc := range map[string]struct {
 		folders []string
 		want    []string
@@ -42,7 +39,7 @@ func TestKeptFiles(t *testing.T) {
 			[]string{"new/largest/a/x.yaml", "new/small/ab/x.yaml"}},
 		"no folder": {nil, nil},
 	} {
-		got := r.keptFiles(state, tc.folders)
+		got := keptFiles(record.Destination{Path: "new"}, state, tc.folders)
 		if diff := cmp.Diff(tc.want, slices.Sorted(maps.Keys(got))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

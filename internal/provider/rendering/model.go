@@ -205,20 +205,11 @@ func (m *environmentRenderingModel) keepComputed(state *environmentRenderingMode
 
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
 func (m *environmentRenderingModel) setNothing(a *wish.Arguments) {
-	m.Assignments, m.Files = types.MapNull(mapOfStrings), types.MapNull(types.StringType)
-	m.Summary, m.Folders = types.MapNull(types.StringType), types.MapNull(folderType)
-	switch preview := m.preview(); {
-	case unknown.Is(preview):
-		m.Assignments, m.Files = types.MapUnknown(mapOfStrings), types.MapUnknown(types.StringType)
-		m.Summary, m.Folders = types.MapUnknown(types.StringType), types.MapUnknown(folderType)
-	case preview == previewSummary:
-		m.Summary = types.MapValueMust(types.StringType, nil)
-	case preview == previewManifests:
-		m.Files = types.MapValueMust(types.StringType, nil)
-		fallthrough
-	case preview != previewNone:
-		m.Assignments, m.Folders = types.MapValueMust(mapOfStrings, nil), types.MapValueMust(folderType, nil)
+	none := func(element attr.Type, previews ...string) types.Map {
+		return m.show(element, true, func() types.Map { return types.MapValueMust(element, nil) }, previews...)
 	}
+	m.Assignments, m.Folders = none(mapOfStrings, detailed...), none(folderType, detailed...)
+	m.Summary, m.Files = none(types.StringType, previewSummary), none(types.StringType, previewManifests)
 	m.AssignmentCount = types.Int64Value(0)
 	m.Unscheduled = tfvalue.StringListOf(nil)
 	m.TreeHash, m.TargetTreeHash = types.StringNull(), types.StringNull()

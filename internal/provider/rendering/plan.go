@@ -159,7 +159,7 @@ func (m *environmentRenderingModel) plan(
 			m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
 		}
 	default:
-		if err := m.setRendered(m.rendering(decision.Applied), decision, state); err != nil {
+		if err := m.setRendered(decision.Applied, decision, state); err != nil {
 			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 			return
 		}

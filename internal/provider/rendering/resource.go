@@ -117,7 +117,7 @@ func (r *environmentRendering) apply(
 		next.keepComputed(state)
 		return next
 	}
-	if err := next.setRendered(next.rendering(result.Applied), decision, state); err != nil {
+	if err := next.setRendered(result.Applied, decision, state); err != nil {
 		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	next.setResult(decision, result, planned, state)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -115,21 +116,21 @@ func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
 }
 
 // setRollout sets the computed attributes of a rollout. Without a rollout they are null.
-func (m *environmentRenderingModel) setRollout(r *rendering) {
+func (m *environmentRenderingModel) setRollout(t *next.Next) {
 	m.TargetTreeHash, m.RolloutStatus = types.StringNull(), types.StringNull()
 	switch {
 	case m.Rollout.IsNull():
-	case m.Rollout.IsUnknown() || r.Next.TargetTreeHash() == "":
+	case m.Rollout.IsUnknown() || t.TargetTreeHash() == "":
 		m.TargetTreeHash, m.RolloutStatus = types.StringUnknown(), types.StringUnknown()
 	default:
-		m.TargetTreeHash = types.StringValue(r.Next.TargetTreeHash())
+		m.TargetTreeHash = types.StringValue(t.TargetTreeHash())
 	}
 	switch {
-	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || r.Next.Rendered.Tree == nil:
-	case r.Next.Known == inventory.Unread:
+	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || t.Rendered.Tree == nil:
+	case t.Known == inventory.Unread:
 		m.RolloutStatus = types.StringUnknown()
 	default:
-		m.RolloutStatus = tfvalue.Nullable(r.Next.Rollout.Status())
+		m.RolloutStatus = tfvalue.Nullable(t.Rollout.Status())
 	}
 }
 
@@ -179,8 +180,10 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 }
 
 // keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of
-// deployment targets. They come from the attribute files of the last apply; without it, there are none.
-func (r *rendering) keptFiles(state *environmentRenderingModel, folders []string) map[string]attr.Value {
+// deployment targets. at is the destination of this apply. They come from the attribute files of the last apply; without it, there are none.
+func keptFiles(
+	at record.Destination, state *environmentRenderingModel, folders []string,
+) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	if len(folders) == 0 || state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
@@ -198,7 +201,7 @@ func (r *rendering) keptFiles(state *environmentRenderingModel, folders []string
 		clusterType, rest, _ := strings.Cut(below, "/")
 		target, _, _ := strings.Cut(rest, "/")
 		if stays[clusterType] || stays[clusterType+"/"+target] {
-			kept[r.Next.Wish.Destination.Join(below)] = content
+			kept[at.Join(below)] = content
 		}
 	}
 	return kept

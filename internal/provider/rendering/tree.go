@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -42,36 +43,51 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 	"path": types.StringType, "tree_hash": types.StringType, "assignments": types.Int64Type,
 }}
 
-// setRendered sets the computed attributes that depend only on the configuration.
-func (m *environmentRenderingModel) setRendered(
-	r *rendering, decision *delivery.Decision, state *environmentRenderingModel,
-) error {
-	m.Assignments, m.Folders, m.Summary = r.assignments(), r.folders(), r.summary(decision, state)
-	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
-	m.Unscheduled = types.ListUnknown(types.StringType)
-	if r.Next.Rendered.Tree != nil && r.Next.Known > inventory.Unread && r.Next.Folders.Known() > inventory.Unread {
-		m.AssignmentCount = types.Int64Value(int64(r.Next.Folders.Count()))
+// detailed lists the previews that show each deployment target.
+var detailed = []string{previewAssignments, previewManifests}
+
+// show returns a value for an attribute that these previews show, and null for any other preview.
+func (m *environmentRenderingModel) show(
+	element attr.Type, known bool, value func() types.Map, previews ...string,
+) types.Map {
+	switch preview := m.preview(); {
+	case !unknown.Is(preview) && !slices.Contains(previews, preview):
+		return types.MapNull(element)
+	case unknown.Is(preview) || !known:
+		return types.MapUnknown(element)
 	}
-	if r.Next.Rendered.Tree != nil && len(r.Next.Rendered.Tree.Schedule.Undecided) == 0 {
-		m.Unscheduled = tfvalue.StringListOf(r.Next.Rendered.Unscheduled())
-	}
-	if r.Next.Known == inventory.Whole {
-		m.TreeHash = types.StringValue(r.Next.Folders.TreeHash().String())
-	}
-	m.setRollout(r)
-	files, err := r.files(state)
-	m.Files = files
-	return err
+	return value()
 }
 
-func (r *rendering) assignments() types.Map {
-	switch {
-	case r.preview == previewNone, r.preview == previewSummary:
-		return types.MapNull(mapOfStrings)
-	case r.Next.Rendered.Tree == nil || r.Next.Known == inventory.Unread || unknown.Is(r.preview):
-		return types.MapUnknown(mapOfStrings)
+// setRendered sets the computed attributes that depend only on the configuration.
+func (m *environmentRenderingModel) setRendered(
+	t *next.Next, decision *delivery.Decision, state *environmentRenderingModel,
+) (err error) {
+	read := t.Known > inventory.Unread
+	known := read && t.Rendered.Tree != nil
+	m.Assignments = m.show(mapOfStrings, known, func() types.Map { return assignmentsOf(t.Folders) }, detailed...)
+	m.Folders = m.show(folderType, read, func() types.Map { return plannedFolders(t) }, detailed...)
+	m.Summary = m.show(types.StringType, known, func() types.Map {
+		return summaryOf(decision.Summary(t, state.summary()))
+	}, previewSummary)
+	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
+	m.Unscheduled = types.ListUnknown(types.StringType)
+	if known && t.Folders.Known() > inventory.Unread {
+		m.AssignmentCount = types.Int64Value(int64(t.Folders.Count()))
 	}
-	return assignmentsOf(r.Next.Folders)
+	if t.Rendered.Tree != nil && len(t.Rendered.Tree.Schedule.Undecided) == 0 {
+		m.Unscheduled = tfvalue.StringListOf(t.Rendered.Unscheduled())
+	}
+	if t.Known == inventory.Whole {
+		m.TreeHash = types.StringValue(t.Folders.TreeHash().String())
+	}
+	m.setRollout(t)
+	known = known && !configuration.AnyUnknown(t.Wish.Destination.Path, t.Record.PromotedCommit)
+	m.Files = m.show(types.StringType, known, func() (files types.Map) {
+		files, err = plannedFiles(t, state)
+		return files
+	}, previewManifests)
+	return err
 }
 
 // assignmentsOf returns the deployment targets of each cluster type, with the hashes of their folders.
@@ -93,19 +109,6 @@ func assignmentsOf(inv inventory.Folders) types.Map {
 	return types.MapValueMust(mapOfStrings, all)
 }
 
-// summary returns a line for each cluster type.
-func (r *rendering) summary(decision *delivery.Decision, state *environmentRenderingModel) types.Map {
-	switch {
-	case unknown.Is(r.preview):
-		return types.MapUnknown(types.StringType)
-	case r.preview != previewSummary:
-		return types.MapNull(types.StringType)
-	case r.Next.Rendered.Tree == nil || r.Next.Known == inventory.Unread:
-		return types.MapUnknown(types.StringType)
-	}
-	return summaryOf(decision.Summary(r.Next, state.summary()))
-}
-
 // summary returns the lines of a state. It returns none for a nil state.
 func (m *environmentRenderingModel) summary() map[string]string {
 	if m == nil {
@@ -125,88 +128,71 @@ func summaryOf(lines map[string]string) types.Map {
 	return types.MapValueMust(types.StringType, all)
 }
 
-// The names and paths of folders are known, even if the hashes of their files are not.
-func (r *rendering) folders() types.Map {
-	switch {
-	case r.preview == previewNone, r.preview == previewSummary:
-		return types.MapNull(folderType)
-	case r.Next.Known == inventory.Unread || unknown.Is(r.preview):
+// plannedFolders returns the folder of each cluster type. The names and paths of folders are known, even if the hashes
+// of their files are not.
+func plannedFolders(t *next.Next) types.Map {
+	if t.Rendered.Tree != nil {
+		return foldersOf(t.Wish.Destination, t.Folders)
+	}
+	if t.Wish.Fleet.Incomplete {
 		return types.MapUnknown(folderType)
 	}
-	if r.Next.Rendered.Tree != nil {
-		return foldersOf(r.Next.Wish.Destination, r.Next.Folders)
-	}
-	if r.Next.Wish.Fleet.Incomplete {
-		return types.MapUnknown(folderType)
-	}
-	all := make(map[string]attr.Value, len(r.Next.Wish.Fleet.ClusterTypes))
-	for _, ct := range r.Next.Wish.Fleet.ClusterTypes {
+	unread := inventory.Folders{}
+	for _, ct := range t.Wish.Fleet.ClusterTypes {
 		if unknown.Is(ct.Name) {
 			return types.MapUnknown(folderType)
 		}
-		all[ct.Name] = folderValue(r.Next.Wish.Destination, ct.Name, types.StringUnknown(), types.Int64Unknown())
+		unread[ct.Name] = inventory.Folder{Known: inventory.Unread}
 	}
-	return types.MapValueMust(folderType, all)
+	return foldersOf(t.Wish.Destination, unread)
 }
 
 // foldersOf returns the folder of each cluster type.
 func foldersOf(at record.Destination, inv inventory.Folders) types.Map {
 	all := make(map[string]attr.Value, len(inv))
 	for name, folder := range inv {
-		hash, count := types.StringValue(folder.Hash.String()), types.Int64Value(int64(len(folder.Targets)))
+		path, hash := types.StringValue(at.Join(name)), types.StringValue(folder.Hash.String())
+		count := types.Int64Value(int64(len(folder.Targets)))
+		if unknown.Is(at.Path) {
+			path = types.StringUnknown()
+		}
 		if folder.Known < inventory.Whole {
 			hash = types.StringUnknown()
 		}
 		if folder.Known == inventory.Unread {
 			count = types.Int64Unknown()
 		}
-		all[name] = folderValue(at, name, hash, count)
+		all[name] = types.ObjectValueMust(folderType.AttrTypes, map[string]attr.Value{
+			"path": path, "tree_hash": hash, "assignments": count,
+		})
 	}
 	return types.MapValueMust(folderType, all)
 }
 
-func folderValue(at record.Destination, name string, hash types.String, assignments types.Int64) attr.Value {
-	path := types.StringValue(at.Join(name))
-	if unknown.Is(at.Path) {
-		path = types.StringUnknown()
-	}
-	return types.ObjectValueMust(folderType.AttrTypes, map[string]attr.Value{
-		"path": path, "tree_hash": hash, "assignments": assignments,
-	})
-}
-
-// The attribute files is unknown as a whole if unknown values may decide whether a file exists.
-func (r *rendering) files(state *environmentRenderingModel) (types.Map, error) {
+// plannedFiles returns the files of a tree. They are unknown as a whole if unknown values may decide whether a file
+// exists.
+func plannedFiles(t *next.Next, state *environmentRenderingModel) (types.Map, error) {
 	notKnown := types.MapUnknown(types.StringType)
-	switch {
-	case unknown.Is(r.preview):
-		return notKnown, nil
-	case r.preview != previewManifests:
-		return types.MapNull(types.StringType), nil
-	case r.Next.Rendered.Tree == nil || r.Next.Known == inventory.Unread ||
-		configuration.AnyUnknown(r.Next.Wish.Destination.Path, r.Next.Record.PromotedCommit):
-		return notKnown, nil
-	}
 	all := map[string]attr.Value{}
-	if promoted := r.Next.Record.PromotedCommit; promoted != "" {
+	if promoted := t.Record.PromotedCommit; promoted != "" {
 		all[record.PromotedCommitFile] = types.StringValue(promoted)
 	}
-	kept := r.Next.Stored()
-	if failing := r.Next.Failing; failing != nil {
-		for _, f := range failing.Kept {
+	kept := t.Stored()
+	if t.Failing != nil {
+		for _, f := range t.Failing.Kept {
 			kept = append(kept, f.ClusterType+"/"+f.DeploymentTarget)
 		}
 	}
-	maps.Copy(all, r.keptFiles(state, kept))
-	for i, folder := range r.Next.Rendered.Tree.Folders {
-		switch applied := r.Next.Folders[folder.ClusterType]; {
-		case applied.Hash != r.Next.Target()[folder.ClusterType].Hash:
+	maps.Copy(all, keptFiles(t.Wish.Destination, state, kept))
+	for i, folder := range t.Rendered.Tree.Folders {
+		switch applied := t.Folders[folder.ClusterType]; {
+		case applied.Hash != t.Target()[folder.ClusterType].Hash:
 			continue // a later wave
 		case applied.Known == inventory.Unread:
 			return notKnown, nil
 		}
-		for f := range r.Next.Rendered.Tree.Files(i) {
-			path := r.Next.Wish.Destination.Join(folder.ClusterType + "/" + f.Path)
+		for f := range t.Rendered.Tree.Files(i) {
+			path := t.Wish.Destination.Join(folder.ClusterType + "/" + f.Path)
 			switch {
 			case f.MayBeAbsent:
 				return notKnown, nil
