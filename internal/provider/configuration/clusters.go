@@ -50,13 +50,12 @@ func readClusters(d tfvalue.Decoder) clusterSettings {
 		return all
 	}
 	for name, given := range d.Each("clusters") {
-		programs, programsKnown := given.Bool("allow_exec")
-		files, filesKnown := given.Bool("allow_files")
 		c := kubernetes.Connection{
-			Kubeconfig: given.String("kubeconfig"), Context: given.String("context"), AllowExec: programs, AllowFiles: files,
+			Kubeconfig: given.String("kubeconfig"), Context: given.String("context"),
+			AllowExec: given.True("allow_exec"), AllowFiles: given.True("allow_files"),
 		}
 		switch {
-		case given.Unknown || !programsKnown || !filesKnown || AnyUnknown(c.Kubeconfig, c.Context):
+		case !given.Known("kubeconfig", "context", "allow_exec", "allow_files"):
 			all.Unknown[name] = true
 		case c.Kubeconfig == "":
 			given.Report("Missing kubeconfig", "A cluster needs kubeconfig: its content or its path.",

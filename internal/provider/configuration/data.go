@@ -147,10 +147,8 @@ func readCredentials(d tfvalue.Decoder) (credentials []gitremote.Credential, kno
 // readMirrors reads the argument git_mirrors, and reports whether all of it is known.
 func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
 	urls := d.StringMap("git_mirrors")
-	for prefix, url := range urls {
-		if AnyUnknown(prefix, url) {
-			return nil, false
-		}
+	if unknown.Any(urls) {
+		return nil, false
 	}
 	mirrors, errs := gitremote.ParseMirrors(urls)
 	for _, err := range errs { // the path of the error leaves out the key, which may be a URL with a password

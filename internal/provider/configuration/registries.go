@@ -28,14 +28,12 @@ var ociCredentialsAttribute = schema.ListNestedAttribute{
 // readRegistries reads the argument oci_credentials. It returns nil if a part of them is not known yet.
 func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client {
 	var logins []*registry.Login
-	known := true
 	for _, given := range d.Objects("oci_credentials") {
 		c := registry.Credential{
 			URL: given.String(string(registry.FieldURL)), Username: given.String(string(registry.FieldUsername)),
 			Password: given.String(string(registry.FieldPassword)), Certificates: textsOfCertificates(given),
 		}
 		if AnyUnknown(append(c.Certificates.Texts(), c.URL, c.Username, c.Password)...) {
-			known = false
 			continue
 		}
 		login := c.Check(func(field registry.Field, reason string) {
@@ -46,7 +44,7 @@ func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client
 			secrets.Add(c.Certificates.ClientKey)
 		}
 	}
-	if !known {
+	if !d.Known("oci_credentials") {
 		return nil
 	}
 	return registry.New(logins, httpapi.Access{UserAgent: userAgent, Secrets: secrets, OnRetry: logWait})

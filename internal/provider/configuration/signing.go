@@ -53,17 +53,13 @@ func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 		Format:     signing.Format(given.String(string(signing.FieldFormat))),
 	}
 	from := map[signing.Field]string{} // the environment variable that a field was read from
-	for field, v := range map[signing.Field]struct {
-		value    *string
-		variable string
-	}{
-		signing.FieldPrivateKey: {&s.PrivateKey, signingKeyVariable},
-		signing.FieldPassphrase: {&s.Passphrase, signingPassphraseVariable},
-	} {
-		if *v.value == "" {
-			*v.value, from[field] = os.Getenv(v.variable), v.variable
+	orVariable := func(value *string, field signing.Field, variable string) {
+		if *value == "" {
+			*value, from[field] = os.Getenv(variable), variable
 		}
 	}
+	orVariable(&s.PrivateKey, signing.FieldPrivateKey, signingKeyVariable)
+	orVariable(&s.Passphrase, signing.FieldPassphrase, signingPassphraseVariable)
 	switch {
 	case AnyUnknown(s.PrivateKey, s.Passphrase, string(s.Format)), !ok && s.PrivateKey == "":
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -174,10 +175,7 @@ func jsonValueText(v any) string {
 	case nil:
 		return "null"
 	case bool:
-		if v {
-			return "true"
-		}
-		return "false"
+		return strconv.FormatBool(v)
 	case json.Number:
 		return v.String()
 	case string:

@@ -120,15 +120,11 @@ func (m *environmentRenderingModel) planResults(
 
 // keepPart is [keepValue] for an attribute in an object.
 func keepPart(ctx context.Context, planned *types.Object, prior types.Object, name string) bool {
-	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
+	given, before := planned.Attributes(), prior.Attributes()[name]
+	if tfvalue.IsNull(given[name]) || tfvalue.IsNull(before) || !tfvalue.WhollyKnown(given[name]) {
 		return false
 	}
-	given, before := planned.Attributes(), prior.Attributes()
-	v := given[name]
-	if tfvalue.IsNull(v) || tfvalue.IsNull(before[name]) || !tfvalue.WhollyKnown(v) {
-		return false
-	}
-	given[name] = before[name]
+	given[name] = before
 	*planned = types.ObjectValueMust(planned.AttributeTypes(ctx), given)
 	return true
 }

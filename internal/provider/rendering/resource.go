@@ -133,7 +133,8 @@ func (r *environmentRendering) decision(
 	ctx context.Context, plan *environmentRenderingModel, prior *past.Prior, before *past.State,
 	diags *diag.Diagnostics,
 ) (decision *delivery.Decision, found problem.Problems) {
-	if decision, found = r.lastDecision(plan); decision != nil {
+	a := plan.arguments()
+	if decision, found = r.Data.LastPlans.Take(a.Environment, a.Destination, *plan); decision != nil {
 		return decision, found
 	}
 	rendered, found := r.render(ctx, plan, prior, before)
@@ -142,14 +143,6 @@ func (r *environmentRendering) decision(
 		return p.Severity == problem.Warning // the plan has shown it
 	}))
 	return decision, found
-}
-
-// lastDecision returns the decision of the last plan of the rendering if it has the values of plan.
-func (r *environmentRendering) lastDecision(
-	plan *environmentRenderingModel,
-) (*delivery.Decision, problem.Problems) {
-	a := plan.arguments()
-	return r.Data.LastPlans.Take(a.Environment, a.Destination, *plan)
 }
 
 // remote returns the access to the branch.
