@@ -76,12 +76,15 @@ func toYAML(v any) (string, error) {
 
 // ValueText returns a value of the platform configuration as the built-in config template writes it: a string
 // unchanged, a map or list as YAML.
-func ValueText(v any) (string, error) {
+func ValueText(v any) string {
 	if s, ok := v.(string); ok {
-		return s, nil
+		return s
 	}
 	text, err := yaml.Marshal(v)
-	return string(text), err
+	if err != nil {
+		panic(err) // values were read from YAML or JSON
+	}
+	return string(text)
 }
 
 // stringify returns the YAML of a map, with nested maps and lists as YAML text, as a ConfigMap's data must be. For

@@ -146,13 +146,7 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 				"secrets":           secrets.names(references),
 			}
 			if o.explains(a.Target.Name) {
-				var err error
-				if told["values"], err = configs.explain(config, &size); err == nil {
-					told["references"], err = secrets.explain(references, &size)
-				}
-				if err != nil {
-					return nil, fmt.Errorf("on %s / %s: %w", a.ClusterType.Name, a.Target.Name, err)
-				}
+				told["values"], told["references"] = configs.explain(config, &size), secrets.explain(references, &size)
 			}
 			if size > maxExplained {
 				return nil, fmt.Errorf(
@@ -178,15 +172,14 @@ var (
 // explainer converts values with their provenance. A value that several assignments share is converted once.
 type explainer struct {
 	to        attr.Type
-	convert   func(map[string]*configure.Provenance) (map[string]tfvalue.Values, error)
+	convert   func(map[string]*configure.Provenance) map[string]tfvalue.Values
 	named     map[*configure.Values]attr.Value
 	explained map[*configure.Values]attr.Value
 	sizes     map[*configure.Values]int
 }
 
 func newExplainer(
-	to attr.Type,
-	convert func(map[string]*configure.Provenance) (map[string]tfvalue.Values, error),
+	to attr.Type, convert func(map[string]*configure.Provenance) map[string]tfvalue.Values,
 ) *explainer {
 	return &explainer{to, convert, map[*configure.Values]attr.Value{}, map[*configure.Values]attr.Value{},
 		map[*configure.Values]int{}}
@@ -201,24 +194,20 @@ func (e *explainer) names(v *configure.Values) attr.Value {
 }
 
 // explain returns the values with their provenance, and adds to size how many contributions they have.
-func (e *explainer) explain(v *configure.Values, size *int) (attr.Value, error) {
+func (e *explainer) explain(v *configure.Values, size *int) attr.Value {
 	if _, ok := e.explained[v]; !ok {
 		provenance := v.Provenance()
-		told, err := e.convert(provenance)
-		if err != nil {
-			return nil, err
-		}
-		e.explained[v] = tfvalue.Result(e.to, told)
+		e.explained[v] = tfvalue.Result(e.to, e.convert(provenance))
 		for _, p := range provenance {
 			e.sizes[v] += len(p.Contributions) + len(p.Overridden)
 		}
 	}
 	*size += e.sizes[v]
-	return e.explained[v], nil
+	return e.explained[v]
 }
 
 // explainedReferences converts the references of an assignment with their provenance.
-func explainedReferences(provenance map[string]*configure.Provenance) (map[string]tfvalue.Values, error) {
+func explainedReferences(provenance map[string]*configure.Provenance) map[string]tfvalue.Values {
 	all := make(map[string]tfvalue.Values, len(provenance))
 	for key, p := range provenance {
 		last := len(p.Contributions) - 1
@@ -227,7 +216,7 @@ func explainedReferences(provenance map[string]*configure.Provenance) (map[strin
 		told["property"], told["merged"] = merged["property"], lists.Map(p.Contributions[:last], referenceOf)
 		all[key] = told
 	}
-	return all, nil
+	return all
 }
 
 func referenceOf(c configure.Contribution) tfvalue.Values {
@@ -239,45 +228,22 @@ func referenceOf(c configure.Contribution) tfvalue.Values {
 	}
 }
 
-func explainedValues(provenance map[string]*configure.Provenance) (map[string]tfvalue.Values, error) {
+// explainedValues converts the values of an assignment with their provenance.
+func explainedValues(provenance map[string]*configure.Provenance) map[string]tfvalue.Values {
 	all := make(map[string]tfvalue.Values, len(provenance))
 	for key, p := range provenance {
-		text, err := render.ValueText(p.Value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
 		last := len(p.Contributions) - 1
-		merged, err := contributionsOf(p.Contributions[:last])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-		replaced, err := contributionsOf(p.Overridden)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-		all[key] = tfvalue.Values{
-			"value":    text,
-			"config":   p.Contributions[last].Object.Metadata().Name,
-			"origin":   p.Contributions[last].Object.Metadata().Origin.Key,
-			"key":      p.Contributions[last].Key,
-			"merged":   merged,
-			"replaced": replaced,
-		}
+		told := contributionOf(p.Contributions[last])
+		told["value"], told["merged"] = render.ValueText(p.Value), lists.Map(p.Contributions[:last], contributionOf)
+		told["replaced"] = lists.Map(p.Overridden, contributionOf)
+		all[key] = told
 	}
-	return all, nil
+	return all
 }
 
-func contributionsOf(given []configure.Contribution) ([]tfvalue.Values, error) {
-	all := make([]tfvalue.Values, len(given))
-	for i, c := range given {
-		text, err := render.ValueText(c.Value)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = tfvalue.Values{"config": c.Object.Metadata().Name, "origin": c.Object.Metadata().Origin.Key, "key": c.Key,
-			"value": text}
-	}
-	return all, nil
+func contributionOf(c configure.Contribution) tfvalue.Values {
+	m := c.Object.Metadata()
+	return tfvalue.Values{"config": m.Name, "origin": m.Origin.Key, "key": c.Key, "value": render.ValueText(c.Value)}
 }
 
 func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
