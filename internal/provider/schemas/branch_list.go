@@ -20,18 +20,32 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// BranchListSchema returns the schema of a list that searches branches.
-func BranchListSchema(description, repo, advice string) schema.Schema {
+// BranchList lists the resources that Find finds on the branches of a repo. Find adds them to the results. It fails if
+// the repo can't be read.
+type BranchList struct {
+	*Resource
+	Description string
+	Repo        string // describes the repo
+	Advice      string // about the globs; may be empty
+	Find        func(ctx context.Context, repo string, globs []string, results *ListResults) error
+}
+
+var _ list.ListResourceWithConfigure = (*BranchList)(nil)
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *BranchList) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
 	globs := "Globs for the branches to search, as `git branch --list` takes them: `*` stands for any characters, also " +
 		"slashes, `?` for one, `[ab]` for one of these. A glob that matches no branch is a warning."
-	if advice != "" {
-		globs += " " + advice
+	if l.Advice != "" {
+		globs += " " + l.Advice
 	}
-	return schema.Schema{
-		MarkdownDescription: description,
+	resp.Schema = schema.Schema{
+		MarkdownDescription: l.Description,
 		Attributes: map[string]schema.Attribute{
 			"repo": schema.StringAttribute{
-				Required: true, MarkdownDescription: repo,
+				Required: true, MarkdownDescription: l.Repo,
 				Validators: []validator.String{ValidRepoURL()},
 			},
 			"branches": schema.ListAttribute{
@@ -42,23 +56,20 @@ func BranchListSchema(description, repo, advice string) schema.Schema {
 	}
 }
 
-// ListBranches returns the results that find adds. It fails if find does: if the repo can't be read.
-func ListBranches(
-	ctx context.Context, req list.ListRequest, data *configuration.Data,
-	find func(ctx context.Context, repo string, globs []string, results *ListResults) error,
-) func(func(list.ListResult) bool) {
-	return ListStream(req, func(results *ListResults) {
+// List implements list.ListResource.
+func (l *BranchList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	stream.Results = ListStream(req, func(results *ListResults) {
 		var diags diag.Diagnostics
 		var ps problem.Problems
 		d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &diags), Problems: &ps}
 		repo, globs := d.String("repo"), d.Strings("branches")
 		tfvalue.AppendProblems(&diags, ps)
-		data.CheckKnown(
+		l.Data.CheckKnown(
 			"A list reads repos, and the provider's credentials are known after apply.", &diags)
 		if !diags.HasError() {
 			ctx, cancel := context.WithTimeout(ctx, SourceTimeout)
 			defer cancel()
-			if err := find(ctx, repo, globs, results); err != nil {
+			if err := l.Find(ctx, repo, globs, results); err != nil {
 				configuration.AppendDeliveryError(&diags, record.Destination{Repo: repo}, err)
 			}
 		}

@@ -12,42 +12,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-var _ list.ListResourceWithConfigure = (*baseRepoList)(nil)
-
-// baseRepoList lists the BaseRepos on the branches of a control plane.
-type baseRepoList struct{ *baseRepo }
-
 // NewBaseRepoList returns the list of the BaseRepos on the branches of a control plane.
-func NewBaseRepoList() list.ListResource { return &baseRepoList{newBaseRepo()} }
-
-// ListResourceConfigSchema implements list.ListResource.
-func (*baseRepoList) ListResourceConfigSchema(
-	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
-) {
-	resp.Schema = schemas.BranchListSchema(
-		"Lists the branches of a control plane that have a `"+document.File+"`, as resources "+
-			"that an import by identity takes over. A file that can't be read causes a warning; the other BaseRepos are "+
+func NewBaseRepoList() list.ListResource {
+	r := newBaseRepo()
+	return &schemas.BranchList{
+		Resource: &r.Resource,
+		Description: "Lists the branches of a control plane that have a `" + document.File + "`, as resources " +
+			"that an import by identity takes over. A file that can't be read causes a warning; the other BaseRepos are " +
 			"listed. Replace `promotion` of a generated configuration by a `kalypso_promotion`.",
-		"URL of the control plane's repo.",
-		"",
-	)
+		Repo: "URL of the control plane's repo.",
+		Find: r.list,
+	}
 }
 
-// List implements list.ListResource.
-func (l *baseRepoList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	stream.Results = schemas.ListBranches(ctx, req, l.Data, func(
-		ctx context.Context, repo string, globs []string, results *schemas.ListResults,
-	) error {
-		return l.remote().Each(ctx, repo, globs, func(at baserepo.EnvironmentBranch, found *baserepo.State, err error) bool {
-			if err != nil {
-				return results.WarnOfBranch(at.Repo, at.Branch, err, func(diags *diag.Diagnostics) {
-					appendBaseRepoError(diags, at, err)
-				})
-			}
-			identity := map[string]string{"repo": at.Repo, "branch": at.Branch}
-			return results.Add(ctx, at.Branch, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
-				setImportedBaseRepo(ctx, resource, found, diags)
+// list adds the BaseRepos on the branches of a repo to the results.
+func (r *baseRepo) list(ctx context.Context, repo string, globs []string, results *schemas.ListResults) error {
+	return r.remote().Each(ctx, repo, globs, func(at baserepo.EnvironmentBranch, found *baserepo.State, err error) bool {
+		if err != nil {
+			return results.WarnOfBranch(at.Repo, at.Branch, err, func(diags *diag.Diagnostics) {
+				appendBaseRepoError(diags, at, err)
 			})
+		}
+		identity := map[string]string{"repo": at.Repo, "branch": at.Branch}
+		return results.Add(ctx, at.Branch, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
+			setImportedBaseRepo(ctx, resource, found, diags)
 		})
 	})
 }
