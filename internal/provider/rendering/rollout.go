@@ -140,47 +140,36 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 	if step == nil {
 		return
 	}
-	at := path.Root("rollout")
-	switch {
+	warnf := func(summary, form string, arguments ...any) {
+		diags.AddAttributeWarning(path.Root("rollout"), summary, fmt.Sprintf(form, arguments...))
+	}
+	stopped := problem.IndentedList(step.Stopped, problem.MaxListed)
+	switch target := decision.Applied.TargetTreeHash(); {
 	case step.Paused != "":
 		why, until := report.Pause(decision.Applied.Wish.Rollout)
-		diags.AddAttributeWarning(at, "The rollout is paused", fmt.Sprintf("%s\nNo further wave follows until %s.", why,
-			until))
+		warnf("The rollout is paused", "%s\nNo further wave follows until %s.", why, until)
 	case len(step.Restored) > 0:
-		diags.AddAttributeWarning(
-			at,
-			"The rollout is rolled back",
-			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\nThe apply restores these folders to their trees "+
-				"from before the rollout: %s. This tree is not tried again until the fleet changes. To write it to all folders "+
-				"at once, set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed),
-				problem.First(step.Restored, problem.MaxListed), decision.Applied.TargetTreeHash()),
-		)
+		warnf("The rollout is rolled back", "In stage %q, clusters fail with the change:\n%s\nThe apply restores these folders "+
+			"to their trees from before the rollout: %s. This tree is not tried again until the fleet changes. To write it to "+
+			"all folders at once, set rollout.skip = %q.", step.Stage, stopped,
+			problem.First(step.Restored, problem.MaxListed), target)
 	case step.RolledBack != "" && len(step.Kept) > 0:
-		diags.AddAttributeWarning(
-			at,
-			"The rollout was rolled back",
-			fmt.Sprintf("The folders were restored to their trees from before the rollout: %s. The fleet's tree is not tried "+
-				"again until the fleet changes. To write it to all folders at once, set rollout.skip = %q.",
-				printable.Line(step.RolledBack), decision.Applied.TargetTreeHash()),
-		)
+		warnf("The rollout was rolled back", "The folders were restored to their trees from before the rollout: %s. The "+
+			"fleet's tree is not tried again until the fleet changes. To write it to all folders at once, set rollout.skip = "+
+			"%q.", printable.Line(step.RolledBack), target)
 	case len(step.Stopped) > 0:
-		diags.AddAttributeWarning(
-			at,
-			"The rollout stopped",
-			fmt.Sprintf("In stage %q, clusters fail with the change:\n%s\n"+
-				"No further wave follows. The rollout continues once these clusters are current, or once the fleet changes "+
-				"these folders. To write all folders at once, set rollout.skip = %q.",
-				step.Stage, problem.IndentedList(step.Stopped, problem.MaxListed), decision.Applied.TargetTreeHash()),
-		)
+		warnf("The rollout stopped", "In stage %q, clusters fail with the change:\n%s\nNo further wave follows. The rollout "+
+			"continues once these clusters are current, or once the fleet changes these folders. To write all folders at "+
+			"once, set rollout.skip = %q.", step.Stage, stopped, target)
 	case (decision.Action == delivery.Keep || decision.Action == delivery.Withhold) && len(step.Waiting) > 0:
-		diags.AddAttributeWarning(at, "The rollout waits", fmt.Sprintf("Stage %q waits for:\n%s\n"+
-			"Until then nothing is written. Plan again later. To write all folders at once, set rollout.skip = %q.",
-			step.Stage, problem.IndentedList(step.Waiting, problem.MaxListed), decision.Applied.TargetTreeHash()))
+		warnf("The rollout waits", "Stage %q waits for:\n%s\nUntil then nothing is written. Plan again later. To write all "+
+			"folders at once, set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Waiting, problem.MaxListed), target)
 	}
 }
 
 // keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of
-// deployment targets. at is the destination of this apply. They come from the attribute files of the last apply; without it, there are none.
+// deployment targets. They come from the attribute files of the last apply; without it, there are none. at is the
+// destination of this apply.
 func keptFiles(
 	at record.Destination, state *environmentRenderingModel, folders []string,
 ) map[string]attr.Value {
