@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -149,9 +150,9 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 		why, until := report.Pause(decision.Applied.Wish.Rollout)
 		warnf("The rollout is paused", "%s\nNo further wave follows until %s.", why, until)
 	case len(step.Restored) > 0:
-		warnf("The rollout is rolled back", "In stage %q, clusters fail with the change:\n%s\nThe apply restores these folders "+
-			"to their trees from before the rollout: %s. This tree is not tried again until the fleet changes. To write it to "+
-			"all folders at once, set rollout.skip = %q.", step.Stage, stopped,
+		warnf("The rollout is rolled back", "In stage %q, clusters fail with the change:\n%s\nThe apply restores these "+
+			"folders to their trees from before the rollout: %s. This tree is not tried again until the fleet changes. To "+
+			"write it to all folders at once, set rollout.skip = %q.", step.Stage, stopped,
 			problem.First(step.Restored, problem.MaxListed), target)
 	case step.RolledBack != "" && len(step.Kept) > 0:
 		warnf("The rollout was rolled back", "The folders were restored to their trees from before the rollout: %s. The "+
@@ -177,10 +178,7 @@ func keptFiles(
 	if len(folders) == 0 || state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
 		return kept
 	}
-	stays := map[string]bool{}
-	for _, folder := range folders {
-		stays[folder] = true
-	}
+	stays := sets.New(folders...)
 	from := strings.TrimSuffix(state.arguments().Destination.Join("x"), "x")
 	for name, content := range state.Files.Elements() {
 		below, ok := strings.CutPrefix(name, from)
@@ -189,7 +187,7 @@ func keptFiles(
 		}
 		clusterType, rest, _ := strings.Cut(below, "/")
 		target, _, _ := strings.Cut(rest, "/")
-		if stays[clusterType] || stays[clusterType+"/"+target] {
+		if stays.HasAny(clusterType, clusterType+"/"+target) {
 			kept[at.Join(below)] = content
 		}
 	}
