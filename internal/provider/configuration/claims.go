@@ -15,10 +15,7 @@ import (
 
 // configClaims records which commit statuses and BaseRepos the resources of one run manage, to find two resources that
 // manage the same one. The zero value has no claims.
-type configClaims struct {
-	mu     sync.Mutex
-	claims map[string]configClaim
-}
+type configClaims struct{ claims sync.Map } // key → configClaim
 
 type configClaim struct {
 	config string
@@ -29,16 +26,8 @@ type configClaim struct {
 // it again: Terraform plans a resource that is replaced twice with the same configuration, as an update and as a
 // create.
 func (c *configClaims) take(key string, config tftypes.Value, create bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	own := configClaim{config.String(), create}
-	other, taken := c.claims[key]
-	if !taken {
-		if c.claims == nil {
-			c.claims = map[string]configClaim{}
-		}
-		c.claims[key] = own
-	}
+	other, taken := c.claims.LoadOrStore(key, own)
 	return !taken || other == configClaim{own.config, !own.create}
 }
 

@@ -12,10 +12,7 @@ import (
 // LastPlans contains the last plan of each rendering, and its decision. Terraform plans a resource again right before
 // it applies it, in the same process. So the apply takes the decision of this plan, and need not render again.
 // Terraform may plan several resources before it applies the first of them, so the plans of all are kept.
-type LastPlans struct {
-	mu   sync.Mutex
-	last map[renderingKey]lastPlan
-}
+type LastPlans struct{ last sync.Map } // renderingKey → lastPlan
 
 // renderingKey identifies a rendering in one run of Terraform.
 type renderingKey struct {
@@ -34,12 +31,7 @@ type lastPlan struct {
 func (l *LastPlans) Keep(environment string, at record.Destination, plan any, decision *delivery.Decision,
 	found problem.Problems,
 ) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.last == nil {
-		l.last = map[renderingKey]lastPlan{}
-	}
-	l.last[renderingKey{environment, at}] = lastPlan{plan, decision, found}
+	l.last.Store(renderingKey{environment, at}, lastPlan{plan, decision, found})
 }
 
 // Take returns and removes the decision and the problems of the plan with equal values, or nil if another plan of the
@@ -47,13 +39,12 @@ func (l *LastPlans) Keep(environment string, at record.Destination, plan any, de
 func (l *LastPlans) Take(
 	environment string, at record.Destination, plan any,
 ) (*delivery.Decision, problem.Problems) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	key := renderingKey{environment, at}
-	last, ok := l.last[key]
+	kept, _ := l.last.Load(key)
+	last, ok := kept.(lastPlan)
 	if !ok || !reflect.DeepEqual(last.plan, plan) {
 		return nil, nil
 	}
-	delete(l.last, key)
+	l.last.Delete(key)
 	return last.decision, last.found
 }

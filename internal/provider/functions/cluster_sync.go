@@ -89,9 +89,8 @@ func runClusterSync(ctx context.Context, arguments function.ArgumentsData) (any,
 			return nil, err
 		}
 	}
-	if slices.ContainsFunc([]string{
-		of.Repo, of.Branch, of.Repository, o.Name, o.Namespace, o.Interval, o.Secret, o.Decryption, o.Tag, o.Verify,
-	}, unknown.Is) || unknown.Any(o.ClusterLabels) {
+	if slices.ContainsFunc([]string{of.Repo, of.Branch, of.Repository}, unknown.Is) ||
+		len(more) == 1 && !tfvalue.WhollyKnown(more[0]) {
 		return types.DynamicUnknown(), nil
 	}
 	all, err := clustersync.Objects(kind, of, o)

@@ -46,7 +46,8 @@ func runSelectorMatches(ctx context.Context, arguments function.ArgumentsData) (
 		return nil, err
 	}
 	var labelProblems problem.Problems
-	labels := labelsOf(labelsValue, &labelProblems)
+	given := tfvalue.Decoder{Arguments: map[string]attr.Value{"labels": labelsValue}, Problems: &labelProblems}
+	labels := given.StringMap("labels")
 	if err := argumentError(1, labelProblems); err != nil {
 		return nil, err
 	}
@@ -55,13 +56,6 @@ func runSelectorMatches(ctx context.Context, arguments function.ArgumentsData) (
 		return nil, function.NewArgumentFuncError(0, sentence(err.Error()))
 	}
 	return matches, nil
-}
-
-// labelsOf reads labels from an argument.
-func labelsOf(v types.Dynamic, ps *problem.Problems) map[string]string {
-	const name = "labels"
-	d := tfvalue.Decoder{Arguments: map[string]attr.Value{name: v}, Problems: ps}
-	return d.StringMap(name)
 }
 
 // argumentError returns all errors of a function's argument as one, or nil.
