@@ -25,18 +25,18 @@ func FleetArguments() map[string]schema.Attribute {
 			"The environment to render, usually `terraform.workspace`. Deployment targets of other " +
 				"environments are ignored.",
 		),
-		"cluster_types": nestedAttributes("cluster_types", "The cluster types, by keys of your choice: "+
+		"cluster_types": clusterTypeModel.nestedAttributes("The cluster types, by keys of your choice: " +
 			"`kalypso_cluster_type.all` if it has `for_each`, or a map of single resources or of objects written inline."),
-		"templates": nestedAttributes("templates", "The templates that the cluster types use, in the same form."),
-		"configs": nestedAttributes("configs", "The platform configuration, in the same form. Config values "+
+		"templates": templateModel.nestedAttributes("The templates that the cluster types use, in the same form."),
+		"configs": configModel.nestedAttributes("The platform configuration, in the same form. Config values " +
 			"are committed in plain text, even if marked sensitive."),
-		"config_schemas": nestedAttributes("config_schemas",
+		"config_schemas": configSchemaModel.nestedAttributes(
 			"The JSON Schemas that the configuration must satisfy, in the same form."),
-		"secrets": nestedAttributes("secrets", "The references to secrets in external stores, in the same "+
+		"secrets": secretModel.nestedAttributes("The references to secrets in external stores, in the same " +
 			"form. A secret and a config of one assignment must not share a key."),
-		"scheduling_policies": nestedAttributes("scheduling_policies",
+		"scheduling_policies": schedulingPolicyModel.nestedAttributes(
 			"The policies that place deployment targets on cluster types, in the same form."),
-		"workloads": nestedAttributes("workloads", "The workloads with their deployment targets, in the same form."),
+		"workloads": workloadModel.nestedAttributes("The workloads with their deployment targets, in the same form."),
 		"manifests": schemas.OptionalStrings(
 			"Kalypso objects as YAML, by the source of each text: `{ for f in fileset(path.module, " +
 				"\"fleet/**/*.yaml\") : f => file(\"${path.module}/${f}\") }`. A text may contain several documents; documents " +
@@ -58,14 +58,8 @@ type parsedText struct {
 func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *fleet.Fleet, origins []string) {
 	f = &fleet.Fleet{Environment: d.String("environment"), Limits: limits}
 	for _, m := range All {
-		if m.attribute == "" {
-			continue
-		}
-		set, ok := d.Arguments[m.attribute].(types.Map)
-		if !ok || set.IsNull() {
-			continue
-		}
-		objects, ps := objectsOf(m.attribute, set)
+		set, _ := d.Arguments[m.attribute].(types.Map) // null if a fleet has no such argument
+		objects, ps := m.objects(set)
 		f.Add(objects...)
 		*d.Problems = append(*d.Problems, ps...)
 	}

@@ -51,15 +51,6 @@ var All = []*model{
 	WorkloadRegistrationModel,
 }
 
-// modelOf returns the model whose objects an attribute of a rendering takes.
-func modelOf(attribute string) *model {
-	i := slices.IndexFunc(All, func(m *model) bool { return m.attribute == attribute })
-	if attribute == "" || i < 0 {
-		panic("no model has the attribute " + attribute)
-	}
-	return All[i]
-}
-
 // Attributes returns the schema of the kind's resource.
 func (m *model) Attributes() map[string]schema.Attribute {
 	all := maps.Clone(m.arguments)
@@ -112,19 +103,18 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 	return all
 }
 
-// objectsOf converts the objects of a rendering's argument, in the order of their keys. An unknown map has one unknown
-// object. The problems are those of the conversion only.
-func objectsOf(attribute string, v types.Map) ([]fleet.Object, problem.Problems) {
-	m := modelOf(attribute)
+// objects converts the objects of the kind's argument of a rendering, in the order of their keys. An unknown map has one
+// unknown object. The problems are those of the conversion only.
+func (m *model) objects(v types.Map) ([]fleet.Object, problem.Problems) {
 	if v.IsUnknown() {
-		o, ps := m.Object(problem.Origin{Attribute: attribute}, types.ObjectUnknown(m.argumentTypes()))
+		o, ps := m.Object(problem.Origin{Attribute: m.attribute}, types.ObjectUnknown(m.argumentTypes()))
 		return []fleet.Object{o}, ps
 	}
 	var objects []fleet.Object
 	var ps problem.Problems
 	set := v.Elements()
 	for _, key := range slices.Sorted(maps.Keys(set)) {
-		origin := problem.Origin{Attribute: attribute, Key: key}
+		origin := problem.Origin{Attribute: m.attribute, Key: key}
 		if tfvalue.IsNull(set[key]) {
 			ps = append(ps, problem.Problem{
 				Origin:  origin,

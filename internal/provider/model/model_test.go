@@ -141,7 +141,7 @@ func TestObjectsOf(t *testing.T) {
 		if m.attribute == "" {
 			continue
 		}
-		nested := nestedAttributes(m.attribute, "")
+		nested := m.nestedAttributes("")
 		if diff := cmp.Diff(types.ObjectType{AttrTypes: m.argumentTypes()}, nested.NestedObject.Type(),
 			cmpopts.EquateComparable()); diff != "" {
 			t.Errorf("%s: the type of the nested object differs from the type of the arguments:\n%s", m.name, diff)
@@ -153,7 +153,7 @@ func TestObjectsOf(t *testing.T) {
 			"a": types.ObjectNull(m.argumentTypes()),
 			"c": types.ObjectUnknown(m.argumentTypes()),
 		})
-		got, ps := objectsOf(m.attribute, v)
+		got, ps := m.objects(v)
 		if len(got) != 2 || len(ps) != 1 || ps[0].Origin != (problem.Origin{Attribute: m.attribute, Key: "a"}) {
 			t.Fatalf("%s: got %d objects, problems %v", m.name, len(got), ps)
 		}
@@ -175,14 +175,14 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 		if m.attribute == "" {
 			continue
 		}
-		got, ps := objectsOf(m.attribute, types.MapUnknown(types.ObjectType{AttrTypes: m.argumentTypes()}))
+		got, ps := m.objects(types.MapUnknown(types.ObjectType{AttrTypes: m.argumentTypes()}))
 		if len(got) != 1 || len(ps) > 0 || !unknown.Is(got[0].Metadata().Name) || len(got[0].Validate()) > 0 {
 			t.Errorf("%s: an unknown map is %v, with %v", m.name, got, ps)
 		}
 		if ps := engine.Check(got[0]); len(ps) > 0 {
 			t.Errorf("%s: an unknown map causes problems: %v", m.name, ps)
 		}
-		none, ps := objectsOf(m.attribute, types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
+		none, ps := m.objects(types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
 		if len(none) > 0 || len(ps) > 0 {
 			t.Errorf("%s: a null map is %v, with %v", m.name, none, ps)
 		}
@@ -233,7 +233,7 @@ func TestNestedAttributesAreOptional(t *testing.T) {
 		if m.attribute == "" {
 			continue
 		}
-		nested := nestedAttributes(m.attribute, "")
+		nested := m.nestedAttributes("")
 		walk(t, m.attribute, nested.NestedObject.Attributes)
 		if _, ok := m.Attributes()["name"].(schema.StringAttribute); !ok || !m.Attributes()["name"].IsRequired() {
 			t.Errorf("%s: nesting changed the resource's own schema", m.name)

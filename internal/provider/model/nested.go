@@ -12,8 +12,7 @@ import (
 // nestedAttributes returns the argument of a rendering that takes a map of such objects: resources of the kind, or
 // objects written inline. All attributes in it are optional and have no validators: during validate, an unknown object
 // arrives as an object of nulls. The domain checks them at plan.
-func nestedAttributes(attribute, description string) schema.MapNestedAttribute {
-	m := modelOf(attribute)
+func (m *model) nestedAttributes(description string) schema.MapNestedAttribute {
 	return schemas.OptionalObjectMap(description, Optional(m.Attributes()))
 }
 
