@@ -47,7 +47,6 @@ func FleetArguments() map[string]schema.Attribute {
 
 // parsedText is a text of the argument manifests.
 type parsedText struct {
-	known    bool
 	objects  []fleet.Object
 	problems problem.Problems
 }
@@ -69,23 +68,18 @@ func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *
 		f.Incomplete = true
 		return f, nil
 	}
+	f.Incomplete = unknown.Any(texts)
+	maps.DeleteFunc(texts, func(key, text string) bool { return unknown.Is(key) || unknown.Is(text) })
 	var passedOver []*fleet.Config
 	keys := slices.Sorted(maps.Keys(texts))
 	for i, parsed := range parallel.Map(len(keys), func(i int) (parsed parsedText) {
-		if key := keys[i]; !unknown.Is(key) && !unknown.Is(texts[key]) {
-			parsed.known = true
-			at := problem.Origin{Attribute: tfvalue.ManifestsAttribute, Key: key}
-			parsed.objects, _, parsed.problems = fleetyaml.Parse(ctx, at, texts[key])
-		}
+		at := problem.Origin{Attribute: tfvalue.ManifestsAttribute, Key: keys[i]}
+		parsed.objects, _, parsed.problems = fleetyaml.Parse(ctx, at, texts[keys[i]])
 		return parsed
 	}) {
 		if ctx.Err() != nil {
 			f.Incomplete = true
 			break
-		}
-		if !parsed.known {
-			f.Incomplete = true
-			continue
 		}
 		passedOver = append(passedOver, f.Add(parsed.objects...)...)
 		*d.Problems = append(*d.Problems, parsed.problems...)

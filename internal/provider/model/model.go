@@ -103,8 +103,8 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 	return all
 }
 
-// objects converts the objects of the kind's argument of a rendering, in the order of their keys. An unknown map has one
-// unknown object. The problems are those of the conversion only.
+// objects converts the objects of the kind's argument of a rendering, in the order of their keys. An unknown map has
+// one unknown object. The problems are those of the conversion only.
 func (m *model) objects(v types.Map) ([]fleet.Object, problem.Problems) {
 	if v.IsUnknown() {
 		o, ps := m.Object(problem.Origin{Attribute: m.attribute}, types.ObjectUnknown(m.argumentTypes()))
