@@ -29,17 +29,12 @@ func (m *environmentRenderingModel) explainErrors(
 	if !m.Rollout.IsNull() {
 		text += explainRollout(m.RolloutStatus.ValueString(), before, step)
 	}
-	endErrors(diags, text)
-}
-
-// endErrors ends every error with a text.
-func endErrors(diags *diag.Diagnostics, more string) {
-	if more == "" {
+	if text == "" {
 		return
 	}
 	for i, d := range *diags {
 		if d.Severity() == diag.SeverityError {
-			detail := strings.TrimRight(strings.TrimRight(d.Detail(), "\n")+"\n"+more, "\n")
+			detail := strings.TrimRight(strings.TrimRight(d.Detail(), "\n")+"\n"+text, "\n")
 			(*diags)[i] = tfvalue.Restate(d, diag.SeverityError, d.Summary(), detail)
 		}
 	}

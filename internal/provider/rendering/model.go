@@ -92,14 +92,12 @@ func (m *environmentRenderingModel) planResults(
 ) {
 	applied := decision.Applied
 	switch decision.Action {
-	case delivery.Keep:
+	case delivery.Keep, delivery.RemoveOld, delivery.Withhold:
 		m.keepResults(state, decision)
 		m.keepArguments(ctx, decision, state)
-		return
-	case delivery.RemoveOld, delivery.Withhold:
-		m.keepResults(state, decision)
-		m.keepArguments(ctx, decision, state)
-		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+		if decision.Action != delivery.Keep { // Terraform doesn't apply a plan without a change
+			m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes)
+		}
 		return
 	}
 	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
