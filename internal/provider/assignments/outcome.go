@@ -247,8 +247,7 @@ func contributionOf(c configure.Contribution) tfvalue.Values {
 }
 
 func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
-	all := make([]tfvalue.Values, len(o.Unscheduled))
-	for i, u := range o.Unscheduled {
+	return lists.Map(o.Unscheduled, func(u explain.UnscheduledTarget) tfvalue.Values {
 		reasons := lists.Map(u.Rejections, func(r explain.Rejection) tfvalue.Values {
 			return tfvalue.Values{
 				"policy":                r.Policy.Name,
@@ -262,15 +261,14 @@ func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
 				{"reason": explain.NoPolicies, "mismatches": []tfvalue.Values{}, "selects_cluster_types": false},
 			}
 		}
-		all[i] = tfvalue.Values{
+		return tfvalue.Values{
 			"deployment_target": u.Target.Name,
 			"workload":          u.Target.Workload.Name,
 			"workspace":         tfvalue.OrNil(u.Target.Workspace),
 			"labels":            u.Target.Labels,
 			"reasons":           reasons,
 		}
-	}
-	return all
+	})
 }
 
 func mismatchesOf(mismatches []explain.Mismatch) []tfvalue.Values {
@@ -285,8 +283,7 @@ func mismatchesOf(mismatches []explain.Mismatch) []tfvalue.Values {
 }
 
 func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {
-	all := make([]tfvalue.Values, len(o.IdlePolicies))
-	for i, idle := range o.IdlePolicies {
+	return lists.Map(o.IdlePolicies, func(idle explain.IdlePolicy) tfvalue.Values {
 		empty := emptyBoth
 		switch {
 		case !idle.NoClusterTypes:
@@ -294,7 +291,7 @@ func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {
 		case !idle.NoDeploymentTargets:
 			empty = emptyClusterTypes
 		}
-		all[i] = tfvalue.Values{
+		return tfvalue.Values{
 			"policy":                    idle.Policy.Name,
 			"origin":                    idle.Policy.Origin.Key,
 			"empty":                     empty,
@@ -302,8 +299,7 @@ func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {
 			"nearest_deployment_target": tfvalue.OrNil(idle.NearestDeploymentTarget),
 			"nearest_cluster_type":      tfvalue.OrNil(idle.NearestClusterType),
 		}
-	}
-	return all
+	})
 }
 
 func namesOf[O fleet.Object](all []O) []string {
