@@ -73,20 +73,10 @@ func (s *Server) apiPath(req *http.Request) (path string, isAPI bool) {
 
 // answer answers a request in the table.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
-	op := requests.Find(req.Method, req.URL.EscapedPath())
-	if op == nil {
-		s.t.Errorf("GitLab's table has no request %s %s", req.Method, req.URL.EscapedPath())
+	path := req.URL.EscapedPath()
+	c := &call{Request: req, body: body, path: strings.Split(path, "/")[3:]}
+	if !requests.Answer(s.t, w, req, path, body, func() { s.dispatch(w, c) }) {
 		fail(w, http.StatusNotFound, "404 Not Found")
-		return
-	}
-	for _, problem := range op.CheckRequest(req.URL.Query(), body) {
-		s.t.Errorf("%s %s: %s", req.Method, req.URL.EscapedPath(), problem)
-	}
-	s.dispatch(w, &call{Request: req, body: body, path: strings.Split(req.URL.EscapedPath(), "/")[3:]})
-	if w.Code < http.StatusMultipleChoices {
-		for _, problem := range op.CheckAnswer(w.Code, w.Body.Bytes()) {
-			s.t.Errorf("the fake's answer to %s %s: %s", req.Method, req.URL.EscapedPath(), problem)
-		}
 	}
 }
 

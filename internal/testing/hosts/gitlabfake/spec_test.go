@@ -17,9 +17,9 @@ func TestSpec(t *testing.T) {
 		{"GET", "/api/v4/projects/3/merge_requests?head=x", "", "query head is unknown"},
 		{"GET", "/api/v4/projects/3/merge_requests?per_page=many", "", "query per_page"},
 		{"POST", "/api/v4/projects/3/statuses/abc", `{"state": "success", "name": "dev"}`, ""},
-		{"POST", "/api/v4/projects/3/statuses/abc", `{"state": "succeeded"}`, "state is succeeded"},
-		{"POST", "/api/v4/projects/3/statuses/abc", `{"context": 1}`, "context"},
-		{"PUT", "/api/v4/projects/3/merge_requests/1", `{"body": "x"}`, "body is unknown"},
+		{"POST", "/api/v4/projects/3/statuses/abc", `{"state": "succeeded"}`, "at '/state'"},
+		{"POST", "/api/v4/projects/3/statuses/abc", `{"context": 1}`, "at '/context'"},
+		{"PUT", "/api/v4/projects/3/merge_requests/1", `{"body": "x"}`, "'body' not allowed"},
 	} {
 		req := httptest.NewRequest(tt.method, tt.path, http.NoBody)
 		op := requests.Find(tt.method, req.URL.EscapedPath())
