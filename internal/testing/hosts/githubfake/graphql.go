@@ -1,7 +1,10 @@
 package githubfake
 
 import (
+	_ "embed"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2"
@@ -11,15 +14,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
+//go:embed schema.graphql
+var schemaText string
+
+var schema = gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
+
+// execution executes a request of a caller.
+type execution struct {
+	api       *api
+	caller    *hostfake.Token
+	variables object
+	errors    []object
+}
+
 // graphql implements what the REST API lacks: auto-merge, merge queues, draft pull requests, and the statuses of many
 // commits. It validates each request with GitHub's schema.
 func (a *api) graphql(w http.ResponseWriter, req *http.Request) {
-	t := a.caller(w, req)
 	var asked struct {
 		Query     string
-		Variables map[string]string
+		Variables object
 	}
-	if t == nil || !decode(w, req, &asked) {
+	x := &execution{api: a, caller: a.caller(w, req)}
+	if x.caller == nil || !decode(w, req, &asked) {
 		return
 	}
 	doc, errs := gqlparser.LoadQueryWithRules(schema, asked.Query, rules.NewDefaultRules())
@@ -27,50 +43,116 @@ func (a *api) graphql(w http.ResponseWriter, req *http.Request) {
 		reply(w, http.StatusOK, object{"errors": []object{{"message": errs.Error()}}})
 		return
 	}
-	aboutPull := strings.Contains(asked.Query, "node(id: $id)")
-	if doc.Operations[0].Operation == ast.Query && !aboutPull {
-		a.queryStatuses(w, t, doc, asked.Variables)
-		return
+	x.variables = asked.Variables
+	root := object{"viewer": object{"login": x.caller.Login}, "repository": x.repository, "node": x.node}
+	for _, mutation := range schema.Mutation.Fields {
+		root[mutation.Name] = func(asked object) any { return x.mutate(mutation.Name, asked) }
 	}
-	p := a.pullOf(asked.Variables["id"], t)
-	var kind, message string
-	switch {
-	case p == nil:
-		kind = "NOT_FOUND"
-		message = "Could not resolve to a node with the global id of '" + asked.Variables["id"] + "'."
-	case t.Access(p.repo.Name) < Write:
-		kind, message = "FORBIDDEN", "Resource not accessible by personal access token"
-	case aboutPull:
-		reply(w, http.StatusOK, object{"data": object{"node": p.showQueue(), "viewer": object{"login": t.Login}}})
-		return
-	default:
-		kind, message = p.mutate(t, asked.Query, asked.Variables)
+	answer := object{"data": x.object(doc.Operations[0].SelectionSet, root)}
+	if len(x.errors) > 0 {
+		answer["errors"] = x.errors
 	}
-	if kind != "" {
-		reply(w, http.StatusOK, object{"data": nil, "errors": []object{{"type": kind, "message": message}}})
-		return
-	}
-	reply(w, http.StatusOK, object{"data": object{"pullRequest": object{"id": asked.Variables["id"]}}})
+	reply(w, http.StatusOK, answer)
 }
 
-// pullOf returns the pull request with a node ID that a caller may see, or nil.
-func (a *api) pullOf(id string, t *hostfake.Token) *pull {
-	for _, repo := range a.server.repos {
-		repo.sync()
-		for _, candidate := range repo.All {
-			if candidate.nodeID() == id && t.Access(repo.Name) > hostfake.None {
-				return candidate
+// object answers the selected fields of an object. The value of a field may be a function of the arguments.
+func (x *execution) object(selected ast.SelectionSet, of object) object {
+	answer := object{}
+	for _, field := range fieldsOf(selected, of["__typename"]) {
+		answer[field.Alias] = x.value(field, of[field.Name])
+	}
+	return answer
+}
+
+func (x *execution) value(field *ast.Field, value any) any {
+	switch value := value.(type) {
+	case func(asked object) any:
+		return x.value(field, value(field.ArgumentMap(x.variables)))
+	case object:
+		return x.object(field.SelectionSet, value)
+	case []object:
+		all := []object{}
+		for _, one := range value {
+			all = append(all, x.object(field.SelectionSet, one))
+		}
+		return all
+	}
+	return value
+}
+
+// fieldsOf returns the selected fields, also those of the fragments for a type.
+func fieldsOf(selected ast.SelectionSet, kind any) (all []*ast.Field) {
+	for _, s := range selected {
+		switch s := s.(type) {
+		case *ast.Field:
+			all = append(all, s)
+		case *ast.InlineFragment:
+			if s.TypeCondition == kind {
+				all = slices.Concat(all, fieldsOf(s.SelectionSet, kind))
+			}
+		case *ast.FragmentSpread:
+			if s.Definition.TypeCondition == kind {
+				all = slices.Concat(all, fieldsOf(s.Definition.SelectionSet, kind))
 			}
 		}
+	}
+	return all
+}
+
+// fail adds an error of a field, which is null.
+func (x *execution) fail(kind, message string) any {
+	x.errors = append(x.errors, object{"type": kind, "message": message})
+	return nil
+}
+
+// find returns a pull request that the caller may write, or adds an error.
+func (x *execution) find(id any) *pull {
+	for _, repo := range x.api.server.repos {
+		repo.sync()
+		i := slices.IndexFunc(repo.All, func(p *pull) bool { return p.nodeID() == id })
+		switch access := x.caller.Access(repo.Name); {
+		case i < 0 || access == hostfake.None:
+		case access < hostfake.Write:
+			x.fail("FORBIDDEN", "Resource not accessible by personal access token")
+			return nil
+		default:
+			return repo.All[i]
+		}
+	}
+	x.fail("NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%v'.", id))
+	return nil
+}
+
+// node answers the query of a pull request.
+func (x *execution) node(asked object) any {
+	if p := x.find(asked["id"]); p != nil {
+		return p.showQueue()
 	}
 	return nil
 }
 
+// mutate carries out a mutation.
+func (x *execution) mutate(mutation string, asked object) any {
+	input, _ := asked["input"].(object)
+	id := "pullRequestId"
+	if mutation == "dequeuePullRequest" {
+		id = "id"
+	}
+	p := x.find(input[id])
+	if p == nil {
+		return nil
+	}
+	if kind, message := p.mutate(x.caller, mutation, input); kind != "" {
+		return x.fail(kind, message)
+	}
+	return object{}
+}
+
 // mutate carries out a mutation, or returns the type of an error and its message.
-func (p *pull) mutate(t *hostfake.Token, query string, variables map[string]string) (kind, message string) {
+func (p *pull) mutate(t *hostfake.Token, mutation string, input object) (kind, message string) {
 	const unprocessable = "UNPROCESSABLE"
-	switch {
-	case strings.Contains(query, "enablePullRequestAutoMerge("):
+	switch mutation {
+	case "enablePullRequestAutoMerge":
 		switch {
 		case p.State != hostfake.Open:
 			return unprocessable, "Pull request is closed"
@@ -83,29 +165,28 @@ func (p *pull) mutate(t *hostfake.Token, query string, variables map[string]stri
 		case p.waitsFor() == "":
 			return unprocessable, "Pull request Pull request is in " + p.mergeable() + " status"
 		}
-		p.SetAutoMerge(t.Login, strings.ToLower(variables["method"]))
-	case strings.Contains(query, "disablePullRequestAutoMerge("):
+		p.SetAutoMerge(t.Login, strings.ToLower(fmt.Sprint(input["mergeMethod"])))
+	case "disablePullRequestAutoMerge":
 		if p.AutoMerge == "" {
 			return unprocessable, "Can't disable auto-merge for this pull request"
 		}
 		p.AutoMerge = ""
-	case strings.Contains(query, "convertPullRequestToDraft("):
+	case "convertPullRequestToDraft":
 		if p.repo.noDrafts {
 			return "FORBIDDEN", t.Login + " does not have permission to convert the pull request " + p.nodeID() + " to draft."
 		}
 		p.Draft, p.QueuedBy = true, ""
-	case strings.Contains(query, "enqueuePullRequest("):
-		return p.enqueue(t.Login, variables["head"])
-	case strings.Contains(query, "dequeuePullRequest("):
+	case "enqueuePullRequest":
+		head, _ := input["expectedHeadOid"].(string)
+		return p.enqueue(t.Login, head)
+	case "dequeuePullRequest":
 		if p.QueuedBy == "" {
 			return unprocessable, "Pull request is not in the merge queue"
 		}
 		p.QueuedBy = ""
-	case strings.Contains(query, "markPullRequestReadyForReview("):
+	case "markPullRequestReadyForReview":
 		p.Draft = false
 		p.mergeWhenReady()
-	default:
-		return unprocessable, "The fake does not know this query"
 	}
 	return "", ""
 }

@@ -28,7 +28,8 @@ func (p *pull) enqueue(login, head string) (kind, message string) {
 
 // showQueue returns the fields of a pull request about the merge queue.
 func (p *pull) showQueue() object {
-	o := object{"isMergeQueueEnabled": p.repo.queues[p.Base], "isInMergeQueue": p.QueuedBy != "", "mergeQueueEntry": nil}
+	o := object{"__typename": "PullRequest", "isMergeQueueEnabled": p.repo.queues[p.Base],
+		"isInMergeQueue": p.QueuedBy != "", "mergeQueueEntry": nil}
 	if p.QueuedBy != "" {
 		o["mergeQueueEntry"] = object{"enqueuer": object{"login": p.QueuedBy}, "position": 1, "state": "AWAITING_CHECKS"}
 	}

@@ -1,23 +1,14 @@
 package githubfake
 
 import (
-	_ "embed"
-	"net/http"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
-
-//go:embed schema.graphql
-var schemaText string
-
-var schema = gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
 
 // checkRun is a check run of an app. While it has no conclusion, it is in progress.
 type checkRun struct {
@@ -25,157 +16,76 @@ type checkRun struct {
 	at                    time.Time
 }
 
-// queryStatuses answers a query for the statuses of commits. It answers all fields of a status and of a check run,
-// requested or not.
-func (a *api) queryStatuses(
-	w http.ResponseWriter, t *hostfake.Token, doc *ast.QueryDocument, variables map[string]string,
-) {
-	problem := func(kind, message string) {
-		reply(w, http.StatusOK, object{"data": object{"repository": nil},
-			"errors": []object{{"type": kind, "message": message}}})
-	}
-	name := variables["owner"] + "/" + variables["name"]
-	r := a.server.repos[strings.ToLower(name)]
+// repository answers the query of the commits of a repo.
+func (x *execution) repository(asked object) any {
+	name := fmt.Sprint(asked["owner"], "/", asked["name"])
+	r, t := x.api.server.repos[strings.ToLower(name)], x.caller
 	switch {
 	case r == nil || t.Access(r.Name) == hostfake.None:
-		problem("NOT_FOUND", "Could not resolve to a Repository with the name '"+name+"'.")
-		return
-	case !may(t, "statuses", Read) || !may(t, "checks", Read) || !may(t, "contents", Read):
-		problem("FORBIDDEN", "Resource not accessible by integration")
-		return
+		return x.fail("NOT_FOUND", "Could not resolve to a Repository with the name '"+name+"'.")
+	case !may(t, "statuses", hostfake.Read) || !may(t, "checks", hostfake.Read) || !may(t, "contents", hostfake.Read):
+		return x.fail("FORBIDDEN", "Resource not accessible by integration")
 	}
-	answer := object{}
-	for _, selection := range doc.Operations[0].SelectionSet {
-		field, _ := selection.(*ast.Field)
-		switch field.Name {
-		case "viewer":
-			answer[field.Alias] = object{"login": t.Login}
-		case "repository":
-			commits := object{}
-			for _, selection := range field.SelectionSet {
-				if field, ok := selection.(*ast.Field); ok && field.Name == "object" {
-					commits[field.Alias] = r.answerCommit(field, variables)
-				}
-			}
-			answer[field.Alias] = commits
-		}
-	}
-	reply(w, http.StatusOK, object{"data": answer})
+	return object{"object": r.commit}
 }
 
-// answerCommit answers the fields of a commit; nil if the repo lacks it.
-func (r *Repo) answerCommit(asked *ast.Field, variables map[string]string) any {
-	commit := argument(asked, "oid", variables)
-	if !r.commits[commit] {
-		if r.Git.Commit(commit) == "" {
+// commit answers with a commit; nil if the repo lacks it.
+func (r *Repo) commit(asked object) any {
+	hash, _ := asked["oid"].(string)
+	if !r.commits[hash] {
+		if r.Git.Commit(hash) == "" {
 			return nil
 		}
-		r.commits[commit] = true
+		r.commits[hash] = true
 	}
-	statuses, runs := r.statusNodes(commit), r.checkRunNodes(commit)
-	answer := object{"oid": commit}
-	for _, field := range fieldsOf(asked) {
-		switch field.Name {
-		case "statusCheckRollup":
-			answer[field.Alias] = nil
-			if all := slices.Concat(statuses, runs); len(all) > 0 {
-				answer[field.Alias] = object{"contexts": connection(fieldsOf(field)[0], all, variables)}
-			}
-		case "status":
-			answer[field.Alias] = nil
-			if len(statuses) > 0 {
-				context := fieldsOf(field)[0]
-				answer[field.Alias] = object{context.Alias: named(statuses, "context", argument(context, "name", variables))}
-			}
-		case "checkSuites":
-			answer[field.Alias] = r.checkSuites(field, commit, variables)
-		}
+	statuses, runs := r.statusNodes(hash), r.checkRunNodes(hash)
+	commit := object{
+		"__typename": "Commit", "oid": hash, "statusCheckRollup": nil, "status": nil,
+		"checkSuites": func(asked object) any { return r.checkSuites(asked, hash, runs) },
 	}
-	return answer
+	if all := slices.Concat(statuses, runs); len(all) > 0 {
+		commit["statusCheckRollup"] = object{"contexts": connection(all)}
+	}
+	if len(statuses) > 0 {
+		commit["status"] = object{"context": func(asked object) any {
+			for _, s := range statuses {
+				if s["context"] == asked["name"] {
+					return s
+				}
+			}
+			return nil
+		}}
+	}
+	return commit
 }
 
 // checkSuites answers with a suite for each app that has a run of the requested name.
-func (r *Repo) checkSuites(asked *ast.Field, commit string, variables map[string]string) object {
-	name, nodes := filterOf(asked, "checkName", variables), r.checkRunNodes(commit)
-	var apps []string
-	byApp := map[string][]object{}
-	for i, c := range r.checkRuns[commit] {
-		if c.name == name {
-			if byApp[c.app] == nil {
-				apps = append(apps, c.app)
-			}
-			byApp[c.app] = append(byApp[c.app], nodes[i])
-		}
-	}
+func (r *Repo) checkSuites(asked object, commit string, nodes []object) any {
+	filter, _ := asked["filterBy"].(object)
 	var suites []object
-	for _, app := range apps {
-		suite := object{"app": object{"slug": app}}
-		for _, field := range fieldsOf(asked) {
-			if field.Name == "nodes" {
-				runs := fieldsOf(field)[0]
-				suite[runs.Alias] = connection(runs, byApp[app], variables)
+	runs := map[string][]object{} // by app
+	for i, c := range r.checkRuns[commit] {
+		if c.name == filter["checkName"] {
+			if runs[c.app] == nil {
+				suites = append(suites, object{"app": object{"slug": c.app}, "checkRuns": func(asked object) any {
+					return connection(runs[c.app])(asked)
+				}})
 			}
+			runs[c.app] = append(runs[c.app], nodes[i])
 		}
-		suites = append(suites, suite)
 	}
-	return connection(asked, suites, variables)
+	return connection(suites)(asked)
 }
 
 // connection answers with the first nodes.
-func connection(asked *ast.Field, nodes []object, variables map[string]string) object {
-	first, _ := strconv.Atoi(argument(asked, "first", variables))
-	to := min(first, len(nodes))
-	return object{
-		"pageInfo": object{"hasNextPage": to < len(nodes), "endCursor": strconv.Itoa(to)},
-		"nodes":    append([]object{}, nodes[:to]...),
-	}
-}
-
-// named returns the first node with a name; nil if there is none.
-func named(nodes []object, key, name string) any {
-	for _, n := range nodes {
-		if n[key] == name {
-			return n
+func connection(nodes []object) func(asked object) any {
+	return func(asked object) any {
+		first, _ := asked["first"].(int64)
+		to := min(int(first), len(nodes))
+		return object{
+			"pageInfo": object{"hasNextPage": to < len(nodes), "endCursor": strconv.Itoa(to)}, "nodes": nodes[:to],
 		}
 	}
-	return nil
-}
-
-// argument returns the value of an argument, or "".
-func argument(field *ast.Field, name string, variables map[string]string) string {
-	if a := field.Arguments.ForName(name); a != nil {
-		return valueOf(a.Value, variables)
-	}
-	return ""
-}
-
-// filterOf returns a value of the argument filterBy.
-func filterOf(field *ast.Field, name string, variables map[string]string) string {
-	return valueOf(field.Arguments.ForName("filterBy").Value.Children.ForName(name), variables)
-}
-
-func valueOf(v *ast.Value, variables map[string]string) string {
-	if v.Kind == ast.Variable {
-		return variables[v.Raw]
-	}
-	return v.Raw
-}
-
-// fieldsOf returns the fields of an object, also those that a type condition or a fragment names.
-func fieldsOf(field *ast.Field) []*ast.Field {
-	var all []*ast.Field
-	selections := slices.Clone(field.SelectionSet)
-	for i := 0; i < len(selections); i++ {
-		switch s := selections[i].(type) {
-		case *ast.Field:
-			all = append(all, s)
-		case *ast.InlineFragment:
-			selections = append(selections, s.SelectionSet...)
-		case *ast.FragmentSpread:
-			selections = append(selections, s.Definition.SelectionSet...)
-		}
-	}
-	return all
 }
 
 // statusNodes returns the latest status of each context of a commit.
