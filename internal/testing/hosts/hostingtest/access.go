@@ -16,28 +16,19 @@ var access = []row{
 			None: {githost.ErrNotVisible, githost.ErrUnauthenticated},
 		} {
 			repo := p.as(credential)
-			for doing, do := range map[string]func() error{
-				"find":   func() error { _, err := repo.Find(p.ctx, query); return err },
-				"read":   func() error { _, err := repo.Read(p.ctx, 1); return err },
-				"open":   func() error { _, err := repo.Open(p.ctx, proposal()); return err },
-				"close":  func() error { _, err := repo.Close(p.ctx, 1); return err },
-				"status": func() error { _, err := repo.Status(p.ctx, commit, "x"); return err },
-				"set": func() error {
-					_, err := repo.SetStatus(p.ctx, commit, githost.Status{Context: "x", State: githost.Success})
-					return err
-				},
-				"the statuses":        func() error { _, err := repo.LatestStatuses(p.ctx, []string{commit}, nil); return err },
-				"statuses of commit ": func() error { _, _, err := repo.StatusHistory(p.ctx, commit); return err },
-			} {
-				err := do()
+			for _, op := range operations(commit) {
+				if op.said == "" {
+					continue
+				}
+				err := op.do(call{p.ctx, repo, githost.PullRequest{Number: 1}})
 				var kind error
 				for _, kind = range kinds {
 					if errors.Is(err, kind) {
 						break
 					}
 				}
-				if e := p.refused(err, kind, doing); e.Credential == "" {
-					p.Errorf("%s: %s does not say where the credential is configured", credential, doing)
+				if e := p.refused(err, kind, op.said); e.Credential == "" {
+					p.Errorf("%s: %s does not say where the credential is configured", credential, op.name)
 				}
 			}
 		}

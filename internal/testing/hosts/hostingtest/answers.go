@@ -39,7 +39,7 @@ var answers = []row{
 				}
 				ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 				for _, op := range operations(p.local.head("change")) {
-					if err := op.do(ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}); err != nil {
+					if err := op.do(call{ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}}); err != nil {
 						for _, credential := range repeats.credentials {
 							if strings.Contains(err.Error(), credential) {
 								p.Errorf("%s of a %s, HTTP %d: the credential is in the error: %v", form, op.name, status, err)
@@ -69,7 +69,7 @@ var answers = []row{
 				now = p.got(repo.Read(p.ctx, now.Number))
 				recorder.exchanges = nil
 			}
-			if err := op.do(p.ctx, repo, now); err != nil {
+			if err := op.do(call{p.ctx, repo, now}); err != nil {
 				p.Fatalf("%s: %v", op.name, err)
 			}
 			exchanges := recorder.exchanges
@@ -107,7 +107,7 @@ func (p *place) withNull(op operation, now githost.PullRequest, answers *replay)
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
-	err = op.do(ctx, repo, now)
+	err = op.do(call{ctx, repo, now})
 	var e *githost.Error
 	answer := answers.exchanges[answers.at] // of an error, the status counts
 	switch wholeObject := answers.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
@@ -249,10 +249,18 @@ func (r *repeating) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("the request to %s has no credential", req.URL)
 }
 
+// call is what an operation works on.
+type call struct {
+	ctx  context.Context
+	repo githost.Repo
+	now  githost.PullRequest
+}
+
 // operation is one of the operations of a repo.
 type operation struct {
 	name string
-	do   func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error
+	said string // a part of its errors; "": not needed
+	do   func(c call) error
 }
 
 // operations returns all operations that contact the host.
@@ -261,44 +269,27 @@ func operations(commit string) []operation {
 	content.Labels, content.Reviewers = []string{"promoted"}, []string{Ann}
 	edited := content
 	edited.Title, edited.Body, edited.RemoveLabels = "Other", "Other\n\n"+marker, []string{"old"}
+	status := githost.Status{Context: "dev", State: githost.Success}
 	one := func(_ *githost.PullRequest, err error) error { return err }
 	return []operation{
-		{"Open", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
-			return one(repo.Open(ctx, content))
-		}},
-		{"Find", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
-			return one(repo.Find(ctx, query))
-		}},
-		{"Read", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
-			return one(repo.Read(ctx, now.Number))
-		}},
-		{"MissingReviewers", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
-			_, err := repo.MissingReviewers(ctx, now, []string{Ann, Bob})
+		{"Open", "open", func(c call) error { return one(c.repo.Open(c.ctx, content)) }},
+		{"Find", "find", func(c call) error { return one(c.repo.Find(c.ctx, query)) }},
+		{"Read", "read", func(c call) error { return one(c.repo.Read(c.ctx, c.now.Number)) }},
+		{"MissingReviewers", "", func(c call) error {
+			_, err := c.repo.MissingReviewers(c.ctx, c.now, []string{Ann, Bob})
 			return err
 		}},
-		{"Edit", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
-			return one(repo.Edit(ctx, now, edited))
-		}},
-		{"MergeWhenReady", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
-			return one(repo.MergeWhenReady(ctx, now, githost.Squash))
-		}},
-		{"Close", func(ctx context.Context, repo githost.Repo, now githost.PullRequest) error {
-			return one(repo.Close(ctx, now.Number))
-		}},
-		{"SetStatus", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
-			_, err := repo.SetStatus(ctx, commit, githost.Status{Context: "dev", State: githost.Success})
+		{"Edit", "", func(c call) error { return one(c.repo.Edit(c.ctx, c.now, edited)) }},
+		{"MergeWhenReady", "", func(c call) error { return one(c.repo.MergeWhenReady(c.ctx, c.now, githost.Squash)) }},
+		{"Close", "close", func(c call) error { return one(c.repo.Close(c.ctx, c.now.Number)) }},
+		{"SetStatus", "set", func(c call) error { _, err := c.repo.SetStatus(c.ctx, commit, status); return err }},
+		{"Status", "status", func(c call) error { _, err := c.repo.Status(c.ctx, commit, "dev"); return err }},
+		{"LatestStatuses", "the statuses", func(c call) error {
+			_, err := c.repo.LatestStatuses(c.ctx, []string{commit}, []string{"dev"})
 			return err
 		}},
-		{"Status", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
-			_, err := repo.Status(ctx, commit, "dev")
-			return err
-		}},
-		{"LatestStatuses", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
-			_, err := repo.LatestStatuses(ctx, []string{commit}, []string{"dev"})
-			return err
-		}},
-		{"StatusHistory", func(ctx context.Context, repo githost.Repo, _ githost.PullRequest) error {
-			_, _, err := repo.StatusHistory(ctx, commit)
+		{"StatusHistory", "statuses of commit ", func(c call) error {
+			_, _, err := c.repo.StatusHistory(c.ctx, commit)
 			return err
 		}},
 	}
