@@ -19,6 +19,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -92,7 +93,7 @@ func TestAccCredentials(t *testing.T) {
 			if p.fake != nil {
 				commit := gitserver.Rev(t, filepath.Join(p.git.Root, "acme", "private.git"), "main")
 				set("status", map[string]string{"repo": p.url, "commit": commit})
-				p.fake.Fail("POST", "/statuses/", -1, githubfake.Failure{
+				p.fake.Fail("POST", "/statuses/", -1, hostfake.Failure{
 					Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": team.URL + "/api/v3/"},
 				})
 				r.ExpectError([]string{"the server redirects to an address outside its API"}, apply...)

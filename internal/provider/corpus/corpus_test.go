@@ -25,6 +25,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -114,7 +115,7 @@ func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
 	t.Helper()
 	sh := &shard{schemas: schemas, git: gitserver.New(t, t.TempDir(), gitserver.InProcess())}
 	clock := func() time.Time { return sh.now }
-	sh.fake = githubfake.New(t, githubfake.WithClock(clock))
+	sh.fake = githubfake.New(t, hostfake.WithClock(clock))
 	sh.provider = provider.NewServer("test", provider.WithClock(clock))
 	return sh
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -187,16 +188,16 @@ func (w *world) onGitHub(template, name string) {
 }
 
 // pull returns the newest pull request, if it is in one of the states.
-func (w *world) pull(states ...string) (githubfake.PullRequest, bool) {
+func (w *world) pull(states ...string) (hostfake.PullRequest, bool) {
 	all := w.on.PullRequests()
 	if len(all) == 0 || !slices.Contains(states, all[len(all)-1].State) {
-		return githubfake.PullRequest{}, false
+		return hostfake.PullRequest{}, false
 	}
 	return all[len(all)-1], true
 }
 
 // withPull returns an edit that changes the newest pull request, if it is open.
-func withPull(change func(w *world, p githubfake.PullRequest)) func(*world) {
+func withPull(change func(w *world, p hostfake.PullRequest)) func(*world) {
 	return func(w *world) {
 		if p, open := w.pull("open"); open {
 			change(w, p)
@@ -206,42 +207,42 @@ func withPull(change func(w *world, p githubfake.PullRequest)) func(*world) {
 
 // reviewEdits lists changes that people make to pull requests.
 var reviewEdits = []edit{
-	{"people merge", 8, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "merge") })},
-	{"people squash", 4, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "squash") })},
-	{"people rebase", 2, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "rebase") })},
-	{"people close", 5, withPull(func(w *world, p githubfake.PullRequest) { w.on.Close(w.t, p.Number) })},
+	{"people merge", 8, withPull(func(w *world, p hostfake.PullRequest) { w.merge(p, "merge") })},
+	{"people squash", 4, withPull(func(w *world, p hostfake.PullRequest) { w.merge(p, "squash") })},
+	{"people rebase", 2, withPull(func(w *world, p hostfake.PullRequest) { w.merge(p, "rebase") })},
+	{"people close", 5, withPull(func(w *world, p hostfake.PullRequest) { w.on.Close(w.t, p.Number) })},
 	{"people reopen", 1, func(w *world) {
 		if p, closed := w.pull("closed"); closed && gitserver.LooseRef(w.repo, p.Head) == p.HeadCommit {
 			w.on.Reopen(w.t, p.Number)
 		}
 	}},
-	{"people edit the text", 2, withPull(func(w *world, p githubfake.PullRequest) {
+	{"people edit the text", 2, withPull(func(w *world, p hostfake.PullRequest) {
 		w.on.Edit(w.t, p.Number, p.Title, p.Body+"\nSee also "+w.name("ticket ")+".")
 	})},
-	{"people remove the marker", 1, withPull(func(w *world, p githubfake.PullRequest) {
+	{"people remove the marker", 1, withPull(func(w *world, p hostfake.PullRequest) {
 		w.on.Edit(w.t, p.Number, p.Title, "A change.")
 	})},
-	{"people approve", 1, withPull(func(w *world, p githubfake.PullRequest) {
+	{"people approve", 1, withPull(func(w *world, p hostfake.PullRequest) {
 		w.on.Review(w.t, p.Number, "octocat", "platform")
 	})},
-	{"people request a merge", 1, withPull(func(w *world, p githubfake.PullRequest) {
+	{"people request a merge", 1, withPull(func(w *world, p hostfake.PullRequest) {
 		w.on.RequireStatus(p.Base, "ci")
 		w.on.AutoMerge(w.t, p.Number, "octocat", "squash")
 	})},
-	{"checks pass", 2, withPull(func(w *world, p githubfake.PullRequest) {
+	{"checks pass", 2, withPull(func(w *world, p hostfake.PullRequest) {
 		w.on.SetStatus(p.HeadCommit, "ci", "success")
 	})},
 	{"checks are required", 1, func(w *world) { w.on.RequireStatus("dev", "ci") }},
 	{"checks are not required", 1, func(w *world) { w.on.RequireStatus("dev") }},
-	{"people retarget", 1, withPull(func(w *world, p githubfake.PullRequest) { w.on.Retarget(w.t, p.Number, "live") })},
-	{"people push to our branch", 2, withPull(func(w *world, p githubfake.PullRequest) {
+	{"people retarget", 1, withPull(func(w *world, p hostfake.PullRequest) { w.on.Retarget(w.t, p.Number, "live") })},
+	{"people push to our branch", 2, withPull(func(w *world, p hostfake.PullRequest) {
 		w.push(p.Head, w.oursOn(p.Head), w.name("review ")+"\n")
 	})},
-	{"people push beside ours to our branch", 1, withPull(func(w *world, p githubfake.PullRequest) {
+	{"people push beside ours to our branch", 1, withPull(func(w *world, p hostfake.PullRequest) {
 		w.push(p.Head, "apps/theirs.yaml", w.name("b: ")+"\n")
 	})},
-	{"people update our branch", 1, withPull(func(w *world, p githubfake.PullRequest) { w.updateBranch(p) })},
-	{"people delete our branch", 2, withPull(func(w *world, p githubfake.PullRequest) { w.deleteBranch(p.Head) })},
+	{"people update our branch", 1, withPull(func(w *world, p hostfake.PullRequest) { w.updateBranch(p) })},
+	{"people delete our branch", 2, withPull(func(w *world, p hostfake.PullRequest) { w.deleteBranch(p.Head) })},
 	{"people open one from our branch", 1, func(w *world) {
 		if p, ended := w.pull("closed", "merged"); ended {
 			if head := gitserver.LooseRef(w.repo, p.Head); head != "" && head != gitserver.LooseRef(w.repo, "live") {
@@ -259,19 +260,19 @@ var reviewEdits = []edit{
 		2,
 		func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.Forbidden("Nope")) },
 	},
-	{"GitHub's answer is lost", 1, func(w *world) { w.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost()) }},
+	{"GitHub's answer is lost", 1, func(w *world) { w.fake.Fail("POST", "/pulls", 1, hostfake.AnswerLost()) }},
 	{"GitHub takes no edit", 1, func(w *world) { w.fake.Fail("PATCH", "/pulls/", 1, githubfake.Forbidden("Nope")) }},
 	{"GitHub takes no labels", 1, func(w *world) { w.fake.Fail("POST", "/labels", 1, githubfake.Forbidden("Nope")) }},
 	{"people are faster", 2, func(w *world) {
-		w.between = func() { withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "merge") })(w) }
+		w.between = func() { withPull(func(w *world, p hostfake.PullRequest) { w.merge(p, "merge") })(w) }
 	}},
 	{"people close meanwhile", 1, func(w *world) {
-		w.between = func() { withPull(func(w *world, p githubfake.PullRequest) { w.on.Close(w.t, p.Number) })(w) }
+		w.between = func() { withPull(func(w *world, p hostfake.PullRequest) { w.on.Close(w.t, p.Number) })(w) }
 	}},
 }
 
 // merge merges a pull request, if Git can.
-func (w *world) merge(p githubfake.PullRequest, method string) {
+func (w *world) merge(p hostfake.PullRequest, method string) {
 	if p.Draft || method == "rebase" && !w.rebases(p) || !w.merges(p) {
 		w.did("it can't be merged")
 		return
@@ -280,19 +281,19 @@ func (w *world) merge(p githubfake.PullRequest, method string) {
 }
 
 // merges reports whether head and base merge without a conflict.
-func (w *world) merges(p githubfake.PullRequest) bool {
+func (w *world) merges(p hostfake.PullRequest) bool {
 	out := gitserver.TryGit(w.t, w.repo, "merge-tree", "--write-tree", "refs/heads/"+p.Base, p.HeadCommit)
 	return out != ""
 }
 
 // rebases reports whether the head has no merge commit and is one commit ahead, so that a rebase conflicts only if a
 // merge does.
-func (w *world) rebases(p githubfake.PullRequest) bool {
+func (w *world) rebases(p hostfake.PullRequest) bool {
 	return w.runGit("rev-list", "--count", "refs/heads/"+p.Base+".."+p.HeadCommit) == "1"
 }
 
 // updateBranch merges the target into our branch, as GitHub's button does.
-func (w *world) updateBranch(p githubfake.PullRequest) {
+func (w *world) updateBranch(p hostfake.PullRequest) {
 	out := gitserver.TryGit(w.t, w.repo, "merge-tree", "--write-tree", p.HeadCommit, "refs/heads/"+p.Base)
 	tree, _, _ := strings.Cut(out, "\n")
 	if tree == "" {

@@ -3,7 +3,7 @@ package corpus_test
 import (
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -50,8 +50,8 @@ var commitEdits = []edit{
 }
 
 var closingEdits = []edit{
-	{"people close", 8, withPull(func(w *world, p githubfake.PullRequest) { w.on.Close(w.t, p.Number) })},
-	{"people merge", 2, withPull(func(w *world, p githubfake.PullRequest) { w.merge(p, "merge") })},
+	{"people close", 8, withPull(func(w *world, p hostfake.PullRequest) { w.on.Close(w.t, p.Number) })},
+	{"people merge", 2, withPull(func(w *world, p hostfake.PullRequest) { w.merge(p, "merge") })},
 	{"reopen", 2, func(w *world) { w.setting("delivery")["reopen"] = w.chance(70) }},
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -79,7 +80,7 @@ output %[1]q {
 func TestAccModuleEnvironment(t *testing.T) {
 	t.Parallel()
 	now := time.Now().UTC().Truncate(time.Second)
-	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
+	fake := githubfake.New(t, hostfake.WithClock(func() time.Time { return now }))
 	c := &moduleChain{
 		controlPlane: fake.AddRepo(t, "acme/control-plane"), gitops: fake.AddRepo(t, "acme/gitops"),
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -26,7 +27,7 @@ func newPromotionChain(t *testing.T) *promotionChain {
 	c := &promotionChain{
 		Root: acc.NewRootFrom(t, "testdata/TestAccPromotionChain"), now: time.Now().UTC().Truncate(time.Second),
 	}
-	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return c.now }))
+	fake := githubfake.New(t, hostfake.WithClock(func() time.Time { return c.now }))
 	c.controlPlane, c.gitops = fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
 	c.Vars = map[string]any{
 		"github":        map[string]any{"base_url": fake.URL, "token": fake.Token},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -170,7 +171,7 @@ func TestAccCommitStatusFailingBackend(t *testing.T) {
 	t.Parallel()
 	s := newStatusRoot(t)
 	s.fake.Fail("POST", "/statuses/", 1, githubfake.SecondaryRateLimit(429, 1))
-	s.fake.Fail("POST", "/statuses/", 1, githubfake.Dropped())
+	s.fake.Fail("POST", "/statuses/", 1, hostfake.Dropped())
 	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 1)
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -34,7 +35,7 @@ type promotionRoot struct {
 func newPromotionRoot(t *testing.T) *promotionRoot {
 	t.Helper()
 	p := &promotionRoot{Root: acc.NewRootFrom(t, "testdata/TestAccPromotion"), now: time.Now().UTC().Truncate(time.Second)}
-	p.fake = githubfake.New(t, githubfake.WithClock(func() time.Time { return p.now }))
+	p.fake = githubfake.New(t, hostfake.WithClock(func() time.Time { return p.now }))
 	p.controlPlane, p.gitops = p.fake.AddRepo(t, "acme/control-plane"), p.fake.AddRepo(t, "acme/gitops")
 	p.controlPlaneAt, p.gitAt = p.controlPlane.Path, p.gitops.Path
 	p.start(map[string]any{
@@ -434,7 +435,7 @@ func TestAccPromotionHostDoesNotAnswer(t *testing.T) {
 	p.rules("after", after("stage"))
 	newer := p.commit()
 	p.status(newer, "success", "")
-	p.fake.Fail("POST", "/graphql", 1000, githubfake.Failure{Status: 401, Body: `{"message":"Bad credentials"}`})
+	p.fake.Fail("POST", "/graphql", 1000, hostfake.Failure{Status: 401, Body: `{"message":"Bad credentials"}`})
 	p.ownChange("small")
 	p.apply()
 	if out := p.Succeed("plan", "-no-color").Text(); !strings.Contains(out, "The statuses can't be read") {

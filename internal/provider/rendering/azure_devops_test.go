@@ -27,12 +27,12 @@ type azureDevOpsChain struct {
 	now                  time.Time
 }
 
-func newAzureDevOpsChain(t *testing.T, options ...fake.Option) *azureDevOpsChain {
+func newAzureDevOpsChain(t *testing.T, options ...hostfake.Option) *azureDevOpsChain {
 	t.Helper()
 	c := &azureDevOpsChain{
 		Root: acc.NewRootFrom(t, "testdata/TestAccAzureDevOps"), now: time.Now().UTC().Truncate(time.Second),
 	}
-	c.fake = fake.New(t, append(options, fake.WithClock(func() time.Time { return c.now }))...)
+	c.fake = fake.New(t, append(options, hostfake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddRepo(t, "control-plane"), c.fake.AddRepo(t, "gitops")
 	c.Vars = map[string]any{
 		"azure_devops":  map[string]any{"base_url": c.fake.URL, "token": c.fake.Token},
@@ -90,7 +90,7 @@ func (c *azureDevOpsChain) expectRequests(of *fake.Repo, want string) {
 // gate that reads it, and the pull request of kalypso_base_repo. Git over HTTPS signs in with the API's token.
 func TestAccAzureDevOps(t *testing.T) {
 	t.Parallel()
-	c := newAzureDevOpsChain(t, fake.WithLag(1))
+	c := newAzureDevOpsChain(t, hostfake.WithLag(1))
 	c.gitops.Require("dev", "ci")
 	c.gitops.Expect("dev", "spelling")
 	first := c.merge(1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -194,7 +195,7 @@ func TestFeedbackHostFails(t *testing.T) {
 		t.Errorf("the warnings are:\n%s", warned)
 	}
 	w.fake.ClearFailures()
-	w.fake.Fail(http.MethodPost, "/issues", 1, githubfake.AnswerLost())
+	w.fake.Fail(http.MethodPost, "/issues", 1, hostfake.AnswerLost())
 	if warned := w.applies("feedback: 1 issue opened"); !strings.Contains(warned, "GitHub can't be reached") {
 		t.Errorf("the warnings are:\n%s", warned)
 	}

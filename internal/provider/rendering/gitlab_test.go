@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -22,10 +23,10 @@ type gitlabChain struct {
 	now                  time.Time
 }
 
-func newGitLabChain(t *testing.T, options ...gitlabfake.Option) *gitlabChain {
+func newGitLabChain(t *testing.T, options ...hostfake.Option) *gitlabChain {
 	t.Helper()
 	c := &gitlabChain{Root: acc.NewRootFrom(t, "testdata/TestAccGitLab"), now: time.Now().UTC().Truncate(time.Second)}
-	c.fake = gitlabfake.New(t, append(options, gitlabfake.WithClock(func() time.Time { return c.now }))...)
+	c.fake = gitlabfake.New(t, append(options, hostfake.WithClock(func() time.Time { return c.now }))...)
 	c.controlPlane, c.gitops = c.fake.AddProject(t, "acme/platform/control-plane"), c.fake.AddProject(t, "acme/gitops")
 	c.Vars = map[string]any{
 		"gitlab":        map[string]any{"base_url": c.fake.URL + "/api/v4/", "token": c.fake.Token},
@@ -93,7 +94,7 @@ func TestAccGitLab(t *testing.T) {
 	for name, lag := range map[string]int{"no lag": 0, "lag of two answers": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newGitLabChain(t, gitlabfake.WithLag(lag))
+			c := newGitLabChain(t, hostfake.WithLag(lag))
 			first := c.merge(1)
 			c.run(first, "")
 			c.ExpectEmptyPlan()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // TestAccPullRequestNoCredential: a plan that would open a pull request without a credential fails before anything is
@@ -45,7 +45,7 @@ func TestAccPullRequestFields(t *testing.T) {
 	for name, refuse := range map[string]func(){
 		"labels": func() {
 			r.delivery("labels", []string{"platform"})
-			r.fake.Fail("POST", "/labels", 1, githubfake.Failure{Status: 422, Body: `{"message":"Validation Failed"}`})
+			r.fake.Fail("POST", "/labels", 1, hostfake.Failure{Status: 422, Body: `{"message":"Validation Failed"}`})
 		},
 		"reviewers": func() { r.delivery("reviewers", []string{"acme/nobody"}) },
 		"auto_merge": func() {
@@ -70,7 +70,7 @@ func TestAccPullRequestFields(t *testing.T) {
 }
 
 // notAllowed is GitHub's answer to auto-merge in a repo that does not allow it.
-var notAllowed = githubfake.Failure{
+var notAllowed = hostfake.Failure{
 	Status: 200,
 	Body:   `{"errors":[{"type":"UNPROCESSABLE","message":"Pull request Auto merge is not allowed for this repository"}]}`,
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // killAt runs an apply, and kills it at a request, after the server has carried the request out and before it answers.
 func (r *reviewed) killAt(method, path string) {
 	r.T.Helper()
-	r.fake.Fail(method, path, 1, githubfake.Failure{Delay: time.Hour, After: true})
+	r.fake.Fail(method, path, 1, hostfake.Failure{Delay: time.Hour, After: true})
 	cmd := r.Killable("apply", "-auto-approve", "-no-color")
 	if err := cmd.Start(); err != nil {
 		r.T.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -20,7 +21,7 @@ type reviewed struct {
 	on   *githubfake.Repo
 }
 
-func newReviewed(t *testing.T, options ...githubfake.Option) *reviewed {
+func newReviewed(t *testing.T, options ...hostfake.Option) *reviewed {
 	t.Helper()
 	acc.NeedTerraform(t)
 	fake := githubfake.New(t, options...)
@@ -55,7 +56,7 @@ func (r *reviewed) pulls() []string {
 }
 
 // last returns the newest pull request.
-func (r *reviewed) last() githubfake.PullRequest {
+func (r *reviewed) last() hostfake.PullRequest {
 	r.T.Helper()
 	all := r.on.PullRequests()
 	if len(all) == 0 {
@@ -65,7 +66,7 @@ func (r *reviewed) last() githubfake.PullRequest {
 }
 
 // expectPulls fails the test unless all pull requests have these states, oldest first. It returns the newest one.
-func (r *reviewed) expectPulls(states ...string) githubfake.PullRequest {
+func (r *reviewed) expectPulls(states ...string) hostfake.PullRequest {
 	r.T.Helper()
 	if got := r.pulls(); !slices.Equal(got, states) {
 		r.T.Fatalf("the pull requests are %v, want %v", got, states)
@@ -138,7 +139,7 @@ func (r *reviewed) expectTree(rev, target, value string) {
 // The whole life of a rendering that people review.
 func TestAccPullRequestLife(t *testing.T) {
 	t.Parallel()
-	r := newReviewed(t, githubfake.WithGitBackend())
+	r := newReviewed(t, hostfake.WithGitBackend())
 	r.delivery("labels", []string{"platform"}, "reviewers", []string{"octocat", "acme/platform"})
 	r.on.AddTeam("platform")
 	before := r.head()

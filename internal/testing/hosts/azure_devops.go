@@ -14,11 +14,11 @@ import (
 )
 
 // AzureDevOps returns a function that creates a fake Azure DevOps, with a clock of its own.
-func AzureDevOps(options ...fake.Option) func(*testing.T) hostingtest.World {
+func AzureDevOps(options ...hostfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
 		clock := hostingtest.NewClockNow()
-		server := fake.New(t, append([]fake.Option{fake.WithClock(clock.Now)}, options...)...)
+		server := fake.New(t, append([]hostfake.Option{hostfake.WithClock(clock.Now)}, options...)...)
 		open := func(access httpapi.Access) (githost.Host, error) {
 			return azuredevops.New(azuredevops.Config{Access: access})
 		}
@@ -36,7 +36,9 @@ type AzureDevOpsWorld struct {
 func (w *AzureDevOpsWorld) AddRepo(t testing.TB) hostingtest.Repo {
 	t.Helper()
 	repo := w.Fake.AddRepo(t, "gitops")
-	return azureDevOpsRepo{fakeRepo{repo, w.server, repo.URL, repo.Dir, azureRequests, azureFailures}, repo}
+	return azureDevOpsRepo{
+		hostRepo{repo, w.traffic, repo.URL, repo.Dir, w.Fake.Git.Azure.BeforePush, azureRequests, azureFailures}, repo,
+	}
 }
 
 // Traits implements [hostingtest.World].
@@ -50,7 +52,7 @@ func (w *AzureDevOpsWorld) Traits() hostingtest.Traits {
 // azureDevOpsRepo is a repo of the fake as people use it. Azure keeps a pull request whose branch was deleted open for
 // ever.
 type azureDevOpsRepo struct {
-	fakeRepo
+	hostRepo
 	repo *fake.Repo
 }
 
@@ -80,12 +82,4 @@ var azureFailures = map[hostingtest.Fault]hostfake.Failure{
 	hostingtest.NotReady: fake.Error(http.StatusServiceUnavailable, "", "TF400898: The service is not available."),
 	hostingtest.Down:     fake.Error(http.StatusServiceUnavailable, "", "TF400898: The service is not available."),
 	hostingtest.Refused:  fake.Error(http.StatusBadRequest, "", "The merge strategy is not allowed by a policy."),
-}
-
-func (r azureDevOpsRepo) Before(op hostingtest.Operation, f func()) {
-	if op == hostingtest.Push {
-		r.server.Git.Azure.BeforePush(f)
-		return
-	}
-	r.fakeRepo.Before(op, f)
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // GitHub returns a function that creates a fake GitHub, with a clock of its own.
-func GitHub(options ...githubfake.Option) func(*testing.T) hostingtest.World {
+func GitHub(options ...hostfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
 		clock := hostingtest.NewClockNow()
-		fake := githubfake.New(t, append([]githubfake.Option{githubfake.WithClock(clock.Now)}, options...)...)
+		fake := githubfake.New(t, append([]hostfake.Option{hostfake.WithClock(clock.Now)}, options...)...)
 		open := func(access httpapi.Access) (githost.Host, error) { return github.New(github.Config{Access: access}) }
 		return &GitHubWorld{fake, newFakeWorld(clock, fake.Server, "acme/gitops", open)}
 	}
@@ -36,7 +36,7 @@ func (w *GitHubWorld) AddRepo(t testing.TB) hostingtest.Repo {
 	repo.AddTeam("platform")
 	repo.AddOutsider(hostingtest.Outsider)
 	return gitHubRepo{
-		fakeRepo{&repo.Pulls, w.server, repo.URL, repo.Path, gitHubRequests, gitHubFailures}, repo,
+		hostRepo{&repo.Pulls, w.traffic, repo.URL, repo.Path, w.Fake.Git.BeforeReceive, gitHubRequests, gitHubFailures}, repo,
 	}
 }
 
@@ -49,7 +49,7 @@ func (w *GitHubWorld) Traits() hostingtest.Traits {
 
 // gitHubRepo is a repo of the fake as people use it.
 type gitHubRepo struct {
-	fakeRepo
+	hostRepo
 	repo *githubfake.Repo
 }
 
@@ -100,10 +100,10 @@ func (r gitHubRepo) Fail(t testing.TB, op hostingtest.Operation, times int, how 
 	t.Helper()
 	switch {
 	case op == hostingtest.AutoMerge && how == hostingtest.NotReady: // it merges at once, and auto-merge waits
-		r.server.Fail(http.MethodPut, "/merge", times, gitHubFailures[how])
+		r.traffic.Fail(http.MethodPut, "/merge", times, gitHubFailures[how])
 	case op == hostingtest.AutoMerge && how == hostingtest.Refused:
-		r.server.Fail(http.MethodPost, "/graphql", times, hostfake.Failure{Status: http.StatusOK, Body: noAutoMerge})
+		r.traffic.Fail(http.MethodPost, "/graphql", times, hostfake.Failure{Status: http.StatusOK, Body: noAutoMerge})
 	default:
-		r.fakeRepo.Fail(t, op, times, how)
+		r.hostRepo.Fail(t, op, times, how)
 	}
 }

@@ -16,11 +16,11 @@ import (
 const projectPath = "acme/platform/gitops"
 
 // GitLab returns a function that creates a fake GitLab, with a clock of its own.
-func GitLab(options ...gitlabfake.Option) func(*testing.T) hostingtest.World {
+func GitLab(options ...hostfake.Option) func(*testing.T) hostingtest.World {
 	return func(t *testing.T) hostingtest.World {
 		t.Helper()
 		clock := hostingtest.NewClockNow()
-		fake := gitlabfake.New(t, append([]gitlabfake.Option{gitlabfake.WithClock(clock.Now)}, options...)...)
+		fake := gitlabfake.New(t, append([]hostfake.Option{hostfake.WithClock(clock.Now)}, options...)...)
 		open := func(access httpapi.Access) (githost.Host, error) { return gitlab.New(access) }
 		return &GitLabWorld{fake, newFakeWorld(clock, fake.Server, projectPath, open)}
 	}
@@ -37,7 +37,8 @@ func (w *GitLabWorld) AddRepo(t testing.TB) hostingtest.Repo {
 	t.Helper()
 	project := w.Fake.AddProject(t, projectPath)
 	return gitLabProject{
-		fakeRepo{project, w.server, project.URL, project.Dir, gitLabRequests, gitLabFailures}, project,
+		hostRepo{project, w.traffic, project.URL, project.Dir, w.Fake.Git.BeforeReceive, gitLabRequests, gitLabFailures},
+		project,
 	}
 }
 
@@ -52,7 +53,7 @@ func (w *GitLabWorld) Traits() hostingtest.Traits {
 
 // gitLabProject is a project of the fake as people use it.
 type gitLabProject struct {
-	fakeRepo
+	hostRepo
 	project *gitlabfake.Project
 }
 
@@ -62,7 +63,7 @@ func (p gitLabProject) Merge(t testing.TB, number int, method githost.MergeMetho
 	if method == githost.Rebase {
 		p.project.FastForward()
 	}
-	return p.fakeRepo.Merge(t, number, method)
+	return p.hostRepo.Merge(t, number, method)
 }
 
 func (p gitLabProject) Require(_ testing.TB, _, context string) {
@@ -81,7 +82,7 @@ func (p gitLabProject) Protect(t testing.TB, branches ...string) {
 // PullRequests implements [hostingtest.BusyRepo]: a draft's title begins with a word.
 func (p gitLabProject) PullRequests(t testing.TB) []githost.PullRequest {
 	t.Helper()
-	all := p.fakeRepo.PullRequests(t)
+	all := p.hostRepo.PullRequests(t)
 	for i, pr := range all {
 		if pr.Draft {
 			all[i].Title = strings.TrimPrefix(pr.Title, "Draft: ")
@@ -112,5 +113,5 @@ func (p gitLabProject) Fail(t testing.TB, op hostingtest.Operation, times int, h
 	if how == hostingtest.Refused { // GitLab gives the same answer while it checks, so the request is repeated
 		times = -1
 	}
-	p.fakeRepo.Fail(t, op, times, how)
+	p.hostRepo.Fail(t, op, times, how)
 }

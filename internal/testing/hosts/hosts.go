@@ -6,9 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
@@ -27,9 +25,9 @@ func All() []Host {
 	all := []Host{
 		{Name: "GitHub", New: GitHub()},
 		{Name: "GitLab", New: GitLab()},
-		{Name: "GitLab", Case: ", which lags", New: GitLab(gitlabfake.WithLag(2))},
+		{Name: "GitLab", Case: ", which lags", New: GitLab(hostfake.WithLag(2))},
 		{Name: "Azure DevOps", New: AzureDevOps()},
-		{Name: "Azure DevOps", Case: ", which lags", New: AzureDevOps(azuredevopsfake.WithLag(5))},
+		{Name: "Azure DevOps", Case: ", which lags", New: AzureDevOps(hostfake.WithLag(5))},
 		{Name: "Gitea", New: Gitea},
 	}
 	if testing.Short() {
@@ -48,16 +46,4 @@ var (
 // Prompt returns the hosts without those that see pushes late: for tests that do not depend on that.
 func Prompt() []Host {
 	return slices.DeleteFunc(All(), func(h Host) bool { return h.Case != "" })
-}
-
-// requests are those for an operation: method, and a part of the path.
-type requests map[hostingtest.Operation][2]string
-
-// hostOf returns the host of a test, or ends it.
-func hostOf(t testing.TB, host githost.Host, err error) githost.Host {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return host
 }

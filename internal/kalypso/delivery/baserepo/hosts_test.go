@@ -19,8 +19,8 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -323,7 +323,7 @@ func TestHosts(t *testing.T) {
 // commit is still the head of our branch.
 func TestLateHead(t *testing.T) {
 	t.Parallel()
-	p := newControlPlane(t, hosts.Host{New: hosts.AzureDevOps(azuredevopsfake.WithLag(1000))})
+	p := newControlPlane(t, hosts.Host{New: hosts.AzureDevOps(hostfake.WithLag(1000))})
 	for _, promotion := range []promotion.Promotion{
 		{Commit: commitOf(2)}, {Commit: commitOf(3)},
 		{Commit: commitOf(3), Reason: promotion.Reason{Decision: promotion.Frozen, Summary: "An incident."}},

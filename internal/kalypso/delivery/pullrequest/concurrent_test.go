@@ -7,9 +7,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // TestConcurrent: 20 pull requests of one repo, and the statuses of their commits, use one client at the same time, as
@@ -18,9 +16,9 @@ func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	const resources = 20
 	for _, host := range []hosts.Host{
-		{Name: "GitHub", New: hosts.GitHub(githubfake.WithGitBackend())},
-		{Name: "GitLab", New: hosts.GitLab(gitlabfake.WithGitBackend(), gitlabfake.WithLag(1))},
-		{Name: "Azure DevOps", New: hosts.AzureDevOps(azuredevopsfake.WithLag(1))},
+		{Name: "GitHub", New: hosts.GitHub(hostfake.WithGitBackend())},
+		{Name: "GitLab", New: hosts.GitLab(hostfake.WithGitBackend(), hostfake.WithLag(1))},
+		{Name: "Azure DevOps", New: hosts.AzureDevOps(hostfake.WithLag(1))},
 		{Name: "Gitea", New: hosts.Gitea},
 	} {
 		t.Run(host.Name, func(t *testing.T) {

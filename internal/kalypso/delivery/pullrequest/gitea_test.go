@@ -13,15 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
 )
 
-// giteaRepo contains the operations that are only possible on repos of Gitea.
-type giteaRepo interface {
-	CancelMerge(t testing.TB, number int)
-	Requests() []gitea.Request
-}
-
 // merges returns the methods of the requests that schedule or cancel a merge. The same method in a row is returned
 // once, since a request is repeated while Gitea checks the pull request.
-func merges(on giteaRepo, since int) (methods []string) {
+func merges(on *gitea.Repo, since int) (methods []string) {
 	for _, r := range on.Requests()[since:] {
 		if strings.HasSuffix(r.Path, "/merge") {
 			methods = append(methods, r.Method)
@@ -36,7 +30,8 @@ func TestHiddenMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, hosts.Host{New: hosts.Gitea})
 	w.people.Require(t, "main", "ci")
-	on, _ := w.people.(giteaRepo)
+	world, _ := w.on.(*hosts.GiteaWorld)
+	on := world.Repo
 	const schedule, cancel = http.MethodPost, http.MethodDelete
 	for _, step := range []struct {
 		name   string

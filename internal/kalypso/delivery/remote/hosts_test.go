@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -32,7 +32,7 @@ func newReviewedIn(t *testing.T, world hostingtest.World) (r *reviewed, folder s
 func TestLateHead(t *testing.T) {
 	t.Parallel()
 	for name, newWorld := range map[string]func(*testing.T) hostingtest.World{
-		"Azure DevOps": hosts.AzureDevOps(azuredevopsfake.WithLag(1000)), "GitLab": hosts.GitLab(gitlabfake.WithLag(1000)),
+		"Azure DevOps": hosts.AzureDevOps(hostfake.WithLag(1000)), "GitLab": hosts.GitLab(hostfake.WithLag(1000)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -19,7 +19,7 @@ func TestMergedBetweenReads(t *testing.T) {
 	r := newReviewed(t)
 	r.apply()
 	r.merge()
-	r.fake.Fail("GET", "/pulls/1", 1, githubfake.Failure{
+	r.fake.Fail("GET", "/pulls/1", 1, hostfake.Failure{
 		Status: 200, Body: `{"number": 1, "state": "open", "base": {"ref": "dev"}}`,
 	})
 	found, err := r.remote.Refresh(r.Context(), r.prior, r.state)

@@ -11,7 +11,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -168,7 +168,7 @@ plan: nothing`},
 			r.apply()
 			r.freeze("an incident")
 			r.refresh()
-			r.fake.Fail("POST", "graphql", -1, githubfake.Failure{
+			r.fake.Fail("POST", "graphql", -1, hostfake.Failure{
 				Status: 200, Body: `{"errors": [{"type": "NOT_FOUND", "message": "Gone"}]}`,
 			})
 			return r.applyPlanned()

@@ -31,7 +31,7 @@ type place struct {
 	repo githost.Repo
 }
 
-func newPlace(t *testing.T, options ...azuredevopsfake.Option) *place {
+func newPlace(t *testing.T, options ...hostfake.Option) *place {
 	t.Helper()
 	p := &place{}
 	p.AzureDevOpsWorld, _ = hosts.AzureDevOps(options...)(t).(*hosts.AzureDevOpsWorld)
@@ -60,11 +60,11 @@ func TestErrors(t *testing.T) {
 	p := newPlace(t)
 	number := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())).Number
 	read := func() error { _, err := p.repo.Read(p.Within(time.Minute), number); return err }
-	moved := func(to string) azuredevopsfake.Failure {
-		return azuredevopsfake.Failure{Status: 302, Header: map[string]string{"Location": to}}
+	moved := func(to string) hostfake.Failure {
+		return hostfake.Failure{Status: 302, Header: map[string]string{"Location": to}}
 	}
 	for _, tt := range []struct {
-		answer azuredevopsfake.Failure
+		answer hostfake.Failure
 		kind   error
 		said   string
 	}{
@@ -84,11 +84,11 @@ func TestErrors(t *testing.T) {
 		{azuredevopsfake.Error(400, "", "TF401398: The pull request cannot be activated."), githost.ErrBranchNotFound, ""},
 		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' does not exist."), githost.ErrBranchNotFound, ""},
 		{azuredevopsfake.Error(400, "", "TF401028: The reference 'x' has moved."), githost.ErrRejected, "has moved"},
-		{azuredevopsfake.Failure{Status: 429, Header: map[string]string{"Retry-After": "4000"}}, githost.ErrRateLimited, ""},
-		{azuredevopsfake.Failure{Status: 503, Header: map[string]string{"Retry-After": "4000"},
+		{hostfake.Failure{Status: 429, Header: map[string]string{"Retry-After": "4000"}}, githost.ErrRateLimited, ""},
+		{hostfake.Failure{Status: 503, Header: map[string]string{"Retry-After": "4000"},
 			Body: `{"message":"TF400733: The request was canceled: it exceeds its usage."}`}, githost.ErrRateLimited, ""},
-		{azuredevopsfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},
-		{azuredevopsfake.Failure{Status: 400, Body: "\ufeff{\"value\":{\"Message\":\"No such thing.\"}}"},
+		{hostfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},
+		{hostfake.Failure{Status: 400, Body: "\ufeff{\"value\":{\"Message\":\"No such thing.\"}}"},
 			githost.ErrRejected, "No such thing."},
 		{azuredevopsfake.Error(400, "", "Bearer canaryTokenOfTheAzureFake"), githost.ErrRejected, "(secret)"},
 	} {
@@ -194,7 +194,7 @@ func TestServersWithCredential(t *testing.T) {
 		}
 		if tt.redirect != "" {
 			p.Fake.Fail("GET", "/_apis/identities", 1,
-				azuredevopsfake.Failure{Status: 302, Header: map[string]string{"Location": tt.redirect}})
+				hostfake.Failure{Status: 302, Header: map[string]string{"Location": tt.redirect}})
 		}
 		wanted := hostingtest.Proposal()
 		wanted.Reviewers = []string{"ann"}
@@ -220,7 +220,7 @@ func TestServersWithCredential(t *testing.T) {
 // took effect, no second pull request is opened.
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	for name, failure := range map[string]azuredevopsfake.Failure{
+	for name, failure := range map[string]hostfake.Failure{
 		"busy server":     azuredevopsfake.Error(503, "", "TF400898: The service is not available."),
 		"dropped request": {Drop: true},
 		"rate limit":      {Status: 429, Header: map[string]string{"Retry-After": "1"}},
@@ -245,7 +245,7 @@ func TestDelayRequestedByAnswer(t *testing.T) {
 	p := newPlace(t)
 	p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	p.Clock.Waited()
-	p.Fake.Fail("GET", "/pullRequests/1/labels", 1, azuredevopsfake.Failure{After: true,
+	p.Fake.Fail("GET", "/pullRequests/1/labels", 1, hostfake.Failure{After: true,
 		Header: map[string]string{"Retry-After": "7"}})
 	p.Must(p.repo.Read(t.Context(), 1))
 	if waits := p.Clock.Waited(); len(waits) > 0 {
@@ -300,7 +300,7 @@ func TestForks(t *testing.T) {
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"rejectedByPolicy", "failure", "conflicts"} {
-		p := newPlace(t, azuredevopsfake.WithLag(2))
+		p := newPlace(t, hostfake.WithLag(2))
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		// The merge fails after the policies are read, which is the last request before auto-complete is set.
 		p.Fake.Once("GET", "/_apis/git/policy", func() {
@@ -403,7 +403,7 @@ func TestCheckSettings(t *testing.T) {
 	}
 	p.Refused(errs[0], githost.ErrRejected, githost.FieldReviewers, `0 identities "nobody"`)
 	p.Refused(errs[1], githost.ErrRejected, githost.FieldReviewers, `2 identities "bob"`)
-	for path, answer := range map[string]azuredevopsfake.Failure{
+	for path, answer := range map[string]hostfake.Failure{
 		"/_apis/git/policy": azuredevopsfake.Error(403, "", "Access denied"), "/_apis/identities": {Status: 401},
 	} {
 		p.on.LimitStrategies("main", false, map[string]any{})
@@ -515,7 +515,7 @@ func TestAutoCompleteWaitsForPushedHead(t *testing.T) {
 		lag  int
 		late bool
 	}{{5, false}, {1000, true}} {
-		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
+		p := newPlace(t, hostfake.WithLag(tt.lag))
 		p.on.Require("main", "ci")
 		now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		p.branch("change-of-others") // its name begins with the name of our branch
@@ -633,7 +633,7 @@ func TestBackgroundMerge(t *testing.T) {
 		lag  int
 		want githost.PullRequestState
 	}{{3, githost.Merged}, {1000, githost.Open}} {
-		p := newPlace(t, azuredevopsfake.WithLag(tt.lag))
+		p := newPlace(t, hostfake.WithLag(tt.lag))
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		p.Clock.Waited()
 		now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash))
@@ -676,7 +676,7 @@ func TestRedirects(t *testing.T) {
 		}
 		for _, status := range []int{301, 302, 307, 308} {
 			p.Fake.Fail("GET", "/pullRequests/1", 1,
-				azuredevopsfake.Failure{Status: status, Header: map[string]string{"Location": address}})
+				hostfake.Failure{Status: status, Header: map[string]string{"Location": address}})
 			_, err = repo.Read(t.Context(), number)
 			p.Refused(err, githost.ErrRejected, "", "outside its API")
 		}
@@ -723,7 +723,7 @@ func TestNullLocations(t *testing.T) {
 		"no JSON": `<html>`,
 	} {
 		p := newPlace(t) // a new server for each case, since the library caches the list by URL
-		p.Fake.Fail(http.MethodOptions, "", -1, azuredevopsfake.Failure{Status: http.StatusOK, Body: body})
+		p.Fake.Fail(http.MethodOptions, "", -1, hostfake.Failure{Status: http.StatusOK, Body: body})
 		var e *githost.Error
 		if _, err := p.repo.Read(p.Within(time.Minute), 1); !errors.As(err, &e) || e.Host == "" {
 			t.Errorf("%s: %v", name, err)

@@ -17,6 +17,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -228,7 +229,10 @@ func TestLabels(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if labels := p.on.Labels(t); !slices.Equal(labels, []string{"Env: dev, stage", "promoted"}) {
+	type label struct{ Name string }
+	var labels []label
+	p.on.API.Send(t, http.MethodGet, "/labels", nil, &labels)
+	if !slices.Equal(labels, []label{{"Env: dev, stage"}, {"promoted"}}) {
 		t.Errorf("the repo's labels: %q", labels)
 	}
 }
@@ -258,11 +262,11 @@ func TestEmptyRepo(t *testing.T) {
 	p := newPlace(t)
 	query := githost.Query{Target: "main", Marker: hostingtest.Marker}
 	opened := p.open()
-	p.on.Fail(http.MethodGet, "/pulls", 1, server.Failure{Status: http.StatusNotFound})
+	p.on.Fail(http.MethodGet, "/pulls", 1, hostfake.Failure{Status: http.StatusNotFound})
 	if found := p.Must(p.repo.Find(t.Context(), query)); found.Number != opened.Number {
 		t.Errorf("found %+v", found)
 	}
-	p.on = server.Shared(t).AddEmptyRepo(t, "empty")
+	p.on = p.on.AddOwn(t, "empty")
 	found, err := p.as(gitea.Config{Token: p.on.Token}).Find(t.Context(), query)
 	if found != nil || err != nil {
 		t.Errorf("found %v, %v", found, err)
@@ -374,7 +378,7 @@ func TestDrafts(t *testing.T) {
 func TestOtherDraftPrefixes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.Fail(http.MethodPost, "/pulls", 1, server.Failure{Status: http.StatusCreated, Body: `{"number": 1}`})
+	p.on.Fail(http.MethodPost, "/pulls", 1, hostfake.Failure{Status: http.StatusCreated, Body: `{"number": 1}`})
 	wanted := hostingtest.Proposal()
 	wanted.Draft = true
 	opened, err := p.repo.Open(t.Context(), wanted)
@@ -391,7 +395,7 @@ func TestAutoMerge(t *testing.T) {
 	p := newPlace(t)
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
-	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
+	p.on.AutoMerge(t, opened.Number, "ann", "squash")
 	now := p.Must(p.repo.Read(t.Context(), opened.Number))
 	if now.AutoMerge != githost.UnknownMethod {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
@@ -440,7 +444,7 @@ func TestAutoMergeScheduledByPeople(t *testing.T) {
 	p := newPlace(t)
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
-	p.on.ScheduleMerge(t, "ann", opened.Number, "squash")
+	p.on.AutoMerge(t, opened.Number, "ann", "squash")
 	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.AutoMerge != githost.Squash {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
@@ -452,7 +456,7 @@ func TestBranchThatMoves(t *testing.T) {
 	p := newPlace(t)
 	p.on.Require(t, "main", "ci")
 	opened := p.open()
-	p.on.Fail(http.MethodPost, "/merge", 2, server.Failure{Status: 409, Body: `{"message": "head out of date"}`})
+	p.on.Fail(http.MethodPost, "/merge", 2, hostfake.Failure{Status: 409, Body: `{"message": "head out of date"}`})
 	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)); now.AutoMerge != githost.Merge {
 		t.Errorf("auto-merge is %q", now.AutoMerge)
 	}
@@ -502,7 +506,9 @@ func TestMergeRefused(t *testing.T) {
 	p.refused(err, githost.ErrRejected, "Work in progress PRs cannot be merged")
 	wanted.Draft = false
 	opened = p.Must(p.repo.Edit(t.Context(), opened, wanted))
-	p.on.AllowMerge(t, "main", "ann")
+	p.on.API.Send(t, http.MethodPost, "/branch_protections", map[string]any{
+		"rule_name": "main", "enable_merge_whitelist": true, "merge_whitelist_usernames": []string{"ann"},
+	}, nil)
 	_, err = p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
 	if e := p.refused(err, githost.ErrForbidden, "User not allowed to merge PR"); e.Grant == "" ||
 		e.Field != githost.FieldAutoMerge {
@@ -515,17 +521,17 @@ func TestMergeRefused(t *testing.T) {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		failure server.Failure
+		failure hostfake.Failure
 		want    []float64
 	}{
-		"429 with Retry-After": {server.Failure{Status: 429, Header: map[string]string{"Retry-After": "42"}},
+		"429 with Retry-After": {hostfake.Failure{Status: 429, Header: map[string]string{"Retry-After": "42"}},
 			[]float64{42, 42}},
-		"429":                               {server.Failure{Status: 429}, []float64{60, 120}},
-		"500":                               {server.Failure{Status: 500, Body: `{"message": ""}`}, []float64{1, 2}},
-		"502":                               {server.Failure{Status: 502, Body: "<html>"}, []float64{1, 2}},
-		"dropped request":                   {server.Failure{Drop: true}, []float64{1, 2}},
-		"lost answer":                       {server.Failure{Drop: true, After: true}, []float64{1, 2}},
-		"504 of a request that took effect": {server.Failure{Status: 504, After: true}, []float64{1, 2}},
+		"429":                               {hostfake.Failure{Status: 429}, []float64{60, 120}},
+		"500":                               {hostfake.Failure{Status: 500, Body: `{"message": ""}`}, []float64{1, 2}},
+		"502":                               {hostfake.Failure{Status: 502, Body: "<html>"}, []float64{1, 2}},
+		"dropped request":                   {hostfake.Failure{Drop: true}, []float64{1, 2}},
+		"lost answer":                       {hostfake.Failure{Drop: true, After: true}, []float64{1, 2}},
+		"504 of a request that took effect": {hostfake.Failure{Status: 504, After: true}, []float64{1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -568,7 +574,7 @@ func TestUnavailableUntilDeadline(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for status, kind := range map[int]error{429: githost.ErrRateLimited, 503: githost.ErrUnavailable} {
-		p.on.Fail("", "/pulls", 20, server.Failure{Status: status, Body: `{"message": "not now, ` + p.on.Token + `"}`})
+		p.on.Fail("", "/pulls", 20, hostfake.Failure{Status: status, Body: `{"message": "not now, ` + p.on.Token + `"}`})
 		ctx, cancel := context.WithDeadline(t.Context(), p.clock.Now().Add(90*time.Second))
 		_, err := p.repo.Read(ctx, 1)
 		cancel()
@@ -591,12 +597,12 @@ func TestInvalidAnswers(t *testing.T) {
 		`{"StdErr": "x"}`:                {409, githost.ErrRejected, "Conflict"},
 		`{"message":"a","errors":["b"]}`: {422, githost.ErrRejected, `"a: b"`},
 	} {
-		p.on.Fail("", "/pulls/1", 1, server.Failure{Status: want.status, Body: answer})
+		p.on.Fail("", "/pulls/1", 1, hostfake.Failure{Status: want.status, Body: answer})
 		_, err := p.repo.Read(t.Context(), 1)
 		p.refused(err, want.kind, want.said)
 	}
 	p.on.Fail("", "/pulls/1", 1,
-		server.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/login"}})
+		hostfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/login"}})
 	_, err := p.repo.Read(t.Context(), 1)
 	p.refused(err, githost.ErrRejected, "outside its API")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -256,7 +257,7 @@ func TestAppWithoutToken(t *testing.T) {
 func TestMissingPermission(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.fake.AddToken("canaryReader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
+	p.fake.AddToken("canaryReader", "bob", map[string]hostfake.Access{"acme/gitops": hostfake.Read})
 	_, err := p.as(github.Config{Access: httpapi.Access{Token: "canaryReader"}}).Open(t.Context(), p.proposal())
 	expectError(t, err, githost.ErrForbidden, "Resource not accessible by personal access token")
 	var e *githost.Error

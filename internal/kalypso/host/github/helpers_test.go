@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -27,7 +28,7 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, clock: hostingtest.NewClockNow()}
-	p.fake = githubfake.New(t, githubfake.WithClock(p.clock.Now), githubfake.WithGitBackend())
+	p.fake = githubfake.New(t, hostfake.WithClock(p.clock.Now), hostfake.WithGitBackend())
 	p.on = p.fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, p.on.Path, "main", map[string]string{"README.md": "hello\n"})
 	p.branch("change")

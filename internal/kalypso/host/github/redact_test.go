@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
@@ -66,7 +67,7 @@ func TestMessagesAreRedactedAndEscaped(t *testing.T) {
 			"REST, retried":      {503, string(body), read},
 			"GraphQL":            {200, string(body), merge},
 		} {
-			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: tc.body})
+			p.fake.Fail("", "", -1, hostfake.Failure{Status: tc.status, Body: tc.body})
 			err := tc.ask(p.within(time.Minute))
 			p.fake.ClearFailures()
 			if err == nil {

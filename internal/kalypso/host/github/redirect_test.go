@@ -10,7 +10,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // TestRedirectsOutOfAPI: a redirect that leads outside the API is not followed, neither with a token nor as an app, so
@@ -53,7 +53,7 @@ func TestRedirectsOutOfAPI(t *testing.T) {
 			p.fake.ClearFailures()
 			p.fake.ResetLog()
 			location := map[string]string{"Location": tc.to}
-			p.fake.Fail("", "", -1, githubfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: location})
+			p.fake.Fail("", "", -1, hostfake.Failure{Status: tc.status, Body: `{"message": "internal"}`, Header: location})
 			_, err := repo.Open(t.Context(), p.proposal())
 			expectError(t, err, githost.ErrRejected, tc.said)
 			if strings.Contains(err.Error(), "internal") {

@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
@@ -30,35 +31,35 @@ func seconds(all ...int) (d []time.Duration) {
 // than the one before. Reads, writes and GraphQL are all retried.
 func TestRetries(t *testing.T) {
 	for name, tc := range map[string]struct {
-		failure func(now time.Time) githubfake.Failure
+		failure func(now time.Time) hostfake.Failure
 		want    []time.Duration
 	}{
-		"primary rate limit, 403": {func(now time.Time) githubfake.Failure {
+		"primary rate limit, 403": {func(now time.Time) hostfake.Failure {
 			return githubfake.PrimaryRateLimit(403, now.Add(90*time.Second))
 		}, seconds(91, 1, 1)},
-		"primary rate limit, 429": {func(now time.Time) githubfake.Failure {
+		"primary rate limit, 429": {func(now time.Time) hostfake.Failure {
 			return githubfake.PrimaryRateLimit(429, now.Add(90*time.Second))
 		}, seconds(91, 1, 1)},
-		"secondary rate limit, 403, with Retry-After": {func(time.Time) githubfake.Failure {
+		"secondary rate limit, 403, with Retry-After": {func(time.Time) hostfake.Failure {
 			return githubfake.SecondaryRateLimit(403, 42)
 		}, seconds(42, 42, 42)},
-		"secondary rate limit, 429, with Retry-After": {func(time.Time) githubfake.Failure {
+		"secondary rate limit, 429, with Retry-After": {func(time.Time) hostfake.Failure {
 			return githubfake.SecondaryRateLimit(429, 42)
 		}, seconds(42, 42, 42)},
-		"secondary rate limit, 403": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(403, 0) },
+		"secondary rate limit, 403": {func(time.Time) hostfake.Failure { return githubfake.SecondaryRateLimit(403, 0) },
 			seconds(60, 120, 240)},
-		"secondary rate limit, 429": {func(time.Time) githubfake.Failure { return githubfake.SecondaryRateLimit(429, 0) },
+		"secondary rate limit, 429": {func(time.Time) hostfake.Failure { return githubfake.SecondaryRateLimit(429, 0) },
 			seconds(60, 120, 240)},
-		"500": {func(time.Time) githubfake.Failure { return githubfake.ServerError(500, 0) },
+		"500": {func(time.Time) hostfake.Failure { return githubfake.ServerError(500, 0) },
 			seconds(1, 2, 4)},
-		"502": {func(time.Time) githubfake.Failure { return githubfake.ServerError(502, 0) },
+		"502": {func(time.Time) hostfake.Failure { return githubfake.ServerError(502, 0) },
 			seconds(1, 2, 4)},
-		"503, with Retry-After": {func(time.Time) githubfake.Failure { return githubfake.ServerError(503, 17) },
+		"503, with Retry-After": {func(time.Time) hostfake.Failure { return githubfake.ServerError(503, 17) },
 			seconds(17, 17, 17)},
-		"504": {func(time.Time) githubfake.Failure { return githubfake.ServerError(504, 0) },
+		"504": {func(time.Time) hostfake.Failure { return githubfake.ServerError(504, 0) },
 			seconds(1, 2, 4)},
-		"rate limit of GraphQL": {func(time.Time) githubfake.Failure {
-			return githubfake.Failure{Status: 200,
+		"rate limit of GraphQL": {func(time.Time) hostfake.Failure {
+			return hostfake.Failure{Status: 200,
 				Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}
 		}, seconds(60, 120, 240)},
 	} {
@@ -99,13 +100,13 @@ func TestDroppedConnections(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	ctx := p.within(time.Hour)
-	p.fake.Fail("POST", "/pulls", 2, githubfake.Dropped())
-	p.fake.Fail("POST", "/pulls", 1, githubfake.AnswerLost())
+	p.fake.Fail("POST", "/pulls", 2, hostfake.Dropped())
+	p.fake.Fail("POST", "/pulls", 1, hostfake.AnswerLost())
 	opened := must(t)(p.repo.Open(ctx, p.proposal()))
 	if all := p.on.PullRequests(); len(all) != 1 || opened.Number != 1 || len(p.clock.Waited()) != 3 {
 		t.Errorf("opened %+v of %+v", opened, all)
 	}
-	p.fake.Fail("GET", "", 4, githubfake.Dropped())
+	p.fake.Fail("GET", "", 4, hostfake.Dropped())
 	must(t)(p.repo.Find(ctx, query))
 
 	other := p.proposal()
@@ -165,11 +166,11 @@ func TestRetriesEndAtDeadline(t *testing.T) {
 	expectWaits(t, p, seconds(1, 2, 4, 8, 16, 30, 30, 30, 30))
 
 	p.fake.ClearFailures()
-	p.fake.Fail("", "", -1, githubfake.Dropped())
+	p.fake.Fail("", "", -1, hostfake.Dropped())
 	expectError(t, read(p.within(5*time.Second)), githost.ErrUnavailable, "EOF")
 
 	p.fake.ClearFailures()
-	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
+	p.fake.Fail("", "", -1, hostfake.Slow(time.Minute))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := read(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, githost.ErrUnavailable) {
@@ -182,11 +183,11 @@ func TestServerWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
-	p.fake.Fail("", "", 2, githubfake.Slow(time.Minute))
+	p.fake.Fail("", "", 2, hostfake.Slow(time.Minute))
 	impatient := p.as(github.Config{Access: httpapi.Access{Token: p.fake.Token, HeaderTimeout: time.Second}})
 	must(t)(impatient.Read(t.Context(), opened.Number))
 	expectWaits(t, p, seconds(1, 2))
-	p.fake.Fail("", "", -1, githubfake.Slow(time.Minute))
+	p.fake.Fail("", "", -1, hostfake.Slow(time.Minute))
 	_, err := impatient.Read(p.within(30*time.Second), opened.Number)
 	expectError(t, err, githost.ErrUnavailable, "timeout awaiting response headers")
 }
@@ -209,7 +210,7 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, tc := range []struct {
-		failure githubfake.Failure
+		failure hostfake.Failure
 		kind    error
 		said    string
 	}{
@@ -219,15 +220,15 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 		{githubfake.ServerError(401, 0), githost.ErrUnauthenticated, "Unauthorized"},
 		{githubfake.ServerError(501, 0), githost.ErrRejected, "Not Implemented"},
 		{githubfake.ServerError(451, 0), githost.ErrRejected, "Legal"},
-		{githubfake.Failure{
+		{hostfake.Failure{
 			Status: 422,
 			Body: `{"message":"Validation Failed",` +
 				`"errors":[{"resource":"PullRequest","field":"title","code":"invalid"},"bare"]}`,
 		}, githost.ErrRejected, `"Validation Failed: PullRequest title invalid: bare" (HTTP 422)`},
-		{githubfake.Failure{Status: 400, Body: "<html>proxy</html>"}, githost.ErrRejected, `"Bad Request" (HTTP 400)`},
-		{githubfake.Failure{Status: 200, Body: "<html>proxy</html>"}, githost.ErrRejected,
+		{hostfake.Failure{Status: 400, Body: "<html>proxy</html>"}, githost.ErrRejected, `"Bad Request" (HTTP 400)`},
+		{hostfake.Failure{Status: 200, Body: "<html>proxy</html>"}, githost.ErrRejected,
 			"read pull request 1 of acme/gitops"},
-		{githubfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}},
+		{hostfake.Failure{Status: 302, Header: map[string]string{"Location": "https://elsewhere.acme.io/"}},
 			githost.ErrRejected, "HTTP 302"},
 	} {
 		p.fake.ResetLog()
@@ -245,7 +246,7 @@ func TestPermanentErrorsAreNotRetried(t *testing.T) {
 func TestRenamedRepo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	moved := githubfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL +
+	moved := hostfake.Failure{Status: 301, Header: map[string]string{"Location": p.fake.URL +
 		"/api/v3/repos/acme/gitops/pulls"}}
 	p.fake.Fail("POST", "/old/pulls", -1, moved)
 	repo, err := p.client(github.Config{Access: httpapi.Access{Token: p.fake.Token}}).Repo(p.fake.URL + "/acme/old")

@@ -32,7 +32,7 @@ type place struct {
 // projectPath is the path of the project.
 const projectPath = "acme/platform/gitops"
 
-func newPlace(t *testing.T, options ...gitlabfake.Option) *place {
+func newPlace(t *testing.T, options ...hostfake.Option) *place {
 	t.Helper()
 	p := &place{}
 	p.GitLabWorld, _ = hosts.GitLab(options...)(t).(*hosts.GitLabWorld)
@@ -198,37 +198,37 @@ func TestErrors(t *testing.T) {
 	number := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal())).Number
 	read := func() error { _, err := p.repo.Read(p.Within(time.Minute), number); return err }
 	for _, tt := range []struct {
-		answer gitlabfake.Failure
+		answer hostfake.Failure
 		kind   error
 		said   string
 	}{
-		{gitlabfake.Failure{Status: 401, Body: `{"error":"invalid_token","error_description":"Token was revoked."}`},
+		{hostfake.Failure{Status: 401, Body: `{"error":"invalid_token","error_description":"Token was revoked."}`},
 			githost.ErrUnauthenticated, `"invalid_token: Token was revoked." (HTTP 401)`},
-		{gitlabfake.Failure{Status: 403, Body: `{"error":"insufficient_scope","scope":"api"}`}, githost.ErrForbidden,
+		{hostfake.Failure{Status: 403, Body: `{"error":"insufficient_scope","scope":"api"}`}, githost.ErrForbidden,
 			"insufficient_scope"},
 		{gitlabfake.Error(404, "404 Project Not Found"), githost.ErrNotVisible, "404 Project Not Found"},
 		{gitlabfake.Error(404, "404 Commit Not Found"), githost.ErrCommitNotFound, ""},
 		{gitlabfake.Error(404, "404 References for commit Not Found"), githost.ErrCommitOnNoBranch, "on no branch"},
-		{gitlabfake.Failure{Status: 409,
+		{hostfake.Failure{Status: 409,
 			Body: `{"message":["Another open merge request already exists for this source branch: !5"]}`},
 			githost.ErrExists, "!5"},
-		{gitlabfake.Failure{Status: 422, Body: `{"message":["Source branch \"x\" does not exist"]}`},
+		{hostfake.Failure{Status: 422, Body: `{"message":["Source branch \"x\" does not exist"]}`},
 			githost.ErrBranchNotFound, ""},
-		{gitlabfake.Failure{Status: 400, Body: `{"message":{"base":["The source branch x does not exist"]}}`},
+		{hostfake.Failure{Status: 400, Body: `{"message":{"base":["The source branch x does not exist"]}}`},
 			githost.ErrBranchNotFound, ""},
 		{gitlabfake.Error(405, "Non GET methods are not allowed for moved projects"), githost.ErrRejected,
 			"use its new URL"},
-		{gitlabfake.Failure{Status: 400, Body: `{"message":{"title":["is too long (maximum is 255 characters)"],"b":["x"]}}`},
+		{hostfake.Failure{Status: 400, Body: `{"message":{"title":["is too long (maximum is 255 characters)"],"b":["x"]}}`},
 			githost.ErrRejected, `"b x: title is too long (maximum is 255 characters)"`},
 		{gitlabfake.RateLimit(4000), githost.ErrRateLimited, ""},
-		{gitlabfake.Failure{Status: 429, Header: map[string]string{
+		{hostfake.Failure{Status: 429, Header: map[string]string{
 			"RateLimit-Reset": fmt.Sprint(p.Clock.Now().Add(time.Hour).Unix())}}, githost.ErrRateLimited, ""},
-		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "/users/sign_in"}},
+		{hostfake.Failure{Status: 302, Header: map[string]string{"Location": "/users/sign_in"}},
 			githost.ErrUnauthenticated, "a sign-in page"},
-		{gitlabfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/api/v4/x"}},
+		{hostfake.Failure{Status: 302, Header: map[string]string{"Location": "https://evil.io/api/v4/x"}},
 			githost.ErrRejected, "outside its API"},
-		{gitlabfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},
-		{gitlabfake.Failure{Status: 400, Body: `{"message":"Bearer glpat-canaryTokenOfTheFake"}`}, githost.ErrRejected,
+		{hostfake.Failure{Status: 200, Body: "<html>"}, githost.ErrRejected, ""},
+		{hostfake.Failure{Status: 400, Body: `{"message":"Bearer glpat-canaryTokenOfTheFake"}`}, githost.ErrRejected,
 			"(secret)"},
 	} {
 		p.Fake.Fail("GET", "/merge_requests/1", 1, tt.answer)
@@ -258,10 +258,10 @@ func TestReadScope(t *testing.T) {
 // took effect, no second merge request is opened.
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	for name, failure := range map[string]gitlabfake.Failure{
-		"busy server": gitlabfake.Error(502, "Bad Gateway"), "dropped request": gitlabfake.Dropped(),
+	for name, failure := range map[string]hostfake.Failure{
+		"busy server": gitlabfake.Error(502, "Bad Gateway"), "dropped request": hostfake.Dropped(),
 		"rate limit":  gitlabfake.RateLimit(1),
-		"lost answer": gitlabfake.AnswerLost(),
+		"lost answer": hostfake.AnswerLost(),
 	} {
 		p := newPlace(t)
 		p.Fake.Fail("POST", "/merge_requests", 2, failure)
@@ -370,7 +370,7 @@ func TestMergeCommit(t *testing.T) {
 // background. If the user may not merge, it is tried once.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
-	for _, failure := range []gitlabfake.Failure{
+	for _, failure := range []hostfake.Failure{
 		gitlabfake.Error(405, "405 Method Not Allowed"), gitlabfake.Error(422, "Branch cannot be merged"),
 		gitlabfake.Error(409, "SHA does not match HEAD of source branch: abc"),
 	} {
@@ -406,7 +406,7 @@ func TestMergeRefused(t *testing.T) {
 func TestMergeWithoutPipeline(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []int{0, 2} {
-		p := newPlace(t, gitlabfake.WithLag(lag))
+		p := newPlace(t, hostfake.WithLag(lag))
 		p.Fake.UseOldMerge()
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
@@ -450,7 +450,7 @@ func TestMergeMethods(t *testing.T) {
 // GitLab gives.
 func TestCancelTwice(t *testing.T) {
 	t.Parallel()
-	for _, failure := range []gitlabfake.Failure{{After: true}, gitlabfake.Error(406, "406 Not Acceptable"),
+	for _, failure := range []hostfake.Failure{{After: true}, gitlabfake.Error(406, "406 Not Acceptable"),
 		gitlabfake.Error(405, "405 Method Not Allowed")} {
 		p := newPlace(t)
 		now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
 
@@ -12,12 +12,12 @@ import (
 // folder.
 func TestHost(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]gitlabfake.Option{
-		"no delay": nil, "delay, below a folder": {gitlabfake.WithLag(2), gitlabfake.WithFolder("/git")},
+	for name, options := range map[string][]hostfake.Option{
+		"no delay": nil, "delay, below a folder": {hostfake.WithLag(2), hostfake.WithFolder("/git")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hostingtest.Run(t, hosts.GitLab(append(options, gitlabfake.WithGitBackend())...))
+			hostingtest.Run(t, hosts.GitLab(append(options, hostfake.WithGitBackend())...))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -20,7 +21,7 @@ import (
 // the environment is 500 commits behind.
 func TestRequests(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
-	fake := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
+	fake := githubfake.New(t, hostfake.WithClock(func() time.Time { return now }))
 	controlPlane, gitops := fake.AddRepo(t, "acme/control-plane"), fake.AddRepo(t, "acme/gitops")
 	gitserver.Seed(t, controlPlane.Path, "main", map[string]string{"a": "0"})
 	var commits []string // newest last

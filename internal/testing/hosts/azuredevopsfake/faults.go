@@ -6,16 +6,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// Failure is how a request to the API fails.
-type Failure = hostfake.Failure
-
 // Error returns an answer with a status, and a message and a key of Azure's.
-func Error(status int, key, message string) Failure {
-	return Failure{Status: status, Body: fmt.Sprintf(`{"message":%q,"typeKey":%q}`, message, key)}
+func Error(status int, key, message string) hostfake.Failure {
+	return hostfake.Failure{Status: status, Body: fmt.Sprintf(`{"message":%q,"typeKey":%q}`, message, key)}
 }
 
 // SignIn returns Azure's answer to a credential that it does not accept: a page to sign in (peer).
-func SignIn() Failure {
-	return Failure{Status: 203, Header: map[string]string{"Content-Type": "text/html; charset=utf-8"},
+func SignIn() hostfake.Failure {
+	return hostfake.Failure{Status: 203, Header: map[string]string{"Content-Type": "text/html; charset=utf-8"},
 		Body: "<html><title>Azure DevOps Services | Sign In</title></html>"}
 }

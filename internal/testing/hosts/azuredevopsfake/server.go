@@ -42,15 +42,6 @@ type Server struct {
 	people      []*identity
 }
 
-// Option changes a [Server].
-type Option = hostfake.Option
-
-// Options of any host. Azure shows a push, and ends a merge, in the background (peer).
-var (
-	WithClock = hostfake.WithClock
-	WithLag   = hostfake.WithLag
-)
-
 // The scopes of tokens.
 const (
 	CodeRead     = "vso.code"
@@ -77,8 +68,9 @@ func (c *call) allows(t *hostfake.Token) bool {
 	return slices.Contains(t.Scopes, needs)
 }
 
-// New starts a server without repos.
-func New(t testing.TB, options ...Option) *Server {
+// New starts a server without repos. With [hostfake.WithLag], it shows a push, and ends a merge, in the background
+// (peer).
+func New(t testing.TB, options ...hostfake.Option) *Server {
 	t.Helper()
 	s := &Server{t: t, people: identities()}
 	s.Server = hostfake.Start(t, hostfake.Host{

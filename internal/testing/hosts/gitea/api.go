@@ -29,7 +29,7 @@ func (a API) Send(t testing.TB, method, path string, body, into any, allowed ...
 // post sends a request below the repo's path as a user.
 func (a API) post(t testing.TB, login, path string, body, into any, allowed ...int) int {
 	t.Helper()
-	return a.server.call(t, a.server.Token(t, login), http.MethodPost, a.path+path, body, into, allowed...)
+	return a.server.call(t, "token "+a.server.Token(t, login), http.MethodPost, a.path+path, body, into, allowed...)
 }
 
 // Unprotect removes the protection of a branch.

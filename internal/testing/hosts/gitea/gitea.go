@@ -40,8 +40,7 @@ type Server struct {
 	direct  *http.Client // past the proxy
 	proxy   *proxy
 	front   *httptest.Server
-	hooks   *httptest.Server // the server that Git's hooks call
-	admin   string           // token
+	admin   string // authorizes the administrator
 	// The token of Gitea's internal API.
 	internal string
 
@@ -163,7 +162,7 @@ func start(binary string) (*Server, error) {
 	}
 	s.proxy = newProxy(&http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16})
 	s.front = httptest.NewServer(s.proxy)
-	s.URL, s.hooks = s.front.URL, httptest.NewServer(http.HandlerFunc(s.serveHook))
+	s.URL = s.front.URL
 	if err := s.run(binary, static); err != nil {
 		s.stop()
 		return nil, err
@@ -210,7 +209,7 @@ func (s *Server) run(binary, static string) error {
 	create.Dir, create.Env = s.dir, environment
 	said, err := create.CombinedOutput()
 	_, token, found := strings.Cut(string(said), "created... ")
-	if s.admin = strings.TrimSpace(token); err != nil || !found {
+	if s.admin = "token " + strings.TrimSpace(token); err != nil || !found {
 		return fmt.Errorf("create an administrator: %w: %s", err, said)
 	}
 	return nil
@@ -242,21 +241,12 @@ func (s *Server) stop() {
 	}
 	s.front.CloseClientConnections()
 	s.front.Close()
-	s.hooks.Close()
 	_ = os.RemoveAll(s.dir)
 }
 
 // call sends a request past the proxy, as tests and people do, and returns the answer's status. A status of 400 and
 // more fails the test, unless it is among the allowed ones.
-func (s *Server) call(t testing.TB, token, method, path string, body, into any, allowed ...int) int {
-	t.Helper()
-	return s.send(t, func(req *http.Request) { req.Header.Set("Authorization", "token "+token) }, method, path, body, into,
-		allowed...)
-}
-
-func (s *Server) send(
-	t testing.TB, authorize func(*http.Request), method, path string, body, into any, allowed ...int,
-) int {
+func (s *Server) call(t testing.TB, authorization, method, path string, body, into any, allowed ...int) int {
 	t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -267,22 +257,19 @@ func (s *Server) send(
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	authorize(req)
+	req.Header.Set("Authorization", authorization)
 	resp, err := s.direct.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
+	switch {
+	case err != nil:
 		t.Fatal(err)
-	}
-	for _, status := range allowed {
-		if resp.StatusCode == status {
-			return status
-		}
-	}
-	if resp.StatusCode >= http.StatusBadRequest {
+	case slices.Contains(allowed, resp.StatusCode):
+		return resp.StatusCode
+	case resp.StatusCode >= http.StatusBadRequest:
 		t.Fatalf("%s %s: %d %s", method, path, resp.StatusCode, answer)
 	}
 	if into != nil {

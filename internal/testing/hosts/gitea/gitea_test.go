@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -33,7 +34,9 @@ func TestServer(t *testing.T) {
 			t.Errorf("%s: status %d", url, status)
 		}
 	}
-	want := gitea.Request{Method: http.MethodGet, Path: path, Authorization: "Bearer " + repo.Token, Status: http.StatusOK}
+	want := hostfake.Request{
+		Method: http.MethodGet, Path: path, Authorization: "Bearer " + repo.Token, Status: http.StatusOK,
+	}
 	if got := repo.Requests(); len(got) != 2 || got[0] != want || got[1] != want {
 		t.Errorf("got %+v", got)
 	}
@@ -95,13 +98,13 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s: status %d", body, status)
 		}
 	}
-	repo.Fail(http.MethodGet, "/labels", 1, gitea.Failure{Status: http.StatusBadGateway})
+	repo.Fail(http.MethodGet, "/labels", 1, hostfake.Failure{Status: http.StatusBadGateway})
 	for _, want := range []int{http.StatusBadGateway, http.StatusOK} {
 		if status := get(t, repo, base+"/labels"); status != want {
 			t.Errorf("status %d, want %d", status, want)
 		}
 	}
-	repo.Fail("", "/labels", 1, gitea.Failure{Drop: true, After: true})
+	repo.Fail("", "/labels", 1, hostfake.Failure{Drop: true, After: true})
 	if status := send(t, repo, http.MethodPost, base+"/labels", `{"name": "lost", "color": "#cccccc"}`); status != 0 {
 		t.Errorf("the answer came: status %d", status)
 	}

@@ -12,12 +12,6 @@ import (
 
 const apiPrefix = "/api/v1"
 
-// Request is one request of the provider to the API. Its path is below /api/v1.
-type Request = hostfake.Request
-
-// Failure replaces an answer.
-type Failure = hostfake.Failure
-
 // proxy lies in front of Gitea.
 type proxy struct {
 	gitea *httputil.ReverseProxy

@@ -1,6 +1,7 @@
 package gitea
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"slices"
@@ -56,9 +57,14 @@ func (s *Server) newToken(t testing.TB, login string, scopes ...string) string {
 	var token struct {
 		SHA1 string `json:"sha1"`
 	}
-	s.send(t, func(req *http.Request) { req.SetBasicAuth(login, password) }, http.MethodPost,
-		"/users/"+login+"/tokens", object{"name": fmt.Sprint(time.Now().UnixNano()), "scopes": scopes}, &token)
+	s.call(t, basic(login), http.MethodPost, "/users/"+login+"/tokens",
+		object{"name": fmt.Sprint(time.Now().UnixNano()), "scopes": scopes}, &token)
 	return token.SHA1
+}
+
+// basic authorizes a user by the password.
+func basic(login string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(login+":"+password))
 }
 
 // object is a JSON object.
@@ -75,28 +81,18 @@ type Repo struct {
 	API         API // of the repo, past the proxy
 
 	server *Server
+	t      testing.TB
 }
 
 // AddRepo creates a repo. The users may write to it, as members of the team platform. Its branch main has a commit,
 // since Gitea takes an empty repo for empty until some time after the first push. Push with force.
 func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
 	t.Helper()
-	return s.addRepo(t, name, true, users...)
-}
-
-// AddEmptyRepo is AddRepo without a commit.
-func (s *Server) AddEmptyRepo(t testing.TB, name string, users ...string) *Repo {
-	t.Helper()
-	return s.addRepo(t, name, false, users...)
-}
-
-func (s *Server) addRepo(t testing.TB, name string, commit bool, users ...string) *Repo {
-	t.Helper()
 	s.mu.Lock()
 	s.repos++
 	number := s.repos
 	s.mu.Unlock()
-	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s}
+	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s, t: t}
 	r.Token, r.URL = s.Token(t, r.Login), s.URL+"/"+r.Owner+"/"+r.Name
 	r.Traffic = s.proxy.trafficOf(r.Token)
 	r.API = API{s, "/repos/" + r.Owner + "/" + r.Name}
@@ -104,7 +100,7 @@ func (s *Server) addRepo(t testing.TB, name string, commit bool, users ...string
 	r.AddTeam(t, "machines", r.Login)
 	r.AddTeam(t, "platform", users...)
 	s.call(t, s.admin, http.MethodPost, "/orgs/"+r.Owner+"/repos",
-		object{"name": r.Name, "private": true, "default_branch": "main", "auto_init": commit}, nil)
+		object{"name": r.Name, "private": true, "default_branch": "main", "auto_init": true}, nil)
 	return r
 }
 
@@ -150,7 +146,7 @@ func (r *Repo) Fork(t testing.TB, login string) (remote string) {
 	return fork.RemoteAs(login)
 }
 
-// AddOwn creates a repo of the user of a repo, who is no organisation.
+// AddOwn creates an empty repo of the user of a repo, who is no organisation.
 func (r *Repo) AddOwn(t testing.TB, name string) *Repo {
 	t.Helper()
 	own := *r
@@ -158,17 +154,6 @@ func (r *Repo) AddOwn(t testing.TB, name string) *Repo {
 	own.API.path = "/repos/" + r.Login + "/" + name
 	r.API.Admin(t, http.MethodPost, "/admin/users/"+r.Login+"/repos", object{"name": name, "default_branch": "main"}, nil)
 	return &own
-}
-
-// Labels returns the names of the repo's labels.
-func (r *Repo) Labels(t testing.TB) (names []string) {
-	t.Helper()
-	var labels []struct{ Name string }
-	r.API.Send(t, http.MethodGet, "/labels", nil, &labels)
-	for _, label := range labels {
-		names = append(names, label.Name)
-	}
-	return names
 }
 
 // Change changes the fields of a pull request as its administrator: title, body, state.
@@ -216,14 +201,6 @@ func (r *Repo) CancelMerge(t testing.TB, number int) {
 	r.API.Send(t, http.MethodDelete, fmt.Sprintf("/pulls/%d/merge", number), nil, nil, http.StatusNotFound)
 }
 
-// AllowMerge allows only these users to merge into a branch.
-func (r *Repo) AllowMerge(t testing.TB, branch string, users ...string) {
-	t.Helper()
-	r.API.Send(t, http.MethodPost, "/branch_protections", object{
-		"rule_name": branch, "enable_merge_whitelist": true, "merge_whitelist_usernames": users,
-	}, nil)
-}
-
 // AwaitMerge waits until a pull request is merged.
 func (r *Repo) AwaitMerge(t testing.TB, number int) {
 	t.Helper()
@@ -231,16 +208,6 @@ func (r *Repo) AwaitMerge(t testing.TB, number int) {
 		var now struct{ Merged bool }
 		r.API.Send(t, http.MethodGet, fmt.Sprintf("/pulls/%d", number), nil, &now)
 		return now.Merged
-	})
-}
-
-// ScheduleMerge schedules a merge as a user, like the button for auto-merge.
-func (r *Repo) ScheduleMerge(t testing.TB, login string, number int, method string) {
-	t.Helper()
-	await(t, fmt.Sprintf("the merge of pull request %d can't be scheduled", number), func() bool {
-		return r.API.post(t, login, fmt.Sprintf("/pulls/%d/merge", number),
-			object{"Do": method, "merge_when_checks_succeed": true}, nil,
-			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed
 	})
 }
 

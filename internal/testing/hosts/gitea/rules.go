@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/requesttable"
 )
 
@@ -17,7 +18,7 @@ var requestsText []byte
 var requests = requesttable.MustParse(requestsText)
 
 // check returns an error for a request that requests.yaml does not have.
-func check(r Request) error {
+func check(r hostfake.Request) error {
 	op := requests.Find(r.Method, apiPrefix+r.Path)
 	if op == nil {
 		return fmt.Errorf("%s %s is not in requests.yaml", r.Method, r.Path)

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // An app gets a token only for its own installation, with its own signature and in the validity period. The token
 // expires.
 func TestApp(t *testing.T) {
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-	s := githubfake.New(t, githubfake.WithClock(func() time.Time { return now }))
+	s := githubfake.New(t, hostfake.WithClock(func() time.Time { return now }))
 	s.AddRepo(t, "acme/gitops")
 	app, other := s.AddApp(t), s.AddApp(t)
 	tokens := "v3/app/installations/" + app.InstallationID + "/access_tokens"

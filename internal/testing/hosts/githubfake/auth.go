@@ -1,14 +1,11 @@
 package githubfake
 
 import (
-	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -18,16 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
-)
-
-// Access is the permission of a token for a repo, which is named "owner/name".
-type Access = hostfake.Access
-
-// The permissions.
-const (
-	Read  = hostfake.Read
-	Write = hostfake.Write
 )
 
 // App is a GitHub App with one installation, for all repos.
@@ -89,7 +79,7 @@ func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
 	t := &hostfake.Token{Login: "kalypso[bot]", Permissions: asked.Permissions,
 		Expires: s.Now().Add(installationTokenLife).UTC().Truncate(time.Second)}
 	if asked.Repositories == nil {
-		t.Repos = hostfake.Everywhere(Write)
+		t.Repos = hostfake.Everywhere(hostfake.Write)
 	}
 	for _, name := range asked.Repositories {
 		found := app.repo(s, name)
@@ -98,7 +88,7 @@ func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
 				"There is at least one repository that does not exist or is not accessible to the parent installation.")
 			return
 		}
-		t.Repos = map[string]Access{found: Write}
+		t.Repos = map[string]hostfake.Access{found: hostfake.Write}
 	}
 	for name, access := range asked.Permissions {
 		if app.Permissions != nil && app.Permissions[name] != "write" && app.Permissions[name] != access {
@@ -123,51 +113,36 @@ func (a *App) repo(s *Server, name string) string {
 	return ""
 }
 
-// appOf returns the app that signed the request's JSON Web Token.
-func (s *Server) appOf(req *http.Request) (*App, string) {
-	const undecodable = "A JSON web token could not be decoded"
-	text, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
-	parts := strings.Split(text, ".")
-	if !ok || len(parts) != 3 {
-		return nil, undecodable
-	}
-	var header struct{ Alg string }
-	var claims struct {
-		Iss      string
-		Iat, Exp int64
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil || !decodePart(parts[0], &header) || !decodePart(parts[1], &claims) || header.Alg != "RS256" {
-		return nil, undecodable
-	}
-	now := s.Now().Unix()
+// appOf returns the app that signed the request's JSON Web Token, or says why there is none.
+func (s *Server) appOf(req *http.Request) (app *App, problem string) {
+	text, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	var claims jwt.RegisteredClaims
+	_, err := jwt.ParseWithClaims(text, &claims, func(*jwt.Token) (any, error) {
+		i := slices.IndexFunc(s.apps, func(a *App) bool { return a.ID == claims.Issuer })
+		if i < 0 {
+			return nil, jwt.ErrTokenInvalidIssuer
+		}
+		app = s.apps[i]
+		return app.public, nil
+	}, jwt.WithValidMethods([]string{"RS256"}), jwt.WithTimeFunc(s.Now), jwt.WithIssuedAt(), jwt.WithExpirationRequired())
 	switch {
-	case claims.Iat > now:
+	case errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
 		return nil, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
-	case claims.Exp <= now:
+	case errors.Is(err, jwt.ErrTokenExpired):
 		return nil, "'Expiration time' claim ('exp') must be a numeric value " +
 			"representing the future time at which the assertion expires"
-	case claims.Exp > now+600:
+	case err != nil:
+		return nil, "A JSON web token could not be decoded"
+	case claims.ExpiresAt.After(s.Now().Add(10 * time.Minute)):
 		return nil, "'Expiration time' claim ('exp') is too far in the future"
 	}
-	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	for _, app := range s.apps {
-		if app.ID == claims.Iss && rsa.VerifyPKCS1v15(app.public, crypto.SHA256, sum[:], signature) == nil {
-			return app, ""
-		}
-	}
-	return nil, undecodable
-}
-
-func decodePart(part string, into any) bool {
-	text, err := base64.RawURLEncoding.DecodeString(part)
-	return err == nil && json.Unmarshal(text, into) == nil
+	return app, ""
 }
 
 // may reports whether a token has a permission.
-func may(t *hostfake.Token, permission string, need Access) bool {
+func may(t *hostfake.Token, permission string, need hostfake.Access) bool {
 	granted := t.Permissions[permission]
-	return t.Permissions == nil || granted == "write" || granted == "read" && need == Read
+	return t.Permissions == nil || granted == "write" || granted == "read" && need == hostfake.Read
 }
 
 // issuePath matches the requests about issues that pull requests do not share.
@@ -202,7 +177,7 @@ func (a *api) caller(w http.ResponseWriter, req *http.Request) *hostfake.Token {
 }
 
 // opened returns the repo of the request if the caller has access, or answers with an error.
-func (a *api) opened(w http.ResponseWriter, req *http.Request, need Access) (*Repo, *hostfake.Token) {
+func (a *api) opened(w http.ResponseWriter, req *http.Request, need hostfake.Access) (*Repo, *hostfake.Token) {
 	t := a.caller(w, req)
 	if t == nil {
 		return nil, nil
@@ -242,7 +217,8 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Han
 			http.StatusUnauthorized)
 	case r == nil || t.Access(r.Name) == hostfake.None:
 		http.Error(w, "Repository not found.", http.StatusNotFound)
-	case push && (t.Access(r.Name) < Write || !may(t, "contents", Write)), !may(t, "contents", Read):
+	case push && (t.Access(r.Name) < hostfake.Write || !may(t, "contents", hostfake.Write)),
+		!may(t, "contents", hostfake.Read):
 		http.Error(w, "Permission to "+r.Name+".git denied to "+t.Login+".", http.StatusForbidden)
 	default:
 		git.ServeHTTP(w, req)

@@ -9,12 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// Failure is how a request to the API fails.
-type Failure = hostfake.Failure
-
 // PrimaryRateLimit returns GitHub's answer to a token whose requests of the hour are used up: 403 or 429.
-func PrimaryRateLimit(status int, reset time.Time) Failure {
-	return Failure{Status: status,
+func PrimaryRateLimit(status int, reset time.Time) hostfake.Failure {
+	return hostfake.Failure{Status: status,
 		Body: `{"message":"API rate limit exceeded for user ID 1. If you reach out to GitHub Support for help, ` +
 			`please include the request ID.",` +
 			`"documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`,
@@ -24,7 +21,7 @@ func PrimaryRateLimit(status int, reset time.Time) Failure {
 
 // SecondaryRateLimit returns GitHub's answer to requests that come too fast: 403 or 429, with the seconds to wait, or
 // none (0).
-func SecondaryRateLimit(status, retryAfter int) Failure {
+func SecondaryRateLimit(status, retryAfter int) hostfake.Failure {
 	f := ServerError(status, retryAfter)
 	const page = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits"
 	f.Body = `{"documentation_url":"` + page + `",` +
@@ -33,8 +30,10 @@ func SecondaryRateLimit(status, retryAfter int) Failure {
 }
 
 // ServerError returns an answer with a status and the seconds to wait, or none (0).
-func ServerError(status, retryAfter int) Failure {
-	f := Failure{Status: status, Body: fmt.Sprintf(`{"message":%q}`, http.StatusText(status)), Header: map[string]string{}}
+func ServerError(status, retryAfter int) hostfake.Failure {
+	f := hostfake.Failure{
+		Status: status, Body: fmt.Sprintf(`{"message":%q}`, http.StatusText(status)), Header: map[string]string{},
+	}
 	if retryAfter > 0 {
 		f.Header["Retry-After"] = strconv.Itoa(retryAfter)
 	}
@@ -42,32 +41,25 @@ func ServerError(status, retryAfter int) Failure {
 }
 
 // Forbidden returns a 403 with this message, which no retry fixes.
-func Forbidden(message string) Failure {
-	return Failure{Status: http.StatusForbidden,
+func Forbidden(message string) hostfake.Failure {
+	return hostfake.Failure{Status: http.StatusForbidden,
 		Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, message)}
 }
 
 // HeadNotSeen returns GitHub's rejection of a pull request whose branch it does not know yet, just after a push.
-func HeadNotSeen() Failure {
-	return Failure{Status: http.StatusUnprocessableEntity,
+func HeadNotSeen() hostfake.Failure {
+	return hostfake.Failure{Status: http.StatusUnprocessableEntity,
 		Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`}
 }
 
 // HeadNotMoved returns GitHub's rejection of a merge of a commit that it does not consider the head.
-func HeadNotMoved() Failure {
-	return Failure{Status: http.StatusConflict,
+func HeadNotMoved() hostfake.Failure {
+	return hostfake.Failure{Status: http.StatusConflict,
 		Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
 }
 
 // BaseMoved returns GitHub's rejection of a merge into a branch whose last push it has not processed yet.
-func BaseMoved() Failure {
-	return Failure{Status: http.StatusMethodNotAllowed,
+func BaseMoved() hostfake.Failure {
+	return hostfake.Failure{Status: http.StatusMethodNotAllowed,
 		Body: `{"message":"Base branch was modified. Review and try the merge again."}`}
 }
-
-// Failures of any host.
-var (
-	Dropped    = hostfake.Dropped
-	AnswerLost = hostfake.AnswerLost
-	Slow       = hostfake.Slow
-)

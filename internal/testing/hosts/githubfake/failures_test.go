@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // The caller sees each kind of failure as often as the test asks for it.
@@ -17,7 +18,7 @@ func TestFailures(t *testing.T) {
 	branch(t, r, "change", "a")
 	reset := time.Now().Add(time.Hour)
 	for name, tc := range map[string]struct {
-		failure githubfake.Failure
+		failure hostfake.Failure
 		status  int
 		header  map[string]string
 		said    string
@@ -33,7 +34,7 @@ func TestFailures(t *testing.T) {
 		"server asks": {githubfake.ServerError(503, 3), 503, map[string]string{"Retry-After": "3"},
 			"Service Unavailable"},
 		"forbidden":          {githubfake.Forbidden("Nope"), 403, map[string]string{"X-RateLimit-Remaining": "4999"}, "Nope"},
-		"dropped connection": {githubfake.Dropped(), 0, nil, ""},
+		"dropped connection": {hostfake.Dropped(), 0, nil, ""},
 	} {
 		c.s.Fail("POST", "/pulls", 1, tc.failure)
 		c.expect(200, "", "GET", pulls, nil)
@@ -51,11 +52,11 @@ func TestFailures(t *testing.T) {
 		t.Errorf("what failed took effect: %v", got)
 	}
 	c.s.ResetLog()
-	c.s.Fail("", "/pulls", 2, githubfake.AnswerLost())
+	c.s.Fail("", "/pulls", 2, hostfake.AnswerLost())
 	c.expect(0, "", "POST", pulls, propose("change"))
 	c.expect(0, "", "GET", pulls, nil)
 	c.expect(422, "already exists", "POST", pulls, propose("change"))
-	c.s.Fail("", "", -1, githubfake.Slow(30*time.Millisecond))
+	c.s.Fail("", "", -1, hostfake.Slow(30*time.Millisecond))
 	began := time.Now()
 	c.expect(200, "", "GET", pulls, nil)
 	if took := time.Since(began); took < 30*time.Millisecond {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // Git accepts the tokens of the API. No token may push to a protected branch, but its pull requests are merged.
 func TestGit(t *testing.T) {
 	c, r := start(t)
-	c.s.AddToken("reader", "bob", map[string]githubfake.Access{"acme/gitops": githubfake.Read})
+	c.s.AddToken("reader", "bob", map[string]hostfake.Access{"acme/gitops": hostfake.Read})
 	c.s.AddToken("foreign", "eve", nil)
 	r.Protect(t, "main")
 	git := func(folder string, args ...string) (string, bool) {

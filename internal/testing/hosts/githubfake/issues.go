@@ -10,7 +10,7 @@ import (
 )
 
 func (a *api) listIssues(w http.ResponseWriter, req *http.Request) {
-	r, _ := a.opened(w, req, Read)
+	r, _ := a.opened(w, req, hostfake.Read)
 	if r == nil {
 		return
 	}
@@ -35,7 +35,7 @@ func (a *api) openIssue(w http.ResponseWriter, req *http.Request) {
 		Title, Body string
 		Labels      []string
 	}
-	r, _ := a.opened(w, req, Write)
+	r, _ := a.opened(w, req, hostfake.Write)
 	if r == nil || !decode(w, req, &asked) {
 		return
 	}
@@ -51,11 +51,11 @@ func (a *api) openIssue(w http.ResponseWriter, req *http.Request) {
 type issueEdit struct{ Title, Body, State *string }
 
 // onIssue routes requests for one issue.
-func (a *api) onIssue(pattern string, need Access, change func(i *hostfake.Issue, asked issueEdit)) {
+func (a *api) onIssue(pattern string, need hostfake.Access, change func(i *hostfake.Issue, asked issueEdit)) {
 	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
 		var asked issueEdit
 		r, _ := a.opened(w, req, need)
-		if r == nil || need == Write && !decode(w, req, &asked) {
+		if r == nil || need == hostfake.Write && !decode(w, req, &asked) {
 			return
 		}
 		number, _ := strconv.Atoi(req.PathValue("number"))
@@ -97,13 +97,13 @@ func (a *api) routeIssues() {
 	at := restPrefix + "/repos/{owner}/{name}/issues"
 	a.mux.HandleFunc("GET "+at, a.listIssues)
 	a.mux.HandleFunc("POST "+at, a.openIssue)
-	a.onIssue("GET "+at+"/{number}", Read, func(*hostfake.Issue, issueEdit) {})
-	a.onIssue("PATCH "+at+"/{number}", Write, editIssue)
-	a.onIssue("POST "+at+"/{number}/comments", Write, func(i *hostfake.Issue, asked issueEdit) {
+	a.onIssue("GET "+at+"/{number}", hostfake.Read, func(*hostfake.Issue, issueEdit) {})
+	a.onIssue("PATCH "+at+"/{number}", hostfake.Write, editIssue)
+	a.onIssue("POST "+at+"/{number}/comments", hostfake.Write, func(i *hostfake.Issue, asked issueEdit) {
 		i.Comments = append(i.Comments, *asked.Body)
 	})
 	labels := restPrefix + "/repos/{owner}/{name}/issues/{number}/labels"
-	a.mux.HandleFunc("POST "+labels, a.numbered(Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
+	a.mux.HandleFunc("POST "+labels, a.numbered(hostfake.Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
 		var asked []string
 		if !decode(w, req, &asked) {
 			return
@@ -114,7 +114,7 @@ func (a *api) routeIssues() {
 		reply(w, http.StatusOK, p.show()["labels"])
 	}))
 	a.mux.HandleFunc("DELETE "+labels+"/{label}",
-		a.numbered(Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
+		a.numbered(hostfake.Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
 			label := req.PathValue("label")
 			if !hostfake.ContainsFold(p.Labels, label) {
 				fail(w, http.StatusNotFound, "Label does not exist")
@@ -124,7 +124,7 @@ func (a *api) routeIssues() {
 			reply(w, http.StatusOK, p.show()["labels"])
 		}))
 	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline",
-		a.numbered(Read, (*pull).timeline))
+		a.numbered(hostfake.Read, (*pull).timeline))
 }
 
 // timeline lists the review requests.

@@ -19,9 +19,6 @@ const (
 	maxBody  = 65536
 )
 
-// PullRequest is a pull request, as tests see it.
-type PullRequest = hostfake.PullRequest
-
 type pull struct {
 	hostfake.PullRequest
 	repo *Repo
@@ -30,13 +27,13 @@ type pull struct {
 func (a *api) routePulls() {
 	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/pulls", a.listPulls)
 	a.mux.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/pulls", a.openPull)
-	a.onPull("GET", "", Read, func(p *pull, w http.ResponseWriter, _ *http.Request) {
+	a.onPull("GET", "", hostfake.Read, func(p *pull, w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, p.show())
 	})
-	a.onPull("PATCH", "", Write, (*pull).edit)
-	a.onPull("PUT", "/merge", Write, (*pull).acceptMerge)
-	a.onPull("POST", "/requested_reviewers", Write, (*pull).requestReviewers)
-	a.onPull("GET", "/reviews", Read, func(p *pull, w http.ResponseWriter, req *http.Request) {
+	a.onPull("PATCH", "", hostfake.Write, (*pull).edit)
+	a.onPull("PUT", "/merge", hostfake.Write, (*pull).acceptMerge)
+	a.onPull("POST", "/requested_reviewers", hostfake.Write, (*pull).requestReviewers)
+	a.onPull("GET", "/reviews", hostfake.Read, func(p *pull, w http.ResponseWriter, req *http.Request) {
 		all := []object{}
 		for _, user := range p.Approvals {
 			all = append(all, object{"user": object{"login": user}, "state": "APPROVED"})
@@ -49,12 +46,12 @@ func (a *api) routePulls() {
 type pullHandler func(p *pull, w http.ResponseWriter, req *http.Request)
 
 // onPull routes requests for one pull request.
-func (a *api) onPull(method, path string, need Access, do pullHandler) {
+func (a *api) onPull(method, path string, need hostfake.Access, do pullHandler) {
 	a.mux.HandleFunc(method+" "+restPrefix+"/repos/{owner}/{name}/pulls/{number}"+path, a.numbered(need, do))
 }
 
 // numbered finds the pull request of a number.
-func (a *api) numbered(need Access, do pullHandler) http.HandlerFunc {
+func (a *api) numbered(need hostfake.Access, do pullHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		r, _ := a.opened(w, req, need)
 		if r == nil {
@@ -72,32 +69,26 @@ func (a *api) numbered(need Access, do pullHandler) http.HandlerFunc {
 }
 
 func (a *api) listPulls(w http.ResponseWriter, req *http.Request) {
-	r, _ := a.opened(w, req, Read)
+	r, _ := a.opened(w, req, hostfake.Read)
 	if r == nil {
 		return
 	}
 	r.sync()
 	query := req.URL.Query()
+	if cmp.Or(query.Get("sort"), "created") != "created" || cmp.Or(query.Get("direction"), "desc") != "desc" {
+		fail(w, http.StatusNotImplemented, "The fake lists pull requests newest first")
+		return
+	}
 	state := cmp.Or(query.Get("state"), "open")
 	owner, _, _ := strings.Cut(r.Name, "/")
 	headOwner, headBranch, _ := strings.Cut(query.Get("head"), ":")
 	var found []*pull
-	for _, p := range r.All {
+	for _, p := range slices.Backward(r.All) {
 		if (state == "all" || p.shownState() == state) &&
 			(query.Get("head") == "" || strings.EqualFold(owner, headOwner) && headBranch == p.Head) &&
 			(query.Get("base") == "" || query.Get("base") == p.Base) {
 			found = append(found, p)
 		}
-	}
-	slices.SortStableFunc(found, func(a, b *pull) int {
-		if query.Get("sort") == "updated" {
-			return a.Updated.Compare(b.Updated)
-		}
-		return cmp.Compare(a.Number, b.Number)
-	})
-	if cmp.Or(query.Get("direction"), map[bool]string{true: "desc",
-		false: "asc"}[cmp.Or(query.Get("sort"), "created") == "created"]) == "desc" {
-		slices.Reverse(found)
 	}
 	all := []object{}
 	for _, p := range page(w, req, found) {
@@ -132,7 +123,7 @@ type pullRequestBody struct {
 }
 
 func (a *api) openPull(w http.ResponseWriter, req *http.Request) {
-	r, t := a.opened(w, req, Write)
+	r, t := a.opened(w, req, hostfake.Write)
 	var asked pullRequestBody
 	if r == nil || !decode(w, req, &asked) {
 		return

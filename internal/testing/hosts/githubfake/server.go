@@ -29,17 +29,8 @@ type Server struct {
 	apps  []*App
 }
 
-// Option changes a [Server].
-type Option = hostfake.Option
-
-// Options of any host.
-var (
-	WithClock      = hostfake.WithClock
-	WithGitBackend = hostfake.WithGitBackend
-)
-
 // New starts a server without repos. It serves Git to gitremote, without git processes: see [gitserver.InProcess].
-func New(t testing.TB, options ...Option) *Server {
+func New(t testing.TB, options ...hostfake.Option) *Server {
 	t.Helper()
 	s := &Server{repos: map[string]*Repo{}}
 	s.Server = hostfake.Start(t, hostfake.Host{

@@ -39,7 +39,7 @@ func (a *api) routeStatuses() {
 	get := func(what string, answer func(w http.ResponseWriter, req *http.Request, r *Repo, commit string)) {
 		a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/"+what,
 			func(w http.ResponseWriter, req *http.Request) {
-				r, _ := a.opened(w, req, Read)
+				r, _ := a.opened(w, req, hostfake.Read)
 				if r == nil {
 					return
 				}
@@ -76,7 +76,7 @@ func showStatus(s *hostfake.Status) object {
 }
 
 func (a *api) setStatus(w http.ResponseWriter, req *http.Request) {
-	r, t := a.opened(w, req, Write)
+	r, t := a.opened(w, req, hostfake.Write)
 	var asked struct {
 		State, Context, Description string
 		TargetURL                   string `json:"target_url"`

@@ -32,22 +32,12 @@ type Server struct {
 	oldMerge bool
 }
 
-// Option changes a [Server].
-type Option = hostfake.Option
-
-// Options of any host. GitLab shows a push, and checks whether branches can be merged, in the background (docs).
-var (
-	WithClock      = hostfake.WithClock
-	WithGitBackend = hostfake.WithGitBackend
-	WithFolder     = hostfake.WithFolder
-	WithLag        = hostfake.WithLag
-)
-
 // readScope is the scope of a token that may only read. Tokens without scopes here have the scope api.
 const readScope = "read_api"
 
-// New starts a server without projects. It serves Git to gitremote, without git processes: see [gitserver.InProcess].
-func New(t testing.TB, options ...Option) *Server {
+// New starts a server without projects. With [hostfake.WithLag], it shows a push, and checks whether branches can be
+// merged, in the background (docs). It serves Git to gitremote, without git processes: see [gitserver.InProcess].
+func New(t testing.TB, options ...hostfake.Option) *Server {
 	t.Helper()
 	s := &Server{t: t, users: []string{hostfake.BotLogin, "ann", "bob", "eve", "outsider", "cora"}}
 	s.Server = hostfake.Start(t, hostfake.Host{

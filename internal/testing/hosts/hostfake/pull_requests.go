@@ -232,3 +232,6 @@ func (ps *Pulls[P]) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
 	ps.Git.DeleteBranch(t, branch)
 }
+
+// Revoke revokes the token of the server.
+func (ps *Pulls[P]) Revoke(testing.TB) { ps.Server.Revoke(ps.Server.Token) }
