@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -69,36 +68,25 @@ func readAttached(
 func (p Publication) attach(ctx context.Context, w *publishing, to attached, d sign.Document) error {
 	layer := describe(to.kind.MediaType, d.Content)
 	layer.Annotations = d.Annotations
-	layers := append([]ocispec.Descriptor{layer}, to.manifest.Layers...) // the first ones are read
+	layers := append([]ocispec.Descriptor{layer.Descriptor}, to.manifest.Layers...) // the first ones are read
 	image := ocispec.Image{RootFS: ocispec.RootFS{Type: "layers"}}
 	for _, l := range layers {
 		image.RootFS.DiffIDs = append(image.RootFS.DiffIDs, l.Digest) // they are not compressed
 	}
-	config, err := json.Marshal(image)
+	config, err := marshal(ocispec.MediaTypeImageConfig, image)
 	if err != nil {
 		return err
 	}
-	configAt := describe(ocispec.MediaTypeImageConfig, config)
-	manifest, err := json.Marshal(ocispec.Manifest{
+	manifest, err := marshal(ocispec.MediaTypeImageManifest, ocispec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
-		ArtifactType: to.kind.ArtifactType, Config: configAt, Layers: layers,
+		ArtifactType: to.kind.ArtifactType, Config: config.Descriptor, Layers: layers,
 		Subject:     &ocispec.Descriptor{MediaType: w.manifest.MediaType, Digest: w.manifest.Digest, Size: w.manifest.Size},
 		Annotations: to.manifest.Annotations,
 	})
 	if err != nil {
 		return err
 	}
-	at := describe(ocispec.MediaTypeImageManifest, manifest)
-	return p.Client.Repeat(ctx, func(ctx context.Context) error {
-		blobs := w.repository.Blobs()
-		if err := blobs.Push(ctx, configAt, bytes.NewReader(config)); err != nil {
-			return err
-		}
-		if err := blobs.Push(ctx, layer, bytes.NewReader(d.Content)); err != nil {
-			return err
-		}
-		return w.repository.Manifests().PushReference(ctx, at, bytes.NewReader(manifest), to.kind.Tag(w.manifest.Digest))
-	})
+	return p.push(ctx, w.repository, to.kind.Tag(w.manifest.Digest), manifest, config, layer)
 }
 
 // sign signs the artifacts that have no signature of the key, and states the provenance of those that have none signed
@@ -107,12 +95,11 @@ func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) e
 	if p.Key == nil {
 		return nil
 	}
-	provenances := make([]attached, len(all))
 	err := p.each(len(all), func(i int) error {
 		w := all[i]
 		signatures, err := readAttached(ctx, w.repository, w.manifest.Digest, sign.Signatures, p.Key.PublicKey)
 		if err == nil {
-			provenances[i], err = readAttached(ctx, w.repository, w.manifest.Digest, sign.Provenances, p.Key.PublicKey)
+			w.provenance, err = readAttached(ctx, w.repository, w.manifest.Digest, sign.Provenances, p.Key.PublicKey)
 		}
 		if err != nil {
 			return p.Client.Error(w.name, "read the signatures in", err)
@@ -129,18 +116,11 @@ func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) e
 	if err != nil {
 		return err
 	}
-	var missing []*publishing
-	var to []attached
-	var names []string
-	for i, w := range all {
-		if !provenances[i].complete {
-			missing, to, names = append(missing, w), append(to, provenances[i]), append(names, w.clusterType)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(all), func(w *publishing) bool { return w.provenance.complete })
 	if len(missing) == 0 {
 		return nil
 	}
-	origins, err := d.origins(names)
+	origins, err := d.origins(clusterTypes(missing))
 	if err != nil {
 		return err
 	}
@@ -151,7 +131,7 @@ func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) e
 		if err != nil {
 			return err
 		}
-		return p.Client.Error(w.name, "push a provenance to", p.attach(ctx, w, to[i], provenance))
+		return p.Client.Error(w.name, "push a provenance to", p.attach(ctx, w, w.provenance, provenance))
 	})
 }
 

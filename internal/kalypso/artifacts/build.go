@@ -38,11 +38,14 @@ type file struct {
 
 // built is an artifact in memory.
 type built struct {
-	manifest                  ocispec.Descriptor
-	manifestBytes             []byte
-	config, content           ocispec.Descriptor
-	configBytes, contentBytes []byte
+	manifest, config, content blob
 	archive                   []byte // the content before it is compressed
+}
+
+// blob is a document in memory, with its descriptor.
+type blob struct {
+	ocispec.Descriptor
+	bytes []byte
 }
 
 // build builds the artifact of a folder: a function of the files and their source. The files are sorted by name.
@@ -54,35 +57,38 @@ func build(files []file, from source) (*built, error) {
 	if b.archive, err = archive(files); err != nil {
 		return nil, err
 	}
-	if b.contentBytes, err = compress(b.archive); err != nil {
+	compressed, err := compress(b.archive)
+	if err != nil {
 		return nil, err
 	}
-	if b.configBytes, err = json.Marshal(ocispec.Image{
+	b.content = describe(MediaTypeContent, compressed)
+	if b.config, err = marshal(MediaTypeConfig, ocispec.Image{
 		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.FromBytes(b.archive)}},
 	}); err != nil {
 		return nil, err
 	}
-	b.content = describe(MediaTypeContent, b.contentBytes)
-	b.config = describe(MediaTypeConfig, b.configBytes)
-	if b.manifestBytes, err = json.Marshal(ocispec.Manifest{
+	b.manifest, err = marshal(ocispec.MediaTypeImageManifest, ocispec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
-		Config: b.config, Layers: []ocispec.Descriptor{b.content},
+		Config: b.config.Descriptor, Layers: []ocispec.Descriptor{b.content.Descriptor},
 		Annotations: map[string]string{
 			ocispec.AnnotationSource: from.repo, ocispec.AnnotationRevision: from.revision,
 			ocispec.AnnotationCreated: from.created.Format(time.RFC3339),
 			annotation.Folder:         from.folder, annotation.Tree: from.tree,
 		},
-	}); err != nil {
-		return nil, err
-	}
-	b.manifest = describe(ocispec.MediaTypeImageManifest, b.manifestBytes)
-	return b, nil
+	})
+	return b, err
 }
 
-func describe(mediaType string, content []byte) ocispec.Descriptor {
-	return ocispec.Descriptor{
+// marshal returns a value as a JSON document.
+func marshal(mediaType string, v any) (blob, error) {
+	content, err := json.Marshal(v)
+	return describe(mediaType, content), err
+}
+
+func describe(mediaType string, content []byte) blob {
+	return blob{ocispec.Descriptor{
 		MediaType: mediaType, Digest: digest.FromBytes(content), Size: int64(len(content)),
-	}
+	}, content}
 }
 
 // compress returns the gzip of an archive.

@@ -34,7 +34,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	var config ocispec.Image
-	if err := json.Unmarshal(b.configBytes, &config); err != nil {
+	if err := json.Unmarshal(b.config.bytes, &config); err != nil {
 		t.Fatal(err)
 	}
 	for what, digests := range map[string][2]string{
@@ -50,11 +50,11 @@ func TestBuild(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		". 755", "app 755", "app/base 755", "app/base/deploy.yaml 644 kind: Deployment\n", "app/run.sh 755 #!/bin/sh\n",
 		"platform-config.yaml 644 a: 1\n",
-	}, listing(t, b.contentBytes)); diff != "" {
+	}, listing(t, b.content.bytes)); diff != "" {
 		t.Errorf("the archive (-want +got):\n%s", diff)
 	}
 	var manifest map[string]any
-	if err := json.Unmarshal(b.manifestBytes, &manifest); err != nil {
+	if err := json.Unmarshal(b.manifest.bytes, &manifest); err != nil {
 		t.Fatal(err)
 	}
 	descriptor := func(mediaType string, content []byte) map[string]any {
@@ -64,8 +64,8 @@ func TestBuild(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]any{
 		"schemaVersion": 2.0, "mediaType": "application/vnd.oci.image.manifest.v1+json",
-		"config": descriptor("application/vnd.cncf.flux.config.v1+json", b.configBytes),
-		"layers": []any{descriptor("application/vnd.cncf.flux.content.v1.tar+gzip", b.contentBytes)},
+		"config": descriptor("application/vnd.cncf.flux.config.v1+json", b.config.bytes),
+		"layers": []any{descriptor("application/vnd.cncf.flux.content.v1.tar+gzip", b.content.bytes)},
 		"annotations": map[string]any{
 			"org.opencontainers.image.source":    "https://github.com/acme/gitops",
 			"org.opencontainers.image.revision":  "dev@sha1:2d711642b726b04401627ca9fbac32f5c8530fb1",

@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
@@ -99,10 +100,14 @@ type publishing struct {
 	artifact    Artifact
 	name        registry.Repository
 	repository  *remote.Repository
-	manifest    ocispec.Descriptor // without a digest: the registry does not contain it
+	manifest    blob               // without a digest: the registry does not contain it; without bytes: it was not built
 	candidate   ocispec.Descriptor // the manifest with the tree's hash as the tag, if it must be compared with Git first
-	bytes       []byte             // of the manifest, if it was built
 	tagged      bool               // with the tree's hash
+	provenance  attached
+}
+
+func clusterTypes(all []*publishing) []string {
+	return lists.Map(all, func(w *publishing) string { return w.clusterType })
 }
 
 // find looks for an artifact in the registry. After a publication it is the published manifest, whatever the tag names
@@ -110,10 +115,7 @@ type publishing struct {
 // registry could have put it there.
 func (p Publication) find(ctx context.Context, clusterType string, want Artifact) (w *publishing, err error) {
 	w = &publishing{clusterType: clusterType, artifact: want}
-	if w.name, err = p.Base.Join(clusterType); err != nil {
-		return nil, err
-	}
-	if w.repository, err = p.Client.Open(ctx, w.name); err != nil {
+	if w.name, w.repository, err = p.open(ctx, clusterType); err != nil {
 		return nil, err
 	}
 	found, err := resolve(ctx, w.repository, want.TreeHash)
@@ -128,8 +130,18 @@ func (p Publication) find(ctx context.Context, clusterType string, want Artifact
 	} else {
 		w.candidate, found = found, ocispec.Descriptor{}
 	}
-	w.manifest = found
+	w.manifest.Descriptor = found
 	return w, p.Client.Error(w.name, "read an artifact in", err)
+}
+
+// open returns the repository of a cluster type.
+func (p Publication) open(ctx context.Context, clusterType string) (
+	name registry.Repository, opened *remote.Repository, err error,
+) {
+	if name, err = p.Base.Join(clusterType); err == nil {
+		opened, err = p.Client.Open(ctx, name)
+	}
+	return name, opened, err
 }
 
 // resolve returns the manifest with a tag or digest; it has no digest if there is none.
@@ -149,7 +161,7 @@ func (w *publishing) accept(ctx context.Context, b *built) (accepted bool, err e
 		accepted, err = w.contains(ctx, b)
 	}
 	if accepted {
-		w.manifest, w.tagged = w.candidate, true
+		w.manifest.Descriptor, w.tagged = w.candidate, true
 	}
 	return accepted, err
 }
@@ -162,7 +174,7 @@ func (w *publishing) contains(ctx context.Context, b *built) (bool, error) {
 	}
 	var manifest, ours ocispec.Manifest
 	_ = json.Unmarshal(text, &manifest) // not JSON: it is no artifact of ours
-	_ = json.Unmarshal(b.manifestBytes, &ours)
+	_ = json.Unmarshal(b.manifest.bytes, &ours)
 	for _, name := range []string{ocispec.AnnotationSource, annotation.Folder, annotation.Tree} {
 		if manifest.Annotations[name] != ours.Annotations[name] {
 			return false, nil
@@ -181,28 +193,21 @@ func (w *publishing) contains(ctx context.Context, b *built) (bool, error) {
 
 // upload builds the artifacts that the publication did not find, and uploads those that the registry does not contain.
 func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing) (uploads int, err error) {
-	var missing []*publishing
-	var names []string
-	for _, w := range all {
-		if w.manifest.Digest == "" {
-			missing, names = append(missing, w), append(names, w.clusterType)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(all), func(w *publishing) bool { return w.manifest.Digest != "" })
 	if len(missing) == 0 {
 		return 0, nil
 	}
-	sources, err := d.sources(names)
+	sources, err := d.sources(clusterTypes(missing))
 	if err != nil {
 		return 0, err
 	}
 	var errs []error
 	var pushed atomic.Int32
 	for part := range slices.Chunk(missing, foldersInMemory) {
-		files, err := d.files(names[:len(part)])
+		files, err := d.files(clusterTypes(part))
 		if err != nil {
 			return int(pushed.Load()), join(append(errs, err)...)
 		}
-		names = names[len(part):]
 		err = p.each(len(part), func(i int) error {
 			w := part[i]
 			b, err := build(files[w.clusterType], sources[w.clusterType])
@@ -213,7 +218,9 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 				return p.Client.Error(w.name, "read an artifact in", err)
 			}
 			pushed.Add(1)
-			return p.Client.Error(w.name, "push an artifact to", p.push(ctx, w, b))
+			w.manifest = b.manifest
+			return p.Client.Error(w.name, "push an artifact to",
+				p.push(ctx, w.repository, b.manifest.Digest.String(), b.manifest, b.config, b.content))
 		})
 		if errs = append(errs, err); errors.Is(err, githost.ErrUnavailable) {
 			break
@@ -222,18 +229,15 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 	return int(pushed.Load()), join(errs...)
 }
 
-// push uploads an artifact, without a tag.
-func (p Publication) push(ctx context.Context, w *publishing, b *built) error {
-	w.manifest, w.bytes = b.manifest, b.manifestBytes
+// push uploads blobs and then their manifest, with a tag or its digest.
+func (p Publication) push(ctx context.Context, to *remote.Repository, as string, manifest blob, blobs ...blob) error {
 	return p.Client.Repeat(ctx, func(ctx context.Context) error {
-		blobs := w.repository.Blobs()
-		if err := blobs.Push(ctx, b.config, bytes.NewReader(b.configBytes)); err != nil {
-			return err
+		for _, b := range blobs {
+			if err := to.Blobs().Push(ctx, b.Descriptor, bytes.NewReader(b.bytes)); err != nil {
+				return err
+			}
 		}
-		if err := blobs.Push(ctx, b.content, bytes.NewReader(b.contentBytes)); err != nil {
-			return err
-		}
-		return w.repository.Manifests().Push(ctx, b.manifest, bytes.NewReader(b.manifestBytes))
+		return to.Manifests().PushReference(ctx, manifest.Descriptor, bytes.NewReader(manifest.bytes), as)
 	})
 }
 
@@ -253,16 +257,14 @@ func (p Publication) setTag(ctx context.Context, w *publishing, tag string) erro
 	if found, err := resolve(ctx, w.repository, tag); err != nil || found.Digest == w.manifest.Digest {
 		return err
 	}
-	if w.bytes == nil {
-		text, err := content.FetchAll(ctx, w.repository.Manifests(), w.manifest)
+	if w.manifest.bytes == nil {
+		text, err := content.FetchAll(ctx, w.repository.Manifests(), w.manifest.Descriptor)
 		if err != nil {
 			return err
 		}
-		w.bytes = text
+		w.manifest.bytes = text
 	}
-	return p.Client.Repeat(ctx, func(ctx context.Context) error {
-		return w.repository.Manifests().PushReference(ctx, w.manifest, bytes.NewReader(w.bytes), tag)
-	})
+	return p.push(ctx, w.repository, tag, w.manifest)
 }
 
 // Observed describes published artifacts as a registry contains them.
@@ -285,11 +287,7 @@ func (p Publication) Observe(ctx context.Context) (Observed, error) {
 	err := p.each(len(names), func(i int) error {
 		last, moves := p.Published[names[i]], map[string]bool{}
 		moved[i] = moves
-		name, err := p.Base.Join(names[i])
-		if err != nil {
-			return err
-		}
-		r, err := p.Client.Open(ctx, name)
+		name, r, err := p.open(ctx, names[i])
 		if err != nil {
 			return err
 		}

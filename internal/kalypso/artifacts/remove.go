@@ -18,11 +18,7 @@ import (
 func (p Publication) Remove(ctx context.Context, clusterTypes []string) error {
 	clusterTypes = slices.Sorted(slices.Values(clusterTypes))
 	return p.each(len(clusterTypes), func(i int) error {
-		name, err := p.Base.Join(clusterTypes[i])
-		if err != nil {
-			return err
-		}
-		r, err := p.Client.Open(ctx, name)
+		name, r, err := p.open(ctx, clusterTypes[i])
 		if err != nil {
 			return err
 		}
