@@ -23,6 +23,7 @@ import (
 	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
 // Request says what to compare.
@@ -56,14 +57,10 @@ const foldersPerRead = 6000
 // Read compares two branches. The error is a [*SideError] for each side that can't be read, or a
 // [*historylookup.ControlPlaneError]. The problems concern the options; if they have errors, there is no comparison.
 func Read(ctx context.Context, req Request) (*comparison.Comparison, problem.Problems, error) {
-	var left, right side
-	err := both(
-		func() error { return left.open(ctx, req.Client, req.Sides.Left) },
-		func() error { return right.open(ctx, req.Client, req.Sides.Right) },
-		req)
+	left, right := &side{at: req.Sides.Left}, &side{at: req.Sides.Right, right: true}
 	defer left.close()
 	defer right.close()
-	if err != nil {
+	if err := both(left, right, func(s *side) error { return s.open(ctx, req.Client) }); err != nil {
 		return nil, nil, err
 	}
 	ps := req.Options.Check(left.content, right.content)
@@ -72,7 +69,7 @@ func Read(ctx context.Context, req Request) (*comparison.Comparison, problem.Pro
 	}
 	c, pairs := comparison.New(left.content, right.content, req.Options)
 	for part := range slices.Chunk(pairs, foldersPerRead) {
-		if err := compare(c, part, &left, &right, req); err != nil {
+		if err := compare(c, part, left, right); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -91,25 +88,32 @@ func Read(ctx context.Context, req Request) (*comparison.Comparison, problem.Pro
 	return c, ps, nil
 }
 
-// both reads both sides at the same time.
-func both(left, right func() error, req Request) error {
-	done := make(chan error, 1)
-	go func() { done <- right() }()
-	errs := []error{left(), <-done}
-	if errs[0] != nil {
-		errs[0] = &SideError{At: req.Sides.Left, Err: errs[0]}
-	}
-	if errs[1] != nil {
-		errs[1] = &SideError{Right: true, At: req.Sides.Right, Err: errs[1]}
-	}
-	return errors.Join(errs...)
+// both works on both sides at the same time.
+func both(left, right *side, work func(*side) error) error {
+	errs := [2]error{}
+	parallel.Limited(2, 2, func(i int) {
+		s := [...]*side{left, right}[i]
+		if err := work(s); err != nil {
+			errs[i] = &SideError{Right: s.right, At: s.at, Err: err}
+		}
+	})
+	return errors.Join(errs[:]...)
 }
 
 // side is a rendering on a branch that is being read.
 type side struct {
+	right    bool
 	at       record.Destination
 	snapshot *gitbranch.Snapshot
 	content  comparison.Side
+	part     part
+}
+
+// part is the part of a side that is in memory.
+type part struct {
+	snapshot *gitbranch.Snapshot
+	entries  []map[string]object.TreeEntry // of each folder
+	contents map[plumbing.Hash][]byte
 }
 
 func (s *side) close() {
@@ -119,9 +123,8 @@ func (s *side) close() {
 }
 
 // open reads the record, and the trees of the cluster types' folders.
-func (s *side) open(ctx context.Context, client *gitremote.Client, at record.Destination) error {
-	s.at = at
-	var err error
+func (s *side) open(ctx context.Context, client *gitremote.Client) (err error) {
+	at := s.at
 	if s.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch); err != nil {
 		return err
 	}
@@ -189,44 +192,29 @@ func (s *side) files(snapshot *gitbranch.Snapshot, clusterType, target string) (
 }
 
 // compare compares the files of some folders.
-func compare(c *comparison.Comparison, pairs []comparison.FolderPair, left, right *side, req Request) error {
-	var now comparison.Pair[*part]
-	err := both(
-		func() (err error) {
-			now.Left, err = left.part(pairs, func(f comparison.FolderPair) string { return f.ClusterType })
-			return err
-		},
-		func() (err error) {
-			now.Right, err = right.part(pairs, func(f comparison.FolderPair) string { return f.RightClusterType })
-			return err
-		}, req)
-	if err != nil {
+func compare(c *comparison.Comparison, pairs []comparison.FolderPair, left, right *side) error {
+	if err := both(left, right, func(s *side) error { return s.readTrees(pairs) }); err != nil {
 		return err
 	}
 	var differing []file
 	for i := range pairs {
-		for name, e := range now.Left.entries[i] {
-			if other := now.Right.entries[i][name]; e != other {
+		for name, e := range left.part.entries[i] {
+			if other := right.part.entries[i][name]; e != other {
 				differing = append(differing, file{i, name, comparison.Pair[object.TreeEntry]{Left: e, Right: other}})
 			}
 		}
-		for name, e := range now.Right.entries[i] {
-			if _, there := now.Left.entries[i][name]; !there {
+		for name, e := range right.part.entries[i] {
+			if _, there := left.part.entries[i][name]; !there {
 				differing = append(differing, file{i, name, comparison.Pair[object.TreeEntry]{Right: e}})
 			}
 		}
 	}
-	err = both(
-		func() error { return now.Left.read(differing, func(f file) object.TreeEntry { return f.entries.Left }) },
-		func() error {
-			return now.Right.read(differing, func(f file) object.TreeEntry { return f.entries.Right })
-		}, req)
-	if err != nil {
+	if err := both(left, right, func(s *side) error { return s.readFiles(differing) }); err != nil {
 		return err
 	}
 	slices.SortFunc(differing, file.compare)
 	for _, f := range differing {
-		c.Add(pairs[f.pair], f.name, now.Left.content(f.entries.Left), now.Right.content(f.entries.Right))
+		c.Add(pairs[f.pair], f.name, left.part.content(f.entries.Left), right.part.content(f.entries.Right))
 	}
 	return nil
 }
@@ -245,46 +233,47 @@ func (f file) compare(other file) int {
 	return strings.Compare(f.name, other.name)
 }
 
-// part is the part of a side that is in memory.
-type part struct {
-	snapshot *gitbranch.Snapshot
-	entries  []map[string]object.TreeEntry // of each folder
-	contents map[plumbing.Hash][]byte
-}
-
-// part reads the trees of folders.
-func (s *side) part(
-	pairs []comparison.FolderPair, clusterType func(comparison.FolderPair) string,
-) (*part, error) {
-	p := &part{snapshot: s.snapshot.Fork()}
+// readTrees reads the trees of folders.
+func (s *side) readTrees(pairs []comparison.FolderPair) error {
+	s.part = part{snapshot: s.snapshot.Fork()}
+	folders := lists.Map(pairs, func(f comparison.FolderPair) comparison.Folder {
+		if s.right {
+			f.ClusterType = f.RightClusterType
+		}
+		return f.Folder
+	})
 	var paths []string
-	for _, f := range pairs {
+	for _, f := range folders {
 		if f.Target != "" {
-			paths = append(paths, s.at.Join(clusterType(f))+"/"+f.Target)
+			paths = append(paths, s.at.Join(f.String()))
 		}
 	}
-	if err := p.snapshot.Load(paths...); err != nil {
-		return nil, err
+	if err := s.part.snapshot.Load(paths...); err != nil {
+		return err
 	}
-	for _, f := range pairs {
-		found, err := s.files(p.snapshot, clusterType(f), f.Target)
+	for _, f := range folders {
+		found, err := s.files(s.part.snapshot, f.ClusterType, f.Target)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.entries = append(p.entries, found)
+		s.part.entries = append(s.part.entries, found)
 	}
-	return p, nil
+	return nil
 }
 
-// read reads the contents of differing files.
-func (p *part) read(differing []file, entry func(file) object.TreeEntry) (err error) {
+// readFiles reads the contents of differing files.
+func (s *side) readFiles(differing []file) (err error) {
 	var blobs []plumbing.Hash
 	for _, f := range differing {
-		if e := entry(f); isBlob(e) {
+		e := f.entries.Left
+		if s.right {
+			e = f.entries.Right
+		}
+		if isBlob(e) {
 			blobs = append(blobs, e.Hash)
 		}
 	}
-	p.contents, _, err = p.snapshot.Contents(blobs)
+	s.part.contents, _, err = s.part.snapshot.Contents(blobs)
 	return err
 }
 
