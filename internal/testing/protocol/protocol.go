@@ -130,12 +130,8 @@ func (s *Session) Refresh(ctx context.Context, r *Resource) (Diagnostics, error)
 	if err != nil || !r.Exists() {
 		return nil, err
 	}
-	current, err := encode(r.State)
-	if err != nil {
-		return nil, err
-	}
 	resp, err := s.server.ReadResource(ctx, &tfprotov6.ReadResourceRequest{
-		TypeName: r.Type, CurrentState: current, Private: r.Private, CurrentIdentity: r.identity,
+		TypeName: r.Type, CurrentState: encode(r.State), Private: r.Private, CurrentIdentity: r.identity,
 	})
 	if err != nil {
 		return nil, err
@@ -157,12 +153,8 @@ func (s *Session) Import(ctx context.Context, typeName, id string) (*Resource, D
 func (s *Session) ImportIdentity(
 	ctx context.Context, typeName string, identity tftypes.Value,
 ) (*Resource, Diagnostics, error) {
-	encoded, err := encode(identity)
-	if err != nil {
-		return nil, nil, err
-	}
 	return s.imported(ctx, &tfprotov6.ImportResourceStateRequest{
-		TypeName: typeName, Identity: &tfprotov6.ResourceIdentityData{IdentityData: encoded},
+		TypeName: typeName, Identity: &tfprotov6.ResourceIdentityData{IdentityData: encode(identity)},
 	})
 }
 
@@ -195,6 +187,7 @@ func (s *Session) imported(
 type Plan struct {
 	Planned  tftypes.Value // null if the plan destroys the resource
 	Replaces []string      // the paths of the attributes that make it a replacement
+	config   tftypes.Value
 	prior    Resource
 	private  []byte
 	identity *tfprotov6.ResourceIdentityData
@@ -219,18 +212,14 @@ func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) 
 	if err != nil {
 		return nil, nil, err
 	}
-	encoded, err := encode(given)
+	validated, err := s.server.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: r.Type, Config: encode(given),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: s.WriteOnly},
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	validated, err := s.server.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: r.Type, Config: encoded,
-		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: s.WriteOnly},
-	})
-	if err != nil || Diagnostics(validated.Diagnostics).HasErrors() {
-		if err != nil {
-			return nil, nil, err
-		}
+	if Diagnostics(validated.Diagnostics).HasErrors() {
 		return nil, validated.Diagnostics, nil
 	}
 	proposed, err := propose(schema, prior, given)
@@ -244,12 +233,8 @@ func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) 
 func (s *Session) plan(
 	ctx context.Context, schema *tfprotov6.Schema, r *Resource, prior, config, proposed tftypes.Value,
 ) (*Plan, Diagnostics, error) {
-	encoded, err := encodeAll(prior, config, proposed)
-	if err != nil {
-		return nil, nil, err
-	}
 	resp, err := s.server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
-		TypeName: r.Type, PriorState: encoded[0], Config: encoded[1], ProposedNewState: encoded[2],
+		TypeName: r.Type, PriorState: encode(prior), Config: encode(config), ProposedNewState: encode(proposed),
 		PriorPrivate: r.Private, PriorIdentity: r.identity,
 	})
 	if err != nil {
@@ -259,7 +244,7 @@ func (s *Session) plan(
 	if ds.HasErrors() {
 		return nil, ds, nil
 	}
-	p := &Plan{prior: Resource{r.Type, prior, r.Private, r.identity}, private: resp.PlannedPrivate,
+	p := &Plan{config: config, prior: Resource{r.Type, prior, r.Private, r.identity}, private: resp.PlannedPrivate,
 		identity: resp.PlannedIdentity}
 	if p.Planned, err = resp.PlannedState.Unmarshal(schema.ValueType()); err != nil {
 		return nil, ds, err
@@ -276,10 +261,6 @@ func (s *Session) plan(
 func (s *Session) Apply(
 	ctx context.Context, p *Plan, config map[string]any,
 ) (*Resource, Diagnostics, error) {
-	schema, err := s.schema(p.prior.Type)
-	if err != nil {
-		return nil, nil, err
-	}
 	if len(p.Replaces) > 0 {
 		return nil, nil, fmt.Errorf("the plan replaces the resource because of %s: destroy and create it",
 			strings.Join(p.Replaces, ", "))
@@ -297,27 +278,16 @@ func (s *Session) Apply(
 		}
 		final = again
 	}
-	given, err := Value(schema.ValueType(), nil)
-	if config != nil {
-		given, err = Value(schema.ValueType(), config)
-	}
-	if err != nil {
-		return nil, all, err
-	}
-	encoded, err := encodeAll(p.prior.State, final.Planned, given)
-	if err != nil {
-		return nil, all, err
-	}
 	resp, err := s.server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: p.prior.Type, PriorState: encoded[0], PlannedState: encoded[1], Config: encoded[2],
-		PlannedPrivate: final.private, PlannedIdentity: final.identity,
+		TypeName: p.prior.Type, PriorState: encode(p.prior.State), PlannedState: encode(final.Planned),
+		Config: encode(final.config), PlannedPrivate: final.private, PlannedIdentity: final.identity,
 	})
 	if err != nil {
 		return nil, all, err
 	}
 	all = append(all, resp.Diagnostics...)
 	r := &Resource{Type: p.prior.Type, Private: resp.Private, identity: resp.NewIdentity}
-	if r.State, err = resp.NewState.Unmarshal(schema.ValueType()); err != nil {
+	if r.State, err = resp.NewState.Unmarshal(p.Planned.Type()); err != nil {
 		return nil, all, err
 	}
 	if !Diagnostics(resp.Diagnostics).HasErrors() {
@@ -350,10 +320,10 @@ func (s *Session) ReadData(
 	validated, err := s.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{
 		TypeName: typeName, Config: given,
 	})
-	if err != nil || Diagnostics(validated.Diagnostics).HasErrors() {
-		if err != nil {
-			return tftypes.Value{}, nil, err
-		}
+	if err != nil {
+		return tftypes.Value{}, nil, err
+	}
+	if Diagnostics(validated.Diagnostics).HasErrors() {
 		return tftypes.Value{}, validated.Diagnostics, nil
 	}
 	resp, err := s.server.ReadDataSource(ctx, &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: given})

@@ -128,20 +128,12 @@ func sequence(of tftypes.Type, v []any) (tftypes.Value, error) {
 	return checked(of, values)
 }
 
-func encode(v tftypes.Value) (*tfprotov6.DynamicValue, error) {
+func encode(v tftypes.Value) *tfprotov6.DynamicValue {
 	encoded, err := tfprotov6.NewDynamicValue(v.Type(), v)
-	return &encoded, err
-}
-
-func encodeAll(values ...tftypes.Value) (all []*tfprotov6.DynamicValue, err error) {
-	for _, v := range values {
-		encoded, err := encode(v)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, encoded)
+	if err != nil {
+		panic(err) // the value has this type
 	}
-	return all, nil
+	return &encoded
 }
 
 func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.DynamicValue, error) {
@@ -149,7 +141,7 @@ func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.Dynami
 	if err != nil {
 		return nil, err
 	}
-	return encode(v)
+	return encode(v), nil
 }
 
 // propose returns the state that Terraform proposes to the provider. It has the values of the configuration, and the
