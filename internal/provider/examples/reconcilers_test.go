@@ -16,7 +16,6 @@ import (
 	clustersync "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/sync"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -178,11 +177,7 @@ func TestAccExamplesBuild(t *testing.T) {
 		r.Apply()
 		buildFolders(t, renderedFiles(r.State()["kalypso_environment_rendering."+name]))
 	}
-	operator, err := golden.Files(filepath.Join(acc.Examples, "control-plane", "repos", "gitops", "dev"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	buildFolders(t, operator)
+	buildFolders(t, acc.ReadTree(t, filepath.Join(acc.Examples, "control-plane", "repos", "gitops", "dev")))
 }
 
 // readersFleet returns the objects of examples/control-plane for an environment, each file under its path.
@@ -191,11 +186,7 @@ func readersFleet(t *testing.T, environment string) map[string]string {
 	fleet := map[string]string{}
 	for _, part := range []string{"control-plane/main/templates", "control-plane/dev/cluster-types",
 		"control-plane/dev/configs", "control-plane/dev/scheduling", "shop/main/workload"} {
-		files, err := golden.Files(filepath.Join(acc.Examples, "control-plane", "repos", filepath.FromSlash(part)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for path, content := range files {
+		for path, content := range acc.ReadTree(t, filepath.Join(acc.Examples, "control-plane/repos", part)) {
 			fleet[part+"/"+path] = strings.ReplaceAll(content, "environment: dev", "environment: "+environment)
 		}
 	}

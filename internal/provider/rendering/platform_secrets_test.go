@@ -297,7 +297,7 @@ func TestAccSecretValuesInLogs(t *testing.T) {
 		t.Error("the plan passes")
 	}
 	r.Apply("-var=guardrail=warn")
-	if tree := acc.Archive(t, repo, "dev"); !strings.Contains(tree["large/app-web/platform-config.yaml"], token) {
+	if tree := gitserver.Tree(t, repo, "dev"); !strings.Contains(tree["large/app-web/platform-config.yaml"], token) {
 		t.Errorf("the value was not pushed: %v", tree)
 	}
 	r.Write("main.tf", root("f"))

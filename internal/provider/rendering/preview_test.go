@@ -111,7 +111,7 @@ func TestAccPreview(t *testing.T) {
 		if diff := cmp.Diff([]string{acc.PromotedCommitPath, acc.RecordPath}, touched); diff != "" {
 			t.Errorf("promoted: paths of the commit (-want +got):\n%s", diff)
 		}
-		if got := acc.Archive(t, repo, "dev")[acc.PromotedCommitPath]; got != promoted {
+		if got := gitserver.Tree(t, repo, "dev")[acc.PromotedCommitPath]; got != promoted {
 			t.Errorf("%s contains %q, want %q", acc.PromotedCommitPath, got, promoted)
 		}
 	}

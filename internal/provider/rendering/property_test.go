@@ -245,7 +245,7 @@ func merged[M ~map[K]V, K comparable, V any](a, b M) M {
 // expectOnBranch compares the attributes of a rendering with the content of its branch, as git shows it.
 func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any) {
 	t.Helper()
-	files := acc.Archive(t, repo, branch)
+	files := gitserver.Tree(t, repo, branch)
 	record := path.Join(at, acc.RecordPath)
 	if _, there := files[record]; !there {
 		t.Errorf("%s is not on the branch", record)

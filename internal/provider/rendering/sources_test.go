@@ -64,7 +64,7 @@ func TestAccSourcesKeptWithoutWrite(t *testing.T) {
 	read("4", first)
 	r.Set("values", map[string]string{})
 	r.expectCommits(1)
-	record := acc.Archive(t, r.repo, "dev")[acc.RecordPath]
+	record := gitserver.Tree(t, r.repo, "dev")[acc.RecordPath]
 	for _, want := range []string{`"` + acmeBase + `@main:a.yaml"`, `"` + acmeBase + `@main:.": "` + commit("4") + `"`} {
 		if !strings.Contains(record, want) {
 			t.Errorf("the record does not name %s:\n%s", want, record)

@@ -303,7 +303,7 @@ func TestAccUnknownRefused(t *testing.T) {
 	r.Plan()
 	r.ApplyPlan()
 	r.ExpectEmptyPlan()
-	if got := acc.Archive(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "# name: dev-large-hello-test\n" {
+	if got := gitserver.Tree(t, repo, "dev")["large/hello-test/namespace.yaml"]; got != "# name: dev-large-hello-test\n" {
 		t.Errorf("the foreign change is still there: %q", got)
 	}
 }

@@ -47,7 +47,7 @@ func TestAccWorkloads(t *testing.T) {
 	}
 	second := h.Commit("shop-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("shop", "canary")})
 	r.Succeed("apply", "-no-color", "plan")
-	branch := acc.Archive(t, h.Dir("gitops"), "dev")
+	branch := gitserver.Tree(t, h.Dir("gitops"), "dev")
 	record := branch["fleet/"+acc.RecordPath]
 	want := map[string]string{
 		"fleet/" + acc.RecordPath:                  record,
@@ -155,7 +155,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 		"app-02": "app-02-src"}
 	register(r, h, registrations)
 	r.Apply()
-	before := acc.Archive(t, h.Dir("gitops"), "dev")
+	before := gitserver.Tree(t, h.Dir("gitops"), "dev")
 	broken := h.Commit("app-00-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("app-00", "t") +
 		"---\nkind: [\n"})
 	h.Commit("app-01-src", "main", map[string]string{"deploy/w.yaml": "kind: Other\n"})
@@ -176,7 +176,7 @@ func TestAccWorkloadsBroken(t *testing.T) {
 			t.Errorf("apply with last_good does not say %q:\n%s", text, out)
 		}
 	}
-	if diff := cmp.Diff(before, acc.Archive(t, h.Dir("gitops"), "dev")); diff != "" {
+	if diff := cmp.Diff(before, gitserver.Tree(t, h.Dir("gitops"), "dev")); diff != "" {
 		t.Errorf("the branch changed:\n%s", diff)
 	}
 	registrations["new"] = "new-src"

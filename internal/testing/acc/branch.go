@@ -1,9 +1,6 @@
 package acc
 
 import (
-	"archive/tar"
-	"errors"
-	"io"
 	"maps"
 	"strings"
 	"testing"
@@ -31,7 +28,7 @@ func ReadTree(t *testing.T, dir string) map[string]string {
 // RenderedFiles returns the content of every file of a branch except our record, by path.
 func RenderedFiles(t *testing.T, repo, branch string) map[string]string {
 	t.Helper()
-	files := Archive(t, repo, branch)
+	files := gitserver.Tree(t, repo, branch)
 	delete(files, RecordPath)
 	return files
 }
@@ -41,28 +38,6 @@ func KeepForeign(existing, wanted map[string]string) {
 	for path, content := range existing {
 		if _, ours := wanted[path[:strings.Index(path, "/")+1]+"README.md"]; !ours && path != PromotedCommitPath {
 			wanted[path] = content
-		}
-	}
-}
-
-// Archive returns the content of every file of a branch, by path. It starts git only once.
-func Archive(t *testing.T, repo, branch string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	for all := tar.NewReader(strings.NewReader(gitserver.Git(t, repo, "archive", branch))); ; {
-		header, err := all.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if header.Typeflag == tar.TypeReg {
-			files[header.Name] = string(content)
 		}
 	}
 }
