@@ -105,13 +105,8 @@ func signIn(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, "<!DOCTYPE html><html><title>Azure DevOps Services | Sign In</title></html>")
 }
 
-// handler returns a handler that answers requests for the repositories below root, some of them by git's handler.
-func (a *AzureRepos) handler(root string, git http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { a.serve(w, req, root, git) })
-}
-
-// serve answers a request as Azure Repos does. If git would give the same answer, it lets git answer, with the path of
-// the repository below root.
+// serve answers a request for a repository below root as Azure Repos does. If git would give the same answer, it lets
+// git answer, with the path of the repository below root.
 func (a *AzureRepos) serve(w http.ResponseWriter, req *http.Request, root string, git http.Handler) {
 	tail, ok := strings.CutPrefix(req.URL.EscapedPath(), azureFolder)
 	name, rest, _ := strings.Cut(tail, "/")

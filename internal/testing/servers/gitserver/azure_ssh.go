@@ -3,6 +3,7 @@ package gitserver
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -16,10 +17,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
 )
 
 // AzureSSHServer behaves as Azure Repos does over SSH. It differs from git as [Azure] does over HTTP, and accepts only
@@ -50,9 +51,11 @@ func ServeAzureSSH(t testing.TB, repo string) (*AzureSSHServer, string) {
 		t.Fatal(err)
 	}
 	s.Host = listener.Addr().String()
-	_, port, _ := strings.Cut(s.Host, ":")
-	s.KnownHosts = fmt.Sprintf("[127.0.0.1]:%s %s", port, ssh.MarshalAuthorizedKey(hostKey.PublicKey()))
-	s.start(t, listener)
+	s.KnownHosts = knownhosts.Line([]string{s.Host}, hostKey.PublicKey())
+	accept(t, listener, func(conn net.Conn) {
+		defer context.AfterFunc(t.Context(), func() { _ = conn.Close() })()
+		s.connection(conn)
+	})
 	return s, s.URL(filepath.Base(repo))
 }
 
@@ -80,34 +83,6 @@ func (s *AzureSSHServer) checkKey(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.P
 		return nil, errors.New("unknown key")
 	}
 	return &ssh.Permissions{}, nil
-}
-
-// start serves connections until the test ends.
-func (s *AzureSSHServer) start(t testing.TB, listener net.Listener) {
-	var running sync.WaitGroup
-	var mu sync.Mutex
-	open := map[net.Conn]bool{}
-	running.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open[conn] = true
-			mu.Unlock()
-			running.Go(func() { s.connection(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		mu.Lock()
-		for conn := range open {
-			_ = conn.Close()
-		}
-		mu.Unlock()
-		running.Wait()
-	})
 }
 
 // connection serves one connection, and closes it after the first command, as Azure Repos does.

@@ -1,11 +1,11 @@
 package gitserver
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,9 +31,7 @@ type Fault struct {
 
 // Fail adds a fault, which takes precedence over earlier ones.
 func (s *Server) Fail(f Fault) {
-	if f.Times == 0 {
-		f.Times = 1
-	}
+	f.Times = cmp.Or(f.Times, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append([]*Fault{&f}, s.faults...)
@@ -110,55 +108,44 @@ type SSHFault struct {
 	Stderr string // the standard error of a command that fails
 }
 
-// Fail adds a fault for the next commands. It takes precedence over earlier faults.
+// Fail makes the next commands fail, and removes an earlier fault.
 func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	t.Helper()
-	if f.Times == 0 {
-		f.Times = 1
-	}
-	faults, err := filepath.Glob(filepath.Join(s.dir, "fault-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(s.dir, fmt.Sprintf("fault-%03d", 999-len(faults)))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "output"), string(f.Output))
-	write(t, filepath.Join(dir, "stderr"), f.Stderr)
+	fault := filepath.Join(s.dir, "fault-")
+	write(t, fault+"output", string(f.Output))
+	write(t, fault+"stderr", f.Stderr)
 	act := "kill -9 $PPID; exit 1"
 	switch {
 	case f.Stderr != "":
-		act = fmt.Sprintf("cat '%s/stderr' >&2; exit 128", dir)
+		act = fmt.Sprintf("cat '%sstderr' >&2; exit 128", fault)
 	case f.Output != nil:
-		act = fmt.Sprintf("cat '%s/output'; exit 0", dir)
+		act = fmt.Sprintf("cat '%soutput'; exit 0", fault)
 	}
-	write(t, filepath.Join(dir, "act"), act)
-	write(t, filepath.Join(dir, "service"), f.Service)
-	write(t, filepath.Join(dir, "times"), strconv.Itoa(f.Times))
+	write(t, fault+"act", act)
+	write(t, fault+"service", f.Service)
+	write(t, fault+"times", strconv.Itoa(cmp.Or(f.Times, 1)))
 }
 
-// faultScript is the command that sshd runs for every login. It runs the first matching fault, or the requested command
-// if none matches.
-const faultScript = `#!/bin/sh
+// loginScript is the command that sshd runs for every login. It runs the fault if it matches, or the requested command.
+const loginScript = `#!/bin/sh
 GITSERVER_SSHD=$PPID; export GITSERVER_SSHD
-case "$SSH_ORIGINAL_COMMAND" in git-upload-pack*|git-receive-pack*) echo x >>'DIR/commands' ;; esac
-for fault in 'DIR'/fault-*; do
-	[ -d "$fault" ] || continue
-	read -r service <"$fault/service" || true
-	read -r times <"$fault/times" || true
-	case "$SSH_ORIGINAL_COMMAND" in "$service"*) ;; *) continue ;; esac
-	[ "$times" -eq 0 ] && continue
-	echo $((times - 1)) >"$fault/times"
-	. "$fault/act"
-done
+if [ -f 'DIR/fault-times' ]; then
+	read -r service <'DIR/fault-service' || true
+	read -r times <'DIR/fault-times' || true
+	case "$SSH_ORIGINAL_COMMAND" in "$service"*)
+		if [ "$times" -ne 0 ]; then
+			echo $((times - 1)) >'DIR/fault-times'
+			. 'DIR/fault-act'
+		fi ;;
+	esac
+fi
 exec sh -c "$SSH_ORIGINAL_COMMAND"
 `
 
 func installFaults(t testing.TB, dir string) (forceCommand string) {
 	t.Helper()
 	script := filepath.Join(dir, "login")
-	write(t, script, strings.ReplaceAll(faultScript, "DIR", dir))
+	write(t, script, strings.ReplaceAll(loginScript, "DIR", dir))
 	return "ForceCommand /bin/sh " + script
 }
 
@@ -166,16 +153,6 @@ func installFaults(t testing.TB, dir string) (forceCommand string) {
 func (s *SSHServer) DropAnswer(t testing.TB, repo string) {
 	t.Helper()
 	writeHook(t, repo, "reference-transaction", "[ \"$1\" = committed ] && kill -9 \"$GITSERVER_SSHD\"; exit 0\n")
-}
-
-// Commands returns the number of git commands that clients have requested so far.
-func (s *SSHServer) Commands(t testing.TB) int {
-	t.Helper()
-	log, err := os.ReadFile(filepath.Join(s.dir, "commands"))
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return strings.Count(string(log), "\n")
 }
 
 // Packet returns a packet of the Git protocol, for faults.

@@ -238,7 +238,8 @@ func (s *Server) handler(program string) http.Handler {
 			backend = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req) })
 		}
 		if s.Azure != nil {
-			backend = s.Azure.handler(s.Root, backend)
+			git := backend
+			backend = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.Azure.serve(w, req, s.Root, git) })
 		}
 		if fault := s.fault(req); fault != nil {
 			fault.answer(counted, req, backend)

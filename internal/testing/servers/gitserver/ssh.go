@@ -1,10 +1,10 @@
 package gitserver
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
@@ -69,18 +70,17 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	write(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
 	write(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, installFaults(t, dir), set))
 
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve(t, listener, program, filepath.Join(dir, "sshd_config"))
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	accept(t, listener, func(conn net.Conn) {
+		serve(t.Context(), conn, program, filepath.Join(dir, "sshd_config"))
+	})
+	host := listener.Addr().String()
 	return &SSHServer{
-		dir: dir, Host: listener.Addr().String(), User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
-		KnownHosts: fmt.Sprintf("[127.0.0.1]:%s %s", port, ssh.MarshalAuthorizedKey(hostPublic)),
+		dir: dir, Host: host, User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
+		KnownHosts: knownhosts.Line([]string{host}, hostPublic),
 	}
 }
 
@@ -110,49 +110,35 @@ func quoted(env []string) string {
 	return strings.Join(lists.Map(env, func(v string) string { return `"` + v + `"` }), " ")
 }
 
-func serve(t testing.TB, listener *net.TCPListener, program, config string) {
-	var mu sync.Mutex
-	var running []*exec.Cmd
-	var done sync.WaitGroup
-	done.Add(1)
-	go func() {
-		defer done.Done()
+// accept serves each connection to a listener in a goroutine of its own, until the test ends.
+func accept(t testing.TB, listener net.Listener, serve func(net.Conn)) {
+	var running sync.WaitGroup
+	running.Go(func() {
 		for {
-			conn, err := listener.AcceptTCP()
+			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			f, err := conn.File()
-			_ = conn.Close()
-			if err != nil {
-				continue
-			}
-			cmd := exec.Command(program, "-i", "-e", "-f", config)
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, os.Stderr
-			err = cmd.Start()
-			_ = f.Close()
-			if err != nil {
-				continue
-			}
-			mu.Lock()
-			running = append(running, cmd)
-			mu.Unlock()
-			done.Add(1)
-			go func() {
-				defer done.Done()
-				_ = cmd.Wait()
-			}()
+			running.Go(func() { serve(conn) })
 		}
-	}()
+	})
 	t.Cleanup(func() {
 		_ = listener.Close()
-		mu.Lock()
-		for _, cmd := range running {
-			_ = cmd.Process.Kill()
-		}
-		mu.Unlock()
-		done.Wait()
+		running.Wait()
 	})
+}
+
+// serve lets a process of sshd serve a connection.
+func serve(ctx context.Context, conn net.Conn, program, config string) {
+	defer conn.Close()
+	f, err := conn.(*net.TCPConn).File() //nolint:forcetypeassert // accept listens on TCP
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	cmd := exec.CommandContext(ctx, program, "-i", "-e", "-f", config)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, os.Stderr
+	_ = cmd.Run()
 }
 
 func lookSSHD(t testing.TB) string {
