@@ -111,7 +111,7 @@ func TestAccClusters(t *testing.T) {
 	if all, verdict, said = look(); verdict != "pending 1/2" || strings.Contains(said, "Clusters without a cluster type") {
 		t.Errorf("one of two clusters is current: %s\n%+v\n%s", verdict, all, said)
 	}
-	s.Delete(t, "multicluster.x-k8s.io", "v1alpha1", "clusterprofiles", "fleet", "store-2")
+	s.Delete(t, "multicluster.x-k8s.io/v1alpha1", "ClusterProfile", "fleet", "store-2")
 	if all, verdict, said = look(); verdict != "success 1/1" {
 		t.Errorf("the only cluster is current: %s\n%+v\n%s", verdict, all, said)
 	}

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestAccExamplePolicies: the policies of examples/policies accept the plan of examples/testing. Each policy refuses a
 // plan that violates it.
 func TestAccExamplePolicies(t *testing.T) {
 	t.Parallel()
-	conftest := kustomize.Program(t, "conftest")
+	conftest := programs.Built(t, "conftest")
 	policies, err := filepath.Abs(filepath.Join(acc.Examples, "policies"))
 	if err != nil {
 		t.Fatal(err)

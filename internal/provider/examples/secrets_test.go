@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // TestAccSOPS follows the guide with SOPS and Kustomize: a Secret is encrypted once, rendered for the namespace of the
@@ -21,7 +21,7 @@ import (
 // not match.
 func TestAccSOPS(t *testing.T) {
 	t.Parallel()
-	sops, keygen := kustomize.Program(t, "sops"), kustomize.Program(t, "age-keygen")
+	sops, keygen := programs.Built(t, "sops"), programs.Built(t, "age-keygen")
 	guide := acc.ReadFile(t, "../../../docs/guides/secrets.md")
 	_, document, _ := strings.Cut(guide, "4. Write the Secret")
 	_, document, _ = strings.Cut(document, "```yaml\n")

@@ -36,6 +36,54 @@ func Start(log string, cmd *exec.Cmd) (*Process, error) {
 	return &Process{cmd, exited, log}, nil
 }
 
+// Run starts a program that gets a signal when the test ends, unless it was stopped before. If the test fails, it logs
+// the end of the program's output.
+func Run(t testing.TB, log string, cmd *exec.Cmd, signal os.Signal) *Process {
+	t.Helper()
+	p, err := Start(log, cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Stop(signal)
+		if t.Failed() {
+			t.Logf("the log of %s:\n%s", cmd.Path, p.Log(2000))
+		}
+	})
+	return p
+}
+
+// Await tries something until it succeeds, for at most a minute, or until the program ends.
+func (p *Process) Await(t testing.TB, try func() error) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-p.Exited:
+			t.Fatalf("%s ended: %s", p.Command, p.Log(10_000))
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not answer: %v", p.Command, err)
+		}
+	}
+}
+
+// AwaitListening waits until the program accepts connections at an address.
+func (p *Process) AwaitListening(t testing.TB, network, address string) {
+	t.Helper()
+	p.Await(t, func() error {
+		conn, err := net.Dial(network, address)
+		if err == nil {
+			err = conn.Close()
+		}
+		return err
+	})
+}
+
 // Stop sends a signal, and waits until the program has ended. After 10 seconds, it kills it.
 func (p *Process) Stop(signal os.Signal) {
 	_ = p.Command.Process.Signal(signal)

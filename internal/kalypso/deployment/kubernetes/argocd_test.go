@@ -171,7 +171,7 @@ var argoScenarios = []scenario{
 			p.startArgo(automated)
 			p.settle(2)
 			for range 2 {
-				p.cluster.Remove(p, "v1", "ConfigMap", p.namespace, "web")
+				p.cluster.Delete(p, "v1", "ConfigMap", p.namespace, "web")
 				p.awaitSync("web", "OutOfSync", "")
 				p.awaitSync("web", "Synced", "")
 				p.settle(3)

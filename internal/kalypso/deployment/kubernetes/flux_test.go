@@ -92,7 +92,7 @@ var scenarios = []scenario{
 			p.cluster.Write(p, values)
 			p.start(target{spec: "postBuild: {substituteFrom: [{kind: ConfigMap, name: values}]},"})
 			p.settle(2)
-			p.cluster.Remove(p, "v1", "ConfigMap", p.namespace, "values")
+			p.cluster.Delete(p, "v1", "ConfigMap", p.namespace, "values")
 			p.awaitReady("Kustomization", "web", "False", "")
 			p.settle(7)
 			p.cluster.Write(p, values)

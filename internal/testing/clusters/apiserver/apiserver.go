@@ -4,7 +4,6 @@
 package apiserver
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"net"
@@ -12,10 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
@@ -32,14 +29,12 @@ const (
 	Nobody = "canary-nobody" // may do nothing
 )
 
-var (
-	etcd   = programs.Program{Name: "etcd", Add: "apt-get install etcd-server"}
-	server = programs.Program{Name: "the API server", Add: "make bin/apiextensions-apiserver"}
-)
+var etcd = programs.Program{Name: "etcd", Add: "apt-get install etcd-server"}
 
 // Server is a running API server.
 type Server struct {
 	Host     string // 127.0.0.1 and the port
+	process  *programs.Process
 	ca       []byte
 	admin    dynamic.Interface
 	replayed map[string]*unstructured.Unstructured // see [Server.Replay]
@@ -48,10 +43,9 @@ type Server struct {
 // Start starts a server with the custom resources in the files; see [CRDs]. It stops when the test ends.
 func Start(t testing.TB, crds ...string) *Server {
 	t.Helper()
-	etcd := etcd.Find(t, "etcd")
-	bin := server.Find(t, filepath.Join(programs.Root(), "bin", "apiextensions-apiserver"))
+	bin := programs.Built(t, "apiextensions-apiserver")
 	dir := t.TempDir()
-	client, port := startEtcd(t, dir, etcd), freePort(t)
+	client, port := startEtcd(t, dir), freePort(t)
 
 	reviews := httptest.NewServer(reviewer{})
 	t.Cleanup(reviews.Close)
@@ -61,24 +55,25 @@ func Start(t testing.TB, crds ...string) *Server {
 	}
 	_, number, _ := net.SplitHostPort(port)
 	certificates := filepath.Join(dir, "certificates")
-	run(t, dir, bin, "--etcd-servers", client, "--bind-address", "127.0.0.1", "--secure-port", number,
+	s := &Server{Host: port}
+	s.process = run(t, dir, bin, "--etcd-servers", client, "--bind-address", "127.0.0.1", "--secure-port", number,
 		"--cert-dir", certificates,
 		"--kubeconfig", core, "--authentication-kubeconfig", core, "--authorization-kubeconfig", core,
 		"--authentication-skip-lookup",
 		"--enable-priority-and-fairness=false", "--disable-admission-plugins",
 		"NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,"+
 			"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
-	s := &Server{Host: port}
 	s.await(t, filepath.Join(certificates, "apiserver.crt"))
 	s.Install(t, crds)
 	return s
 }
 
 // startEtcd starts etcd with its data in dir, and returns its URL.
-func startEtcd(t testing.TB, dir, etcd string) string {
+func startEtcd(t testing.TB, dir string) string {
 	t.Helper()
+	program := etcd.Find(t, "etcd")
 	client, peer := "http://"+freePort(t), "http://"+freePort(t)
-	run(t, dir, etcd, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
+	run(t, dir, program, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer)
 	return client
@@ -104,49 +99,32 @@ current-context: fleet
 // await waits until the server lists objects. It can't use /readyz, which never succeeds on this server.
 func (s *Server) await(t testing.TB, certificate string) {
 	t.Helper()
-	var last error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if s.ca, last = os.ReadFile(certificate); last != nil {
-			continue
+	s.process.Await(t, func() (err error) {
+		if s.ca, err = os.ReadFile(certificate); err != nil {
+			return err
 		}
-		var config *rest.Config
-		if config, last = clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(Admin))); last != nil {
-			continue
+		config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(Admin)))
+		if err != nil {
+			return err
 		}
 		config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
-		if s.admin, last = dynamic.NewForConfig(config); last != nil {
-			continue
+		if s.admin, err = dynamic.NewForConfig(config); err == nil {
+			_, err = s.admin.Resource(definitions).List(t.Context(), listAll)
 		}
-		if _, last = s.admin.Resource(definitions).List(context.Background(), listAll); last == nil {
-			return
-		}
-	}
-	t.Fatalf("the API server does not answer: %v", last)
-}
-
-// run runs a program until the test ends. If the test fails, it logs the program's output.
-func run(t testing.TB, dir, program string, args ...string) {
-	t.Helper()
-	runCommand(t, dir, exec.Command(program, args...))
-}
-
-// runCommand runs a command until the test ends, or stop is called. If the test fails, it logs the command's output.
-func runCommand(t testing.TB, dir string, cmd *exec.Cmd) (stop func()) {
-	t.Helper()
-	name := filepath.Base(cmd.Path)
-	cmd.Dir = dir
-	process, err := programs.Start(filepath.Join(dir, name+".log"), cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop = sync.OnceFunc(func() { process.Stop(syscall.SIGTERM) })
-	t.Cleanup(func() {
-		stop()
-		if t.Failed() {
-			t.Logf("the log of %s:\n%s", name, process.Log(1000))
-		}
+		return err
 	})
-	return stop
+}
+
+// run runs a program in a folder until the test ends.
+func run(t testing.TB, dir, program string, args ...string) *programs.Process {
+	t.Helper()
+	return runCommand(t, dir, exec.Command(program, args...))
+}
+
+func runCommand(t testing.TB, dir string, cmd *exec.Cmd) *programs.Process {
+	t.Helper()
+	cmd.Dir = dir
+	return programs.Run(t, filepath.Join(dir, filepath.Base(cmd.Path)+".log"), cmd, syscall.SIGTERM)
 }
 
 // freePort returns an address on loopback with a free port.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // FluxBinaries is the environment variable with the folder that contains a kube-apiserver and the controllers of Flux.
@@ -53,7 +55,7 @@ type Kubernetes struct {
 	t        testing.TB // the test that started the server
 	bin, dir string
 	command  func(controller string) *exec.Cmd // returns the command that runs a controller
-	stop     map[string]func()
+	running  map[string]*programs.Process      // the controllers
 }
 
 // StartKubernetes starts a server with the custom resources in the files, and no controllers, see [FluxBinaries].
@@ -70,7 +72,9 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 	if bin == "" {
 		t.Skip("only make test-flux and make test-argocd run this test")
 	}
-	k := &Kubernetes{Server: &Server{Host: freePort(t)}, t: t, bin: bin, dir: t.TempDir(), stop: map[string]func(){}}
+	k := &Kubernetes{
+		Server: &Server{Host: freePort(t)}, t: t, bin: bin, dir: t.TempDir(), running: map[string]*programs.Process{},
+	}
 	certificates := filepath.Join(k.dir, "certificates")
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -81,7 +85,7 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 	tokens := k.file("tokens.csv",
 		[]byte(Admin+`,admin,1,"system:masters"`+"\n"+Reader+",reader,2\n"+Nobody+",nobody,3\n"))
 	_, port, _ := net.SplitHostPort(k.Host)
-	run(t, k.dir, filepath.Join(bin, "kube-apiserver"), "--etcd-servers", startEtcd(t, k.dir, etcd.Find(t, "etcd")),
+	k.process = run(t, k.dir, filepath.Join(bin, "kube-apiserver"), "--etcd-servers", startEtcd(t, k.dir),
 		"--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1", "--endpoint-reconciler-type", "none",
 		"--secure-port", port, "--cert-dir", certificates, "--token-auth-file", tokens, "--authorization-mode", "RBAC",
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", accounts,
@@ -107,7 +111,7 @@ func (k *Kubernetes) file(name string, text []byte) string {
 // awaitReader waits until the server has read the role of [Reader], so that the user can list these objects.
 func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 	t.Helper()
-	reader := &Server{Host: k.Host, ca: k.ca}
+	reader := &Server{Host: k.Host, process: k.process, ca: k.ca}
 	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(k.Kubeconfig(Reader)))
 	if err == nil {
 		reader.admin, err = dynamic.NewForConfig(config)
@@ -120,20 +124,17 @@ func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 
 // Run starts a controller. After [Kubernetes.Stop] it starts it again.
 func (k *Kubernetes) Run(controller string) {
-	k.stop[controller] = runCommand(k.t, k.dir, k.command(controller))
+	k.running[controller] = runCommand(k.t, k.dir, k.command(controller))
 }
 
 // Stop ends a controller.
-func (k *Kubernetes) Stop(controller string) { k.stop[controller]() }
+func (k *Kubernetes) Stop(controller string) { k.running[controller].Stop(syscall.SIGTERM) }
 
 // Write creates or changes objects by server-side apply, as the admin.
 func (k *Kubernetes) Write(t testing.TB, documents ...string) {
 	t.Helper()
 	for _, text := range documents {
-		o := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-			t.Fatalf("%v in\n%s", err, text)
-		}
+		o := parse(t, text)
 		options := metav1.ApplyOptions{FieldManager: "admin", Force: true}
 		if _, err := k.Objects(o).Apply(t.Context(), o.GetName(), o, options); err != nil {
 			t.Fatalf("%v in\n%s", err, text)
@@ -147,16 +148,6 @@ func (k *Kubernetes) Patch(t testing.TB, o *unstructured.Unstructured, text stri
 	_, err := k.Objects(o).Patch(t.Context(), o.GetName(), types.MergePatchType, []byte(text), metav1.PatchOptions{},
 		subresource...)
 	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Remove deletes an object.
-func (k *Kubernetes) Remove(t testing.TB, apiVersion, kind, namespace, name string) {
-	t.Helper()
-	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
-	o.SetNamespace(namespace)
-	if err := k.Objects(o).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

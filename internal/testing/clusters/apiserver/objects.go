@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -111,10 +111,7 @@ func (s *Server) Install(t testing.TB, files []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(text, &o.Object); err != nil {
-			t.Fatal(err)
-		}
+		o := parse(t, string(text))
 		o.SetAnnotations(nil)
 		if _, err := s.admin.Resource(definitions).Create(t.Context(), o, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -134,36 +131,33 @@ func (s *Server) Install(t testing.TB, files []string) {
 
 func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
 	t.Helper()
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if _, err = s.admin.Resource(at).List(t.Context(), listAll); err == nil {
-			return
-		}
-	}
-	t.Fatalf("%s are not served: %v", at.Resource, err)
+	s.process.Await(t, func() error {
+		_, err := s.admin.Resource(at).List(t.Context(), listAll)
+		return err
+	})
 }
 
 // Objects returns the admin's client for objects of the same kind and namespace as an object.
 func (s *Server) Objects(of *unstructured.Unstructured) dynamic.ResourceInterface {
-	gvk := of.GroupVersionKind()
-	plural := strings.ToLower(strings.TrimSuffix(gvk.Kind, "y"))
-	if strings.HasSuffix(gvk.Kind, "y") {
-		plural += "ies"
-	} else {
-		plural += "s"
+	plural, _ := meta.UnsafeGuessKindToResource(of.GroupVersionKind())
+	return s.admin.Resource(plural).Namespace(of.GetNamespace())
+}
+
+// parse reads the YAML document of an object.
+func parse(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
 	}
-	return s.admin.Resource(gvk.GroupVersion().WithResource(plural)).Namespace(of.GetNamespace())
+	return o
 }
 
 // Apply creates or replaces objects, including their status.
 func (s *Server) Apply(t testing.TB, documents ...string) {
 	t.Helper()
 	for _, text := range documents {
-		o := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-			t.Fatalf("%v in\n%s", err, text)
-		}
-		gvk := o.GroupVersionKind()
+		o := parse(t, text)
 		objects := s.Objects(o)
 		status := o.Object["status"]
 		_ = objects.Delete(t.Context(), o.GetName(), metav1.DeleteOptions{})
@@ -176,7 +170,7 @@ func (s *Server) Apply(t testing.TB, documents ...string) {
 		}
 		made.Object["status"] = status
 		// Argo CD's Application has no status subresource, so it is updated as a whole.
-		if gvk.Kind == "Application" {
+		if o.GetKind() == "Application" {
 			_, err = objects.Update(t.Context(), made, metav1.UpdateOptions{})
 		} else {
 			_, err = objects.UpdateStatus(t.Context(), made, metav1.UpdateOptions{})
@@ -187,11 +181,12 @@ func (s *Server) Apply(t testing.TB, documents ...string) {
 	}
 }
 
-// Delete deletes an object of a resource.
-func (s *Server) Delete(t testing.TB, group, version, resource, namespace, name string) {
+// Delete deletes an object.
+func (s *Server) Delete(t testing.TB, apiVersion, kind, namespace, name string) {
 	t.Helper()
-	at := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
-	if err := s.admin.Resource(at).Namespace(namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+	o.SetNamespace(namespace)
+	if err := s.Objects(o).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -16,9 +16,7 @@ import (
 // Run runs cosign in a folder, with a password for keys, and returns its output.
 func Run(t testing.TB, folder, password string, args ...string) (string, error) {
 	t.Helper()
-	const name = "cosign"
-	program := programs.Program{Name: name, Add: "make bin/" + name}
-	cmd := exec.CommandContext(t.Context(), program.Find(t, filepath.Join(programs.Root(), "bin", name)), args...)
+	cmd := exec.CommandContext(t.Context(), programs.Built(t, "cosign"), args...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "COSIGN_PASSWORD="+password, "HOME="+folder)
 	var out, problems bytes.Buffer

@@ -21,7 +21,7 @@ import (
 // its output.
 func Build(t testing.TB, files map[string]string) (objects []map[string]any, failed string) {
 	t.Helper()
-	program := Program(t, "kustomize")
+	program := programs.Built(t, "kustomize")
 	dir := t.TempDir()
 	var resources []string
 	for name, content := range files {
@@ -65,11 +65,4 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 		}
 	}
 	return objects, ""
-}
-
-// Program returns the path of a program in bin/. make builds the programs there.
-func Program(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join(programs.Root(), "bin", name)
-	return programs.Program{Name: name, Add: "make bin/" + name}.Find(t, path)
 }

@@ -6,9 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
 // User is the owner of all databases.
@@ -46,7 +45,6 @@ type Server struct {
 	CA     string // the file with the certificate that verifies the server
 
 	postgres string // the path of the program
-	log      string // the file with the program's output
 	process  *programs.Process
 	made     atomic.Int64 // the number of databases
 }
@@ -59,9 +57,13 @@ func Start(t testing.TB) *Server {
 	_, port := programs.FreeAddress(t)
 	s := &Server{
 		Folder: folder, Port: port, CA: filepath.Join(folder, "ca.pem"),
-		postgres: filepath.Join(filepath.Dir(initdb), "postgres"), log: filepath.Join(folder, "log"),
+		postgres: filepath.Join(filepath.Dir(initdb), "postgres"),
 	}
-	writeCertificate(t, s.CA, filepath.Join(folder, "key.pem"))
+	authority := tlsserver.NewAuthority(t)
+	own := authority.Issue(t, "PostgreSQL", x509.ExtKeyUsageServerAuth)
+	write(t, s.CA, authority.PEM)
+	write(t, filepath.Join(folder, "certificate.pem"), own.Certificate)
+	write(t, filepath.Join(folder, "key.pem"), own.Key)
 	password := filepath.Join(folder, "password")
 	write(t, password, Password)
 	cmd := unprivileged(t, initdb, "--pgdata", filepath.Join(folder, "data"), "--no-sync", "--auth=scram-sha-256",
@@ -70,12 +72,6 @@ func Start(t testing.TB) *Server {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	s.Run(t)
-	t.Cleanup(func() {
-		s.Kill()
-		if t.Failed() {
-			t.Logf("the log of PostgreSQL:\n%s", s.process.Log(2000))
-		}
-	})
 	return s
 }
 
@@ -89,10 +85,12 @@ func debian() []string {
 // Run runs the server again after [Server.Kill], with the same data, and waits until it answers.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
-	s.process = run(t, s.log, unprivileged(t, s.postgres, "-D", filepath.Join(s.Folder, "data"), "-p", s.Port,
+	cmd := unprivileged(t, s.postgres, "-D", filepath.Join(s.Folder, "data"), "-p", s.Port,
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.Folder,
 		"-c", "timezone=UTC", "-c", "fsync=off",
-		"-c", "ssl=on", "-c", "ssl_cert_file="+s.CA, "-c", "ssl_key_file="+filepath.Join(s.Folder, "key.pem")))
+		"-c", "ssl=on", "-c", "ssl_cert_file="+filepath.Join(s.Folder, "certificate.pem"),
+		"-c", "ssl_key_file="+filepath.Join(s.Folder, "key.pem"))
+	s.process = programs.Run(t, filepath.Join(s.Folder, "log"), cmd, syscall.SIGQUIT)
 	await(t, s.process, s.URL("postgres"))
 }
 
@@ -246,44 +244,25 @@ func (s *Server) PgBouncer(t testing.TB, database string) string {
 		"auth_type = scram-sha-256", "auth_file = " + filepath.Join(folder, "users"),
 		"pool_mode = transaction", "default_pool_size = 4",
 	}, "\n")+"\n")
-	p := run(t, filepath.Join(folder, "log"), unprivileged(t, found, config))
-	t.Cleanup(func() { p.Stop(syscall.SIGTERM) })
+	p := programs.Run(t, filepath.Join(folder, "log"), unprivileged(t, found, config), syscall.SIGTERM)
 	behind := strings.Replace(database, "127.0.0.1:"+s.Port, "127.0.0.1:"+port, 1)
 	await(t, p, behind)
 	return behind
 }
 
-func run(t testing.TB, log string, cmd *exec.Cmd) *programs.Process {
-	t.Helper()
-	p, err := programs.Start(log, cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // await waits until a database answers.
 func await(t testing.TB, p *programs.Process, url string) {
 	t.Helper()
-	var last error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	p.Await(t, func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
 		conn, err := pgx.Connect(ctx, url)
-		if err == nil {
-			err = conn.Ping(ctx)
-			_ = conn.Close(ctx)
+		if err != nil {
+			return err
 		}
-		cancel()
-		if last = err; last == nil {
-			return
-		}
-		select {
-		case <-p.Exited:
-			t.Fatalf("%s ended: %s", p.Command, p.Log(10_000))
-		default:
-		}
-	}
-	t.Fatalf("%s does not answer: %v", p.Command, last)
+		defer conn.Close(ctx)
+		return conn.Ping(ctx)
+	})
 }
 
 // unprivileged returns a command that does not run as root, since PostgreSQL and PgBouncer refuse that. If root runs
@@ -343,21 +322,4 @@ func write(t testing.TB, file, text string) {
 		t.Fatal(err)
 	}
 	own(t, file)
-}
-
-// writeCertificate writes a self-signed certificate for 127.0.0.1, and its key.
-func writeCertificate(t testing.TB, certificate, key string) {
-	t.Helper()
-	server := httptest.NewTLSServer(nil)
-	defer server.Close()
-	made := server.TLS.Certificates[0]
-	private, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encode := func(kind string, der []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-	}
-	write(t, certificate, encode("CERTIFICATE", made.Certificate[0]))
-	write(t, key, encode("PRIVATE KEY", private))
 }

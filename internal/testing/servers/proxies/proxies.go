@@ -2,16 +2,12 @@
 package proxies
 
 import (
-	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -31,14 +27,12 @@ func Through(url string) string { return strings.Replace(url, "127.0.0.1", Serve
 // Proxy is a running proxy.
 type Proxy struct {
 	Address string // host:port
-	log     *output
+	*programs.Process
 }
 
 // Connections returns how many connections to a server's address the proxy has logged.
 func (p *Proxy) Connections(to string) int {
-	p.log.mu.Lock()
-	defer p.log.mu.Unlock()
-	return strings.Count(p.log.text.String(), to)
+	return strings.Count(p.Log(1<<20), to)
 }
 
 // Tinyproxy starts a proxy for HTTP that connects to the given ports. It requires a password unless the user is empty.
@@ -57,7 +51,7 @@ func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return start(t, address, exec.CommandContext(t.Context(), binary, "-d", "-c", config))
+	return start(t, address, exec.Command(binary, "-d", "-c", config))
 }
 
 // Microsocks starts a proxy for SOCKS5. It requires a password unless the user is empty.
@@ -69,37 +63,13 @@ func Microsocks(t *testing.T, user, password string) *Proxy {
 	if user != "" {
 		arguments = append(arguments, "-u", user, "-P", password)
 	}
-	return start(t, address, exec.CommandContext(t.Context(), binary, arguments...))
+	return start(t, address, exec.Command(binary, arguments...))
 }
 
 // start starts a proxy, and waits until it listens.
 func start(t *testing.T, address string, command *exec.Cmd) *Proxy {
 	t.Helper()
-	p := &Proxy{Address: address, log: &output{}}
-	command.Stdout, command.Stderr = p.log, p.log
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = command.Process.Kill(), command.Wait() })
-	for range 100 {
-		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.Address); err == nil {
-			_ = conn.Close()
-			return p
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("%s does not listen", command.Path)
-	return nil
-}
-
-// output records the output of a program.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
+	p := &Proxy{address, programs.Run(t, filepath.Join(t.TempDir(), "log"), command, os.Kill)}
+	p.AwaitListening(t, "tcp", address)
+	return p
 }

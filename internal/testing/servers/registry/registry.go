@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -59,7 +58,7 @@ func WithTokens(tokens *TokenServer) Option {
 	return func(t testing.TB, s *Server, folder string) {
 		t.Helper()
 		file := filepath.Join(folder, "tokens.pem")
-		write(t, file, tokens.certificate)
+		write(t, file, tokens.authority.PEM)
 		s.config["auth"] = map[string]any{"token": map[string]any{
 			"realm": tokens.URL + "/token", "service": service, "issuer": issuer, "rootcertbundle": file,
 		}}
@@ -98,35 +97,18 @@ func Start(t testing.TB, options ...Option) *Server {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(folder, "config.yml"), string(config))
-	process, err := programs.Start(filepath.Join(folder, "log"),
-		exec.Command(binary, "serve", filepath.Join(folder, "config.yml")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		process.Stop(os.Kill)
-		if t.Failed() {
-			t.Logf("the log of docker-registry:\n%s", process.Log(2000))
-		}
-	})
-	dial := func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) }
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := dial(t.Context())
-		if err == nil {
-			_ = conn.Close()
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("docker-registry does not start: %s", process.Log(2000))
-		}
-	}
+	process := programs.Run(t, filepath.Join(folder, "log"),
+		exec.Command(binary, "serve", filepath.Join(folder, "config.yml")), os.Kill)
+	process.AwaitListening(t, "unix", socket)
 	s.serve(t, &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: "registry"})
 			r.Out.Host = r.In.Host
 		},
 		Transport: &http.Transport{
-			DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			},
 			MaxIdleConnsPerHost: 32,
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },

@@ -1,15 +1,8 @@
 package registry
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,6 +11,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
 // The names of the registry and of the token server in tokens.
@@ -30,9 +25,7 @@ const (
 type TokenServer struct {
 	URL            string
 	user, password string
-	key            *ecdsa.PrivateKey
-	certificate    string // PEM
-	chain          []string
+	authority      *tlsserver.Authority // signs the tokens
 
 	mu     sync.Mutex
 	scopes []string
@@ -41,23 +34,7 @@ type TokenServer struct {
 // Tokens starts a token server. It stops when the test ends.
 func Tokens(t testing.TB, user, password string) *TokenServer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: issuer},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &TokenServer{
-		user: user, password: password, key: key, chain: []string{base64.StdEncoding.EncodeToString(der)},
-		certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-	}
+	s := &TokenServer{user: user, password: password, authority: tlsserver.NewAuthority(t)}
 	server := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -89,8 +66,8 @@ func (s *TokenServer) serve(w http.ResponseWriter, r *http.Request) {
 		"iss": issuer, "aud": r.URL.Query().Get("service"), "sub": s.user, "jti": "1", "access": granted,
 		"iat": time.Now().Unix(), "nbf": time.Now().Unix() - 60, "exp": time.Now().Unix() + 300,
 	})
-	token.Header["x5c"] = s.chain
-	text, err := token.SignedString(s.key)
+	token.Header["x5c"] = []string{base64.StdEncoding.EncodeToString(s.authority.Certificate.Raw)}
+	text, err := token.SignedString(s.authority.Key)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -36,15 +36,15 @@ type Pair struct{ Certificate, Key string }
 // New starts a server. wanted is its policy for client certificates.
 func New(t testing.TB, handler http.Handler, wanted tls.ClientAuthType) *Server {
 	t.Helper()
-	authority := newAuthority(t)
-	s := &Server{CA: authority.pem, Client: authority.issue(t, "client", x509.ExtKeyUsageClientAuth)}
-	own := authority.issue(t, "server", x509.ExtKeyUsageServerAuth)
+	authority := NewAuthority(t)
+	s := &Server{CA: authority.PEM, Client: authority.Issue(t, "client", x509.ExtKeyUsageClientAuth)}
+	own := authority.Issue(t, "server", x509.ExtKeyUsageServerAuth)
 	certificate, err := tls.X509KeyPair([]byte(own.Certificate), []byte(own.Key))
 	if err != nil {
 		t.Fatal(err)
 	}
 	clients := x509.NewCertPool()
-	clients.AddCert(authority.certificate)
+	clients.AddCert(authority.Certificate)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		name := ""
 		if given := req.TLS.PeerCertificates; len(given) > 0 {
@@ -82,16 +82,18 @@ func (s *Server) Presented() []string {
 // NewPair returns a certificate and key from an authority that no server accepts.
 func NewPair(t testing.TB) Pair {
 	t.Helper()
-	return newAuthority(t).issue(t, "stranger", x509.ExtKeyUsageClientAuth)
+	return NewAuthority(t).Issue(t, "stranger", x509.ExtKeyUsageClientAuth)
 }
 
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-	pem         string
+// Authority signs certificates.
+type Authority struct {
+	Certificate *x509.Certificate
+	Key         *ecdsa.PrivateKey
+	PEM         string // the certificate
 }
 
-func newAuthority(t testing.TB) *authority {
+// NewAuthority makes an authority.
+func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key := newKey(t)
 	template := template("authority")
@@ -104,17 +106,17 @@ func newAuthority(t testing.TB) *authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &authority{certificate, key, encode("CERTIFICATE", der)}
+	return &Authority{certificate, key, encode("CERTIFICATE", der)}
 }
 
-// issue signs a certificate for a server or a client on loopback.
-func (a *authority) issue(t testing.TB, name string, usage x509.ExtKeyUsage) Pair {
+// Issue signs a certificate for a server or a client on loopback.
+func (a *Authority) Issue(t testing.TB, name string, usage x509.ExtKeyUsage) Pair {
 	t.Helper()
 	key := newKey(t)
 	template := template(name)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{usage}
 	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4zero} // the second address is used through a proxy
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, a.Certificate, &key.PublicKey, a.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
