@@ -11,8 +11,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 )
 
-// The cached types of attributes equal the types that the framework builds, on every level. All lists and maps of objects
-// in resources have cached types.
+// The cached types of attributes equal the types that the framework builds, on every level. All lists and maps of
+// objects in resources have cached types.
 func TestCachedTypes(t *testing.T) {
 	ctx := t.Context()
 	for _, create := range provider.New("test")().Resources(ctx) {
@@ -54,9 +54,13 @@ func checkTypes(t *testing.T, at string, attributes reflect.Value, cached bool) 
 			object.FieldByName("CustomType").SetZero()
 			checkTypes(t, at, object.FieldByName("Attributes"), cached)
 		}
-		type typed interface{ GetType() attr.Type }
-		if got, want := a.Interface().(typed).GetType(), built.Interface().(typed).GetType(); !got.Equal(want) {
+		if got, want := typeOf(a), typeOf(built); !got.Equal(want) {
 			t.Errorf("%s is %s, want %s", at, got, want)
 		}
 	}
+}
+
+// typeOf returns the type of an attribute.
+func typeOf(attribute reflect.Value) attr.Type {
+	return attribute.Interface().(interface{ GetType() attr.Type }).GetType() //nolint:forcetypeassert // all have it
 }

@@ -69,8 +69,8 @@ func ObservedArguments() map[string]schema.Attribute {
 func sourceAttributes() map[string]schema.Attribute {
 	states := lists.Map(deployment.ReportStates, func(s deployment.Health) string { return string(s) })
 	oneOfStates := stringvalidator.OneOf(states...)
-	state := OptionalString("State of the cluster: "+Quoted(states)+". `current` means that everything synced is healthy. "+
-		"Required.", oneOfStates)
+	state := OptionalString("State of the cluster: "+Quoted(states)+". `current` means that everything synced is "+
+		"healthy. Required.", oneOfStates)
 	targetState := OptionalString("State of the deployment target, with the same values as `state` of the report. The "+
 		"default is `state` of the report.", oneOfStates)
 	return map[string]schema.Attribute{

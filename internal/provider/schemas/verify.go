@@ -24,7 +24,8 @@ func verifyArgument(description string) schema.SingleNestedAttribute {
 		map[string]schema.Attribute{
 			"ssh": OptionalTexts("SSH keys: lines as in `gpg.ssh.allowedSignersFile` of Git, such as " +
 				"`file(\"allowed_signers\")`. They must be valid at the time of the commit; times without `Z` are in UTC."),
-			"openpgp": OptionalTexts("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be valid now."),
+			"openpgp": OptionalTexts("OpenPGP public keys in armour, such as `file(\"maintainers.asc\")`. They must be " +
+				"valid now."),
 			"revoked": OptionalTexts("SSH public keys whose signatures are refused, one in a line."),
 			"mode": Enumeration(verify.Modes).Attribute("The commits to verify: the commit that is read, or also each " +
 				"first-parent commit since the last delivery. Without a delivery, `history` verifies only the head."),

@@ -125,7 +125,7 @@ func followOptions(r schemas.Reading) source.FollowOptions {
 			return schemas.LastOrigins(ctx, r.Data.Client, at)
 		},
 	}
-	if r.Decoder.String("on_error") == schemas.ErrorsLastGood {
+	if r.String("on_error") == schemas.ErrorsLastGood {
 		f.LastGood = func(ctx context.Context, at *source.GitOpsRepo) ([]origin.Origin, error) {
 			return schemas.DeliveredOrigins(ctx, r.Data.Client, at)
 		}

@@ -96,7 +96,7 @@ func (r *pullRequests) Destroy(ctx context.Context, a *wish.Arguments, s *past.S
 		return &now, all, err
 	}
 	number, err := r.removeAll(ctx, s, a, &all)
-	if _, open := errors.AsType[*pullrequest.ReviewError](err); open { // still open: the next run checks whether it was merged
+	if _, open := errors.AsType[*pullrequest.ReviewError](err); open { // the next run checks whether it was merged
 		now.Removal = number
 	}
 	return &now, all, err

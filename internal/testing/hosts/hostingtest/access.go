@@ -17,7 +17,7 @@ var access = []row{
 		} {
 			repo := p.as(credential)
 			for _, op := range operations(commit) {
-				if op.said == "" {
+				if op.text == "" {
 					continue
 				}
 				err := op.do(call{p.ctx, repo, githost.PullRequest{Number: 1}})
@@ -27,7 +27,7 @@ var access = []row{
 						break
 					}
 				}
-				if e := p.refused(err, kind, op.said); e.Credential == "" {
+				if e := p.refused(err, kind, op.text); e.Credential == "" {
 					p.Errorf("%s: %s does not say where the credential is configured", credential, op.name)
 				}
 			}

@@ -249,7 +249,7 @@ func (r *repeating) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("the request to %s has no credential", req.URL)
 }
 
-// call is what an operation works on.
+// call contains the arguments of an operation.
 type call struct {
 	ctx  context.Context
 	repo githost.Repo
@@ -259,7 +259,7 @@ type call struct {
 // operation is one of the operations of a repo.
 type operation struct {
 	name string
-	said string // a part of its errors; "": not needed
+	text string // a part of its errors; "": not needed
 	do   func(c call) error
 }
 
