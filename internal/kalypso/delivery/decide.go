@@ -353,12 +353,6 @@ func (decision *Decision) Stopped() bool {
 	return (decision.Action == Keep || decision.Action == Withhold) && (paused || decision.Applied.Withheld != "")
 }
 
-// Settled reports whether the apply has nothing to do, and the plan nothing to say about a pull request that waits.
-func (decision *Decision) Settled() bool {
-	return decision.Action == Keep && decision.IdleReason == "" && decision.Withheld == "" &&
-		decision.ClosedPullRequest == 0 && len(decision.Errors) == 0
-}
-
 // CheckWindow returns a *[windows.ClosedError] if the apply would promote another commit or write a wave, but the
 // window of its plan has closed.
 func (decision *Decision) CheckWindow(now time.Time) error {

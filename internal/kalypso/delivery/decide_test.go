@@ -40,6 +40,7 @@ type situation struct {
 	branch  *past.Branch // the branch as it is read now
 	old     *past.Branch // the same branch at the previous path
 	adopted []string
+	settled bool // [Settled] finds nothing to do, either
 }
 
 // desired is the rendering that rows change: its arguments, and the tree that its fleet renders.
@@ -65,6 +66,15 @@ func (s *situation) decide(t *testing.T) *Decision {
 	all := cmp.Exporter(func(reflect.Type) bool { return true })
 	if diff := cmp.Diff(decision, again, all, cmp.Comparer(sameErrors), cmp.Comparer(sameTree)); diff != "" {
 		t.Errorf("the second decision differs (-first +second):\n%s", diff)
+	}
+	if s.prior != nil {
+		settled := Settled(r, s.prior, s.state)
+		if settled != nil && (decision.Action != Keep || len(decision.Errors) > 0) {
+			t.Error("a rendering with something to do is settled")
+		}
+		if settled != nil {
+			s.settled = true
+		}
 	}
 	return decision
 }

@@ -22,8 +22,8 @@ func TestSettled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			if settled := s.decide(t).Settled(); settled != test.want {
-				t.Errorf("settled: %t", settled)
+			if s.decide(t); s.settled != test.want {
+				t.Errorf("settled: %t", s.settled)
 			}
 		})
 	}

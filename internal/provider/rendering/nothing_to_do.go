@@ -37,8 +37,8 @@ type warning struct {
 	Detail  string   `json:"detail"`
 }
 
-// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Decision.Settled].
-// state and s are the state and the delivery after the apply; decision and found come from the apply, see
+// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Settled]. state and
+// s are the state and the delivery after the apply; decision and found come from the apply, see
 // [environmentRendering.render]. A development build stores nothing, since the next build may render other files.
 func (r *environmentRendering) keepNothingToDo(
 	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
@@ -54,8 +54,8 @@ func (r *environmentRendering) keepNothingToDo(
 	if found.HasErrors() {
 		return
 	}
-	next := delivery.Decide(rendered, prior, s)
-	if !next.Settled() {
+	next := delivery.Settled(rendered, prior, s)
+	if next == nil {
 		return
 	}
 	var planned diag.Diagnostics
