@@ -92,6 +92,7 @@ func (s *sourceSet) sharePrefixes() {
 		if n := max(inCommon[i], inCommon[i+1]); 0 < n && n < len(values.sources) {
 			values.base = s.of(values.sources[:n:n])
 			values.base.Shared = true
+			values.base.Continued++
 		}
 	}
 }

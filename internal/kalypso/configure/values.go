@@ -18,6 +18,8 @@ type Values struct {
 	Objects []fleet.Object // the configs or secrets, in merge order
 	Shared  bool           // several assignments use these values
 	Cache   sync.Map       // values that other packages derive from shared values, under keys of their own
+	// Continued is the number of other values that have these values as their base.
+	Continued int
 
 	sources []*source
 	base    *Values // the merged values of the first sources; nil: merge all sources

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -34,6 +35,8 @@ type piece struct {
 	functions []string // the name by which root calls it
 	scope     scope
 	mutates   bool // it calls a function that changes its data
+	entrywise *entrywise
+	parts     []piece // the same piece, split so that some parts are entrywise
 }
 
 // parseManifest parses one manifest. Errors contain the line.
@@ -64,9 +67,13 @@ func parseManifest(text string) (*manifest, error) {
 	splittable := !mutates
 	dependencies := make([]dependency, len(nodes))
 	namespaces := make([]bool, len(nodes))
+	byEntry := map[parse.Node]*entrywise{}
 	for i, node := range nodes {
 		dependencies[i].visit(node, true, m.needs)
 		namespaces[i] = isNamespace(node)
+		if e := entrywiseOf(node); e != nil {
+			byEntry[node] = e
+		}
 		splittable = splittable && !declares(node)
 	}
 	instrument(root)
@@ -81,7 +88,7 @@ func parseManifest(text string) (*manifest, error) {
 		m.pieces = []piece{whole}
 		return m, nil
 	}
-	return m, m.split(whole, dependencies, namespaces)
+	return m, m.split(whole, dependencies, namespaces, byEntry)
 }
 
 // functionsIn returns the functions whose names occur in the text, because adding all functions takes longer than
@@ -117,7 +124,9 @@ func declares(node parse.Node) bool {
 }
 
 // split groups the top-level nodes into pieces.
-func (m *manifest) split(whole piece, dependencies []dependency, namespaces []bool) error {
+func (m *manifest) split(
+	whole piece, dependencies []dependency, namespaces []bool, byEntry map[parse.Node]*entrywise,
+) error {
 	var group []parse.Node
 	var groupScope scope
 	flush := func() error {
@@ -126,6 +135,9 @@ func (m *manifest) split(whole piece, dependencies []dependency, namespaces []bo
 		}
 		defer func() { group, groupScope = nil, 0 }()
 		p, err := whole.of(group, groupScope, strconv.Itoa(len(m.pieces)))
+		if err == nil && groupScope == ofValues {
+			p.parts, err = whole.partsOf(group, byEntry, p.name)
+		}
 		m.pieces = append(m.pieces, p)
 		return err
 	}
@@ -157,6 +169,34 @@ func (p piece) of(nodes []parse.Node, s scope, number string) (piece, error) {
 	tree.Name, tree.Root = p.name, &parse.ListNode{NodeType: parse.NodeList, Nodes: nodes}
 	_, err := p.root.AddParseTree(p.name, &tree)
 	return p, err
+}
+
+// partsOf returns the parts of a piece that depends on the values: the nodes that are entrywise, and the nodes between
+// them. It returns nil if no node is entrywise.
+func (p piece) partsOf(
+	nodes []parse.Node, byEntry map[parse.Node]*entrywise, number string,
+) (parts []piece, err error) {
+	add := func(nodes []parse.Node, e *entrywise) {
+		if len(nodes) == 0 || err != nil {
+			return
+		}
+		var part piece
+		part, err = p.of(nodes, ofValues, fmt.Sprintf("%s.%d", number, len(parts)))
+		part.entrywise = e
+		parts = append(parts, part)
+	}
+	from, found := 0, false
+	for i, node := range nodes {
+		if e := byEntry[node]; e != nil {
+			add(nodes[from:i], nil)
+			add(nodes[i:i+1], e)
+			from, found = i+1, true
+		}
+	}
+	if add(nodes[from:], nil); !found {
+		return nil, err
+	}
+	return parts, err
 }
 
 func literal(nodes []parse.Node) (string, bool) {

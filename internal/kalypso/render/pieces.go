@@ -14,6 +14,13 @@ type renderedPiece struct {
 func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	text := p.text
 	switch {
+	case p.parts != nil && keep && s.base != nil:
+		for i := range p.parts {
+			if err := w.piece(&p.parts[i], s, keep); err != nil {
+				return err
+			}
+		}
+		return nil
 	case p.namespace:
 		text = s.data.Namespace
 	case p.root != nil:
@@ -43,6 +50,11 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 	case keep && p.scope == ofTarget && s.ofTarget.shared:
 		kept = &s.ofTarget.cache
 	default:
+		if p.entrywise != nil && keep && s.base != nil {
+			if text, ok := w.entries(p, s); ok {
+				return text, nil
+			}
+		}
 		return w.executor.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(p); ok {

@@ -238,6 +238,8 @@ type assignmentInput struct {
 	ofType     *clusterTypeInput
 	values     *configure.Values
 	secrets    *configure.Values
+	base       *configure.Values          // the values that it shares with other assignments; nil if it shares all or none
+	own        []string                   // the keys of all other values
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
 }
@@ -274,6 +276,9 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 			_, known := index.Satisfying(i, n)
 			requiresUnknown = !known
 		}
+	}
+	if !c.Values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
+		s.base, s.own = merged.Base, merged.Own
 	}
 	if t, ct := a.Target, a.ClusterType; len(merged.Unknown)+len(references.Unknown) > 0 ||
 		ofTarget.unknown || ofType.unknown || requiresUnknown {

@@ -178,15 +178,14 @@ type executor struct {
 	functions template.FuncMap // with the budget, by name
 	clones    map[*template.Template]*template.Template
 	out       bytes.Buffer
-	mutates   bool // the template may change maps
+	single    map[string]any // for values with one key
 }
 
 func newExecutor(size int64) *executor {
-	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{}}
-	x.functions = x.instruments()
-	for name, write := range map[string]func(any) (string, error){"toYaml": toYAML, "stringify": stringify} {
-		x.functions[name] = x.metered(name, (&yamlCache{executor: x, write: write}).marshal)
+	x := &executor{
+		budget: budget{size: size}, clones: map[*template.Template]*template.Template{}, single: map[string]any{},
 	}
+	x.functions = x.instruments()
 	return x
 }
 
@@ -199,10 +198,10 @@ func (x *executor) charging(names []string) template.FuncMap {
 	return all
 }
 
-// function returns the named function, metered by the budget.
+// function returns the named function, metered by the budget. It returns nil for an empty name.
 func (x *executor) function(name string) any {
 	f, ok := x.functions[name]
-	if !ok {
+	if !ok && name != "" {
 		f = x.metered(name, functions[name])
 		x.functions[name] = f
 	}
@@ -226,7 +225,7 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	}
 	// Pass a copy, since a template could print the address of a pointer.
 	dot := *d
-	if x.mutates = p.mutates; p.mutates {
+	if p.mutates {
 		dot = d.clone()
 	}
 	x.out.Reset()

@@ -14,73 +14,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
-// yamlKeys are keys that are difficult to order: the YAML library orders them by the numbers in them, and puts letters
-// after other characters.
-var yamlKeys = []string{
-	"", " ", "a", "a b", "a:b", "a#b", "'", `\`, ",a", "[a", "{}", "&a", "*a", "!a", "|", "?", ":", "-", "--", "-a", "+",
-	".", "..", ".a", "/a", "_a", "<", "<<", "=", "~", "$a", "(a)", ";", "^", "0", "00", "7", "08", "017", "1.", "1.5",
-	"1..5", "10.0.0.1", "1e3", "0x1F", "1_000", "12:30", "500m", "2Gi", "2001-02-03", "nan", "true", "null", "y",
-	"a1", "a2", "a10", "a01", "a001", "a1b", "a1_", "a1-b", "a_b", "A_B", "AB", "aB", "a-10", "a-9", "a.10", "a0", "a00",
-	"a1.b", "a1.0", "1a", "1b", "a" + strings.Repeat("9", 30), "a" + strings.Repeat("9", 31), strings.Repeat("x", 129),
-}
-
-// TestYAMLCache prints each pair of keys, and all keys, entry by entry. The result must be the same as the library's.
-func TestYAMLCache(t *testing.T) {
-	c := newYAMLCache(toYAML)
-	check := func(data map[string]any) {
-		want, err := toYAML(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := c.marshal(data); err != nil || got != want {
-			t.Errorf("%q gives %q, %v; want %q", data, got, err, want)
-		}
-	}
-	all := map[string]any{}
-	for _, a := range yamlKeys {
-		all[a] = []any{a, map[string]any{"b": a}}
-		for _, b := range yamlKeys {
-			check(map[string]any{a: "first", b: map[string]any{"c": "second"}})
-		}
-	}
-	check(all)
-}
-
-func newYAMLCache(write func(any) (string, error)) *yamlCache {
-	return &yamlCache{executor: newExecutor(fleet.DefaultLimits.FileSize), write: write}
-}
-
-// TestYAMLCacheKeepsEntries counts how often entries are written. An entry with the same value in memory is written
-// once, unless the template may have changed it.
-func TestYAMLCacheKeepsEntries(t *testing.T) {
-	written := 0
-	c := newYAMLCache(func(v any) (string, error) {
-		written++
-		return toYAML(v)
-	})
-	nested, list := map[string]any{"a": "b"}, []any{"a", "b"}
-	expect := func(data map[string]any, want string, writes int) {
-		t.Helper()
-		written = 0
-		if got, err := c.marshal(data); err != nil || got != want || written != writes {
-			t.Errorf("%q gives %q, %v, with %d writes; want %q with %d", data, got, err, written, want, writes)
-		}
-	}
-	expect(map[string]any{"k": "v", "m": nested, "l": list}, "k: v\nl:\n    - a\n    - b\nm:\n    a: b", 3)
-	expect(map[string]any{"k": "v", "m": nested, "l": list}, "k: v\nl:\n    - a\n    - b\nm:\n    a: b", 0)
-	expect(map[string]any{"k": "w", "m": nested, "l": list[:1]}, "k: w\nl:\n    - a\nm:\n    a: b", 2)
-	expect(map[string]any{"k": 1, "o": nil}, "k: 1\no: null", 2)
-	expect(map[string]any{"k": 1, "o": nil}, "k: 1\no: null", 2)
-	c.executor.mutates, nested["a"] = true, "c"
-	expect(map[string]any{"k": "v", "m": nested}, "k: v\nm:\n    a: c", 1)
-	c.executor.mutates, c.size = false, maxCachedBytes+1
-	expect(map[string]any{"k": "v", "m": nested}, "k: v\nm:\n    a: c", 2)
-}
-
-// TestRenderingCommonValues renders random templates for assignments with many common values, whose YAML is kept. The
-// result must be the same as text/template renders for all values.
-func TestRenderingCommonValues(t *testing.T) {
-	printed := 0
+// TestRenderingByEntries renders random templates for assignments with many common values. The common values are
+// rendered once, entry by entry. The result must be the same as text/template renders for all values.
+func TestRenderingByEntries(t *testing.T) {
+	joined, whole := 0, 0
 	for seed := range seeds.Of(t, 200, 2000) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		text := templateOfEntries(r)
@@ -96,7 +33,8 @@ func TestRenderingCommonValues(t *testing.T) {
 		}
 		n := 0
 		for a, result := range renderer.Placement(t.Context(), 0, 0, len(s.Placements[0].Assignments), &Buffer{}) {
-			merged := config.Of(0, n).Values.Merge()
+			values := config.Of(0, n).Values
+			merged := values.Merge()
 			n++
 			want, wantErr := renderWhole(text, Data{
 				Namespace: a.Namespace, ConfigData: merged.Data, ClusterType: a.ClusterType.Name,
@@ -114,13 +52,21 @@ func TestRenderingCommonValues(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("seed %d: %q on %s, values %q (-want +got):\n%s", seed, text, a.Target.Name, merged.Data, d)
 			}
-			if merged.Base != nil && got != "" {
-				printed++
+			if values.Shared || merged.Base == nil || merged.Base.Continued < worthEntries {
+				continue
 			}
+			merged.Base.Cache.Range(func(_, found any) bool {
+				if entries, ok := found.(*renderedEntries); ok && entries != nil {
+					joined++
+				} else {
+					whole++
+				}
+				return true
+			})
 		}
 	}
-	if !seeds.Single() && printed < 300 {
-		t.Errorf("%d results of values with a base: too few to test them", printed)
+	if !seeds.Single() && (joined < 300 || whole < 10) {
+		t.Errorf("%d results were joined from entries and %d were not: too few of one of them to test it", joined, whole)
 	}
 }
 
