@@ -16,7 +16,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
@@ -265,9 +264,23 @@ func (r *renderedTarget) set(
 
 // FilesHash returns the hash of the folder of a deployment target that contains these files.
 func FilesHash(files []render.File) Hash {
-	h := gitobject.NewHasher()
-	return h.Tree(lists.Map(files, func(f render.File) entry { return fileEntry(f, h) }))
+	h := hashers.Get().(*filesHasher) //nolint:forcetypeassert // nothing else is stored
+	defer hashers.Put(h)
+	h.entries = h.entries[:0]
+	for _, f := range files {
+		h.entries = append(h.entries, fileEntry(f, h.Hasher))
+	}
+	return h.Tree(h.entries)
 }
+
+// filesHasher is a hasher with memory for the entries of a folder. Without the pool, a description of all changed lines of
+// 100,000 assignments takes 30 MiB more.
+type filesHasher struct {
+	*gitobject.Hasher
+	entries []entry
+}
+
+var hashers = sync.Pool{New: func() any { return &filesHasher{Hasher: gitobject.NewHasher()} }}
 
 func fileEntry(f render.File, h *gitobject.Hasher) entry {
 	return entry{Mode: gitobject.ModeFile, Name: f.Path, Hash: h.Object(gitobject.Blob, f.Content)}
