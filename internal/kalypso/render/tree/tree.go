@@ -273,8 +273,8 @@ func FilesHash(files []render.File) Hash {
 	return h.Tree(h.entries)
 }
 
-// filesHasher is a hasher with memory for the entries of a folder. Without the pool, a description of all changed lines of
-// 100,000 assignments takes 30 MiB more.
+// filesHasher is a hasher with memory for the entries of a folder. Without the pool, a description of all changed lines
+// of 100,000 assignments takes 30 MiB more.
 type filesHasher struct {
 	*gitobject.Hasher
 	entries []entry
