@@ -129,6 +129,10 @@ type Member struct {
 // Clusters of several sources with the same name and labels are one cluster. If their labels differ, each keeps its own
 // entry, under its qualified name.
 func Join(lists []List, rules []Rule) (*Inventory, error) {
+	selectors, err := compile(rules)
+	if err != nil {
+		return nil, err
+	}
 	all := &Inventory{Clusters: map[string]Member{}, ClusterTypes: map[string][]string{}}
 	byName := map[string][]Cluster{}
 	for _, l := range lists {
@@ -151,11 +155,7 @@ func Join(lists []List, rules []Rule) (*Inventory, error) {
 			if key != name {
 				all.Ambiguous = append(all.Ambiguous, key)
 			}
-			clusterType, err := typeOf(c.selectable(), rules)
-			if err != nil {
-				return nil, err
-			}
-			all.Clusters[key] = Member{c, clusterType}
+			all.Clusters[key] = Member{c, selectors.match(c.selectable())}
 		}
 	}
 	if len(all.Clusters) > Max {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -20,14 +21,32 @@ type Rule struct {
 	Selector    fleet.Selector
 }
 
-// typeOf returns the cluster type of labels, or "".
-func typeOf(set map[string]string, rules []Rule) (string, error) {
-	for _, r := range rules {
-		if matches, err := fleet.SelectorMatches("", &r.Selector, set); matches || err != nil {
-			return r.ClusterType, err
+// selectors are the compiled rules.
+type selectors []struct {
+	clusterType string
+	labels.Selector
+}
+
+func compile(rules []Rule) (selectors, error) {
+	all := make(selectors, len(rules))
+	for i, r := range rules {
+		selector, err := metav1.LabelSelectorAsSelector(&r.Selector)
+		if err != nil {
+			return nil, err
+		}
+		all[i].clusterType, all[i].Selector = r.ClusterType, selector
+	}
+	return all, nil
+}
+
+// match returns the cluster type of labels, or "".
+func (all selectors) match(set map[string]string) string {
+	for _, s := range all {
+		if s.Matches(labels.Set(set)) {
+			return s.clusterType
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // CheckRules returns the errors of rules, at the paths match[i]. It skips rules with unknown values.
