@@ -67,7 +67,7 @@ type Meta struct {
 	Name   string
 	Labels map[string]string
 	// Origin is the source of the object. The tree does not depend on it.
-	Origin problem.Origin `json:"-"`
+	Origin problem.Origin `json:"-" attribute:"-"`
 }
 
 // Metadata returns the object's name, labels and origin.
@@ -175,16 +175,16 @@ type Selector = metav1.LabelSelector
 // SchedulingPolicy assigns selected deployment targets to selected cluster types.
 type SchedulingPolicy struct {
 	Meta
-	Workspace         string // empty: any
-	DeploymentTargets Selector
-	ClusterTypes      Selector
+	Workspace         string          `attribute:"-"` // empty: any
+	DeploymentTargets Selector        `attribute:"-"`
+	ClusterTypes      Selector        `attribute:"-"`
 	Placement         *placement.Spec // nil: on all cluster types that fit
 }
 
 // Workload is an application and its deployment targets.
 type Workload struct {
 	Meta
-	Targets       []Target
+	Targets       []Target `attribute:"deployment_targets"`
 	ConfigSchemas []string
 }
 
@@ -201,9 +201,9 @@ type Target struct {
 // WorkloadRegistration names the Git location and the workspace of a team's Workload documents.
 type WorkloadRegistration struct {
 	Meta
-	Repo      string
-	Branch    string
-	Path      string
+	Repo      string `attribute:"-"`
+	Branch    string `attribute:"-"`
+	Path      string `attribute:"-"`
 	Workspace string
 }
 

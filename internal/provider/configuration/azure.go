@@ -71,17 +71,7 @@ func readAzure(d tfvalue.Decoder) azureSettings {
 		return azureSettings{}
 	}
 	all := azureSettings{Unknown: !d.Known("azure")}
-	all.TenantID, all.ClientID = given.String("tenant_id"), given.String("client_id")
-	all.ClientSecret = given.String("client_secret")
-	all.UseOIDC, all.DisableInstanceDiscovery = given.True("use_oidc"), given.True("disable_instance_discovery")
-	all.Environment = given.String("environment")
-	if endpoint, there := given.Object("endpoint"); there {
-		all.Endpoint = azure.Endpoint{
-			ActiveDirectoryAuthorityHost: endpoint.String("active_directory_authority_host"),
-			ResourceManagerEndpoint:      endpoint.String("resource_manager_endpoint"),
-			ResourceManagerAudience:      endpoint.String("resource_manager_audience"),
-		}
-	}
+	given.Read(&all.Config)
 	if all.Unknown {
 		return all
 	}

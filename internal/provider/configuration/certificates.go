@@ -32,17 +32,10 @@ type certificates struct {
 	config *servertls.Config // nil: none, or not known yet
 }
 
-// textsOfCertificates reads the arguments of certificates.
-func textsOfCertificates(d tfvalue.Decoder) servertls.Certificates {
-	return servertls.Certificates{
-		Authorities: d.String(string(servertls.FieldAuthorities)), Client: d.String(string(servertls.FieldClient)),
-		ClientKey: d.String(string(servertls.FieldClientKey)),
-	}
-}
-
 // readCertificates reads the certificates of a host's block. server is its base_url.
 func readCertificates(d tfvalue.Decoder, server string) certificates {
-	c := certificates{texts: textsOfCertificates(d)}
+	var c certificates
+	d.Read(&c.texts)
 	report := func(field servertls.Field, reason string) {
 		d.Report("Invalid certificate or key", string(field)+" "+reason+".", problem.Attr(string(field)))
 	}

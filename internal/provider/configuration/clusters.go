@@ -50,10 +50,8 @@ func readClusters(d tfvalue.Decoder) clusterSettings {
 		return all
 	}
 	for name, given := range d.Each("clusters") {
-		c := kubernetes.Connection{
-			Kubeconfig: given.String("kubeconfig"), Context: given.String("context"),
-			AllowExec: given.True("allow_exec"), AllowFiles: given.True("allow_files"),
-		}
+		var c kubernetes.Connection
+		given.Read(&c)
 		switch {
 		case !given.Known("kubeconfig", "context", "allow_exec", "allow_files"):
 			all.Unknown[name] = true

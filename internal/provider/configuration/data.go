@@ -127,19 +127,9 @@ func readCredentials(d tfvalue.Decoder) (credentials []gitremote.Credential, kno
 	known = true
 	for _, c := range d.Objects("git_credentials") {
 		known = known && c.Known(slices.Collect(maps.Keys(c.Arguments))...)
-		certificates := textsOfCertificates(c)
-		credentials = append(credentials, gitremote.Credential{
-			URL:                  c.String(string(gitremote.FieldURL)),
-			Username:             c.String(string(gitremote.FieldUsername)),
-			Password:             c.String(string(gitremote.FieldPassword)),
-			BearerToken:          c.String(string(gitremote.FieldBearerToken)),
-			PrivateKey:           c.String(string(gitremote.FieldPrivateKey)),
-			PrivateKeyPassphrase: c.String(string(gitremote.FieldPrivateKeyPassphrase)),
-			KnownHosts:           c.String(string(gitremote.FieldKnownHosts)),
-			CACertificate:        certificates.Authorities,
-			ClientCertificate:    certificates.Client,
-			ClientKey:            certificates.ClientKey,
-		})
+		var credential gitremote.Credential
+		c.Read(&credential)
+		credentials = append(credentials, credential)
 	}
 	return credentials, known
 }

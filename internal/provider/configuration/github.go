@@ -53,9 +53,8 @@ func readGitHub(d tfvalue.Decoder) hostSettings {
 
 // readApp reads an app. An app whose attributes are all null counts as absent.
 func readApp(d tfvalue.Decoder) *github.App {
-	app := &github.App{
-		ID: d.String("id"), InstallationID: d.String("installation_id"), PrivateKey: d.String("private_key"),
-	}
+	app := &github.App{}
+	d.Read(app)
 	if *app == (github.App{}) {
 		return nil
 	}

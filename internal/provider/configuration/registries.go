@@ -29,10 +29,9 @@ var ociCredentialsAttribute = schema.ListNestedAttribute{
 func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client {
 	var logins []*registry.Login
 	for _, given := range d.Objects("oci_credentials") {
-		c := registry.Credential{
-			URL: given.String(string(registry.FieldURL)), Username: given.String(string(registry.FieldUsername)),
-			Password: given.String(string(registry.FieldPassword)), Certificates: textsOfCertificates(given),
-		}
+		var c registry.Credential
+		given.Read(&c)
+		given.Read(&c.Certificates)
 		if AnyUnknown(append(c.Certificates.Texts(), c.URL, c.Username, c.Password)...) {
 			continue
 		}

@@ -47,11 +47,8 @@ var signingAttribute = schema.SingleNestedAttribute{
 // yet: a plan needs none.
 func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 	given, ok := d.Object("commit_signing")
-	s := signing.Settings{
-		PrivateKey: given.String(string(signing.FieldPrivateKey)),
-		Passphrase: given.String(string(signing.FieldPassphrase)),
-		Format:     signing.Format(given.String(string(signing.FieldFormat))),
-	}
+	var s signing.Settings
+	given.Read(&s)
 	from := map[signing.Field]string{} // the environment variable that a field was read from
 	orVariable := func(value *string, field signing.Field, variable string) {
 		if *value == "" {

@@ -79,12 +79,7 @@ func runClusterSync(ctx context.Context, arguments function.ArgumentsData) (any,
 	var o clustersync.Options
 	if len(more) == 1 {
 		d := tfvalue.NewDecoder(more[0], &ps)
-		d.Allow("name", "namespace", "interval", "secret", "decryption", "cluster_labels", "tag", "verify")
-		o = clustersync.Options{
-			Name: d.String("name"), Namespace: d.String("namespace"), Interval: d.String("interval"),
-			Secret: d.String("secret"), Decryption: d.String("decryption"), ClusterLabels: d.StringMap("cluster_labels"),
-			Tag: d.String("tag"), Verify: d.String("verify"),
-		}
+		d.ReadAll(&o)
 		if err := argumentError(3, ps); err != nil {
 			return nil, err
 		}

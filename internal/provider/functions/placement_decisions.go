@@ -71,8 +71,7 @@ func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData
 	var o clusters.DecisionOptions
 	if len(more) > 1 {
 		d := tfvalue.NewDecoder(more[1], &ps)
-		d.Allow("namespace", "profiles_namespace")
-		o = clusters.DecisionOptions{Namespace: d.String("namespace"), ProfilesNamespace: d.String("profiles_namespace")}
+		d.ReadAll(&o)
 		if err := argumentError(2, ps); err != nil {
 			return nil, err
 		}

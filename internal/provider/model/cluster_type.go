@@ -5,11 +5,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 var clusterTypeModel = &model{
 	Kind:      fleet.KindClusterType,
+	object:    func() fleet.Object { return &fleet.ClusterType{} },
 	name:      "cluster_type",
 	attribute: "cluster_types",
 	description: "A cluster type: a set of similar clusters that host the same workloads with the same platform " +
@@ -38,27 +38,5 @@ var clusterTypeModel = &model{
 		),
 		"taints":     schemas.TaintsArgument(),
 		"properties": schemas.PropertiesArgument(),
-	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
-		return &fleet.ClusterType{
-			Meta:             m,
-			Reconciler:       d.String("reconciler"),
-			NamespaceService: d.String("namespace_service"),
-			ConfigType:       d.String("config_type"),
-			SecretType:       d.String("secret_type"),
-			Taints:           schemas.DecodeTaints(d),
-			Properties:       d.StringMap("properties"),
-		}
-	},
-	encode: func(o fleet.Object) tfvalue.Values {
-		ct := As[*fleet.ClusterType](o)
-		return tfvalue.Values{
-			"reconciler":        ct.Reconciler,
-			"namespace_service": ct.NamespaceService,
-			"config_type":       ct.ConfigType,
-			"secret_type":       ct.SecretType,
-			"taints":            schemas.EncodeTaints(ct.Taints),
-			"properties":        ct.Properties,
-		}
 	},
 }

@@ -18,6 +18,7 @@ const isPlatformConfig = "true"
 
 var configModel = &model{
 	Kind:      fleet.KindConfig,
+	object:    func() fleet.Object { return &fleet.Config{} },
 	name:      "config",
 	attribute: "configs",
 	description: "Platform configuration: values for the assignments whose cluster type and deployment target have the " +
@@ -39,9 +40,9 @@ var configModel = &model{
 				"quotes is always the string between them.",
 		),
 	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+	decode: func(o fleet.Object, _ tfvalue.Decoder) {
+		m := o.Metadata()
 		m.Labels = withPlatformConfigLabel(m.Name, m.Labels)
-		return &fleet.Config{Meta: m, Data: d.StringMap("data")}
 	},
 	encode: func(o fleet.Object) tfvalue.Values {
 		c := As[*fleet.Config](o)
@@ -49,7 +50,7 @@ var configModel = &model{
 		if !c.IsAzureAppConfig() && c.IsPlatformConfig() {
 			delete(labels, fleet.PlatformConfigLabel)
 		}
-		return tfvalue.Values{"labels": labels, "data": c.Data}
+		return tfvalue.Values{"labels": labels}
 	},
 	importable: func(o fleet.Object) error {
 		c := As[*fleet.Config](o)

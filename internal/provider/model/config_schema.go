@@ -5,11 +5,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 var configSchemaModel = &model{
 	Kind:      fleet.KindConfigSchema,
+	object:    func() fleet.Object { return &fleet.ConfigSchema{} },
 	name:      "config_schema",
 	attribute: "config_schemas",
 	description: "A JSON Schema for the platform configuration of the assignments that its labels match. Every schema " +
@@ -23,12 +23,5 @@ var configSchemaModel = &model{
 			"The JSON Schema, for example with `jsonencode` or `file`. It is checked at plan. References " +
 				"to other documents are not allowed.",
 		),
-	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
-		return &fleet.ConfigSchema{Meta: m, Schema: d.String("schema")}
-	},
-	encode: func(o fleet.Object) tfvalue.Values {
-		s := As[*fleet.ConfigSchema](o)
-		return tfvalue.Values{"schema": s.Schema}
 	},
 }

@@ -19,9 +19,10 @@ import (
 // domain's object. The kind's resource and the objects nested in a rendering use it.
 type model struct {
 	Kind        fleet.Kind
-	name        string // of the resource, without the provider's
-	attribute   string // of a rendering that takes a map of such objects; "": none
-	description string // Markdown
+	object      func() fleet.Object // returns a new one
+	name        string              // of the resource, without the provider's
+	attribute   string              // of a rendering that takes a map of such objects; "": none
+	description string              // Markdown
 
 	nameDescription   string // Markdown
 	labelsDescription string // Markdown
@@ -29,9 +30,9 @@ type model struct {
 	// arguments contains the arguments other than name and labels.
 	arguments map[string]schema.Attribute
 
-	// decode builds the object from its arguments. m has name and labels.
-	decode func(m fleet.Meta, d tfvalue.Decoder) fleet.Object
-	// encode returns the arguments of the object. Those of each object need not be there: the name, and all labels.
+	// decode reads the arguments that are not fields of the object, and completes the fields; may be nil.
+	decode func(o fleet.Object, d tfvalue.Decoder)
+	// encode returns the arguments that differ from the fields of the object; may be nil.
 	encode func(o fleet.Object) tfvalue.Values
 	// argument maps a problem's path in the domain to the argument; may be nil.
 	argument func(d tfvalue.Decoder, path []problem.Step) []problem.Step
@@ -73,7 +74,12 @@ func (m *model) argumentTypes() map[string]attr.Type {
 func (m *model) Object(origin problem.Origin, v attr.Value) (fleet.Object, problem.Problems) {
 	var ps problem.Problems
 	d := tfvalue.NewDecoder(v, &ps)
-	o := m.decode(fleet.Meta{Name: d.String("name"), Labels: d.StringMap("labels"), Origin: origin}, d)
+	o := m.object()
+	d.Read(o)
+	o.Metadata().Origin = origin
+	if m.decode != nil {
+		m.decode(o, d)
+	}
 	return o, fleet.ProblemsOf(o, ps)
 }
 
@@ -94,8 +100,10 @@ func (m *model) checked(v attr.Value) (fleet.Object, problem.Problems) {
 
 // values converts the domain's object into the arguments of its resource.
 func (m *model) values(o fleet.Object) map[string]attr.Value {
-	arguments := tfvalue.Values{"name": o.Metadata().Name, "labels": o.Metadata().Labels}
-	maps.Copy(arguments, m.encode(o))
+	arguments := tfvalue.ValuesOf(o)
+	if m.encode != nil {
+		maps.Copy(arguments, m.encode(o))
+	}
 	all := map[string]attr.Value{}
 	for name, t := range m.argumentTypes() {
 		all[name] = tfvalue.Encode(t, arguments[name])

@@ -10,6 +10,7 @@ import (
 
 var schedulingPolicyModel = &model{
 	Kind:      fleet.KindSchedulingPolicy,
+	object:    func() fleet.Object { return &fleet.SchedulingPolicy{} },
 	name:      "scheduling_policy",
 	attribute: "scheduling_policies",
 	description: "A scheduling policy assigns every deployment target that it selects to every cluster type that it " +
@@ -34,16 +35,12 @@ var schedulingPolicyModel = &model{
 		),
 		"placement": schemas.PlacementArgument(),
 	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
+	decode: func(o fleet.Object, d tfvalue.Decoder) {
+		p := As[*fleet.SchedulingPolicy](o)
 		targets := schemas.RequiredSelector(d, "deployment_target_selector", true)
-		clusterTypes := schemas.RequiredSelector(d, "cluster_type_selector", false)
-		return &fleet.SchedulingPolicy{
-			Meta:              m,
-			Workspace:         targets.Workspace,
-			DeploymentTargets: targets.Labels,
-			ClusterTypes:      clusterTypes.Labels,
-			Placement:         schemas.DecodePlacement(d),
-		}
+		p.Workspace, p.DeploymentTargets = targets.Workspace, targets.Labels
+		p.ClusterTypes = schemas.RequiredSelector(d, "cluster_type_selector", false).Labels
+		schemas.CompletePlacement(p.Placement, d)
 	},
 	encode: func(o fleet.Object) tfvalue.Values {
 		p := As[*fleet.SchedulingPolicy](o)
@@ -52,7 +49,6 @@ var schedulingPolicyModel = &model{
 				schemas.Selector{Workspace: p.Workspace, Labels: p.DeploymentTargets},
 			),
 			"cluster_type_selector": schemas.EncodeSelector(schemas.Selector{Labels: p.ClusterTypes}),
-			"placement":             schemas.EncodePlacement(p.Placement),
 		}
 	},
 }

@@ -5,11 +5,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 var secretModel = &model{
 	Kind:      fleet.KindSecret,
+	object:    func() fleet.Object { return &fleet.Secret{} },
 	name:      "secret",
 	attribute: "secrets",
 	description: "Platform secrets: references to secrets in external stores, for the assignments whose cluster type " +
@@ -28,17 +28,6 @@ var secretModel = &model{
 			referenceArguments,
 		),
 	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
-		return &fleet.Secret{Meta: m, Data: decodeReferences(d)}
-	},
-	encode: func(o fleet.Object) tfvalue.Values {
-		s := As[*fleet.Secret](o)
-		data := make(map[string]tfvalue.Values, len(s.Data))
-		for k, r := range s.Data {
-			data[k] = tfvalue.Values{"store": r.Store, "key": r.Key, "property": r.Property}
-		}
-		return tfvalue.Values{"data": data}
-	},
 }
 
 // referenceArguments returns the arguments of an element of a map. Store and key are optional in the schema, because
@@ -48,16 +37,4 @@ var referenceArguments = map[string]schema.Attribute{
 	"key":   schemas.OptionalString("Key of the secret in the store. Required."),
 	"property": schemas.OptionalString("Which value to take from a secret that contains several. If it is not set, the " +
 		"property of an earlier reference with the same key stays."),
-}
-
-func decodeReferences(d tfvalue.Decoder) map[string]fleet.SecretReference {
-	set := d.ObjectMap("data")
-	if len(set) == 0 {
-		return nil
-	}
-	data := make(map[string]fleet.SecretReference, len(set))
-	for k, r := range set {
-		data[k] = fleet.SecretReference{Store: r.String("store"), Key: r.String("key"), Property: r.String("property")}
-	}
-	return data
 }

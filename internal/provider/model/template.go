@@ -6,11 +6,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 var templateModel = &model{
 	Kind:      fleet.KindTemplate,
+	object:    func() fleet.Object { return &fleet.Template{} },
 	name:      "template",
 	attribute: "templates",
 	description: "A template renders one part of an assignment, which is a deployment target on a cluster type. Cluster " +
@@ -47,23 +47,5 @@ var templateModel = &model{
 				"string is omitted. Terraform interprets `${` and `%{` in a string; write `$${` and `%%{`, or read the text from " +
 				"a file with `file`.",
 		},
-	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
-		return &fleet.Template{
-			Meta:        m,
-			Type:        d.String("type"),
-			ContentType: d.String("content_type"),
-			FileName:    d.String("file_name"),
-			Manifests:   d.Strings("manifests"),
-		}
-	},
-	encode: func(o fleet.Object) tfvalue.Values {
-		t := As[*fleet.Template](o)
-		return tfvalue.Values{
-			"type":         t.Type,
-			"content_type": t.ContentType,
-			"file_name":    t.FileName,
-			"manifests":    t.Manifests,
-		}
 	},
 }

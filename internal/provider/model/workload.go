@@ -16,6 +16,7 @@ import (
 
 var workloadModel = &model{
 	Kind:      fleet.KindWorkload,
+	object:    func() fleet.Object { return &fleet.Workload{} },
 	name:      "workload",
 	attribute: "workloads",
 	description: "A workload: an application with its deployment targets. A target is rendered only in its own " +
@@ -33,7 +34,10 @@ var workloadModel = &model{
 				"`jsonencode`.",
 		),
 	},
-	decode: decodeWorkload,
+	decode: func(o fleet.Object, d tfvalue.Decoder) {
+		m := o.Metadata()
+		m.Labels = withWorkspaceLabel(m.Labels, d)
+	},
 	encode: encodeWorkload,
 	argument: func(d tfvalue.Decoder, path []problem.Step) []problem.Step {
 		if slices.Equal(path, []problem.Step{problem.Attr("labels"), problem.Key(fleet.WorkspaceLabel)}) &&
@@ -81,29 +85,6 @@ var requirementArguments = map[string]schema.Attribute{
 	"match_labels": schemas.OptionalStrings("Labels of the required target, as scheduling policies see them."),
 }
 
-func decodeWorkload(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
-	m.Labels = withWorkspaceLabel(m.Labels, d)
-	w := &fleet.Workload{Meta: m, ConfigSchemas: d.Strings("config_schemas")}
-	for _, t := range d.Objects("deployment_targets") {
-		target := fleet.Target{
-			Name:          t.String("name"),
-			Labels:        t.StringMap("labels"),
-			Environment:   t.String("environment"),
-			Manifests:     t.StringMap("manifests"),
-			ConfigSchemas: t.Strings("config_schemas"),
-		}
-		for _, r := range t.Objects("requires") {
-			target.Requires = append(target.Requires, fleet.Requirement{
-				Workload:         r.String("workload"),
-				DeploymentTarget: r.String("deployment_target"),
-				MatchLabels:      r.StringMap("match_labels"),
-			})
-		}
-		w.Targets = append(w.Targets, target)
-	}
-	return w
-}
-
 // withWorkspaceLabel adds the workspace as a label, as the document has it.
 func withWorkspaceLabel(labels map[string]string, d tfvalue.Decoder) map[string]string {
 	workspace := d.String("workspace")
@@ -122,33 +103,10 @@ func withWorkspaceLabel(labels map[string]string, d tfvalue.Decoder) map[string]
 }
 
 func encodeWorkload(o fleet.Object) tfvalue.Values {
-	w := As[*fleet.Workload](o)
-	labels := maps.Clone(w.Labels)
+	labels := maps.Clone(o.Metadata().Labels)
 	workspace := labels[fleet.WorkspaceLabel]
 	if workspace != "" {
 		delete(labels, fleet.WorkspaceLabel)
 	}
-	var targets []tfvalue.Values
-	for _, t := range w.Targets {
-		var requires []tfvalue.Values
-		for _, r := range t.Requires {
-			requires = append(requires, tfvalue.Values{
-				"workload": r.Workload, "deployment_target": r.DeploymentTarget, "match_labels": r.MatchLabels,
-			})
-		}
-		targets = append(targets, tfvalue.Values{
-			"name":           t.Name,
-			"labels":         t.Labels,
-			"environment":    t.Environment,
-			"manifests":      t.Manifests,
-			"config_schemas": t.ConfigSchemas,
-			"requires":       requires,
-		})
-	}
-	return tfvalue.Values{
-		"labels":             labels,
-		"workspace":          workspace,
-		"deployment_targets": targets,
-		"config_schemas":     w.ConfigSchemas,
-	}
+	return tfvalue.Values{"labels": labels, "workspace": workspace}
 }

@@ -10,8 +10,9 @@ import (
 
 // WorkloadRegistrationModel is the kind WorkloadRegistration.
 var WorkloadRegistrationModel = &model{
-	Kind: fleet.KindWorkloadRegistration,
-	name: "workload_registration",
+	Kind:   fleet.KindWorkloadRegistration,
+	object: func() fleet.Object { return &fleet.WorkloadRegistration{} },
+	name:   "workload_registration",
 	description: "A workload registration names the location in Git of an application team's Workload documents, and " +
 		"the workspace that owns them. Its manifest belongs to the control plane.",
 	nameDescription:   "Name of the registration: a DNS-1123 subdomain.",
@@ -27,18 +28,13 @@ var WorkloadRegistrationModel = &model{
 				"It is a label value.",
 		),
 	},
-	decode: func(m fleet.Meta, d tfvalue.Decoder) fleet.Object {
-		r := &fleet.WorkloadRegistration{Meta: m, Workspace: d.String("workspace")}
-		if workload, ok := d.Object("workload"); ok {
-			r.Repo, r.Branch, r.Path = workload.String("repo"), workload.String("branch"), workload.String("path")
-		}
-		return r
+	decode: func(o fleet.Object, d tfvalue.Decoder) {
+		r := As[*fleet.WorkloadRegistration](o)
+		workload, _ := d.Object("workload")
+		r.Repo, r.Branch, r.Path = workload.String("repo"), workload.String("branch"), workload.String("path")
 	},
 	encode: func(o fleet.Object) tfvalue.Values {
 		r := As[*fleet.WorkloadRegistration](o)
-		return tfvalue.Values{
-			"workload":  tfvalue.Values{"repo": r.Repo, "branch": r.Branch, "path": r.Path},
-			"workspace": r.Workspace,
-		}
+		return tfvalue.Values{"workload": tfvalue.Values{"repo": r.Repo, "branch": r.Branch, "path": r.Path}}
 	},
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -83,75 +83,20 @@ func PlacementArgument() schema.SingleNestedAttribute {
 	)
 }
 
-// DecodeTaints reads the [TaintsArgument].
-func DecodeTaints(d tfvalue.Decoder) (taints []placement.Taint) {
-	for _, t := range d.Objects("taints") {
-		t.Allow("key", "value", "effect")
-		taints = append(taints, placement.Taint{Key: t.String("key"), Value: t.String("value"), Effect: t.String("effect")})
-	}
-	return taints
-}
-
-// EncodeTaints is the reverse of [DecodeTaints].
-func EncodeTaints(taints []placement.Taint) []tfvalue.Values {
-	return lists.Map(taints, func(t placement.Taint) tfvalue.Values {
-		return tfvalue.Values{"key": t.Key, "value": t.Value, "effect": t.Effect}
-	})
-}
-
-// DecodePlacement reads the [PlacementArgument].
-func DecodePlacement(d tfvalue.Decoder) *placement.Spec {
+// CompletePlacement sets the defaults of a placement that was read from the [PlacementArgument] of d.
+func CompletePlacement(s *placement.Spec, d tfvalue.Decoder) {
+	d.Problems = new(problem.Problems) // they have been reported
 	given, ok := d.Object("placement")
 	if !ok {
-		return nil
+		return
 	}
-	s := &placement.Spec{
-		Number: given.Number("number_of_cluster_types"), Names: given.Strings("names"),
-		Generation: given.String("generation"),
-	}
-	if _, set := given.Argument("names"); set && s.Names == nil {
-		s.Names = []string{}
-	}
-	for _, t := range given.Objects("tolerations") {
-		s.Tolerations = append(s.Tolerations, placement.Toleration{
-			Key: t.String("key"), Operator: t.String("operator"), Value: t.String("value"), Effect: t.String("effect"),
-		})
-	}
-	for _, p := range given.Objects("prefer") {
-		preference := placement.Preference{Property: p.String("property"),
-			Weight: p.NumberOr("weight", placement.DefaultWeight)}
-		balance, known := p.Bool("balance")
-		if preference.Balance = balance; !known {
-			preference.Property = unknown.Text
+	for i, p := range given.Objects("prefer") {
+		s.Prefer[i].Weight = p.NumberOr("weight", placement.DefaultWeight)
+		if p.IsUnknown("balance") {
+			s.Prefer[i].Property = unknown.Text
 		}
-		s.Prefer = append(s.Prefer, preference)
 	}
-	for _, spread := range given.Objects("spread") {
-		s.Spread = append(s.Spread, placement.Spread{
-			Key: spread.String("key"), MaxSkew: spread.NumberOr("max_skew", placement.DefaultMaxSkew),
-			WhenUnsatisfiable: spread.String("when_unsatisfiable"),
-		})
-	}
-	return s
-}
-
-// EncodePlacement is the reverse of [DecodePlacement].
-func EncodePlacement(s *placement.Spec) tfvalue.Values {
-	if s == nil {
-		return nil
-	}
-	return tfvalue.Values{
-		"number_of_cluster_types": s.Number,
-		"names":                   tfvalue.ExactStrings(s.Names),
-		"tolerations": lists.Map(s.Tolerations, func(t placement.Toleration) tfvalue.Values {
-			return tfvalue.Values{"key": t.Key, "operator": t.Operator, "value": t.Value, "effect": t.Effect}
-		}),
-		"prefer": lists.Map(s.Prefer, func(p placement.Preference) tfvalue.Values {
-			return tfvalue.Values{"property": p.Property, "balance": p.Balance, "weight": &p.Weight}
-		}),
-		"spread": lists.Map(s.Spread, func(s placement.Spread) tfvalue.Values {
-			return tfvalue.Values{"key": s.Key, "max_skew": &s.MaxSkew, "when_unsatisfiable": s.WhenUnsatisfiable}
-		}),
-		"generation": s.Generation,
+	for i, spread := range given.Objects("spread") {
+		s.Spread[i].MaxSkew = spread.NumberOr("max_skew", placement.DefaultMaxSkew)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -64,12 +63,9 @@ func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 	}
 	s.Labels.MatchLabels = d.StringMap("match_labels")
 	for _, e := range d.Objects("match_expressions") {
-		e.Allow("key", "operator", "values")
-		s.Labels.MatchExpressions = append(s.Labels.MatchExpressions, metav1.LabelSelectorRequirement{
-			Key:      e.String("key"),
-			Operator: metav1.LabelSelectorOperator(e.String("operator")),
-			Values:   e.Strings("values"),
-		})
+		var requirement metav1.LabelSelectorRequirement
+		e.ReadAll(&requirement)
+		s.Labels.MatchExpressions = append(s.Labels.MatchExpressions, requirement)
 	}
 	all := fleet.MatchAll{Partly: len(s.Labels.MatchLabels) > 0 && !d.IsUnknown("match_labels") ||
 		len(s.Labels.MatchExpressions) > 0 && !d.IsUnknown("match_expressions")}
@@ -88,11 +84,9 @@ func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 // EncodeSelector writes a selector in HCL form. A selector that selects everything says so.
 func EncodeSelector(s Selector) tfvalue.Values {
 	return tfvalue.Values{
-		"workspace":    s.Workspace,
-		"match_labels": s.Labels.MatchLabels,
-		"match_expressions": lists.Map(s.Labels.MatchExpressions, func(e metav1.LabelSelectorRequirement) tfvalue.Values {
-			return tfvalue.Values{"key": e.Key, "operator": string(e.Operator), "values": e.Values}
-		}),
-		"match_all": fleet.SelectsAll(s.Workspace, &s.Labels),
+		"workspace":         s.Workspace,
+		"match_labels":      s.Labels.MatchLabels,
+		"match_expressions": s.Labels.MatchExpressions,
+		"match_all":         fleet.SelectsAll(s.Workspace, &s.Labels),
 	}
 }

@@ -3,63 +3,95 @@ package tfvalue
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
-// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], or a type of [Values];
-// int, map[string]values and map[string][]values are allowed too. Unlike [Encode], it keeps empty values empty.
-func Result(t attr.Type, v any) attr.Value {
+// Values contains the attributes of an object as Go values, see [Result].
+type Values map[string]any
+
+// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], a scalar, a struct (see
+// [ValuesOf]), [Values], or a pointer, list or map of these.
+func Result(t attr.Type, v any) attr.Value { return encoder{}.value(t, v) }
+
+// Encode converts v, as [Result] does, to a value as a configuration has it: empty values are null, so that generated
+// configuration leaves them out. See [terraformJSON] for strings.
+func Encode(t attr.Type, v any) attr.Value { return encoder{configuration: true}.value(t, v) }
+
+type encoder struct{ configuration bool }
+
+func (e encoder) value(t attr.Type, v any) attr.Value {
 	switch v := v.(type) {
 	case nil:
 		return nullOf(t)
 	case attr.Value:
 		return v
-	case string:
-		return types.StringValue(v)
-	case bool:
-		return types.BoolValue(v)
-	case int:
-		return types.Int64Value(int64(v))
-	case float64:
-		return types.Float64Value(v)
-	case []int:
-		all := lists.Map(v, func(n int) attr.Value { return types.Int64Value(int64(n)) })
-		return types.ListValueMust(types.Int64Type, all)
-	case []string:
-		return StringListOf(v)
-	case map[string]string:
-		return StringMapOf(v)
 	case Values:
 		o := ObjectTypeOf(t)
 		all := make(map[string]attr.Value, len(o.AttrTypes))
 		for name, attribute := range o.AttrTypes {
-			all[name] = Result(attribute, v[name])
+			all[name] = e.value(attribute, v[name])
 		}
 		return types.ObjectValueMust(o.AttrTypes, all)
-	case []Values:
-		element := ElementTypeOf(t)
-		all := lists.Map(v, func(e Values) attr.Value { return Result(element, e) })
-		return types.ListValueMust(element, all)
-	case map[string][]Values:
-		return resultMap(t, v)
-	case map[string]Values:
-		return resultMap(t, v)
 	}
-	panic(fmt.Sprintf("a data source returns no %T", v))
+	r := reflect.ValueOf(v)
+	if e.configuration && isEmpty(r) {
+		return nullOf(t)
+	}
+	switch r.Kind() {
+	case reflect.String:
+		if e.configuration {
+			return types.StringValue(terraformJSON(r.String()))
+		}
+		return types.StringValue(r.String())
+	case reflect.Bool:
+		return types.BoolValue(r.Bool())
+	case reflect.Int:
+		return types.Int64Value(r.Int())
+	case reflect.Float64:
+		return types.Float64Value(r.Float())
+	case reflect.Struct:
+		return e.value(t, ValuesOf(v))
+	case reflect.Pointer:
+		if r.IsNil() {
+			return nullOf(t)
+		}
+		return e.value(t, r.Elem().Interface())
+	case reflect.Slice, reflect.Map:
+		return e.elements(t, r)
+	}
+	panic(fmt.Sprintf("no attribute is a %T", v))
 }
 
-func resultMap[V any](t attr.Type, v map[string]V) attr.Value {
-	element := ElementTypeOf(t)
-	all := make(map[string]attr.Value, len(v))
-	for key, e := range v {
-		all[key] = Result(element, e)
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String, reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Bool:
+		return !v.Bool()
 	}
-	return types.MapValueMust(element, all)
+	return false
+}
+
+// elements converts a list or a map. Strings in it stay as they are.
+func (e encoder) elements(t attr.Type, v reflect.Value) attr.Value {
+	element := ElementTypeOf(t)
+	e.configuration = e.configuration && !element.Equal(types.StringType)
+	if v.Kind() == reflect.Map {
+		all := make(map[string]attr.Value, v.Len())
+		for key, one := range v.Seq2() {
+			all[key.String()] = e.value(element, one.Interface())
+		}
+		return types.MapValueMust(element, all)
+	}
+	all := make([]attr.Value, v.Len())
+	for i := range all {
+		all[i] = e.value(element, v.Index(i).Interface())
+	}
+	return types.ListValueMust(element, all)
 }
 
 // OrNil returns nil, which [Result] makes null, for the empty string.

@@ -13,8 +13,8 @@ import (
 
 // Certificates contains the certificates and the key of a configuration, in PEM format. An empty field is not set.
 type Certificates struct {
-	Authorities string // trusted in addition to the system's roots
-	Client      string // the client certificate, followed by intermediate certificates
+	Authorities string `attribute:"ca_certificate"`     // trusted in addition to the system's roots
+	Client      string `attribute:"client_certificate"` // followed by intermediate certificates
 	ClientKey   string // the private key of Client
 }
 

@@ -15,7 +15,7 @@ type Credential struct {
 	URL          string
 	Username     string
 	Password     string
-	Certificates servertls.Certificates
+	Certificates servertls.Certificates `attribute:"-"`
 }
 
 // Field names a field of a [Credential], like its attribute.

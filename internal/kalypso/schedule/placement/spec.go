@@ -97,9 +97,9 @@ func (s Spread) hard() bool { return s.WhenUnsatisfiable != ScheduleAnyway }
 // Spec is the placement of a policy.
 type Spec struct {
 	// Number is the number of cluster types that each deployment target gets; nil: all that fit.
-	Number *int
+	Number *int `attribute:"number_of_cluster_types"`
 	// Names restricts the cluster types that the selector selects; nil: no restriction.
-	Names       []string
+	Names       []string `attribute:"names,empty"`
 	Tolerations []Toleration
 	Prefer      []Preference
 	Spread      []Spread

@@ -1,0 +1,157 @@
+package tfvalue
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// The tags of a field with the name of its attribute. The framework reads and writes models by the first one. Structs
+// of the domain have the second one if the name is not that of the field in snake case; "-" means that the field is no
+// attribute. The option empty says that an empty list differs from null. A value of the framework needs a tag.
+const (
+	modelTag = "tfsdk"
+	nameTag  = "attribute"
+)
+
+// field is a field of a struct that is an attribute.
+type field struct {
+	name  string
+	index []int
+	empty bool
+}
+
+var structs sync.Map // reflect.Type → []field
+
+// fieldsOf returns the fields of a struct that are attributes, also those of embedded structs.
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := structs.Load(t); ok {
+		return known.([]field) //nolint:forcetypeassert // as stored below
+	}
+	var all []field
+	for _, f := range reflect.VisibleFields(t) {
+		name, option, _ := strings.Cut(f.Tag.Get(nameTag), ",")
+		if name == "" {
+			name = f.Tag.Get(modelTag)
+		}
+		if name == "" && !f.Type.Implements(reflect.TypeFor[attr.Value]()) {
+			name = snakeCase(f.Name)
+		}
+		if !f.Anonymous && f.IsExported() && name != "" && name != "-" {
+			all = append(all, field{name, f.Index, option == "empty"})
+		}
+	}
+	structs.Store(t, all)
+	return all
+}
+
+// wordStart matches the letters around the beginning of a word in a name of Go.
+var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
+
+// snakeCase returns client_id for ClientID.
+func snakeCase(name string) string {
+	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}${3}_${2}${4}"))
+}
+
+// ValuesOf returns the fields of a struct, or of a pointer to one, by the names of their attributes.
+func ValuesOf(object any) Values {
+	v := reflect.Indirect(reflect.ValueOf(object))
+	all := Values{}
+	for _, f := range fieldsOf(v.Type()) {
+		all[f.name] = v.FieldByIndex(f.index).Interface()
+		if list, ok := all[f.name].([]string); ok && f.empty && list != nil {
+			all[f.name] = StringListOf(list)
+		}
+	}
+	return all
+}
+
+// Attributes returns the values of a model, or of a pointer to one, by the names of their attributes.
+func Attributes(model any) map[string]attr.Value {
+	all := map[string]attr.Value{}
+	for name, v := range ValuesOf(model) {
+		if value, ok := v.(attr.Value); ok {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// NewModelDecoder reads a model. It adds what is wrong to problems.
+func NewModelDecoder(model any, problems *problem.Problems) Decoder {
+	return Decoder{Arguments: Attributes(model), Problems: problems}
+}
+
+// Read reads the object into a struct: each field from the argument of its name.
+func (d Decoder) Read(into any) {
+	v := reflect.ValueOf(into).Elem()
+	for _, f := range fieldsOf(v.Type()) {
+		d.readField(f, v.FieldByIndex(f.index))
+	}
+}
+
+// ReadAll is [Decoder.Read], and reports the arguments for which the struct has no field.
+func (d Decoder) ReadAll(into any) {
+	d.Allow(lists.Map(fieldsOf(reflect.TypeOf(into).Elem()), func(f field) string { return f.name })...)
+	d.Read(into)
+}
+
+func (d Decoder) readField(f field, v reflect.Value) {
+	switch to := v.Addr().Interface().(type) {
+	case *string:
+		*to = d.String(f.name)
+	case *bool:
+		*to = d.True(f.name)
+	case *int:
+		*to = d.NumberOr(f.name, 0)
+	case **int:
+		*to = d.Number(f.name)
+	case *[]string:
+		if *to = d.Strings(f.name); f.empty && *to == nil && !IsNull(d.Arguments[f.name]) {
+			*to = []string{}
+		}
+	case *map[string]string:
+		*to = d.StringMap(f.name)
+	default:
+		d.readNested(f.name, v)
+	}
+}
+
+func (d Decoder) readNested(name string, v reflect.Value) {
+	element := func(from Decoder) reflect.Value {
+		to := reflect.New(v.Type().Elem())
+		from.Read(to.Interface())
+		return to
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(d.String(name))
+	case reflect.Struct:
+		nested, _ := d.Object(name)
+		nested.Read(v.Addr().Interface())
+	case reflect.Pointer:
+		if nested, ok := d.Object(name); ok {
+			v.Set(element(nested))
+		}
+	case reflect.Slice:
+		for _, nested := range d.Objects(name) {
+			v.Set(reflect.Append(v, element(nested).Elem()))
+		}
+	case reflect.Map:
+		all := reflect.MakeMap(v.Type())
+		for key, nested := range d.ObjectMap(name) {
+			all.SetMapIndex(reflect.ValueOf(key), element(nested).Elem())
+		}
+		if all.Len() > 0 {
+			v.Set(all)
+		}
+	default:
+		panic("no argument is a " + v.Type().String())
+	}
+}
