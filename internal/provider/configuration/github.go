@@ -58,12 +58,10 @@ func readApp(d tfvalue.Decoder) *github.App {
 	if *app == (github.App{}) {
 		return nil
 	}
-	for _, argument := range []struct{ name, value string }{
-		{"id", app.ID}, {"installation_id", app.InstallationID}, {"private_key", app.PrivateKey},
-	} {
-		if argument.value == "" {
-			d.Report("Incomplete GitHub App", argument.name+" is not set. An app needs id, installation_id and private_key.",
-				problem.Attr(argument.name))
+	for _, name := range []string{"id", "installation_id", "private_key"} {
+		if d.String(name) == "" {
+			d.Report("Incomplete GitHub App", name+" is not set. An app needs id, installation_id and private_key.",
+				problem.Attr(name))
 		}
 	}
 	if _, err := strconv.ParseUint(app.InstallationID, 10, 63); err != nil && app.InstallationID != "" &&

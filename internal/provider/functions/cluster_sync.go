@@ -64,25 +64,20 @@ func runClusterSync(ctx context.Context, arguments function.ArgumentsData) (any,
 	if len(more) > 1 {
 		return nil, function.NewArgumentFuncError(3, "cluster_sync takes at most one object of options.")
 	}
-	var ps problem.Problems
-	repo := tfvalue.NewDecoder(repoValue, &ps)
+	var ofRepo, ofOptions problem.Problems
+	repo := tfvalue.NewDecoder(repoValue, &ofRepo)
 	of := clustersync.SyncedFolder{Path: folder}
 	if kind == clustersync.FluxOCI {
 		of.Repository = repo.String("repository")
 	} else {
 		of.Repo, of.Branch = repo.String("repo"), repo.String("branch")
 	}
-	if err := argumentError(1, ps); err != nil {
-		return nil, err
-	}
-	ps = nil
 	var o clustersync.Options
 	if len(more) == 1 {
-		d := tfvalue.NewDecoder(more[0], &ps)
-		d.ReadAll(&o)
-		if err := argumentError(3, ps); err != nil {
-			return nil, err
-		}
+		tfvalue.NewDecoder(more[0], &ofOptions).ReadAll(&o)
+	}
+	if err := argumentErrors(nil, ofRepo, nil, ofOptions); err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc([]string{of.Repo, of.Branch, of.Repository}, unknown.Is) ||
 		len(more) == 1 && !tfvalue.WhollyKnown(more[0]) {

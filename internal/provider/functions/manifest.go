@@ -33,7 +33,7 @@ func runManifest(ctx context.Context, arguments function.ArgumentsData) (any, *f
 		return nil, err
 	}
 	o, ps := model.ObjectOf(object)
-	if err := argumentError(0, ps); err != nil {
+	if err := argumentErrors(ps); err != nil {
 		return nil, err
 	}
 	if fleet.HasUnknown(o) {

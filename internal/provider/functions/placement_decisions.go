@@ -55,27 +55,23 @@ func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData
 			"kalypso_environment_rendering, a map of deployment targets for each cluster type. With preview = \"none\" it is "+
 			"null")
 	}
-	var ps problem.Problems
+	var ofClusterTypes, ofOptions problem.Problems
 	var clusterTypes map[string][]string
 	if len(more) > 0 && !tfvalue.IsNull(tfvalue.Underlying(more[0])) {
-		d := tfvalue.Decoder{Arguments: map[string]attr.Value{"cluster_types": more[0]}, Problems: &ps}
+		d := tfvalue.Decoder{Arguments: map[string]attr.Value{"cluster_types": more[0]}, Problems: &ofClusterTypes}
 		clusterTypes = map[string][]string{}
 		for name, t := range d.ObjectMap("cluster_types") {
 			clusterTypes[name] = t.Strings("clusters")
 			known = known && !unknown.Is(name) && !slices.ContainsFunc(clusterTypes[name], unknown.Is)
 		}
-		if err := argumentError(1, ps); err != nil {
-			return nil, err
-		}
 	}
 	var o clusters.DecisionOptions
 	if len(more) > 1 {
-		d := tfvalue.NewDecoder(more[1], &ps)
-		d.ReadAll(&o)
-		if err := argumentError(2, ps); err != nil {
-			return nil, err
-		}
+		tfvalue.NewDecoder(more[1], &ofOptions).ReadAll(&o)
 		known = known && !unknown.Is(o.Namespace) && !unknown.Is(o.ProfilesNamespace)
+	}
+	if err := argumentErrors(nil, ofClusterTypes, ofOptions); err != nil {
+		return nil, err
 	}
 	if !known {
 		return types.DynamicUnknown(), nil

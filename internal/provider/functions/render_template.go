@@ -46,14 +46,9 @@ func runRenderTemplate(ctx context.Context, arguments function.ArgumentsData) (a
 	if err := arguments.Get(ctx, &templateValue, &dataValue); err != nil {
 		return nil, err
 	}
-	var ps problem.Problems
-	template := templateOf(templateValue, &ps)
-	if err := argumentError(0, ps); err != nil {
-		return nil, err
-	}
-	ps = nil
-	data := dataOf(dataValue, &ps)
-	if err := argumentError(1, ps); err != nil {
+	var ofTemplate, ofData problem.Problems
+	template, data := templateOf(templateValue, &ofTemplate), dataOf(dataValue, &ofData)
+	if err := argumentErrors(ofTemplate, ofData); err != nil {
 		return nil, err
 	}
 	text, err := render.Text(ctx, template, data)

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -39,16 +40,12 @@ func runSelectorMatches(ctx context.Context, arguments function.ArgumentsData) (
 	if err := arguments.Get(ctx, &selectorValue, &labelsValue); err != nil {
 		return nil, err
 	}
-	var ps problem.Problems
-	s := schemas.DecodeSelector(tfvalue.NewDecoder(selectorValue, &ps), true)
-	ps = append(ps, fleet.ValidateSelector(&s.Labels)...)
-	if err := argumentError(0, ps); err != nil {
-		return nil, err
-	}
-	var labelProblems problem.Problems
-	given := tfvalue.Decoder{Arguments: map[string]attr.Value{"labels": labelsValue}, Problems: &labelProblems}
+	var ofSelector, ofLabels problem.Problems
+	s := schemas.DecodeSelector(tfvalue.NewDecoder(selectorValue, &ofSelector), true)
+	ofSelector = append(ofSelector, fleet.ValidateSelector(&s.Labels)...)
+	given := tfvalue.Decoder{Arguments: map[string]attr.Value{"labels": labelsValue}, Problems: &ofLabels}
 	labels := given.StringMap("labels")
-	if err := argumentError(1, labelProblems); err != nil {
+	if err := argumentErrors(ofSelector, ofLabels); err != nil {
 		return nil, err
 	}
 	matches, err := fleet.SelectorMatches(s.Workspace, &s.Labels, labels)
@@ -58,20 +55,23 @@ func runSelectorMatches(ctx context.Context, arguments function.ArgumentsData) (
 	return matches, nil
 }
 
-// argumentError returns all errors of a function's argument as one, or nil.
-func argumentError(argument int64, ps problem.Problems) *function.FuncError {
-	if !ps.HasErrors() {
-		return nil
-	}
-	var texts []string
-	for _, p := range ps {
-		text := p.Summary + ": " + p.Detail
-		if at := tfvalue.PathOf(p).String(); at != "" {
-			text = at + ": " + text
+// argumentErrors returns all errors of the first argument of a function that has errors as one error, or nil. all are
+// the problems of the arguments, in their order.
+func argumentErrors(all ...problem.Problems) *function.FuncError {
+	for i, ps := range all {
+		if !ps.HasErrors() {
+			continue
 		}
-		texts = append(texts, text)
+		texts := lists.Map(ps, func(p problem.Problem) string {
+			text := p.Summary + ": " + p.Detail
+			if at := tfvalue.PathOf(p).String(); at != "" {
+				text = at + ": " + text
+			}
+			return text
+		})
+		return function.NewArgumentFuncError(int64(i), sentence(strings.Join(texts, "\n")))
 	}
-	return function.NewArgumentFuncError(argument, sentence(strings.Join(texts, "\n")))
+	return nil
 }
 
 // sentence removes the full stop, because Terraform adds one to the error of a function.

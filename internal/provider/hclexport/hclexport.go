@@ -46,13 +46,12 @@ func ResourceText(address string, arguments map[string]attr.Value, references ma
 func argumentOrder(arguments map[string]attr.Value) []string {
 	rank := func(name string) int {
 		_, scalar := tfvalue.ScalarText(arguments[name])
-		_, text := arguments[name].(basetypes.StringValue)
 		switch {
 		case name == "name":
 			return 0
 		case name == "labels":
 			return 1
-		case scalar || text:
+		case scalar:
 			return 2
 		}
 		return 3

@@ -168,23 +168,26 @@ func (d Decoder) NumberOr(name string, otherwise int) int {
 }
 
 // Strings reads a list of strings.
-func (d Decoder) Strings(name string) []string {
+func (d Decoder) Strings(name string) (all []string) {
 	if d.IsUnknown(name) {
 		return []string{unknown.Text}
 	}
+	for i, e := range d.elements(name, "strings") {
+		all = append(all, d.Text(e, problem.Attr(name), problem.Index(i)))
+	}
+	return all
+}
+
+func (d Decoder) elements(name, things string) []attr.Value {
 	v, ok := d.Argument(name)
 	if !ok {
 		return nil
 	}
 	list, ok := Elements(v)
 	if !ok {
-		d.Report("Wrong type", "Expected a list of strings.", problem.Attr(name))
+		d.Report("Wrong type", "Expected a list of "+things+".", problem.Attr(name))
 	}
-	var all []string
-	for i, e := range list {
-		all = append(all, d.Text(e, problem.Attr(name), problem.Index(i)))
-	}
-	return all
+	return list
 }
 
 // StringMap reads a map of strings.
@@ -213,34 +216,23 @@ func (d Decoder) StringMap(name string) map[string]string {
 // Object reads a nested object. ok is false if it is null.
 func (d Decoder) Object(name string) (nested Decoder, ok bool) {
 	if d.IsUnknown(name) {
-		return Decoder{Unknown: true, Path: d.At(problem.Attr(name)), Problems: d.Problems}, true
+		return d.unknownAt(problem.Attr(name)), true
 	}
 	v, ok := d.Argument(name)
 	return NewDecoder(v, d.Problems, d.At(problem.Attr(name))...), ok
 }
 
+func (d Decoder) unknownAt(steps ...problem.Step) Decoder {
+	return Decoder{Unknown: true, Path: d.At(steps...), Problems: d.Problems}
+}
+
 // Objects reads a list of objects. An unknown list has one unknown element.
-func (d Decoder) Objects(name string) []Decoder {
+func (d Decoder) Objects(name string) (all []Decoder) {
 	if d.IsUnknown(name) {
-		return []Decoder{{Unknown: true, Path: d.At(problem.Attr(name), problem.Index(0)), Problems: d.Problems}}
+		return []Decoder{d.unknownAt(problem.Attr(name), problem.Index(0))}
 	}
-	v, ok := d.Argument(name)
-	if !ok {
-		return nil
-	}
-	list, ok := Elements(v)
-	if !ok {
-		d.Report("Wrong type", "Expected a list of objects.", problem.Attr(name))
-	}
-	var all []Decoder
-	for i, e := range list {
-		if IsNull(Underlying(e)) {
-			d.reportNull(problem.Attr(name), problem.Index(i))
-			// The element keeps its index, and causes no further problems.
-			all = append(all, Decoder{Unknown: true, Path: d.At(problem.Attr(name), problem.Index(i)), Problems: d.Problems})
-			continue
-		}
-		all = append(all, NewDecoder(e, d.Problems, d.At(problem.Attr(name), problem.Index(i))...))
+	for i, e := range d.elements(name, "objects") {
+		all = append(all, d.element(e, problem.Attr(name), problem.Index(i)))
 	}
 	return all
 }
@@ -253,15 +245,18 @@ func (d Decoder) ObjectMap(name string) map[string]Decoder {
 	}
 	all := make(map[string]Decoder, len(nested.Arguments))
 	for _, k := range slices.Sorted(maps.Keys(nested.Arguments)) {
-		e := Decoder{Unknown: true, Path: nested.At(problem.Key(k)), Problems: d.Problems}
-		if IsNull(Underlying(nested.Arguments[k])) {
-			nested.reportNull(problem.Key(k)) // the element causes no further problems
-		} else {
-			e = NewDecoder(nested.Arguments[k], d.Problems, e.Path...)
-		}
-		all[k] = e
+		all[k] = nested.element(nested.Arguments[k], problem.Key(k))
 	}
 	return all
+}
+
+// element reads an object in a list or a map. A null one is reported, and causes no further problems.
+func (d Decoder) element(v attr.Value, steps ...problem.Step) Decoder {
+	if IsNull(Underlying(v)) {
+		d.reportNull(steps...)
+		return d.unknownAt(steps...)
+	}
+	return NewDecoder(v, d.Problems, d.At(steps...)...)
 }
 
 // Each yields the elements of a known map as objects, in the order of their keys. Unlike [Decoder.ObjectMap], it yields
@@ -295,28 +290,16 @@ func (d Decoder) Allow(names ...string) {
 // [unknown.Text].
 func (d Decoder) Text(v attr.Value, steps ...problem.Step) string {
 	v = Underlying(v)
-	switch v := v.(type) {
-	case nil:
-	case basetypes.StringValue:
-		if v.IsUnknown() {
-			return unknown.Text
-		}
-		if !v.IsNull() {
-			return v.ValueString()
-		}
+	text, scalar := ScalarText(v)
+	switch {
+	case IsNull(v):
+		d.reportNull(steps...)
+	case v.IsUnknown():
+	case scalar:
+		return text
 	default:
-		if v.IsUnknown() {
-			return unknown.Text
-		}
-		if text, ok := ScalarText(v); ok {
-			return text
-		}
-		if !v.IsNull() {
-			d.Report("Wrong type", "Expected a string.", steps...)
-			return unknown.Text
-		}
+		d.Report("Wrong type", "Expected a string.", steps...)
 	}
-	d.reportNull(steps...)
 	return unknown.Text
 }
 

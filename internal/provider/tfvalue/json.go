@@ -1,8 +1,8 @@
 package tfvalue
 
 import (
-	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
@@ -12,31 +12,23 @@ import (
 // call of jsonencode for such an argument, and an import must store the text that this call returns. If a key is
 // repeated, the last value counts, as in JSON parsers. It returns any other string unchanged.
 func terraformJSON(s string) string {
-	if !json.Valid([]byte(s)) {
+	var v any
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	if !json.Valid([]byte(s)) || d.Decode(&v) != nil {
 		return s
 	}
-	v, err := stdlib.JSONDecode(cty.StringVal(withoutDuplicates(s)))
-	if err != nil || v.IsNull() || v.Type().IsPrimitiveType() {
+	unique, err := json.Marshal(v) // Terraform can't read two values of a key that have different types
+	if err != nil {
 		return s
 	}
-	encoded, err := stdlib.JSONEncode(v)
+	decoded, err := stdlib.JSONDecode(cty.StringVal(string(unique)))
+	if err != nil || decoded.IsNull() || decoded.Type().IsPrimitiveType() {
+		return s
+	}
+	encoded, err := stdlib.JSONEncode(decoded)
 	if err != nil {
 		return s
 	}
 	return encoded.AsString()
-}
-
-// withoutDuplicates keeps the last value of each key. Terraform can't read two values of different types.
-func withoutDuplicates(s string) string {
-	d := json.NewDecoder(bytes.NewReader([]byte(s)))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return s
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return s
-	}
-	return string(text)
 }

@@ -41,7 +41,7 @@ func AppendProblems(diags *diag.Diagnostics, ps problem.Problems) {
 }
 
 func diagnostic(p problem.Problem) diag.Diagnostic {
-	at := shownPath(p)
+	at := pathOf(p, false)
 	var facts []string
 	switch subject := p.Subject(); {
 	case subject == "":
@@ -89,28 +89,22 @@ func Restate(d diag.Diagnostic, severity diag.Severity, summary, detail string) 
 }
 
 // PathOf returns the path of the attribute that p is about.
-func PathOf(p problem.Problem) path.Path {
-	at, steps := rootOf(p)
-	for _, s := range steps {
-		if s.Key == unknown.Text {
-			break
-		}
-		at = step(at, s)
-	}
-	return at
-}
+func PathOf(p problem.Problem) path.Path { return pathOf(p, true) }
 
-// shownPath returns the part of [PathOf] that Terraform can show: the attribute of the resource, and the element in it.
-// For a path to a nested attribute, Terraform would show the resource's own attribute of the same name, or none.
-func shownPath(p problem.Problem) path.Path {
+// pathOf returns the path of [PathOf]. Without nested, it returns the part that Terraform can show: the attribute of
+// the resource, and the element in it. For a path to a nested attribute, Terraform would show the resource's own
+// attribute of the same name, or none.
+func pathOf(p problem.Problem, nested bool) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {
-		nested := false
-		s.Visit(func(string) { nested = !at.Equal(path.Empty()) }, func(int) {}, func(string) {})
-		if nested || s.Key == unknown.Text {
+		if s.Key == unknown.Text || !nested && s.Attribute != "" && !at.Equal(path.Empty()) {
 			break
 		}
-		at = step(at, s)
+		s.Visit(
+			func(name string) { at = at.AtName(name) },
+			func(i int) { at = at.AtListIndex(i) },
+			func(key string) { at = at.AtMapKey(key) },
+		)
 	}
 	return at
 }
@@ -129,13 +123,4 @@ func rootOf(p problem.Problem) (path.Path, []problem.Step) {
 		return path.Root(o.Attribute), p.Path
 	}
 	return path.Empty(), p.Path
-}
-
-func step(at path.Path, s problem.Step) path.Path {
-	s.Visit(
-		func(name string) { at = at.AtName(name) },
-		func(i int) { at = at.AtListIndex(i) },
-		func(key string) { at = at.AtMapKey(key) },
-	)
-	return at
 }

@@ -36,12 +36,14 @@ func StringListOf(texts []string) types.List {
 	return types.ListValueMust(types.StringType, all)
 }
 
-// ScalarText returns a number or a bool as Terraform converts it to a string.
+// ScalarText returns a string, or a number or a bool as Terraform converts it to a string.
 func ScalarText(v attr.Value) (text string, ok bool) {
 	if IsNull(v) {
 		return "", false
 	}
 	switch v := v.(type) {
+	case basetypes.StringValue:
+		return v.ValueString(), true
 	case basetypes.BoolValue:
 		return fmt.Sprint(v.ValueBool()), true
 	case basetypes.Int64Value:
