@@ -252,13 +252,13 @@ func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
 			return tfvalue.Values{
 				"policy":                r.Policy.Name,
 				"reason":                r.Reason,
-				"mismatches":            mismatchesOf(r.Mismatches),
+				"mismatches":            r.Mismatches,
 				"selects_cluster_types": !r.NoClusterTypes,
 			}
 		})
 		if len(o.fleet.Policies) == 0 {
 			reasons = []tfvalue.Values{
-				{"reason": explain.NoPolicies, "mismatches": []tfvalue.Values{}, "selects_cluster_types": false},
+				{"reason": explain.NoPolicies, "mismatches": []explain.Mismatch{}, "selects_cluster_types": false},
 			}
 		}
 		return tfvalue.Values{
@@ -269,17 +269,6 @@ func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
 			"reasons":           reasons,
 		}
 	})
-}
-
-func mismatchesOf(mismatches []explain.Mismatch) []tfvalue.Values {
-	all := make([]tfvalue.Values, len(mismatches))
-	for i, m := range mismatches {
-		all[i] = tfvalue.Values{"label": m.Key, "operator": string(m.Operator), "values": m.Values}
-		if !m.Missing {
-			all[i]["found"] = m.Found
-		}
-	}
-	return all
 }
 
 func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {

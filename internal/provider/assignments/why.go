@@ -94,11 +94,10 @@ func (o *assignmentsOutcome) answer(d tfvalue.Decoder) {
 func (o *assignmentsOutcome) answerValues() []tfvalue.Values {
 	all := make([]tfvalue.Values, len(o.answers))
 	for i, a := range o.answers {
-		nearest := lists.Map(a.Nearest, func(r explain.PairRejection) tfvalue.Values {
+		nearest := lists.Map(a.Nearest, func(r explain.Rejection) tfvalue.Values {
 			return tfvalue.Values{
 				"policy": r.Policy.Name, "reason": r.Reason,
-				"target_mismatches":       mismatchesOf(r.TargetMismatches),
-				"cluster_type_mismatches": mismatchesOf(r.ClusterTypeMismatches),
+				"target_mismatches": r.Mismatches, "cluster_type_mismatches": r.ClusterTypeMismatches,
 			}
 		})
 		all[i] = tfvalue.Values{

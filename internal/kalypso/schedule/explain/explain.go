@@ -28,7 +28,7 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, targets ...s
 	e := About(ctx, f, s, targets...)
 	for _, t := range s.Unscheduled {
 		most := max(1, MaxRejections/len(s.Unscheduled))
-		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, most)})
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, most)})
 	}
 	for _, p := range e.policies {
 		e.addIfIdle(p, f.Environment)

@@ -18,11 +18,10 @@ import (
 // Mismatch is a label requirement that is not met. A policy's workspace is a requirement on the label
 // [fleet.WorkspaceLabel]. An entry of match_labels is a requirement with the operator In.
 type Mismatch struct {
-	Key      string
+	Key      string `attribute:"label"`
 	Operator metav1.LabelSelectorOperator
 	Values   []string // sorted
-	Found    string   // the label's value
-	Missing  bool     // the label or the workspace is missing
+	Found    *string  // the label's value; nil: the label or the workspace is missing
 }
 
 // String states the actual and the required value.
@@ -31,12 +30,13 @@ func (m Mismatch) String() string {
 	if m.Key == fleet.WorkspaceLabel {
 		what = m.Key
 	}
-	if m.Missing {
+	switch {
+	case m.Found == nil:
 		what += " is missing"
-	} else if unknown.Is(m.Found) {
+	case unknown.Is(*m.Found):
 		what += " is not known yet"
-	} else {
-		what += fmt.Sprintf(" is %q", m.Found)
+	default:
+		what += fmt.Sprintf(" is %q", *m.Found)
 	}
 	return what + " and must be " + m.wanted()
 }
@@ -72,14 +72,14 @@ func requirementsOf(workspace string, s *fleet.Selector) requirements {
 		return nil // the fleet's validation reports it
 	}
 	rs, _ := selector.Requirements()
-	rank := func(r labels.Requirement) int {
+	key := func(r labels.Requirement) string {
 		if r.Key() == fleet.WorkspaceLabel {
-			return 0
+			return ""
 		}
-		return 1
+		return r.Key()
 	}
 	slices.SortFunc(rs, func(a, b labels.Requirement) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Key(), b.Key()), cmp.Compare(a.String(), b.String()))
+		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.String(), b.String()))
 	})
 	return requirements(rs)
 }
@@ -90,14 +90,11 @@ func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
 		if r.Matches(labels.Set(set)) {
 			continue
 		}
-		found, there := set[r.Key()]
-		all = append(all, Mismatch{
-			Key:      r.Key(),
-			Operator: operatorOf(r.Operator()),
-			Values:   r.Values().List(),
-			Found:    found,
-			Missing:  !there || found == "" && r.Key() == fleet.WorkspaceLabel,
-		})
+		m := Mismatch{Key: r.Key(), Operator: operatorOf(r.Operator()), Values: r.Values().List()}
+		if found, there := set[r.Key()]; there && (found != "" || r.Key() != fleet.WorkspaceLabel) {
+			m.Found = &found
+		}
+		all = append(all, m)
 	}
 	return all
 }

@@ -25,12 +25,17 @@ type UnscheduledTarget struct {
 // the limit, a large fleet with few assignments would have millions.
 const MaxRejections = 20_000
 
-// Rejection is the reason why a policy does not assign a deployment target.
+// Rejection is the reason why a policy does not assign a deployment target, to any cluster type or to one.
 type Rejection struct {
-	Policy         *fleet.SchedulingPolicy
-	Mismatches     []Mismatch // the requirements that the target does not meet
-	NoClusterTypes bool       // whether the policy selects no cluster type
-	Reason         string     // both reasons, in sentences
+	Policy     *fleet.SchedulingPolicy
+	Mismatches []Mismatch // the requirements that the target does not meet
+	// ClusterTypeMismatches lists the requirements that the cluster type does not meet, or the nearest one if the policy
+	// selects none.
+	ClusterTypeMismatches []Mismatch
+	NoClusterTypes        bool   // whether the policy selects no cluster type
+	Reason                string // all reasons, in sentences
+
+	noClusterTypes string // see [policy]
 }
 
 // IdlePolicy is a policy that assigns nothing: it selects no deployment targets, no cluster types, or neither.
@@ -74,7 +79,7 @@ func Brief(
 	names := lists.Map(first.Unscheduled, func(t *fleet.DeploymentTarget) string { return t.Name })
 	e := About(ctx, f, &first, names...)
 	for _, t := range first.Unscheduled {
-		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, e.policies, 1)})
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, 1)})
 	}
 	for _, p := range e.policies {
 		if len(e.IdlePolicies) == most || ctx.Err() != nil {
@@ -128,33 +133,29 @@ func (e *Explanation) addIfIdle(p policy, environment string) {
 }
 
 // rejectionsOf returns at most most rejections of a target that no policy assigns.
-func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, policies []policy, most int) []Rejection {
-	type candidate struct {
-		policy
-		mismatches []Mismatch
-	}
-	all := lists.Map(policies, func(p policy) candidate { return candidate{p, p.ofTargets.mismatches(t.Labels)} })
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return compareDistance(a.mismatches, a.clusterTypes.mismatches, b.mismatches, b.clusterTypes.mismatches)
+func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, most int) []Rejection {
+	all := lists.Map(e.policies, func(p policy) Rejection {
+		return Rejection{
+			Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), noClusterTypes: p.noClusterTypes,
+			ClusterTypeMismatches: p.clusterTypes.mismatches, NoClusterTypes: !p.clusterTypes.found,
+		}
 	})
-	told := make([]Rejection, min(len(all), most))
-	for i := range told {
-		p := all[i]
-		told[i] = Rejection{
-			Policy: p.SchedulingPolicy, Mismatches: p.mismatches, NoClusterTypes: !p.clusterTypes.found,
-			Reason: sentences(notSelected("deployment target", p.mismatches), p.noClusterTypes),
-		}
-		if told[i].Reason == "" {
-			told[i].Reason = e.keptOffAll(told[i].Policy, t)
+	slices.SortStableFunc(all, compareDistance)
+	all = all[:min(len(all), most)]
+	for i := range all {
+		all[i].Reason = sentences(notSelected("deployment target", all[i].Mismatches), all[i].noClusterTypes)
+		if all[i].Reason == "" {
+			all[i].Reason = e.keptOffAll(all[i].Policy, t)
 		}
 	}
-	return told
+	return all
 }
 
 // compareDistance compares how far two policies are from placing a deployment target. A policy that selects the target
 // comes first, even if its cluster types lack many labels, since it is the policy that should place the target.
-func compareDistance(target, clusterType, otherTarget, otherClusterType []Mismatch) int {
-	return cmp.Or(cmp.Compare(len(target), len(otherTarget)), cmp.Compare(len(clusterType), len(otherClusterType)))
+func compareDistance(a, b Rejection) int {
+	return cmp.Or(cmp.Compare(len(a.Mismatches), len(b.Mismatches)),
+		cmp.Compare(len(a.ClusterTypeMismatches), len(b.ClusterTypeMismatches)))
 }
 
 // notSelected states which requirements an object does not meet. It is empty if the object meets all of them.

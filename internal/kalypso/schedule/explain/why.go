@@ -18,15 +18,8 @@ type Answer struct {
 	Policies []*fleet.SchedulingPolicy
 	// Nearest lists the policies with the fewest mismatches of the target, then of the cluster type, then by name. It has
 	// at most [MaxNearest] policies. It is empty if a policy places the target there.
-	Nearest []PairRejection
+	Nearest []Rejection
 	Reason  string // the policies that place it, or the mismatches of the nearest ones, as sentences
-}
-
-// PairRejection contains the reasons why a policy does not place a deployment target on a cluster type.
-type PairRejection struct {
-	Policy                                  *fleet.SchedulingPolicy
-	TargetMismatches, ClusterTypeMismatches []Mismatch // the requirements that the target and the cluster type do not meet
-	Reason                                  string     // both, in sentences
 }
 
 // MaxNearest limits the policies in an [Answer].
@@ -51,11 +44,11 @@ func (e *Explanation) Explain(target, clusterType string) (*Answer, error) {
 	}
 	a := &Answer{Target: e.Schedule.Targets[t], ClusterType: e.clusterTypes[ct]}
 	for _, p := range e.policies {
-		r := PairRejection{
-			Policy: p.SchedulingPolicy, TargetMismatches: p.ofTargets.mismatches(a.Target.Labels),
+		r := Rejection{
+			Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(a.Target.Labels),
 			ClusterTypeMismatches: p.ofClusterTypes.mismatches(a.ClusterType.Labels),
 		}
-		selected := len(r.TargetMismatches)+len(r.ClusterTypeMismatches) == 0
+		selected := len(r.Mismatches)+len(r.ClusterTypeMismatches) == 0
 		if selected {
 			r.Reason = e.keptOff(p.SchedulingPolicy, a.Target, a.ClusterType)
 		}
@@ -68,16 +61,12 @@ func (e *Explanation) Explain(target, clusterType string) (*Answer, error) {
 	if len(a.Policies) > 0 {
 		a.Nearest = nil
 	}
-	slices.SortStableFunc(a.Nearest, func(a, b PairRejection) int {
-		return compareDistance(a.TargetMismatches, a.ClusterTypeMismatches, b.TargetMismatches, b.ClusterTypeMismatches)
-	})
+	slices.SortStableFunc(a.Nearest, compareDistance)
 	a.Nearest = a.Nearest[:min(len(a.Nearest), MaxNearest)]
-	for i := range a.Nearest {
-		if a.Nearest[i].Reason == "" {
-			a.Nearest[i].Reason = sentences(
-				notSelected("deployment target", a.Nearest[i].TargetMismatches),
-				notSelected("cluster type", a.Nearest[i].ClusterTypeMismatches),
-			)
+	for i, r := range a.Nearest {
+		if r.Reason == "" {
+			a.Nearest[i].Reason = sentences(notSelected("deployment target", r.Mismatches),
+				notSelected("cluster type", r.ClusterTypeMismatches))
 		}
 	}
 	a.Reason = a.reason()
