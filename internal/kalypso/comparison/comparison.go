@@ -154,7 +154,8 @@ func (f Folder) Compare(other Folder) int {
 // Finish sorts the differences of the files that were added.
 func (c *Comparison) Finish() {
 	for key, folders := range c.configs {
-		c.Configs = append(c.Configs, ConfigDifference{key.name, key.texts(), folders})
+		values := Pair[*string]{key.values.Left.orNil(), key.values.Right.orNil()}
+		c.Configs = append(c.Configs, ConfigDifference{key.name, values, folders})
 	}
 	for name, folders := range c.files {
 		c.Files = append(c.Files, FileDifference{name, folders})

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
@@ -34,10 +35,6 @@ type configKey struct {
 type value struct {
 	text   string
 	exists bool
-}
-
-func (k configKey) texts() Pair[*string] {
-	return Pair[*string]{k.values.Left.orNil(), k.values.Right.orNil()}
 }
 
 func (v value) orNil() *string {
@@ -98,7 +95,10 @@ func (f fileRead) compare() (d fileDifference) {
 		return fileDifference{other: true}
 	}
 	left, right := readConfig(f.name, f.contents.Left), readConfig(f.name, f.contents.Right)
-	for _, key := range left.keysWith(right) {
+	both := map[string]string{}
+	maps.Copy(both, left.values)
+	maps.Copy(both, right.values)
+	for _, key := range slices.Sorted(maps.Keys(both)) {
 		values := Pair[value]{left.value(key), right.value(key)}
 		if values.Left != values.Right {
 			d.keys = append(d.keys, configKey{key, values})
@@ -125,16 +125,4 @@ func (n names) show(key string, v value) value {
 func (c config) value(key string) value {
 	text, there := c.values[key]
 	return value{text, there}
-}
-
-// keysWith returns the keys of both configs, sorted.
-func (c config) keysWith(other config) (keys []string) {
-	for key := range c.values {
-		keys = append(keys, key)
-	}
-	for key := range other.values {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -18,14 +17,21 @@ func NamesKnown(f *fleet.Fleet) bool { return len(unknownNames(f)) == 0 }
 // Without targets, it also ignores policies.
 func UnknownInputs(f *fleet.Fleet) []string {
 	inputs := unknownNames(f)
-	var ofClusterTypes, ofTargets selectedKeys
-	preferred := selectedKeys{}
+	ofClusterTypes, ofTargets, preferred := selectedKeys{}, selectedKeys{}, selectedKeys{}
 	workspaces := false
 	for _, p := range f.Policies {
 		ofClusterTypes.add(&p.ClusterTypes)
-		ofClusterTypes.addSpread(p.Placement)
 		ofTargets.add(&p.DeploymentTargets)
-		preferred.addPreferred(p.Placement)
+		if p.Placement != nil {
+			for _, spread := range p.Placement.Spread {
+				ofClusterTypes[spread.Key] = true
+			}
+			for _, preference := range p.Placement.Prefer {
+				if !preference.Balance {
+					preferred[preference.Property] = true
+				}
+			}
+		}
 		workspaces = workspaces || p.Workspace != ""
 	}
 	for _, ct := range f.ClusterTypes {
@@ -120,36 +126,11 @@ func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[s
 // selectedKeys contains the keys of the labels that policies select by, and [unknown.Text] if one is unknown.
 type selectedKeys map[string]bool
 
-func (k *selectedKeys) add(s *fleet.Selector) {
-	if *k == nil {
-		*k = selectedKeys{}
-	}
+func (k selectedKeys) add(s *fleet.Selector) {
 	for key := range s.MatchLabels {
-		(*k)[key] = true
+		k[key] = true
 	}
 	for _, e := range s.MatchExpressions {
-		(*k)[e.Key] = true
-	}
-}
-
-// addSpread adds the labels that a placement spreads over.
-func (k selectedKeys) addSpread(s *placement.Spec) {
-	if s == nil {
-		return
-	}
-	for _, spread := range s.Spread {
-		k[spread.Key] = true
-	}
-}
-
-// addPreferred adds the properties that a placement prefers by.
-func (k selectedKeys) addPreferred(s *placement.Spec) {
-	if s == nil {
-		return
-	}
-	for _, p := range s.Prefer {
-		if !p.Balance {
-			k[p.Property] = true
-		}
+		k[e.Key] = true
 	}
 }

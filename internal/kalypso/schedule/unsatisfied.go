@@ -165,12 +165,7 @@ func (s *Schedule) reasonsOff(reasons []placement.Reason) string {
 		return "the selector selects no other cluster type"
 	}
 	for i, off := range order {
-		list := names[off]
-		text := strings.Join(list[:min(len(list), named)], ", ")
-		if len(list) > named {
-			text += fmt.Sprintf(" and %d more", len(list)-named)
-		}
-		order[i] = text + ": " + off
+		order[i] = problem.First(names[off], named) + ": " + off
 	}
 	return strings.Join(order, "; ")
 }

@@ -1,7 +1,6 @@
 package requires
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -170,5 +169,3 @@ func (c *cycle) text(targets []*fleet.DeploymentTarget) string {
 	}
 	return strings.Join(names, " → ")
 }
-
-func compareGaps(a, b gap) int { return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.k, b.k)) }

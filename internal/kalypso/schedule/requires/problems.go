@@ -3,6 +3,7 @@ package requires
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,24 +21,20 @@ type gap struct {
 
 // gaps returns the requirements that are not met, by target.
 func (x *Index) gaps() (all []gap) {
-	type key struct {
-		target int32
-		k      int
-	}
-	at := map[key]int{}
+	at := map[[2]int]*gap{}
 	for i := range x.placements {
 		for n, k := range x.unmet(i) {
 			t := x.placements[i].targets[n]
-			found, ok := at[key{t, k}]
-			if !ok {
-				found = len(all)
-				at[key{t, k}] = found
-				all = append(all, gap{target: t, k: k})
+			key := [2]int{int(t), k}
+			if at[key] == nil {
+				at[key] = &gap{target: t, k: k}
 			}
-			all[found].placements = append(all[found].placements, i)
+			at[key].placements = append(at[key].placements, i)
 		}
 	}
-	slices.SortFunc(all, compareGaps)
+	for _, key := range slices.SortedFunc(maps.Keys(at), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		all = append(all, *at[key])
+	}
 	return all
 }
 

@@ -189,7 +189,7 @@ func (x *Index) Uncertain() bool {
 func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	return func(yield func(n, k int) bool) {
 		p := &x.placements[i]
-		counts := make([]int, len(x.graph.requirements)) // of the targets that satisfy a requirement, plus 1
+		count := x.counter(p, 2)
 		for n, self := range p.targets {
 			if x.Refuses(i, n) {
 				continue
@@ -198,10 +198,7 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 				if x.graph.requirements[r].unknown {
 					continue
 				}
-				if counts[r] == 0 {
-					counts[r] = 1 + x.graph.requirements[r].countIn(p.present, 2)
-				}
-				others := counts[r] - 1
+				others := count(r)
 				if others == 1 && x.graph.requirements[r].maySatisfy(self) && p.present.contains(self) {
 					others = 0
 				}
@@ -213,18 +210,27 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 	}
 }
 
-// countIn returns how many targets of a set satisfy the requirement or may satisfy it. It stops counting at most.
-func (r *requirement) countIn(there set, most int) (count int) {
-	for _, all := range [][]int32{r.sure, r.possible} {
-		for _, t := range all {
-			if there.contains(t) {
-				if count++; count == most {
-					return count
+// counter returns a function that counts the targets on a cluster type that satisfy a requirement or may satisfy it. It
+// counts once for each requirement, and stops at most.
+func (x *Index) counter(p *placement, most int) func(requirement int32) int {
+	counts := make([]int, len(x.graph.requirements)) // plus 1
+	return func(n int32) int {
+		if counts[n] > 0 {
+			return counts[n] - 1
+		}
+		counts[n] = 1
+		for _, all := range [][]int32{x.graph.requirements[n].sure, x.graph.requirements[n].possible} {
+			for _, t := range all {
+				if counts[n] > most {
+					return most
+				}
+				if p.present.contains(t) {
+					counts[n]++
 				}
 			}
 		}
+		return counts[n] - 1
 	}
-	return count
 }
 
 // maySatisfy reports whether a target satisfies the requirement, or may satisfy it.
@@ -310,17 +316,14 @@ func (x *Index) findTooMany() {
 	found := map[int32]*gap{}
 	for i := range x.placements {
 		p := &x.placements[i]
-		counts := make([]int, len(x.graph.requirements)) // of the targets that satisfy a requirement, plus 1
+		count := x.counter(p, mostBeside+1)
 		for _, self := range p.targets {
 			if !suspects[self] {
 				continue
 			}
 			total := 0
 			for _, r := range x.graph.of[self] {
-				if counts[r] == 0 {
-					counts[r] = 1 + x.graph.requirements[r].countIn(p.present, mostBeside+1)
-				}
-				total += counts[r] - 1
+				total += count(r)
 			}
 			if total <= mostBeside {
 				continue
