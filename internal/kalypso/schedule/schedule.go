@@ -98,11 +98,15 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 			s.Placements = append(s.Placements, Placement{ClusterType: ct, Undecided: true})
 			continue
 		}
-		if !quota.take(policiesOf) {
+		count := 0
+		for _, policies := range policiesOf {
+			count += min(len(policies), 1)
+		}
+		if quota.all += count; quota.all > quota.most {
 			s.Placements, s.AssignmentCount = nil, 0
 			continue
 		}
-		assigned, ps := assign(f.Environment, ct, targets, policiesOf)
+		assigned, ps := assign(f.Environment, ct, targets, policiesOf, count)
 		s.Placements = append(s.Placements, assigned)
 		s.AssignmentCount += len(assigned.Assignments)
 		problems = append(problems, ps...)
@@ -164,16 +168,6 @@ type quota struct {
 	by        []int // by policy, including assignments that other policies make too
 }
 
-// take counts the assignments of a cluster type, and reports whether they are still within the limit.
-func (q *quota) take(policiesOf [][]*fleet.SchedulingPolicy) bool {
-	for _, policies := range policiesOf {
-		if len(policies) > 0 {
-			q.all++
-		}
-	}
-	return q.all <= q.most
-}
-
 func (q *quota) problems(policies []*fleet.SchedulingPolicy) problem.Problems {
 	if q.all <= q.most {
 		return nil
@@ -199,15 +193,10 @@ func assign(
 	ct *fleet.ClusterType,
 	targets []*fleet.DeploymentTarget,
 	policiesOf [][]*fleet.SchedulingPolicy,
+	count int,
 ) (Placement, problem.Problems) {
 	defer problem.NamePanic(string(ct.Kind()), ct.Name)
 	var problems problem.Problems
-	count := 0
-	for _, policies := range policiesOf {
-		if len(policies) > 0 {
-			count++
-		}
-	}
 	assigned := Placement{ClusterType: ct, Assignments: make([]Assignment, 0, count)}
 	for i, policies := range policiesOf {
 		if len(policies) == 0 {

@@ -126,10 +126,8 @@ func newPass(f *Fleet) *pass {
 	if slices.ContainsFunc(f.Policies, func(policy Policy) bool { return policy.Spec.balances() }) {
 		p.load = make([]int, len(f.ClusterTypes))
 		for i := range f.Policies {
-			if p.counts(i) {
-				for _, t := range f.Policies[i].Targets {
-					p.addLoad(p.prior(i, t), 1)
-				}
+			for _, t := range f.Policies[i].Targets {
+				p.addLoad(i, p.prior(i, t), 1)
 			}
 		}
 	}
@@ -149,13 +147,11 @@ func quantities(properties map[string]string) map[string]float64 {
 	return all
 }
 
-// counts reports whether the decisions of a policy are included in load.
-func (p *pass) counts(policy int) bool {
-	spec := p.fleet.Policies[policy].Spec
-	return spec != nil && spec.Number != nil
-}
-
-func (p *pass) addLoad(clusterTypes []int32, n int) {
+// addLoad adds to load, if it includes the decisions of the policy.
+func (p *pass) addLoad(policy int, clusterTypes []int32, n int) {
+	if spec := p.fleet.Policies[policy].Spec; p.load == nil || spec == nil || spec.Number == nil {
+		return
+	}
 	for _, c := range clusterTypes {
 		p.load[c] += n
 	}
@@ -220,16 +216,12 @@ func (p *pass) policy(ctx context.Context, i int) bool {
 	total := 0
 	for _, t := range policy.Targets {
 		prior := p.prior(i, t)
-		if p.load != nil && p.counts(i) {
-			p.addLoad(prior, -1)
-		}
+		p.addLoad(i, prior, -1)
 		chosenHere := c.choose(ctx, t, prior)
 		if ctx.Err() != nil {
 			return false
 		}
-		if p.load != nil && p.counts(i) {
-			p.addLoad(chosenHere, 1)
-		}
+		p.addLoad(i, chosenHere, 1)
 		total += len(chosenHere)
 		if p.fleet.Most > 0 && total > p.fleet.Most {
 			p.outcome.Exceeds, p.outcome.Chosen = i, total

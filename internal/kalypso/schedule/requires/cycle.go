@@ -17,24 +17,13 @@ type cycle struct {
 	placements []int
 }
 
-// findCycles finds the cycles on each cluster type. Most fleets have no cycle, so it first searches once for a cycle
-// among all targets, whatever cluster type they are on.
+// findCycles finds the cycles on each cluster type.
 func (x *Index) findCycles() {
-	scheduled := int32(x.graph.scheduled) //nolint:gosec // bounded by the size of the fleet
-	suspects := newSet(len(x.graph.targets))
-	for _, all := range x.graph.components(func(t int32) bool { return t < scheduled }) {
-		for _, t := range all {
-			suspects.add(t)
-		}
-	}
-	if !slices.ContainsFunc(suspects, func(word uint64) bool { return word != 0 }) {
-		return
-	}
 	found := map[string]*cycle{}
 	for i := range x.placements {
-		p := &x.placements[i]
+		present := x.placements[i].present
 		for _, all := range x.graph.components(func(t int32) bool {
-			return t < scheduled && suspects.contains(t) && p.present.contains(t)
+			return int(t) < x.graph.scheduled && present.contains(t)
 		}) {
 			for _, t := range all {
 				x.refuse(i, t)
