@@ -2,6 +2,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // identifies entries as Git does, and protects nothing
 	"errors"
@@ -106,12 +107,9 @@ type side struct {
 	at       record.Destination
 	snapshot *gitbranch.Snapshot
 	content  comparison.Side
-	part     part
-}
 
-// part is the part of a side that is in memory.
-type part struct {
-	snapshot *gitbranch.Snapshot
+	// The part of the side that is in memory.
+	part     *gitbranch.Snapshot
 	entries  []map[string]object.TreeEntry // of each folder
 	contents map[plumbing.Hash][]byte
 }
@@ -178,14 +176,13 @@ func (s *side) ownFiles(clusterType string) (gitobject.Hash, error) {
 }
 
 // files returns the files of a folder, by their paths relative to it.
-func (s *side) files(snapshot *gitbranch.Snapshot, clusterType, target string) (map[string]object.TreeEntry, error) {
-	folder := s.at.Join(clusterType)
-	if target == "" {
-		return snapshot.NonFolders(folder)
+func (s *side) files(of comparison.Folder) (map[string]object.TreeEntry, error) {
+	folder := s.at.Join(of.String())
+	if of.Target == "" {
+		return s.part.NonFolders(folder)
 	}
-	folder += "/" + target
 	found := map[string]object.TreeEntry{}
-	return found, snapshot.Walk(folder, func(path string, e object.TreeEntry) error {
+	return found, s.part.Walk(folder, func(path string, e object.TreeEntry) error {
 		found[strings.TrimPrefix(path, folder+"/")] = e
 		return nil
 	})
@@ -198,14 +195,12 @@ func compare(c *comparison.Comparison, pairs []comparison.FolderPair, left, righ
 	}
 	var differing []file
 	for i := range pairs {
-		for name, e := range left.part.entries[i] {
-			if other := right.part.entries[i][name]; e != other {
-				differing = append(differing, file{i, name, comparison.Pair[object.TreeEntry]{Left: e, Right: other}})
-			}
-		}
-		for name, e := range right.part.entries[i] {
-			if _, there := left.part.entries[i][name]; !there {
-				differing = append(differing, file{i, name, comparison.Pair[object.TreeEntry]{Right: e}})
+		names := maps.Clone(left.entries[i])
+		maps.Copy(names, right.entries[i])
+		for name := range names {
+			e := comparison.Pair[object.TreeEntry]{Left: left.entries[i][name], Right: right.entries[i][name]}
+			if e.Left != e.Right {
+				differing = append(differing, file{i, name, e})
 			}
 		}
 	}
@@ -214,7 +209,7 @@ func compare(c *comparison.Comparison, pairs []comparison.FolderPair, left, righ
 	}
 	slices.SortFunc(differing, file.compare)
 	for _, f := range differing {
-		c.Add(pairs[f.pair], f.name, left.part.content(f.entries.Left), right.part.content(f.entries.Right))
+		c.Add(pairs[f.pair], f.name, left.contentOf(f.entries.Left), right.contentOf(f.entries.Right))
 	}
 	return nil
 }
@@ -227,15 +222,12 @@ type file struct {
 }
 
 func (f file) compare(other file) int {
-	if f.pair != other.pair {
-		return f.pair - other.pair
-	}
-	return strings.Compare(f.name, other.name)
+	return cmp.Or(cmp.Compare(f.pair, other.pair), cmp.Compare(f.name, other.name))
 }
 
 // readTrees reads the trees of folders.
 func (s *side) readTrees(pairs []comparison.FolderPair) error {
-	s.part = part{snapshot: s.snapshot.Fork()}
+	s.part, s.entries, s.contents = s.snapshot.Fork(), nil, nil
 	folders := lists.Map(pairs, func(f comparison.FolderPair) comparison.Folder {
 		if s.right {
 			f.ClusterType = f.RightClusterType
@@ -248,15 +240,15 @@ func (s *side) readTrees(pairs []comparison.FolderPair) error {
 			paths = append(paths, s.at.Join(f.String()))
 		}
 	}
-	if err := s.part.snapshot.Load(paths...); err != nil {
+	if err := s.part.Load(paths...); err != nil {
 		return err
 	}
 	for _, f := range folders {
-		found, err := s.files(s.part.snapshot, f.ClusterType, f.Target)
+		found, err := s.files(f)
 		if err != nil {
 			return err
 		}
-		s.part.entries = append(s.part.entries, found)
+		s.entries = append(s.entries, found)
 	}
 	return nil
 }
@@ -273,24 +265,24 @@ func (s *side) readFiles(differing []file) (err error) {
 			blobs = append(blobs, e.Hash)
 		}
 	}
-	s.part.contents, _, err = s.part.snapshot.Contents(blobs)
+	s.contents, _, err = s.part.Contents(blobs)
 	return err
 }
 
 func isBlob(e object.TreeEntry) bool { return !e.Hash.IsZero() && e.Mode != filemode.Submodule }
 
-// content returns the content of a file, the commit of a submodule, or nil for a missing file. The content of an
+// contentOf returns the content of a file, the commit of a submodule, or nil for a missing file. The content of an
 // executable file or a link includes its mode, so that it differs from a plain file.
-func (p *part) content(e object.TreeEntry) []byte {
+func (s *side) contentOf(e object.TreeEntry) []byte {
 	switch {
 	case e.Hash.IsZero():
 		return nil
 	case !isBlob(e):
 		return []byte("commit " + e.Hash.String())
 	case e.Mode != filemode.Regular:
-		return append([]byte("mode "+e.Mode.String()+"\n"), p.contents[e.Hash]...)
-	case len(p.contents[e.Hash]) == 0:
+		return append([]byte("mode "+e.Mode.String()+"\n"), s.contents[e.Hash]...)
+	case len(s.contents[e.Hash]) == 0:
 		return []byte{}
 	}
-	return p.contents[e.Hash]
+	return s.contents[e.Hash]
 }
