@@ -36,10 +36,7 @@ var azureDevOpsAttribute = schema.SingleNestedAttribute{
 
 // readEntra reads azure_devops.entra. It is known only if the credential is.
 func readEntra(d tfvalue.Decoder, credential azureSettings) (entra, known bool) {
-	given, ok := d.Object(azureDevOpsBlock)
-	if !ok {
-		return false, true
-	}
+	given, _ := d.Object(azureDevOpsBlock)
 	entra, known = given.Bool("entra")
 	return entra, known && (!entra || !credential.Unknown)
 }

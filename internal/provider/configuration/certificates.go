@@ -40,7 +40,7 @@ func readCertificates(d tfvalue.Decoder, server string) certificates {
 		d.Report("Invalid certificate or key", string(field)+" "+reason+".", problem.Attr(string(field)))
 	}
 	switch {
-	case c.unknown():
+	case AnyUnknown(c.texts.Texts()...):
 	case strings.HasPrefix(strings.ToLower(server), "http:"):
 		for _, field := range c.texts.Given() {
 			report(field, "has no effect over plain http")
@@ -50,5 +50,3 @@ func readCertificates(d tfvalue.Decoder, server string) certificates {
 	}
 	return c
 }
-
-func (c certificates) unknown() bool { return AnyUnknown(c.texts.Texts()...) }

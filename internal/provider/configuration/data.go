@@ -2,7 +2,6 @@ package configuration
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -72,10 +71,8 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	var ps problem.Problems
 	d := tfvalue.NewDecoder(v, &ps)
 	data := &Data{author: readAuthor(d, now()), Now: now}
-	credentials, credentialsKnown := readCredentials(d)
-	mirrors, mirrorsKnown := readMirrors(d)
-	var allowLocalKnown bool
-	data.AllowLocal, allowLocalKnown = d.Bool("allow_local_repos")
+	credentials, mirrors := readCredentials(d), readMirrors(d)
+	data.AllowLocal = d.True("allow_local_repos")
 	data.Clusters, data.Azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
 	entra, entraKnown := readEntra(d, data.Azure)
 	if entra && entraKnown {
@@ -83,7 +80,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	}
 	data.setHosts(readHosts(d, data.entra))
 	data.Registries = readRegistries(d, &data.secrets)
-	data.Known = credentialsKnown && allowLocalKnown && mirrorsKnown && entraKnown &&
+	data.Known = d.Known("git_credentials", "allow_local_repos", "git_mirrors") && entraKnown &&
 		!slices.ContainsFunc(data.hosts, func(h hostSettings) bool { return h.unknown })
 	tfvalue.AppendProblems(diags, ps)
 	data.Sources = source.NewReader(nil, source.DefaultLimits)
@@ -122,29 +119,27 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 	return author
 }
 
-// readCredentials reads the argument git_credentials, and reports whether all of it is known.
-func readCredentials(d tfvalue.Decoder) (credentials []gitremote.Credential, known bool) {
-	known = true
+// readCredentials reads the argument git_credentials.
+func readCredentials(d tfvalue.Decoder) (credentials []gitremote.Credential) {
 	for _, c := range d.Objects("git_credentials") {
-		known = known && c.Known(slices.Collect(maps.Keys(c.Arguments))...)
 		var credential gitremote.Credential
 		c.Read(&credential)
 		credentials = append(credentials, credential)
 	}
-	return credentials, known
+	return credentials
 }
 
-// readMirrors reads the argument git_mirrors, and reports whether all of it is known.
-func readMirrors(d tfvalue.Decoder) (mirrors gitremote.Mirrors, known bool) {
+// readMirrors reads the argument git_mirrors, or returns nil if a part of it is not known yet.
+func readMirrors(d tfvalue.Decoder) gitremote.Mirrors {
 	urls := d.StringMap("git_mirrors")
 	if unknown.Any(urls) {
-		return nil, false
+		return nil
 	}
 	mirrors, errs := gitremote.ParseMirrors(urls)
 	for _, err := range errs { // the path of the error leaves out the key, which may be a URL with a password
 		d.Report("Invalid mirror", problem.Sentence(err), problem.Attr("git_mirrors"))
 	}
-	return mirrors, true
+	return mirrors
 }
 
 // AnyUnknown reports whether any of these texts is [unknown.Text].

@@ -40,7 +40,6 @@ func readGitHub(d tfvalue.Decoder) hostSettings {
 		}
 	}
 	h.hasCredential = h.token != "" || app != nil
-	h.unknown = app != nil && AnyUnknown(app.ID, app.InstallationID, app.PrivateKey)
 	h.create = func(access httpapi.Access, anonymous bool) (githost.Host, error) {
 		c := github.Config{Access: access}
 		if !anonymous {

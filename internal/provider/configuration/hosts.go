@@ -102,7 +102,7 @@ func readHosts(d tfvalue.Decoder, entra *entraLogins) []hostSettings {
 	hosts := append([]hostSettings{readGitHub(d), readGitLab(d), readAzureDevOps(d, entra)}, readGitea(d)...)
 	blocks := map[string][]string{}
 	for i, h := range hosts {
-		hosts[i].unknown = h.unknown || AnyUnknown(h.token, h.server) || h.certificates.unknown()
+		hosts[i].unknown = !d.Known(h.block)
 		if unknown.Is(h.server) {
 			continue
 		}
