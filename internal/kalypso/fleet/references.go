@@ -15,7 +15,7 @@ type TemplateUse struct {
 	Name      string // of the template; empty: the argument is not set
 	Type      string // the type that the template should have
 	File      string // the name of the rendered file, without extension, unless the template names the file
-	attribute string
+	Attribute string
 }
 
 // TemplateUses returns the arguments that name templates.
@@ -65,12 +65,12 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 			case !use.known():
 			case t == nil:
 				if missing[use.Name] == nil {
-					missing[use.Name] = &missingTemplate{first: ct, attribute: use.attribute}
+					missing[use.Name] = &missingTemplate{first: ct, attribute: use.Attribute}
 				}
-				attributes[use.Name] = append(attributes[use.Name], ct.field(use.attribute))
+				attributes[use.Name] = append(attributes[use.Name], ct.field(use.Attribute))
 			case t.Type != use.Type && slices.Contains(TemplateTypes, t.Type):
 				other.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
-					ct.field(use.attribute), use.Name, t.Type, use.Type), problem.Attr(use.attribute))
+					ct.field(use.Attribute), use.Name, t.Type, use.Type), problem.Attr(use.Attribute))
 			}
 		}
 		ps = append(ps, f.checkFileNames(ct).of(ct)...)
@@ -104,11 +104,11 @@ func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 		if other, twice := first[key]; twice {
 			ps.add("Duplicate file name", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment "+
 				"target. "+
-				"Give one of them another file_name.", ct.field(other), ct.field(use.attribute), file),
-				problem.Attr(use.attribute))
+				"Give one of them another file_name.", ct.field(other), ct.field(use.Attribute), file),
+				problem.Attr(use.Attribute))
 			continue
 		}
-		first[key] = use.attribute
+		first[key] = use.Attribute
 	}
 	return ps
 }

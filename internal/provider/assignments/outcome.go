@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -129,7 +131,8 @@ const maxExplained = 1_000_000
 func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values, error) {
 	requires := o.requirements(ctx)
 	all := make([]tfvalue.Values, 0, o.Schedule.AssignmentCount)
-	configs, secrets := newExplainer(valuesType, explainedValues), newExplainer(referencesType, explainedReferences)
+	configs := newExplainer(assignmentType.AttrTypes["values"], contributionOf, mergedValue)
+	secrets := newExplainer(assignmentType.AttrTypes["references"], referenceOf, mergedReference)
 	size := 0
 	for i, p := range o.Schedule.Placements {
 		for n, a := range p.Assignments {
@@ -162,27 +165,25 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 }
 
 var (
-	assignmentTypes = tfvalue.ObjectTypeOf(
-		tfvalue.ElementTypeOf(assignmentsComputed()["assignments"].GetType()),
-	).AttrTypes
-	valuesType     = assignmentTypes["values"]
-	referencesType = assignmentTypes["references"]
+	assignmentsType, _ = assignmentsComputed()["assignments"].GetType().(types.ListType)
+	assignmentType, _  = assignmentsType.ElemType.(types.ObjectType)
 )
 
 // explainer converts values with their provenance. A value that several assignments share is converted once.
 type explainer struct {
-	to        attr.Type
-	convert   func(map[string]*configure.Provenance) map[string]tfvalue.Values
-	named     map[*configure.Values]attr.Value
-	explained map[*configure.Values]attr.Value
-	sizes     map[*configure.Values]int
+	to           attr.Type
+	contribution func(configure.Contribution) tfvalue.Values
+	merged       func(value any) tfvalue.Values // the attributes of a value after all contributions
+	named        map[*configure.Values]attr.Value
+	explained    map[*configure.Values]attr.Value
+	sizes        map[*configure.Values]int
 }
 
 func newExplainer(
-	to attr.Type, convert func(map[string]*configure.Provenance) map[string]tfvalue.Values,
+	to attr.Type, contribution func(configure.Contribution) tfvalue.Values, merged func(any) tfvalue.Values,
 ) *explainer {
-	return &explainer{to, convert, map[*configure.Values]attr.Value{}, map[*configure.Values]attr.Value{},
-		map[*configure.Values]int{}}
+	return &explainer{to, contribution, merged, map[*configure.Values]attr.Value{},
+		map[*configure.Values]attr.Value{}, map[*configure.Values]int{}}
 }
 
 // names returns the names of the objects that set the values.
@@ -196,27 +197,19 @@ func (e *explainer) names(v *configure.Values) attr.Value {
 // explain returns the values with their provenance, and adds to size how many contributions they have.
 func (e *explainer) explain(v *configure.Values, size *int) attr.Value {
 	if _, ok := e.explained[v]; !ok {
-		provenance := v.Provenance()
-		e.explained[v] = tfvalue.Result(e.to, e.convert(provenance))
-		for _, p := range provenance {
+		all := map[string]tfvalue.Values{}
+		for key, p := range v.Provenance() {
+			last := len(p.Contributions) - 1
+			all[key] = e.contribution(p.Contributions[last])
+			maps.Copy(all[key], e.merged(p.Value))
+			all[key]["merged"] = lists.Map(p.Contributions[:last], e.contribution)
+			all[key]["replaced"] = lists.Map(p.Overridden, e.contribution)
 			e.sizes[v] += len(p.Contributions) + len(p.Overridden)
 		}
+		e.explained[v] = tfvalue.Result(e.to, all)
 	}
 	*size += e.sizes[v]
 	return e.explained[v]
-}
-
-// explainedReferences converts the references of an assignment with their provenance.
-func explainedReferences(provenance map[string]*configure.Provenance) map[string]tfvalue.Values {
-	all := make(map[string]tfvalue.Values, len(provenance))
-	for key, p := range provenance {
-		last := len(p.Contributions) - 1
-		told := referenceOf(p.Contributions[last])
-		merged, _ := p.Value.(map[string]any)
-		told["property"], told["merged"] = merged["property"], lists.Map(p.Contributions[:last], referenceOf)
-		all[key] = told
-	}
-	return all
 }
 
 func referenceOf(c configure.Contribution) tfvalue.Values {
@@ -228,23 +221,17 @@ func referenceOf(c configure.Contribution) tfvalue.Values {
 	}
 }
 
-// explainedValues converts the values of an assignment with their provenance.
-func explainedValues(provenance map[string]*configure.Provenance) map[string]tfvalue.Values {
-	all := make(map[string]tfvalue.Values, len(provenance))
-	for key, p := range provenance {
-		last := len(p.Contributions) - 1
-		told := contributionOf(p.Contributions[last])
-		told["value"], told["merged"] = render.ValueText(p.Value), lists.Map(p.Contributions[:last], contributionOf)
-		told["replaced"] = lists.Map(p.Overridden, contributionOf)
-		all[key] = told
-	}
-	return all
+func mergedReference(value any) tfvalue.Values {
+	merged, _ := value.(map[string]any)
+	return tfvalue.Values{"property": merged["property"]}
 }
 
 func contributionOf(c configure.Contribution) tfvalue.Values {
 	m := c.Object.Metadata()
 	return tfvalue.Values{"config": m.Name, "origin": m.Origin.Key, "key": c.Key, "value": render.ValueText(c.Value)}
 }
+
+func mergedValue(value any) tfvalue.Values { return tfvalue.Values{"value": render.ValueText(value)} }
 
 func (o *assignmentsOutcome) unscheduled() []tfvalue.Values {
 	return lists.Map(o.Unscheduled, func(u explain.UnscheduledTarget) tfvalue.Values {

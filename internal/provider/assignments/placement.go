@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -80,15 +82,14 @@ func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
 		return nil, fmt.Errorf("placement has more than %d reasons, and Terraform accepts no more: set "+
 			"explain_targets to the deployment targets to explain", maxExplained)
 	}
-	all := make([]tfvalue.Values, len(reasons))
-	for i, r := range reasons {
-		all[i] = tfvalue.Values{
+	return lists.Map(reasons, func(r schedule.Placed) tfvalue.Values {
+		told := tfvalue.Values{
 			"policy": r.Policy.Name, "deployment_target": r.Target.Name, "cluster_type": r.ClusterType.Name,
 			"placed": r.Placed, "kept": r.Kept, "reason": tfvalue.OrNil(r.Off),
 		}
 		if r.Fits {
-			all[i]["score"], all[i]["scores"] = r.Score, r.Scores
+			told["score"], told["scores"] = r.Score, r.Scores
 		}
-	}
-	return all, nil
+		return told
+	}), nil
 }

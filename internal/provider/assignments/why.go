@@ -92,18 +92,16 @@ func (o *assignmentsOutcome) answer(d tfvalue.Decoder) {
 
 // answerValues converts the answers to values of the data source.
 func (o *assignmentsOutcome) answerValues() []tfvalue.Values {
-	all := make([]tfvalue.Values, len(o.answers))
-	for i, a := range o.answers {
+	return lists.Map(o.answers, func(a *explain.Answer) tfvalue.Values {
 		nearest := lists.Map(a.Nearest, func(r explain.Rejection) tfvalue.Values {
 			return tfvalue.Values{
 				"policy": r.Policy.Name, "reason": r.Reason,
 				"target_mismatches": r.Mismatches, "cluster_type_mismatches": r.ClusterTypeMismatches,
 			}
 		})
-		all[i] = tfvalue.Values{
+		return tfvalue.Values{
 			"target": a.Target.Name, "cluster_type": a.ClusterType.Name, "assigned": len(a.Policies) > 0,
 			"policies": namesOf(a.Policies), "reason": a.Reason, "nearest": nearest,
 		}
-	}
-	return all
+	})
 }

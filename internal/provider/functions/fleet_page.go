@@ -64,14 +64,10 @@ func runFleetPage(ctx context.Context, arguments function.ArgumentsData) (any, *
 	if slices.ContainsFunc(all, func(v types.Dynamic) bool { return !tfvalue.WhollyKnown(v) }) {
 		return types.StringUnknown(), nil
 	}
-	histories, err0 := pageArgument(all, 0, "histories", "deployments",
-		func(h *page.History, name page.Text) { h.Name = name })
-	states, err1 := pageArgument(all, 1, "states", "folders",
-		func(s *page.DeploymentState, name page.Text) { s.Name = name })
-	promotions, err2 := pageArgument(all, 2, "promotions", "waiting",
-		func(p *page.Promotion, name page.Text) { p.Name = name })
-	comparisons, err3 := pageArgument(all, 3, "comparisons", "placements",
-		func(c *page.Comparison, name page.Text) { c.Name = name })
+	histories, err0 := pageArgument[page.History](all, 0, "histories", "deployments")
+	states, err1 := pageArgument[page.DeploymentState](all, 1, "states", "folders")
+	promotions, err2 := pageArgument[page.Promotion](all, 2, "promotions", "waiting")
+	comparisons, err3 := pageArgument[page.Comparison](all, 3, "comparisons", "placements")
 	if err := cmp.Or(err0, err1, err2, err3); err != nil {
 		return nil, err
 	}
@@ -85,13 +81,11 @@ func runFleetPage(ctx context.Context, arguments function.ArgumentsData) (any, *
 }
 
 // pageArgument reads argument i, or returns nothing if it is not given.
-func pageArgument[T any](
-	given []types.Dynamic, i int, argument, wanted string, name func(*T, page.Text),
-) ([]T, *function.FuncError) {
+func pageArgument[T any](given []types.Dynamic, i int, argument, wanted string) ([]T, *function.FuncError) {
 	if i >= len(given) {
 		return nil, nil
 	}
-	all, err := pageData(argument, wanted, given[i], name)
+	all, err := pageData[T](argument, wanted, given[i])
 	if err != nil {
 		return nil, function.NewArgumentFuncError(int64(i), sentence(err.Error()))
 	}
@@ -100,7 +94,7 @@ func pageArgument[T any](
 
 // pageData reads the objects of a data source: a list, a map whose keys name the objects, or a single object. wanted is
 // an attribute that all objects of the data source have.
-func pageData[T any](argument, wanted string, v attr.Value, name func(*T, page.Text)) ([]T, error) {
+func pageData[T any](argument, wanted string, v attr.Value) ([]T, error) {
 	v = tfvalue.Underlying(v)
 	set, named := tfvalue.Members(v)
 	list, listed := tfvalue.Elements(v)
@@ -131,11 +125,12 @@ func pageData[T any](argument, wanted string, v attr.Value, name func(*T, page.T
 		if _, there := object[wanted]; !ok || !there {
 			return nil, fmt.Errorf("%s has no attribute %s. Pass whole objects of the data source", at, wanted)
 		}
-		if err := recode(plain(e), &all[i]); err != nil {
-			return nil, fmt.Errorf("%s%w", at, err)
+		data := plainMembers(object)
+		if data["name"] = ""; named {
+			data["name"] = keys[i]
 		}
-		if named {
-			name(&all[i], page.Text(keys[i]))
+		if err := recode(data, &all[i]); err != nil {
+			return nil, fmt.Errorf("%s%w", at, err)
 		}
 	}
 	return all, nil

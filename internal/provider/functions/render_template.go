@@ -148,12 +148,16 @@ func plain(v attr.Value) any {
 		return f
 	}
 	if set, ok := tfvalue.Members(v); ok {
-		all := make(map[string]any, len(set))
-		for k, e := range set {
-			all[k] = plain(e)
-		}
-		return all
+		return plainMembers(set)
 	}
 	list, _ := tfvalue.Elements(v)
 	return lists.Map(list, plain)
+}
+
+func plainMembers(set map[string]attr.Value) map[string]any {
+	all := make(map[string]any, len(set))
+	for k, e := range set {
+		all[k] = plain(e)
+	}
+	return all
 }

@@ -107,12 +107,9 @@ func (o imported) templates(addresses map[string]string) map[string]string {
 		return nil
 	}
 	references := map[string]string{}
-	for argument, name := range map[string]string{
-		"reconciler": ct.Reconciler, "namespace_service": ct.NamespaceService, "config_type": ct.ConfigType,
-		"secret_type": ct.SecretType,
-	} {
-		if address := addresses[name]; address != "" {
-			references[argument] = address + ".name"
+	for _, use := range ct.TemplateUses() {
+		if address := addresses[use.Name]; address != "" {
+			references[use.Attribute] = address + ".name"
 		}
 	}
 	return references

@@ -30,7 +30,7 @@ func (e encoder) value(t attr.Type, v any) attr.Value {
 	case attr.Value:
 		return v
 	case Values:
-		o := ObjectTypeOf(t)
+		o := t.(types.ObjectType) //nolint:forcetypeassert // the schema has an object here
 		all := make(map[string]attr.Value, len(o.AttrTypes))
 		for name, attribute := range o.AttrTypes {
 			all[name] = e.value(attribute, v[name])
@@ -78,7 +78,7 @@ func isEmpty(v reflect.Value) bool {
 
 // elements converts a list or a map. Strings in it stay as they are.
 func (e encoder) elements(t attr.Type, v reflect.Value) attr.Value {
-	element := ElementTypeOf(t)
+	element := t.(attr.TypeWithElementType).ElementType() //nolint:forcetypeassert // the schema has elements here
 	e.configuration = e.configuration && !element.Equal(types.StringType)
 	if v.Kind() == reflect.Map {
 		all := make(map[string]attr.Value, v.Len())
@@ -108,22 +108,4 @@ func nullOf(t attr.Type) attr.Value {
 		panic(fmt.Sprintf("a data source returns no null of type %s: %s", t, err))
 	}
 	return null
-}
-
-// ObjectTypeOf returns t as an object type. It panics if t is no object type.
-func ObjectTypeOf(t attr.Type) types.ObjectType {
-	o, ok := t.(types.ObjectType)
-	if !ok {
-		panic(fmt.Sprintf("%s is not an object type", t))
-	}
-	return o
-}
-
-// ElementTypeOf returns the type of the elements of t. It panics if t has none.
-func ElementTypeOf(t attr.Type) attr.Type {
-	c, ok := t.(attr.TypeWithElementType)
-	if !ok {
-		panic(fmt.Sprintf("%s has no elements", t))
-	}
-	return c.ElementType()
 }

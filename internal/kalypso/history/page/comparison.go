@@ -12,7 +12,7 @@ import (
 
 // Comparison is the result of the data source kalypso_comparison, with its attributes as JSON.
 type Comparison struct {
-	Name       Text           `json:"-"` // "": the branches
+	Name       Text           `json:"name"` // "": the branches
 	Left       Destination    `json:"left"`
 	Right      Destination    `json:"right"`
 	Promoted   Promoted       `json:"promoted"`

@@ -22,7 +22,7 @@ func (t Text) line() Text { return Text(printable.Line(string(t))) }
 // are treated like null: older versions of the provider had no attributes that need a store.
 type History struct {
 	// Name is the name of the environment. If it is empty, the page uses Environment or, if that is empty too, the branch.
-	Name          Text         `json:"-"`
+	Name          Text         `json:"name"`
 	Environment   Text         `json:"environment"`
 	GitOpsRepo    Destination  `json:"gitops_repo"`
 	ControlPlane  Destination  `json:"control_plane"`
@@ -106,7 +106,7 @@ type Owner struct {
 type DeploymentState struct {
 	// Name is the name of the environment. If it is empty, the page uses the name of the history of the same location,
 	// then Environment, then the branch.
-	Name        Text                  `json:"-"`
+	Name        Text                  `json:"name"`
 	Environment Text                  `json:"environment"`
 	GitOpsRepo  Destination           `json:"gitops_repo"`
 	PromotedAt  Text                  `json:"promoted_commit"`
@@ -124,7 +124,7 @@ type DeploymentState struct {
 type Promotion struct {
 	// Name is the name of the environment. If it is empty, the page uses the name of the history or state of the same
 	// location, then Environment.
-	Name        Text        `json:"-"`
+	Name        Text        `json:"name"`
 	Environment Text        `json:"environment"`
 	GitOpsRepo  Destination `json:"gitops_repo"`
 	Waiting     []Waiting   `json:"waiting"`
