@@ -240,15 +240,10 @@ func surelyTolerates(s *placement.Spec, taint placement.Taint) bool {
 
 // scoreUnknown reports whether the placement reads a property or label of the cluster type that is not known yet.
 func scoreUnknown(s *placement.Spec, ct *fleet.ClusterType) bool {
-	unknown := func(m map[string]string, key string) bool {
-		_, whole := m[unknown.Text]
-		return whole || unknown.Is(m[key])
-	}
+	properties, labels := labelSet{Set: ct.Properties}, labelSet{Set: ct.Labels}
 	return slices.ContainsFunc(s.Prefer, func(p placement.Preference) bool {
-		return !p.Balance &&
-			unknown(ct.Properties, p.Property)
-	}) ||
-		slices.ContainsFunc(s.Spread, func(s placement.Spread) bool { return unknown(ct.Labels, s.Key) })
+		return !p.Balance && properties.unknown(p.Property)
+	}) || slices.ContainsFunc(s.Spread, func(s placement.Spread) bool { return labels.unknown(s.Key) })
 }
 
 // Decisions returns the decisions that the next run should keep: the decisions of all policies that choose among

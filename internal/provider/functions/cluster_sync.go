@@ -74,7 +74,9 @@ func runClusterSync(ctx context.Context, arguments function.ArgumentsData) (any,
 	}
 	var o clustersync.Options
 	if len(more) == 1 {
-		tfvalue.NewDecoder(more[0], &ofOptions).ReadAll(&o)
+		d := tfvalue.NewDecoder(more[0], &ofOptions)
+		d.Allow(tfvalue.NamesOf(&o)...)
+		d.Read(&o)
 	}
 	if err := argumentErrors(nil, ofRepo, nil, ofOptions); err != nil {
 		return nil, err

@@ -67,7 +67,9 @@ func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData
 	}
 	var o clusters.DecisionOptions
 	if len(more) > 1 {
-		tfvalue.NewDecoder(more[1], &ofOptions).ReadAll(&o)
+		d := tfvalue.NewDecoder(more[1], &ofOptions)
+		d.Allow(tfvalue.NamesOf(&o)...)
+		d.Read(&o)
 		known = known && !unknown.Is(o.Namespace) && !unknown.Is(o.ProfilesNamespace)
 	}
 	if err := argumentErrors(nil, ofClusterTypes, ofOptions); err != nil {

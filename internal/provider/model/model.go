@@ -104,11 +104,8 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 	if m.encode != nil {
 		maps.Copy(arguments, m.encode(o))
 	}
-	all := map[string]attr.Value{}
-	for name, t := range m.argumentTypes() {
-		all[name] = tfvalue.Encode(t, arguments[name])
-	}
-	return all
+	all, _ := tfvalue.Encode(types.ObjectType{AttrTypes: m.argumentTypes()}, arguments).(types.Object)
+	return all.Attributes()
 }
 
 // objects converts the objects of the kind's argument of a rendering, in the order of their keys. An unknown map has

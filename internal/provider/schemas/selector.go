@@ -4,7 +4,6 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -61,12 +60,7 @@ func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 	if workspaces {
 		s.Workspace = d.String("workspace")
 	}
-	s.Labels.MatchLabels = d.StringMap("match_labels")
-	for _, e := range d.Objects("match_expressions") {
-		var requirement metav1.LabelSelectorRequirement
-		e.ReadAll(&requirement)
-		s.Labels.MatchExpressions = append(s.Labels.MatchExpressions, requirement)
-	}
+	d.Read(&s.Labels)
 	all := fleet.MatchAll{Partly: len(s.Labels.MatchLabels) > 0 && !d.IsUnknown("match_labels") ||
 		len(s.Labels.MatchExpressions) > 0 && !d.IsUnknown("match_expressions")}
 	if value, known := d.Bool("match_all"); known {
@@ -83,10 +77,7 @@ func DecodeSelector(d tfvalue.Decoder, workspaces bool) Selector {
 
 // EncodeSelector writes a selector in HCL form. A selector that selects everything says so.
 func EncodeSelector(s Selector) tfvalue.Values {
-	return tfvalue.Values{
-		"workspace":         s.Workspace,
-		"match_labels":      s.Labels.MatchLabels,
-		"match_expressions": s.Labels.MatchExpressions,
-		"match_all":         fleet.SelectsAll(s.Workspace, &s.Labels),
-	}
+	all := tfvalue.ValuesOf(s.Labels)
+	all["workspace"], all["match_all"] = s.Workspace, fleet.SelectsAll(s.Workspace, &s.Labels)
+	return all
 }

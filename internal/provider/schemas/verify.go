@@ -41,10 +41,7 @@ func verifiedOutput() schema.MapAttribute {
 
 // VerifiedValue returns the signers of commits, or null if there is none.
 func VerifiedValue(signers map[string]string) attr.Value {
-	if len(signers) == 0 {
-		return types.MapNull(types.StringType)
-	}
-	return tfvalue.StringMapOf(signers)
+	return tfvalue.Encode(types.MapType{ElemType: types.StringType}, signers)
 }
 
 // ReadVerify reads the argument verify, or returns nil if it is not set or not known. It reports invalid keys.

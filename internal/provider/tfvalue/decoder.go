@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -172,22 +173,15 @@ func (d Decoder) Strings(name string) (all []string) {
 	if d.IsUnknown(name) {
 		return []string{unknown.Text}
 	}
-	for i, e := range d.elements(name, "strings") {
+	v, ok := d.Argument(name)
+	list, isList := Elements(v)
+	if ok && !isList {
+		d.Report("Wrong type", "Expected a list of strings.", problem.Attr(name))
+	}
+	for i, e := range list {
 		all = append(all, d.Text(e, problem.Attr(name), problem.Index(i)))
 	}
 	return all
-}
-
-func (d Decoder) elements(name, things string) []attr.Value {
-	v, ok := d.Argument(name)
-	if !ok {
-		return nil
-	}
-	list, ok := Elements(v)
-	if !ok {
-		d.Report("Wrong type", "Expected a list of "+things+".", problem.Attr(name))
-	}
-	return list
 }
 
 // StringMap reads a map of strings.
@@ -215,23 +209,24 @@ func (d Decoder) StringMap(name string) map[string]string {
 
 // Object reads a nested object. ok is false if it is null.
 func (d Decoder) Object(name string) (nested Decoder, ok bool) {
-	if d.IsUnknown(name) {
-		return d.unknownAt(problem.Attr(name)), true
-	}
 	v, ok := d.Argument(name)
+	if d.IsUnknown(name) {
+		v, ok = types.DynamicUnknown(), true
+	}
 	return NewDecoder(v, d.Problems, d.At(problem.Attr(name))...), ok
-}
-
-func (d Decoder) unknownAt(steps ...problem.Step) Decoder {
-	return Decoder{Unknown: true, Path: d.At(steps...), Problems: d.Problems}
 }
 
 // Objects reads a list of objects. An unknown list has one unknown element.
 func (d Decoder) Objects(name string) (all []Decoder) {
+	v, ok := d.Argument(name)
+	list, isList := Elements(v)
 	if d.IsUnknown(name) {
-		return []Decoder{d.unknownAt(problem.Attr(name), problem.Index(0))}
+		list = []attr.Value{types.DynamicUnknown()}
 	}
-	for i, e := range d.elements(name, "objects") {
+	if ok && !isList {
+		d.Report("Wrong type", "Expected a list of objects.", problem.Attr(name))
+	}
+	for i, e := range list {
 		all = append(all, d.element(e, problem.Attr(name), problem.Index(i)))
 	}
 	return all
@@ -253,8 +248,8 @@ func (d Decoder) ObjectMap(name string) map[string]Decoder {
 // element reads an object in a list or a map. A null one is reported, and causes no further problems.
 func (d Decoder) element(v attr.Value, steps ...problem.Step) Decoder {
 	if IsNull(Underlying(v)) {
-		d.reportNull(steps...)
-		return d.unknownAt(steps...)
+		d.Report(nullElement, howToSetElement, steps...)
+		v = types.DynamicUnknown()
 	}
 	return NewDecoder(v, d.Problems, d.At(steps...)...)
 }
@@ -293,7 +288,7 @@ func (d Decoder) Text(v attr.Value, steps ...problem.Step) string {
 	text, scalar := ScalarText(v)
 	switch {
 	case IsNull(v):
-		d.reportNull(steps...)
+		d.Report(nullElement, howToSetElement, steps...)
 	case v.IsUnknown():
 	case scalar:
 		return text
@@ -303,6 +298,7 @@ func (d Decoder) Text(v attr.Value, steps ...problem.Step) string {
 	return unknown.Text
 }
 
-func (d Decoder) reportNull(steps ...problem.Step) {
-	d.Report("Null element", "An element of this list, set or map is null. Give it a value, or remove it.", steps...)
-}
+const (
+	nullElement     = "Null element"
+	howToSetElement = "An element of this list, set or map is null. Give it a value, or remove it."
+)

@@ -88,21 +88,21 @@ func NewModelDecoder(model any, problems *problem.Problems) Decoder {
 	return Decoder{Arguments: Attributes(model), Problems: problems}
 }
 
-// Read reads the object into a struct: each field from the argument of its name.
+// NamesOf returns the names of the attributes of a struct, from a pointer to one.
+func NamesOf(object any) []string {
+	return lists.Map(fieldsOf(reflect.TypeOf(object).Elem()), func(f field) string { return f.name })
+}
+
+// Read reads the object into a struct: each field from the argument of its name. A nested object must have no other
+// arguments.
 func (d Decoder) Read(into any) {
 	v := reflect.ValueOf(into).Elem()
 	for _, f := range fieldsOf(v.Type()) {
-		d.readField(f, v.FieldByIndex(f.index))
+		f.read(d, v.FieldByIndex(f.index))
 	}
 }
 
-// ReadAll is [Decoder.Read], and reports the arguments for which the struct has no field.
-func (d Decoder) ReadAll(into any) {
-	d.Allow(lists.Map(fieldsOf(reflect.TypeOf(into).Elem()), func(f field) string { return f.name })...)
-	d.Read(into)
-}
-
-func (d Decoder) readField(f field, v reflect.Value) {
+func (f field) read(d Decoder, v reflect.Value) {
 	switch to := v.Addr().Interface().(type) {
 	case *string:
 		*to = d.String(f.name)
@@ -119,37 +119,37 @@ func (d Decoder) readField(f field, v reflect.Value) {
 	case *map[string]string:
 		*to = d.StringMap(f.name)
 	default:
-		d.readNested(f.name, v)
+		f.readNested(d, v)
 	}
 }
 
-func (d Decoder) readNested(name string, v reflect.Value) {
-	element := func(from Decoder) reflect.Value {
-		to := reflect.New(v.Type().Elem())
-		from.Read(to.Interface())
+func (f field) readNested(d Decoder, v reflect.Value) {
+	object := func(nested Decoder, t reflect.Type) reflect.Value {
+		to := reflect.New(t)
+		nested.Allow(NamesOf(to.Interface())...)
+		nested.Read(to.Interface())
 		return to
 	}
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(d.String(name))
+		v.SetString(d.String(f.name))
 	case reflect.Struct:
-		nested, _ := d.Object(name)
-		nested.Read(v.Addr().Interface())
+		nested, _ := d.Object(f.name)
+		v.Set(object(nested, v.Type()).Elem())
 	case reflect.Pointer:
-		if nested, ok := d.Object(name); ok {
-			v.Set(element(nested))
+		if nested, ok := d.Object(f.name); ok {
+			v.Set(object(nested, v.Type().Elem()))
 		}
 	case reflect.Slice:
-		for _, nested := range d.Objects(name) {
-			v.Set(reflect.Append(v, element(nested).Elem()))
+		for _, nested := range d.Objects(f.name) {
+			v.Set(reflect.Append(v, object(nested, v.Type().Elem()).Elem()))
 		}
 	case reflect.Map:
-		all := reflect.MakeMap(v.Type())
-		for key, nested := range d.ObjectMap(name) {
-			all.SetMapIndex(reflect.ValueOf(key), element(nested).Elem())
-		}
-		if all.Len() > 0 {
-			v.Set(all)
+		for key, nested := range d.ObjectMap(f.name) {
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			v.SetMapIndex(reflect.ValueOf(key), object(nested, v.Type().Elem()).Elem())
 		}
 	default:
 		panic("no argument is a " + v.Type().String())

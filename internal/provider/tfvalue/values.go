@@ -21,15 +21,6 @@ func Nullable(text string) types.String {
 	return types.StringValue(text)
 }
 
-// StringMapOf returns a map of strings.
-func StringMapOf(m map[string]string) types.Map {
-	all := make(map[string]attr.Value, len(m))
-	for k, v := range m {
-		all[k] = types.StringValue(v)
-	}
-	return types.MapValueMust(types.StringType, all)
-}
-
 // StringListOf returns a list of strings.
 func StringListOf(texts []string) types.List {
 	all := lists.Map(texts, func(s string) attr.Value { return types.StringValue(s) })
