@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -23,14 +24,8 @@ func UnknownInputs(f *fleet.Fleet) []string {
 		ofClusterTypes.add(&p.ClusterTypes)
 		ofTargets.add(&p.DeploymentTargets)
 		if p.Placement != nil {
-			for _, spread := range p.Placement.Spread {
-				ofClusterTypes[spread.Key] = true
-			}
-			for _, preference := range p.Placement.Prefer {
-				if !preference.Balance {
-					preferred[preference.Property] = true
-				}
-			}
+			ofClusterTypes.addSpread(p.Placement)
+			preferred.addPreferred(p.Placement)
 		}
 		workspaces = workspaces || p.Workspace != ""
 	}
@@ -132,5 +127,21 @@ func (k selectedKeys) add(s *fleet.Selector) {
 	}
 	for _, e := range s.MatchExpressions {
 		k[e.Key] = true
+	}
+}
+
+// addSpread adds the labels that a placement spreads over.
+func (k selectedKeys) addSpread(s *placement.Spec) {
+	for _, spread := range s.Spread {
+		k[spread.Key] = true
+	}
+}
+
+// addPreferred adds the properties that a placement prefers by.
+func (k selectedKeys) addPreferred(s *placement.Spec) {
+	for _, p := range s.Prefer {
+		if !p.Balance {
+			k[p.Property] = true
+		}
 	}
 }
