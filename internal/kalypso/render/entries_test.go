@@ -42,6 +42,16 @@ func TestRenderingByEntries(t *testing.T) {
 			if failed := len(result.Failures) > 0; failed != (wantErr != nil) {
 				t.Errorf("seed %d: %q on %s gives %v, want the error %v", seed, text, a.Target.Name, result, wantErr)
 			}
+			if !values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
+				merged.Base.Cache.Range(func(_, found any) bool {
+					if entries, ok := found.(*renderedEntries); ok && entries != nil {
+						joined++
+					} else if ok {
+						whole++
+					}
+					return true
+				})
+			}
 			if wantErr != nil {
 				continue
 			}
@@ -52,17 +62,6 @@ func TestRenderingByEntries(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("seed %d: %q on %s, values %q (-want +got):\n%s", seed, text, a.Target.Name, merged.Data, d)
 			}
-			if values.Shared || merged.Base == nil || merged.Base.Continued < worthEntries {
-				continue
-			}
-			merged.Base.Cache.Range(func(_, found any) bool {
-				if entries, ok := found.(*renderedEntries); ok && entries != nil {
-					joined++
-				} else {
-					whole++
-				}
-				return true
-			})
 		}
 	}
 	if !seeds.Single() && (joined < 300 || whole < 10) {

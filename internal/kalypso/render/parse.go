@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -34,9 +33,8 @@ type piece struct {
 	name      string
 	functions []string // the name by which root calls it
 	scope     scope
-	mutates   bool // it calls a function that changes its data
-	entrywise *entrywise
-	parts     []piece // the same piece, split so that some parts are entrywise
+	mutates   bool       // it calls a function that changes its data
+	entrywise *entrywise // of a piece that consists of one node; may be nil
 }
 
 // parseManifest parses one manifest. Errors contain the line.
@@ -65,15 +63,11 @@ func parseManifest(text string) (*manifest, error) {
 		mutates = mutates || d.mutates
 	}
 	splittable := !mutates
-	dependencies := make([]dependency, len(nodes))
-	namespaces := make([]bool, len(nodes))
-	byEntry := map[parse.Node]*entrywise{}
+	facts := make([]nodeFacts, len(nodes))
 	for i, node := range nodes {
-		dependencies[i].visit(node, true, m.needs)
-		namespaces[i] = isNamespace(node)
-		if e := entrywiseOf(node); e != nil {
-			byEntry[node] = e
-		}
+		var d dependency
+		d.visit(node, true, m.needs)
+		facts[i] = nodeFacts{d.scope, isNamespace(node), entrywiseOf(node)}
 		splittable = splittable && !declares(node)
 	}
 	instrument(root)
@@ -88,7 +82,7 @@ func parseManifest(text string) (*manifest, error) {
 		m.pieces = []piece{whole}
 		return m, nil
 	}
-	return m, m.split(whole, dependencies, namespaces, byEntry)
+	return m, m.split(whole, facts)
 }
 
 // functionsIn returns the functions whose names occur in the text, because adding all functions takes longer than
@@ -123,40 +117,48 @@ func declares(node parse.Node) bool {
 	return ok && len(action.Pipe.Decl) > 0
 }
 
-// split groups the top-level nodes into pieces.
-func (m *manifest) split(
-	whole piece, dependencies []dependency, namespaces []bool, byEntry map[parse.Node]*entrywise,
-) error {
+// nodeFacts are the facts about a top-level node, before it is instrumented.
+type nodeFacts struct {
+	scope       scope
+	isNamespace bool
+	entrywise   *entrywise
+}
+
+// split groups the top-level nodes into pieces. The namespace and an entrywise node are a piece of their own.
+func (m *manifest) split(whole piece, facts []nodeFacts) error {
 	var group []parse.Node
 	var groupScope scope
-	flush := func() error {
+	flush := func(e *entrywise) error {
 		if len(group) == 0 {
 			return nil
 		}
-		defer func() { group, groupScope = nil, 0 }()
 		p, err := whole.of(group, groupScope, strconv.Itoa(len(m.pieces)))
-		if err == nil && groupScope == ofValues {
-			p.parts, err = whole.partsOf(group, byEntry, p.name)
-		}
+		p.entrywise = e
 		m.pieces = append(m.pieces, p)
+		group, groupScope = nil, 0
 		return err
 	}
 	for i, node := range whole.root.Root.Nodes {
-		s := dependencies[i].scope
-		joins := len(group) == 0 || groupScope&ofAssignment == 0 && (s == groupScope || s == 0 || groupScope == 0)
-		if !joins || namespaces[i] {
-			if err := flush(); err != nil {
+		is := facts[i]
+		joins := groupScope&ofAssignment == 0 && (is.scope == groupScope || is.scope == 0 || groupScope == 0)
+		if !joins || is.isNamespace || is.entrywise != nil {
+			if err := flush(nil); err != nil {
 				return err
 			}
 		}
-		if namespaces[i] {
+		if is.isNamespace {
 			m.pieces = append(m.pieces, piece{namespace: true})
 			continue
 		}
 		group = append(group, node)
-		groupScope |= s
+		groupScope |= is.scope
+		if is.entrywise != nil {
+			if err := flush(is.entrywise); err != nil {
+				return err
+			}
+		}
 	}
-	return flush()
+	return flush(nil)
 }
 
 // of returns a new piece that consists of some of p's nodes.
@@ -169,34 +171,6 @@ func (p piece) of(nodes []parse.Node, s scope, number string) (piece, error) {
 	tree.Name, tree.Root = p.name, &parse.ListNode{NodeType: parse.NodeList, Nodes: nodes}
 	_, err := p.root.AddParseTree(p.name, &tree)
 	return p, err
-}
-
-// partsOf returns the parts of a piece that depends on the values: the nodes that are entrywise, and the nodes between
-// them. It returns nil if no node is entrywise.
-func (p piece) partsOf(
-	nodes []parse.Node, byEntry map[parse.Node]*entrywise, number string,
-) (parts []piece, err error) {
-	add := func(nodes []parse.Node, e *entrywise) {
-		if len(nodes) == 0 || err != nil {
-			return
-		}
-		var part piece
-		part, err = p.of(nodes, ofValues, fmt.Sprintf("%s.%d", number, len(parts)))
-		part.entrywise = e
-		parts = append(parts, part)
-	}
-	from, found := 0, false
-	for i, node := range nodes {
-		if e := byEntry[node]; e != nil {
-			add(nodes[from:i], nil)
-			add(nodes[i:i+1], e)
-			from, found = i+1, true
-		}
-	}
-	if add(nodes[from:], nil); !found {
-		return nil, err
-	}
-	return parts, err
 }
 
 func literal(nodes []parse.Node) (string, bool) {

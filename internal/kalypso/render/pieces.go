@@ -14,13 +14,6 @@ type renderedPiece struct {
 func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	text := p.text
 	switch {
-	case p.parts != nil && keep && s.base != nil:
-		for i := range p.parts {
-			if err := w.piece(&p.parts[i], s, keep); err != nil {
-				return err
-			}
-		}
-		return nil
 	case p.namespace:
 		text = s.data.Namespace
 	case p.root != nil:

@@ -178,13 +178,10 @@ type executor struct {
 	functions template.FuncMap // with the budget, by name
 	clones    map[*template.Template]*template.Template
 	out       bytes.Buffer
-	single    map[string]any // for values with one key
 }
 
 func newExecutor(size int64) *executor {
-	x := &executor{
-		budget: budget{size: size}, clones: map[*template.Template]*template.Template{}, single: map[string]any{},
-	}
+	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{}}
 	x.functions = x.instruments()
 	return x
 }
