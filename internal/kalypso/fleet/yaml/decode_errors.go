@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,28 +87,12 @@ func isText(n *yaml.Node) bool {
 	return err != nil || text
 }
 
+// jsonKind returns the name of a kind of JSON value, as encoding/json describes it: object, number 1.5.
 func jsonKind(value string) string {
-	switch kind, _, _ := strings.Cut(value, " "); kind {
-	case "object":
-		return "a map"
-	case "array":
-		return "a list"
-	case "bool":
-		return "a bool"
-	case "string":
-		return "a string"
-	default:
-		return "a " + kind
-	}
+	kind, _, _ := strings.Cut(value, " ")
+	return cmp.Or(map[string]string{"object": "a map", "array": "a list"}[kind], "a "+kind)
 }
 
 func goKind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Slice:
-		return "a list"
-	default:
-		return "a map"
-	}
+	return cmp.Or(map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "a list"}[t.Kind()], "a map")
 }

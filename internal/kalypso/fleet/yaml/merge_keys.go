@@ -29,18 +29,19 @@ func yamlToJSON(text string) ([]byte, error) {
 	if err := root.Decode(&checked); err != nil {
 		return nil, err
 	}
-	resolveMerges(&root)
-	resolved, failed := yamlv3.Marshal(&root)
+	mergeFirst(&root)
+	ordered, failed := yamlv3.Marshal(&root)
 	if failed != nil {
 		return nil, err
 	}
-	return yaml.YAMLToJSONStrict(resolved)
+	return yaml.YAMLToJSON(ordered)
 }
 
-// resolveMerges replaces merge keys by the keys they merge. An anchor precedes its aliases, so it is resolved first.
-func resolveMerges(n *yamlv3.Node) {
+// mergeFirst moves the merge keys of each map before its own keys. The parser of sigs.k8s.io/yaml lets the later key take
+// precedence.
+func mergeFirst(n *yamlv3.Node) {
 	for _, child := range n.Content {
-		resolveMerges(child)
+		mergeFirst(child)
 	}
 	if n.Kind != yamlv3.MappingNode {
 		return
@@ -48,41 +49,10 @@ func resolveMerges(n *yamlv3.Node) {
 	var own, merged []*yamlv3.Node
 	for pair := range slices.Chunk(n.Content, 2) {
 		if pair[0].Value == mergeKey && pair[0].Style == 0 {
-			merged = append(merged, pair[1])
+			merged = append(merged, pair...)
 		} else {
 			own = append(own, pair...)
 		}
 	}
-	for _, source := range merged {
-		own = mergeFrom(own, source)
-	}
-	n.Content = own
-}
-
-// mergeFrom adds the keys of source, a map or a list of maps, that own does not have.
-func mergeFrom(own []*yamlv3.Node, source *yamlv3.Node) []*yamlv3.Node {
-	switch source.Kind {
-	case yamlv3.AliasNode:
-		return mergeFrom(own, source.Alias)
-	case yamlv3.SequenceNode:
-		for _, one := range source.Content {
-			own = mergeFrom(own, one)
-		}
-	case yamlv3.MappingNode:
-		for pair := range slices.Chunk(source.Content, 2) {
-			if !hasKey(own, pair[0].Value) {
-				own = append(own, pair...)
-			}
-		}
-	}
-	return own
-}
-
-func hasKey(pairs []*yamlv3.Node, key string) bool {
-	for pair := range slices.Chunk(pairs, 2) {
-		if pair[0].Value == key {
-			return true
-		}
-	}
-	return false
+	n.Content = append(merged, own...)
 }
