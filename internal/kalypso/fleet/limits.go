@@ -28,39 +28,33 @@ var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileS
 // ParseLimits parses configured limits. An empty text means the default. A limit that is not known yet is checked by
 // the apply.
 func ParseLimits(assignments, targetsPerWorkload, fileSize, manifests string) (l Limits, ps problem.Problems) {
-	invalid := func(attribute string, err error) {
-		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "limits", attribute))
-	}
-	count := func(attribute, text string) int {
-		switch {
-		case text == "":
-			return 0
-		case unknown.Is(text):
-			return math.MaxInt
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			invalid(attribute, fmt.Errorf("%s is less than 1; remove it for the default", text))
-		}
-		return n
-	}
-	size := func(attribute, text string, ifUnknown int64) int64 {
+	read := func(attribute, text string, ifUnknown int64, parse func(string) (int64, error)) int64 {
 		switch {
 		case text == "":
 			return 0
 		case unknown.Is(text):
 			return ifUnknown
 		}
-		n, err := ParseBytes(text)
+		n, err := parse(text)
 		if err != nil {
-			invalid(attribute, err)
+			ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "limits", attribute))
 		}
 		return n
 	}
 	return Limits{
-		Assignments: count("assignments", assignments), TargetsPerWorkload: count("targets_per_workload", targetsPerWorkload),
-		FileSize: size("file_size", fileSize, 0), Manifests: size("manifests", manifests, math.MaxInt64),
+		Assignments:        int(read("assignments", assignments, math.MaxInt, parseCount)),
+		TargetsPerWorkload: int(read("targets_per_workload", targetsPerWorkload, math.MaxInt, parseCount)),
+		FileSize:           read("file_size", fileSize, 0, ParseBytes),
+		Manifests:          read("manifests", manifests, math.MaxInt64, ParseBytes),
 	}, ps
+}
+
+func parseCount(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s is less than 1; remove it for the default", text)
+	}
+	return n, nil
 }
 
 // WithDefaults returns l with the default for each unset limit.
