@@ -34,7 +34,7 @@ var decoders = map[fleet.Kind]Decoder{
 		return &fleet.WorkloadRegistration{Meta: m, Repo: at.Repo, Branch: at.Branch, Path: at.Path, Workspace: s.Workspace}
 	}),
 	fleet.KindConfig: func(document []byte) (fleet.Object, []string, error) {
-		var y configInput
+		var y configYAML[metaInput]
 		unknown, err := decode(document, &y)
 		meta := fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}
 		return &fleet.Config{Meta: meta, Data: y.Data}, unknown, err
@@ -53,7 +53,7 @@ func decoderOf[S any](
 	build func(m fleet.Meta, spec S, annotations json.RawMessage) (fleet.Object, []string, error),
 ) Decoder {
 	return func(document []byte) (fleet.Object, []string, error) {
-		var y objectInput[S]
+		var y objectYAML[metaInput, S]
 		unknown, err := decode(document, &y)
 		meta := fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}
 		o, more, failed := build(meta, y.Spec, y.Metadata.Annotations)

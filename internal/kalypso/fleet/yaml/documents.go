@@ -6,23 +6,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// The input documents. They include the fields that clusters and tools add, so that these are not reported as unknown.
-// A fleet ignores them.
+// The documents. They include the fields that clusters and tools add, so that these are not reported as unknown. A fleet
+// ignores them, and they are never written.
 type (
-	objectInput[S any] struct {
+	objectYAML[M, S any] struct {
 		APIVersion string          `json:"apiVersion"`
 		Kind       fleet.Kind      `json:"kind"`
-		Metadata   metaInput       `json:"metadata"`
+		Metadata   M               `json:"metadata"`
 		Spec       S               `json:"spec"`
-		Status     json.RawMessage `json:"status"`
+		Status     json.RawMessage `json:"status,omitempty"`
 	}
-	configInput struct {
+	configYAML[M any] struct {
 		APIVersion string            `json:"apiVersion"`
 		Kind       fleet.Kind        `json:"kind"`
-		Metadata   metaInput         `json:"metadata"`
-		Data       map[string]string `json:"data"`
-		BinaryData json.RawMessage   `json:"binaryData"`
-		Immutable  json.RawMessage   `json:"immutable"`
+		Metadata   M                 `json:"metadata"`
+		Data       map[string]string `json:"data,omitempty"`
+		BinaryData json.RawMessage   `json:"binaryData,omitempty"`
+		Immutable  json.RawMessage   `json:"immutable,omitempty"`
 	}
 	// metaInput lists the fields of metav1.ObjectMeta.
 	metaInput struct {
@@ -42,27 +42,15 @@ type (
 		SelfLink                   json.RawMessage   `json:"selfLink"`
 		UID                        json.RawMessage   `json:"uid"`
 	}
-)
-
-// The output documents.
-type (
 	metaOutput struct {
 		Name        string            `json:"name"`
 		Labels      map[string]string `json:"labels,omitempty"`
 		Annotations annotations       `json:"annotations,omitempty"`
 	}
-	objectOutput[S any] struct {
-		APIVersion string     `json:"apiVersion"`
-		Kind       fleet.Kind `json:"kind"`
-		Metadata   metaOutput `json:"metadata"`
-		Spec       S          `json:"spec"`
-	}
-	configOutput struct {
-		APIVersion string            `json:"apiVersion"`
-		Kind       fleet.Kind        `json:"kind"`
-		Metadata   metaOutput        `json:"metadata"`
-		Data       map[string]string `json:"data,omitempty"`
-	}
+)
+
+// The specs of the documents.
+type (
 	clusterTypeSpec struct {
 		Reconciler       string `json:"reconciler"`
 		NamespaceService string `json:"namespaceService"`
@@ -97,6 +85,8 @@ type (
 		Environment   string            `json:"environment"`
 		Manifests     map[string]string `json:"manifests,omitempty"`
 		ConfigSchemas []string          `json:"configSchemas,omitempty"`
+
+		Requires []fleet.Requirement `json:"-"` // in an annotation
 	}
 	workloadSpec struct {
 		DeploymentTargets []targetSpec `json:"deploymentTargets"`

@@ -41,7 +41,7 @@ func documentOf(o fleet.Object) any {
 		manifests := lists.Map(o.Manifests, func(text string) manifestYAML { return manifestYAML(text) })
 		return write(o, templateSpec{o.Type, o.ContentType, manifests}, templateAnnotations(o))
 	case *fleet.Config:
-		return configOutput{"v1", o.Kind(), metaOf(o, nil), o.Data}
+		return configYAML[metaOutput]{APIVersion: "v1", Kind: o.Kind(), Metadata: metaOf(o, nil), Data: o.Data}
 	case *fleet.ConfigSchema:
 		return write(o, configSchemaSpec{o.Schema}, nil)
 	case *fleet.Secret:
@@ -52,9 +52,7 @@ func documentOf(o fleet.Object) any {
 			selectorSpec{LabelSelector: o.ClusterTypes},
 		}, policyAnnotations(o))
 	case *fleet.Workload:
-		targets := lists.Map(o.Targets, func(t fleet.Target) targetSpec {
-			return targetSpec{t.Name, t.Labels, t.Environment, t.Manifests, t.ConfigSchemas}
-		})
+		targets := lists.Map(o.Targets, func(t fleet.Target) targetSpec { return targetSpec(t) })
 		return write(o, workloadSpec{targets, o.ConfigSchemas}, workloadAnnotations(o))
 	case *fleet.WorkloadRegistration:
 		var spec workloadRegistrationSpec
@@ -65,8 +63,8 @@ func documentOf(o fleet.Object) any {
 	return nil
 }
 
-func write[S any](o fleet.Object, spec S, a annotations) objectOutput[S] {
-	return objectOutput[S]{APIVersion, o.Kind(), metaOf(o, a), spec}
+func write[S any](o fleet.Object, spec S, a annotations) objectYAML[metaOutput, S] {
+	return objectYAML[metaOutput, S]{APIVersion: APIVersion, Kind: o.Kind(), Metadata: metaOf(o, a), Spec: spec}
 }
 
 func metaOf(o fleet.Object, a annotations) metaOutput {

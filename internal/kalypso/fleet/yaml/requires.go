@@ -22,10 +22,7 @@ func newWorkload(m fleet.Meta, spec workloadSpec, all json.RawMessage) (fleet.Ob
 	err := annotation(all, fleet.RequiresAnnotation, &given)
 	used := map[string]bool{}
 	for _, t := range spec.DeploymentTargets {
-		target := fleet.Target{
-			Name: t.Name, Labels: t.Labels, Environment: t.Environment, Manifests: t.Manifests,
-			ConfigSchemas: t.ConfigSchemas,
-		}
+		target := fleet.Target(t)
 		key := keyInEnvironment(target)
 		if given[key] == nil {
 			key = t.Name
