@@ -4,56 +4,43 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
-// ErrTooManyPasses means that the result still contains templates after the last pass. A [PassesError] explains why.
+// ErrTooManyPasses means that the result still contains templates after the last pass.
 var ErrTooManyPasses = fmt.Errorf("the result still contains a template ({{) after %d more passes", maxPasses)
 
-// PassesError means that the result still contains templates after the last pass, because values refer to each other.
-type PassesError struct {
-	// Cycle lists the keys of values that refer to each other. Each value refers to the next, and the last to the first.
-	// The smallest key comes first.
-	Cycle []string
-	// TooDeep is the key of a value that the result still refers to, if there is no cycle.
-	TooDeep string
-}
-
-func (e *PassesError) Error() string {
-	if len(e.Cycle) == 0 {
-		return fmt.Sprintf("%s: values may refer to each other at most %d levels deep, and %q is deeper",
-			ErrTooManyPasses, maxPasses, e.TooDeep)
-	}
-	text := fmt.Sprintf("%s: the value %q refers to itself", ErrTooManyPasses, e.Cycle[0])
-	before := " through "
-	for _, key := range e.Cycle[1:] {
-		text += before + fmt.Sprintf("%q", key)
-		before = ", "
-	}
-	return text
-}
-
-// Unwrap returns [ErrTooManyPasses].
-func (e *PassesError) Unwrap() error { return ErrTooManyPasses }
-
-// newPassesError returns the error of a text that still contains templates after the last pass.
-func newPassesError(text string, values map[string]any) error {
+// passesError returns the error of a text that still contains templates after the last pass. It names the values that
+// refer to each other, from the smallest key on, or else the value that the text still refers to.
+func passesError(text string, values map[string]any) error {
 	keys := references(text, values)
 	visited := map[string]bool{}
 	for _, key := range keys {
-		if circle := findCycle(key, values, nil, visited); circle != nil {
-			return &PassesError{Cycle: circle}
+		circle := lists.Map(findCycle(key, values, nil, visited), strconv.Quote)
+		switch {
+		case len(circle) == 1:
+			return fmt.Errorf("%w: the value %s refers to itself", ErrTooManyPasses, circle[0])
+		case len(circle) > 1:
+			return fmt.Errorf("%w: the value %s refers to itself through %s", ErrTooManyPasses, circle[0],
+				strings.Join(circle[1:], ", "))
 		}
 	}
 	if len(keys) == 0 {
 		return ErrTooManyPasses
 	}
-	return &PassesError{TooDeep: keys[0]}
+	return fmt.Errorf("%w: values may refer to each other at most %d levels deep, and %q is deeper", ErrTooManyPasses,
+		maxPasses, keys[0])
 }
 
 // findCycle returns the first cycle that the references of a value reach, or nil. path leads to the value.
 func findCycle(key string, values map[string]any, path []string, visited map[string]bool) []string {
 	if at := slices.Index(path, key); at >= 0 {
-		return rotateToSmallest(path[at:])
+		circle := path[at:]
+		first := slices.Index(circle, slices.Min(circle)) // so that the same cycle is always written in the same way
+		return slices.Concat(circle[first:], circle[:first])
 	}
 	if visited[key] {
 		return nil
@@ -66,13 +53,6 @@ func findCycle(key string, values map[string]any, path []string, visited map[str
 		}
 	}
 	return nil
-}
-
-// rotateToSmallest rotates a cycle so that it begins with its smallest key. So the same cycle is always written in the
-// same way.
-func rotateToSmallest(circle []string) []string {
-	at := slices.Index(circle, slices.Min(circle))
-	return slices.Concat(circle[at:], circle[:at])
 }
 
 // references returns the sorted keys that the templates in a value refer to. It returns all keys if a template reads

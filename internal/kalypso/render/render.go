@@ -401,7 +401,7 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 		}
 		text := string(out)
 		if pass == maxPasses {
-			return newPassesError(text, s.data.ConfigData)
+			return passesError(text, s.data.ConfigData)
 		}
 		w.buffer.content.Truncate(start)
 		if s.beforePass != nil {
