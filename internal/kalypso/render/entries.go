@@ -94,8 +94,9 @@ func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
 	if base == nil || !w.executor.chargeCached(base.steps) {
 		return "", false
 	}
-	if own := w.eachEntry(p, s, s.data.ConfigData, slices.Values(s.own)); own != nil {
-		text, ok = p.entrywise.join(base, own, p.entrywise.order(s))
+	own, order := w.eachEntry(p, s, s.data.ConfigData, slices.Values(s.own)), p.entrywise.order(s)
+	if own != nil && len(order) == len(s.data.ConfigData) {
+		text, ok = p.entrywise.join(base, own, order)
 	}
 	if !ok {
 		w.executor.spent = before
