@@ -22,14 +22,13 @@ func yamlToJSON(text string) ([]byte, error) {
 		return data, err
 	}
 	var root yamlv3.Node
-	if yamlv3.Unmarshal([]byte(text), &root) != nil || hasLargeMap(&root) {
+	if yamlv3.Unmarshal([]byte(text), &root) != nil || !mergeFirst(&root) {
 		return nil, err
 	}
 	var checked any // finds duplicate keys and endless aliases
 	if err := root.Decode(&checked); err != nil {
 		return nil, err
 	}
-	mergeFirst(&root)
 	ordered, failed := yamlv3.Marshal(&root)
 	if failed != nil {
 		return nil, err
@@ -38,13 +37,15 @@ func yamlToJSON(text string) ([]byte, error) {
 }
 
 // mergeFirst moves the merge keys of each map before its own keys. The parser of sigs.k8s.io/yaml lets the later key take
-// precedence.
-func mergeFirst(n *yamlv3.Node) {
+// precedence. It returns false if a map has too many keys to find duplicate ones.
+func mergeFirst(n *yamlv3.Node) (ok bool) {
 	for _, child := range n.Content {
-		mergeFirst(child)
+		if !mergeFirst(child) {
+			return false
+		}
 	}
 	if n.Kind != yamlv3.MappingNode {
-		return
+		return true
 	}
 	var own, merged []*yamlv3.Node
 	for pair := range slices.Chunk(n.Content, 2) {
@@ -55,4 +56,5 @@ func mergeFirst(n *yamlv3.Node) {
 		}
 	}
 	n.Content = append(merged, own...)
+	return len(n.Content) <= 2*maxMergedKeys
 }
