@@ -15,21 +15,18 @@ func faults(check func(*objectProblems)) (ps objectProblems) {
 // problem's path leads to it, otherwise all targets. If several problems affect all targets, only the first problem
 // lists them.
 func (f *Fleet) SetAffected(w *Workload, ps problem.Problems) {
-	all := false
-	var here map[string]bool
+	if len(ps) == 0 {
+		return
+	}
+	affects, all := f.affects(w), false
 	for i := range ps {
 		p := &ps[i]
 		switch target, ok := targetOf(w, p.Path); {
 		case p.Fault != problem.TeamFault:
 		case !ok && !all:
 			all, p.Affects = true, f.affected(w)
-		case ok:
-			if here == nil {
-				here = f.names(w)
-			}
-			if f.MayRender(target) || target.Environment == "" && !here[target.Name] {
-				p.Affects = []problem.AffectedTarget{{Name: w.Name + "-" + target.Name}}
-			}
+		case ok && affects(target):
+			p.Affects = []problem.AffectedTarget{{Name: w.Name + "-" + target.Name}}
 		}
 	}
 }
@@ -42,26 +39,26 @@ func targetOf(w *Workload, path []problem.Step) (*Target, bool) {
 	return &w.Targets[path[1].Index], true
 }
 
-// affected returns the targets of a Workload in the fleet's environment. A target without an environment is included,
-// because its environment may have been removed by mistake. It is not included if the environment has another target of
-// the same name.
+// affected returns the targets of a Workload that a fault of the whole Workload affects.
 func (f *Fleet) affected(w *Workload) (all []problem.AffectedTarget) {
-	here := f.names(w)
+	affects := f.affects(w)
 	for i := range w.Targets {
-		if t := &w.Targets[i]; f.MayRender(t) || t.Environment == "" && !here[t.Name] {
+		if t := &w.Targets[i]; affects(t) {
 			all = append(all, problem.AffectedTarget{Name: w.Name + "-" + t.Name})
 		}
 	}
 	return all
 }
 
-// names returns the names of a Workload's targets that are, or may become, targets of the fleet's environment.
-func (f *Fleet) names(w *Workload) map[string]bool {
+// affects returns a function that reports whether a Workload's target is, or may become, a target of the fleet's
+// environment. A target without an environment is one, because its environment may have been removed by mistake, unless
+// the environment has another target of the same name.
+func (f *Fleet) affects(w *Workload) func(*Target) bool {
 	names := make(map[string]bool, len(w.Targets))
 	for i := range w.Targets {
 		if f.MayRender(&w.Targets[i]) {
 			names[w.Targets[i].Name] = true
 		}
 	}
-	return names
+	return func(t *Target) bool { return f.MayRender(t) || t.Environment == "" && !names[t.Name] }
 }
