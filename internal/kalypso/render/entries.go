@@ -14,8 +14,8 @@ import (
 
 // entrywise describes how to build the result of a piece for all values from its results for each key alone. Such a
 // piece is rendered once for the keys that several assignments have in common. If all 10,000 assignments of large-10k
-// have a value of their own, rendering takes a quarter of the CPU this way (without it 5,000 assignments per second; the
-// bound is 15,000).
+// have a value of their own, rendering takes a quarter of the CPU this way (without it 5,000 assignments per second;
+// the bound is 15,000).
 type entrywise struct {
 	separator string
 	yaml      bool // the keys are in the order of the YAML library, see [yamlOrder]
@@ -118,8 +118,8 @@ func (e *entrywise) order(s *assignmentInput) []string {
 	return order
 }
 
-// yamlOrder returns the keys of a map in the order in which the YAML library writes them. It compares numbers in keys by
-// value, for example.
+// yamlOrder returns the keys of a map in the order in which the YAML library writes them. It compares numbers in keys
+// by value, for example.
 func yamlOrder(values map[string]any) (keys []string) {
 	empty := make(map[string]bool, len(values))
 	for key := range values {

@@ -6,8 +6,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// The documents. They include the fields that clusters and tools add, so that these are not reported as unknown. A fleet
-// ignores them, and they are never written.
+// The documents. They include the fields that clusters and tools add, so that these are not reported as unknown. A
+// fleet ignores them, and they are never written.
 type (
 	objectYAML[M, S any] struct {
 		APIVersion string          `json:"apiVersion"`

@@ -36,8 +36,8 @@ func yamlToJSON(text string) ([]byte, error) {
 	return yaml.YAMLToJSON(ordered)
 }
 
-// mergeFirst moves the merge keys of each map before its own keys. The parser of sigs.k8s.io/yaml lets the later key take
-// precedence. It returns false if a map has too many keys to find duplicate ones.
+// mergeFirst moves the merge keys of each map before its own keys. The parser of sigs.k8s.io/yaml lets the later key
+// take precedence. It returns false if a map has too many keys to find duplicate ones.
 func mergeFirst(n *yamlv3.Node) (ok bool) {
 	for _, child := range n.Content {
 		if !mergeFirst(child) {

@@ -71,7 +71,8 @@ func (o *Object) String() string {
 	return printable.Line(text + string(o.Name))
 }
 
-// Identified reports whether the object has all keys that identify an object. If not, [Reader.Check] returns the reason.
+// Identified reports whether the object has all keys that identify an object. If not, [Reader.Check] returns the
+// reason.
 func (o *Object) Identified() bool {
 	return len(o.APIVersion) > 0 && len(o.Kind) > 0 && len(o.Name) > 0
 }

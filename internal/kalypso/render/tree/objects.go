@@ -94,13 +94,9 @@ func (all found) leaveOut(f *fleet.Fleet, rendered []renderedTarget) (some bool)
 }
 
 // checksObjects reports whether the objects in the folders are read.
-func (t *Tree) checksObjects() bool { return t.valid && (t.compares() || t.validates()) }
-
-// compares reports whether the objects in the folders are compared.
-func (t *Tree) compares() bool { return t.fleet.Duplicates.Reports() }
-
-// validates reports whether the files are validated.
-func (t *Tree) validates() bool { return t.fleet.Invalid.Reports() }
+func (t *Tree) checksObjects() bool {
+	return t.valid && (t.fleet.Duplicates.Reports() || t.fleet.Invalid.Reports())
+}
 
 // changes reports whether a folder, or the folder of a target in it, differs from what was delivered.
 func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
@@ -126,12 +122,12 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	}
 	first := len(o.hashes)
 	a := &o.placement.Assignments[n]
-	if o.tree.validates() && changes(o.tree.fleet, a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
+	if o.tree.fleet.Invalid.Reports() && changes(o.tree.fleet, a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
 		r.objects.invalid = o.tree.validate(a, r.files)
 	}
 	for i := range r.files {
 		f := &r.files[i]
-		if !holdsObjects(f) || !o.tree.compares() {
+		if !holdsObjects(f) || !o.tree.fleet.Duplicates.Reports() {
 			continue
 		}
 		o.buffer = o.tree.reader.Read(o.buffer[:0], f.Content)
