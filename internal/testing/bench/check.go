@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"strconv"
+	"log"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -12,63 +10,62 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
-// checkGolden compares a tree with the operator's tree of a golden fleet, by the hash.
-func checkGolden(g *golden.Fleet, t *tree.Tree) error {
-	promoted, err := g.Promoted()
+// check ends the program with an error. A run without one of its measurements is of no use, so nothing else handles
+// errors. Deferred functions still remove the files.
+func check(err error) {
 	if err != nil {
-		return err
+		log.Panic("bench: ", err)
 	}
-	files := map[string]string{record.PromotedCommitFile: promoted}
+}
+
+// must returns a value, or ends the program with the error.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// expect ends the program unless a result is as wanted.
+func expect[T comparable](what string, got, want T) {
+	if got != want {
+		log.Panicf("bench: %s: got %v, want %v", what, got, want)
+	}
+}
+
+// checkGolden compares a tree with the operator's tree of a golden fleet, by the hash.
+func checkGolden(g *golden.Fleet, t *tree.Tree) {
+	files := map[string]string{record.PromotedCommitFile: must(g.Promoted())}
 	for i, folder := range t.Folders {
 		for f := range t.Files(i) {
 			files[folder.ClusterType+"/"+f.Path] = string(f.Content)
 		}
 	}
-	if got := golden.SHA256(files); got != g.Summary.TreeSHA256 {
-		return fmt.Errorf("the tree of %s differs from the golden one: %s, want %s", g.Name, got, g.Summary.TreeSHA256)
-	}
-	return nil
+	expect("the hash of the tree of "+g.Name, golden.SHA256(files), g.Summary.TreeSHA256)
 }
 
 // checkBranch compares the folders on a branch with the folders of a tree that was rendered from scratch.
-func checkBranch(ctx context.Context, repo, branch string, t *tree.Tree) error {
-	var want bytes.Buffer
+func checkBranch(repo, branch string, t *tree.Tree) {
+	var want strings.Builder
 	for _, folder := range t.Folders {
 		fmt.Fprintf(&want, "040000 tree %s\t%s\n", folder.Hash, folder.ClusterType)
 	}
-	got, err := listFolders(ctx, repo, branch)
-	if err != nil {
-		return err
+	if listFolders(repo, branch) != want.String() {
+		log.Panicf("bench: the branch %s differs from the tree rendered from scratch", branch)
 	}
-	if got != want.String() {
-		return fmt.Errorf("the branch %s differs from the tree rendered from scratch", branch)
-	}
-	return nil
 }
 
 // listFolders lists the folders of cluster types on a branch, as git ls-tree does.
-func listFolders(ctx context.Context, repo, branch string) (string, error) {
-	out, err := gitOutput(ctx, nil, "-C", repo, "ls-tree", branch)
-	if err != nil {
-		return "", err
-	}
+func listFolders(repo, branch string) string {
 	var folders strings.Builder
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(git(nil, "-C", repo, "ls-tree", branch)) {
 		if !strings.HasSuffix(line, "\t.kalypso\n") {
 			folders.WriteString(line)
 		}
 	}
-	return folders.String(), nil
+	return folders.String()
 }
 
 // checkCommits compares the number of commits on a branch with the number of applies that changed something.
-func checkCommits(ctx context.Context, repo, branch string, want int) error {
-	out, err := gitOutput(ctx, nil, "-C", repo, "rev-list", "--count", branch)
-	if err != nil {
-		return err
-	}
-	if got := strings.TrimSpace(out); got != strconv.Itoa(want) {
-		return fmt.Errorf("the branch %s has %s commits, want %d", branch, got, want)
-	}
-	return nil
+func checkCommits(repo, branch string, want int) {
+	got := git(nil, "-C", repo, "rev-list", "--count", branch)
+	expect("the number of commits on "+branch, strings.TrimSpace(got), fmt.Sprint(want))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,23 +22,13 @@ const (
 
 // load reads a fleet. It sorts the objects, so that a change of a value changes only one line of the YAML. large-1k is
 // large-10k with every tenth cluster type.
-func load(name string) (*fleet.Fleet, error) {
-	from := name
-	if name == fleet1k {
-		from = fleet10k
-	}
-	g, err := golden.Find(from)
-	if err != nil {
-		return nil, err
-	}
-	f, err := g.Read()
-	if err != nil {
-		return nil, err
-	}
-	f.Sort()
+func load(name string) *fleet.Fleet {
 	if name != fleet1k {
-		return f, nil
+		f := must(must(golden.Find(name)).Read())
+		f.Sort()
+		return f
 	}
+	f := load(fleet10k)
 	var kept []*fleet.ClusterType
 	for i, ct := range f.ClusterTypes {
 		if i%10 == 0 {
@@ -47,7 +36,7 @@ func load(name string) (*fleet.Fleet, error) {
 		}
 	}
 	f.ClusterTypes = kept
-	return f, nil
+	return f
 }
 
 // withOwnValues returns the fleet with one more config for each pair of a cluster type and a target. data returns the
@@ -93,41 +82,29 @@ func ofOneWorkload(c *fleet.Config) bool {
 func ofAll(c *fleet.Config) bool { return len(c.Labels) == 1 && c.IsPlatformConfig() }
 
 // changed returns the fleet with the value BENCH in the first config that the function which selects.
-func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) (*fleet.Fleet, error) {
+func changed(f *fleet.Fleet, which func(*fleet.Config) bool, value string) *fleet.Fleet {
 	i := slices.IndexFunc(f.Configs, which)
-	if i < 0 {
-		return nil, errors.New("the fleet has no such config")
-	}
 	edited := *f.Configs[i]
 	edited.Data = maps.Clone(edited.Data)
 	edited.Data["BENCH"] = value
 	other := *f
 	other.Configs = slices.Clone(f.Configs)
 	other.Configs[i] = &edited
-	return &other, nil
+	return &other
 }
 
 // write writes the fleet's objects as YAML, one file per kind.
-func (r *root) write(f *fleet.Fleet) error {
+func (r *root) write(f *fleet.Fleet) {
 	dir := filepath.Join(r.dir, "fleet")
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return err
-	}
+	check(os.MkdirAll(dir, 0o750))
 	texts := map[fleet.Kind]*strings.Builder{}
 	for _, o := range f.Objects() {
-		text, err := fleetyaml.Marshal(o)
-		if err != nil {
-			return err
-		}
 		if texts[o.Kind()] == nil {
 			texts[o.Kind()] = &strings.Builder{}
 		}
-		texts[o.Kind()].WriteString("---\n" + text)
+		texts[o.Kind()].WriteString("---\n" + must(fleetyaml.Marshal(o)))
 	}
 	for kind, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, string(kind)+".yaml"), []byte(text.String()), 0o600); err != nil {
-			return err
-		}
+		check(os.WriteFile(filepath.Join(dir, string(kind)+".yaml"), []byte(text.String()), 0o600))
 	}
-	return nil
 }

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,9 +26,7 @@ func main() {
 	if b.provider == "" {
 		log.Fatal("bench: set -provider to the built provider (make bench does)")
 	}
-	if err := b.run(context.Background(), *only); err != nil {
-		log.Fatal("bench: ", err)
-	}
+	b.run(*only)
 	if *benchmarks {
 		fmt.Print(b.benchmarks())
 		return
@@ -54,29 +50,21 @@ type row struct {
 	against, ratio, bound string
 }
 
-func (b *bench) run(ctx context.Context, only string) (err error) {
-	if b.provider, err = filepath.Abs(b.provider); err != nil {
-		return err
-	}
-	if b.scratch, err = os.MkdirTemp("", "kalypso-bench-"); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.scratch)) }()
+func (b *bench) run(only string) {
+	b.provider = must(filepath.Abs(b.provider))
+	b.scratch = must(os.MkdirTemp("", "kalypso-bench-"))
+	defer os.RemoveAll(b.scratch)
 	for _, part := range []struct {
 		name    string
-		measure func(context.Context) error
+		measure func()
 	}{
 		{"rendering", b.rendering}, {"scheduling", b.scheduling}, {"pushing", b.pushing}, {"planning", b.planning},
-		{"waves", b.waves}, {"describing", descriptions{b}.describing},
+		{"waves", b.waves}, {"describing", b.describing},
 	} {
-		if only != "" && only != part.name {
-			continue
-		}
-		if err := part.measure(ctx); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+		if only == "" || only == part.name {
+			part.measure()
 		}
 	}
-	return nil
 }
 
 func (b *bench) add(r row) { b.rows = append(b.rows, r) }

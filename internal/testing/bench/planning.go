@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -25,134 +22,70 @@ resource "kalypso_environment_rendering" "this" {
 `
 
 // asManifests fills a root module with a fleet as manifests. more has more arguments of the rendering.
-func asManifests(f *fleet.Fleet, preview, more string) func(*root) error {
-	return func(r *root) error {
-		if err := r.write(f); err != nil {
-			return err
-		}
-		return r.configure(manifestsRoot, r.repo, preview, more)
+func asManifests(f *fleet.Fleet, preview, more string) func(*root) {
+	return func(r *root) {
+		r.write(f)
+		r.configure(manifestsRoot, r.repo, preview, more)
 	}
 }
 
 // planning measures Terraform with the built provider: first applies, changes, and plans without changes.
-func (b *bench) planning(ctx context.Context) error {
-	if err := b.measureFleet(ctx, "empty", &fleet.Fleet{}, "none", nil); err != nil {
-		return err
-	}
-	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
-		f, err := load(name)
-		if err != nil {
-			return err
-		}
-		var then []change
-		if name == fleet100k {
-			then = changes
-		}
-		if err := b.measureFleet(ctx, name, f, "none", then); err != nil {
-			return err
-		}
-		if name != fleet10k {
-			continue
-		}
-		if err := b.measureFleet(ctx, name+"-assignments", f, "assignments", nil); err != nil {
-			return err
-		}
-	}
-	if err := b.models(ctx); err != nil {
-		return err
-	}
+func (b *bench) planning() {
+	b.measureFleet("empty", &fleet.Fleet{}, "none", nil)
+	b.measureFleet(fleet1k, load(fleet1k), "none", nil)
+	b.measureFleet(fleet10k, load(fleet10k), "none", nil)
+	b.measureFleet(fleet10k+"-assignments", load(fleet10k), "assignments", nil)
+	b.measureFleet(fleet100k, load(fleet100k), "none", changes)
+	b.models()
 	b.planningRows()
-	return b.validating(ctx)
+	b.validating()
 }
 
 // validating measures the additional time that the check for invalid files takes in a first plan.
-func (b *bench) validating(ctx context.Context) error {
-	f, err := load(fleet100k)
-	if err != nil {
-		return err
-	}
+func (b *bench) validating() {
+	f := load(fleet100k)
 	without, with := *f, *f
 	without.Duplicates, with.Duplicates, with.Invalid = problem.Warn, problem.Warn, problem.Fail
-	more, _, err := b.additional(ctx, "validate", &without, &with, 10)
-	if err != nil {
-		return err
-	}
+	more, _ := b.additional("validate", &without, &with, 10)
 	first := b.median("first/" + fleet100k)
 	b.add(row{"find invalid files in all folders of `large-100k`", more,
 		"the first `terraform plan`: " + seconds(first.time), ratio(more, first), "0.10"})
-	return nil
 }
 
 // measureFleet measures a fleet several times. Each time it plans and applies the fleet with an empty repo, plans it
 // again without changes, and applies the changes in then.
-func (b *bench) measureFleet(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
+func (b *bench) measureFleet(name string, f *fleet.Fleet, preview string, then []change) {
 	for range b.runs {
-		if err := b.measureOnce(ctx, name, f, preview, then); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		r := b.newRoot(asManifests(f, preview, ""))
+		b.measure("first/"+name, r.firstPlan)
+		b.measure("apply/"+name, r.apply)
+		b.measure("plan/"+name, r.plan)
+		now, commits := f, 1
+		for _, c := range then {
+			for _, value := range []string{"added", "changed"} {
+				now = changed(now, c.which, value)
+				r.write(now)
+				b.measure("apply/"+name+"/"+c.name+"-"+value, r.apply)
+				commits++
+				checkCommits(r.repo, "dev", commits)
+			}
 		}
+		if len(now.ClusterTypes) > 0 {
+			t, _ := build(now)
+			checkBranch(r.repo, "dev", t)
+		}
+		r.remove()
 	}
-	return nil
 }
 
-func (b *bench) measureOnce(ctx context.Context, name string, f *fleet.Fleet, preview string, then []change) error {
-	r, err := b.newRoot(ctx, asManifests(f, preview, ""))
-	if err != nil {
-		return err
-	}
-	defer r.remove()
-	if err := b.measure("first/"+name, func() (sample, error) { return r.firstPlan(ctx) }); err != nil {
-		return err
-	}
-	if err := b.measure("apply/"+name, func() (sample, error) { return r.apply(ctx) }); err != nil {
-		return err
-	}
-	if err := b.measure("plan/"+name, func() (sample, error) { return r.plan(ctx) }); err != nil {
-		return err
-	}
-	now, commits := f, 1
-	for _, c := range then {
-		for _, value := range []string{"added", "changed"} {
-			if now, err = changed(now, c.which, value); err != nil {
-				return err
-			}
-			if err := r.write(now); err != nil {
-				return err
-			}
-			if err := b.measure("apply/"+name+"/"+c.name+"-"+value, func() (sample, error) { return r.apply(ctx) }); err != nil {
-				return err
-			}
-			commits++
-			if err := checkCommits(ctx, r.repo, "dev", commits); err != nil {
-				return err
-			}
-		}
-	}
-	if len(now.ClusterTypes) == 0 {
-		return nil
-	}
-	t, _, err := build(ctx, now)
-	if err != nil {
-		return err
-	}
-	return checkBranch(ctx, r.repo, "dev", t)
-}
-
-// models measures the fleet of [modelRoot], which consists of model resources and typed maps.
-func (b *bench) models(ctx context.Context) error {
+// models measures the fleet of [modelConfiguration], which consists of model resources and typed maps.
+func (b *bench) models() {
 	for range b.runs {
-		r, err := b.newRoot(ctx, func(r *root) error { return r.configure(modelConfiguration, r.repo) })
-		if err != nil {
-			return err
-		}
-		defer r.remove()
-		if err := b.measure("apply/models", func() (sample, error) { return r.apply(ctx) }); err != nil {
-			return err
-		}
-		if err := b.measure("plan/models", func() (sample, error) { return r.plan(ctx) }); err != nil {
-			return err
-		}
+		r := b.newRoot(func(r *root) { r.configure(modelConfiguration, r.repo) })
+		b.measure("apply/models", r.apply)
+		b.measure("plan/models", r.plan)
+		r.remove()
 	}
-	return nil
 }
 
 func (b *bench) planningRows() {

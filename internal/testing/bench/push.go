@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,20 +44,12 @@ type change struct {
 
 // pushing measures deliveries without the rendering: to an empty bare repo, compared with git's own tools, and after
 // changes.
-func (b *bench) pushing(ctx context.Context) error {
+func (b *bench) pushing() {
 	for _, name := range []string{fleet10k, fleet100k} {
-		f, err := load(name)
-		if err != nil {
-			return err
-		}
-		t, _, err := build(ctx, f)
-		if err != nil {
-			return err
-		}
+		f := load(name)
+		t, _ := build(f)
 		for range b.runs {
-			if err := b.deliveries(ctx, name, f, t); err != nil {
-				return err
-			}
+			b.deliveries(name, f, t)
 		}
 		bound := ""
 		if name == fleet100k {
@@ -72,7 +64,6 @@ func (b *bench) pushing(ctx context.Context) error {
 			b.addDelivery(name+"/"+c.name, c.what+" changed, then the same", bound)
 		}
 	}
-	return nil
 }
 
 // addDelivery adds the row of a delivery, which is compared with git's own tools.
@@ -87,14 +78,19 @@ type gitTools struct {
 	delivered  map[string]string // content of the files by path
 }
 
-func newGitTools(ctx context.Context, dir string) (*gitTools, error) {
-	g := &gitTools{filepath.Join(dir, "work"), filepath.Join(dir, "bare.git"), map[string]string{}}
-	return g, errors.Join(
-		git(ctx, nil, "init", "-q", "--bare", g.work), git(ctx, nil, "init", "-q", "--bare", g.bare))
+func newGitTools(dir string) *gitTools {
+	return &gitTools{newRepo(dir, "work"), newRepo(dir, "bare.git"), map[string]string{}}
+}
+
+// newRepo creates a bare repo in a folder, and returns its path.
+func newRepo(dir, name string) string {
+	repo := filepath.Join(dir, name)
+	git(nil, "init", "-q", "--bare", repo)
+	return repo
 }
 
 // deliver commits the changed files of a tree with git fast-import, and pushes the commit.
-func (g *gitTools) deliver(ctx context.Context, t *tree.Tree) (sample, error) {
+func (g *gitTools) deliver(t *tree.Tree) sample {
 	var stream bytes.Buffer
 	fmt.Fprint(&stream, "commit refs/heads/main\ncommitter bench <bench@localhost> 0 +0000\ndata 1\nx\n")
 	if len(g.delivered) > 0 {
@@ -110,49 +106,30 @@ func (g *gitTools) deliver(ctx context.Context, t *tree.Tree) (sample, error) {
 			fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
 		}
 	}
-	return timed(func() error {
-		if err := git(ctx, &stream, "-C", g.work, "fast-import", "--quiet"); err != nil {
-			return err
-		}
-		return git(ctx, nil, "-C", g.work, "push", "-q", "file://"+g.bare, "main")
+	return timed(func() {
+		git(&stream, "-C", g.work, "fast-import", "--quiet")
+		git(nil, "-C", g.work, "push", "-q", "file://"+g.bare, "main")
 	})
 }
 
-func git(ctx context.Context, stdin io.Reader, args ...string) error {
-	_, err := gitOutput(ctx, stdin, args...)
-	return err
-}
-
-func gitOutput(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
+// git runs git, and returns its output.
+func git(stdin io.Reader, args ...string) string {
+	cmd := exec.Command("git", args...)
 	cmd.Stdin = stdin
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
+		log.Panicf("bench: git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	return string(out), nil
+	return string(out)
 }
 
 // deliveries measures a first delivery, and one after each change, and the same with git's own tools.
-func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *tree.Tree) error {
-	scratch, err := os.MkdirTemp(b.scratch, "gitops-")
-	if err != nil {
-		return err
-	}
+func (b *bench) deliveries(name string, f *fleet.Fleet, t *tree.Tree) {
+	scratch := must(os.MkdirTemp(b.scratch, "gitops-"))
 	defer os.RemoveAll(scratch)
-	bare := filepath.Join(scratch, "gitops.git")
-	if err := git(ctx, nil, "init", "-q", "--bare", bare); err != nil {
-		return err
-	}
-	tools, err := newGitTools(ctx, scratch)
-	if err != nil {
-		return err
-	}
-	client, err := gitremote.NewClient(nil)
-	if err != nil {
-		return err
-	}
+	bare, tools := newRepo(scratch, "gitops.git"), newGitTools(scratch)
+	client := must(gitremote.NewClient(nil))
 	arguments := wish.Arguments{
 		Strategy:     strategy.Push,
 		Destination:  record.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
@@ -163,40 +140,22 @@ func (b *bench) deliveries(ctx context.Context, name string, f *fleet.Fleet, t *
 		Author:       gitbranch.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
 	var state *past.State
-	deliver := func(name string) error {
-		if err := b.measure("git/"+name, func() (sample, error) { return tools.deliver(ctx, t) }); err != nil {
-			return err
-		}
-		if err := b.measure("deliver/"+name, func() (sample, error) {
-			return timed(func() error {
+	deliver := func(name string) {
+		b.measure("git/"+name, func() sample { return tools.deliver(t) })
+		b.measure("deliver/"+name, func() sample {
+			return timed(func() {
 				decision := delivery.Decide(next.NewRendered(&arguments, t), nil, state)
-				result, err := remote.Deliver(ctx, client, decision.Applied, state, nil)
-				if err == nil && !result.Pushed {
-					err = errors.New("nothing was pushed")
-				}
-				if err == nil {
-					state = result.State
-				}
-				return err
+				result := must(remote.Deliver(context.Background(), client, decision.Applied, state, nil))
+				expect("whether "+name+" was pushed", result.Pushed, true)
+				state = result.State
 			})
-		}); err != nil {
-			return err
-		}
-		return checkBranch(ctx, bare, "main", t)
+		})
+		checkBranch(bare, "main", t)
 	}
-	if err := deliver(name); err != nil {
-		return err
-	}
+	deliver(name)
 	for _, c := range delivered {
-		if f, err = changed(f, c.which, "changed"); err != nil {
-			return err
-		}
-		if t, _, err = build(ctx, f); err != nil {
-			return err
-		}
-		if err := deliver(name + "/" + c.name); err != nil {
-			return err
-		}
+		f = changed(f, c.which, "changed")
+		t, _ = build(f)
+		deliver(name + "/" + c.name)
 	}
-	return nil
 }

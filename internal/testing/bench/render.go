@@ -17,10 +17,13 @@ import (
 )
 
 // build schedules and renders a fleet.
-func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, sample, error) {
-	start := time.Now()
-	made, problems := engine.Run(ctx, f, nil)
-	return made.Tree, sample{time: time.Since(start)}, problems.Err()
+func build(f *fleet.Fleet) (t *tree.Tree, took sample) {
+	took = timed(func() {
+		made, problems := engine.Run(context.Background(), f, nil)
+		check(problems.Err())
+		t = made.Tree
+	})
+	return t, took
 }
 
 // rate is a number of assignments per second.
@@ -30,26 +33,13 @@ type rate float64
 func (r rate) String() string { return fmt.Sprintf("%.0f assignments/s", float64(r)) }
 
 // rendering measures scheduling and rendering on one core, from the objects to the hash of the tree.
-func (b *bench) rendering(ctx context.Context) error {
-	cores := runtime.GOMAXPROCS(1)
-	defer runtime.GOMAXPROCS(cores)
+func (b *bench) rendering() {
+	defer onOneCore()()
 	for _, name := range []string{fleet1k, fleet10k, fleet100k} {
-		f, err := load(name)
-		if err != nil {
-			return err
-		}
-		t, err := b.renders(ctx, "render/"+name, f)
-		if err != nil {
-			return err
-		}
+		f := load(name)
+		t := b.renders("render/"+name, f)
 		if name != fleet1k {
-			g, err := golden.Find(name)
-			if err != nil {
-				return err
-			}
-			if err := checkGolden(g, t); err != nil {
-				return err
-			}
+			checkGolden(must(golden.Find(name)), t)
 		}
 		took := b.median("render/" + name)
 		bound := ""
@@ -57,30 +47,28 @@ func (b *bench) rendering(ctx context.Context) error {
 			bound = "40,000/s"
 		}
 		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
-		if err := b.extending(ctx, name, f, t); err != nil {
-			return err
-		}
+		b.extending(name, f, t)
 		if name == fleet10k {
-			own, err := b.renders(ctx, "render/"+name+"-own-values", withOwnValues(f, pairsOf(t), oneText))
-			if err != nil {
-				return err
-			}
+			own := b.renders("render/"+name+"-own-values", withOwnValues(f, pairsOf(t), oneText))
 			took := b.median("render/" + name + "-own-values")
 			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "",
 				"15,000/s"})
-			if err := b.findingSecrets(ctx, withOwnValues(f, pairsOf(t), tenURLs)); err != nil {
-				return err
-			}
+			b.findingSecrets(withOwnValues(f, pairsOf(t), tenURLs))
 		}
 	}
 	small, large := b.median("render/"+fleet1k), b.median("render/"+fleet100k)
 	b.add(row{"growth of schedule + render from 1,000 to 100,000 assignments", large, seconds(small.time),
 		"exponent " + exponent(small.time, large.time, 100), "1.05"})
-	return nil
+}
+
+// onOneCore makes the program run on one core, until the returned function is called.
+func onOneCore() (end func()) {
+	cores := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(cores) }
 }
 
 // extending measures the additional time for features that not every fleet uses: comparing objects, and requirements.
-func (b *bench) extending(ctx context.Context, name string, f *fleet.Fleet, t *tree.Tree) error {
+func (b *bench) extending(name string, f *fleet.Fleet, t *tree.Tree) {
 	var what string
 	var pairs int
 	with := *f
@@ -91,40 +79,27 @@ func (b *bench) extending(ctx context.Context, name string, f *fleet.Fleet, t *t
 		what, pairs = "find what five requirements of every assignment of `large-100k` need", 10
 		with = *withRequirements(f, t)
 	default:
-		return nil
+		return
 	}
-	more, without, err := b.additional(ctx, "with/"+name, f, &with, pairs)
-	if err != nil {
-		return err
-	}
+	more, without := b.additional("with/"+name, f, &with, pairs)
 	b.add(row{what, sample{cpu: more.cpu}, "schedule + render: " + seconds(without.cpu) + " of CPU",
 		fmt.Sprintf("%.2f", more.cpu.Seconds()/without.cpu.Seconds()), "0.15"})
-	return nil
 }
 
 // additional measures how much longer the fleet with takes than the fleet without. It is the median ratio of many pairs
 // of runs, since the speed of the machine changes. It also returns the median of the fleet without.
-func (b *bench) additional(
-	ctx context.Context, name string, without, with *fleet.Fleet, pairs int,
-) (more, of sample, err error) {
-	spent := func(name string, f *fleet.Fleet) (s sample, err error) {
-		return s, b.measure(name, func() (sample, error) {
+func (b *bench) additional(name string, without, with *fleet.Fleet, pairs int) (more, of sample) {
+	spent := func(name string, f *fleet.Fleet) sample {
+		return b.measure(name, func() sample {
 			before := processor.Time()
-			_, s, err = build(ctx, f)
+			_, s := build(f)
 			s.cpu = processor.Time() - before
-			return s, err
+			return s
 		})
 	}
 	times, cpus := make([]float64, pairs), make([]float64, pairs)
 	for i := range pairs {
-		without, err := spent(name+"/no", without)
-		if err != nil {
-			return more, of, err
-		}
-		with, err := spent(name+"/yes", with)
-		if err != nil {
-			return more, of, err
-		}
+		without, with := spent(name+"/no", without), spent(name+"/yes", with)
 		times[i], cpus[i] = with.time.Seconds()/without.time.Seconds()-1, with.cpu.Seconds()/without.cpu.Seconds()-1
 	}
 	slices.Sort(times)
@@ -132,45 +107,30 @@ func (b *bench) additional(
 	of = b.median(name + "/no")
 	more.time = time.Duration(times[pairs/2] * float64(of.time))
 	more.cpu = time.Duration(cpus[pairs/2] * float64(of.cpu))
-	return more, of, nil
+	return more, of
 }
 
 // findingSecrets measures the search for secrets in the config values of a fleet, and compares it with the rendering.
-func (b *bench) findingSecrets(ctx context.Context, f *fleet.Fleet) error {
+func (b *bench) findingSecrets(f *fleet.Fleet) {
 	for range b.runs { // in turns, since the machine's load changes
-		if err := b.measure("render/urls", func() (sample, error) {
-			_, s, err := build(ctx, f)
-			return s, err
-		}); err != nil {
-			return err
-		}
-		if err := b.measure("secrets/urls", func() (sample, error) {
-			return timed(func() error {
-				if found := wish.FindClearSecrets(f.Configs); len(found) > 0 {
-					return fmt.Errorf("%d URLs are taken for secrets", len(found))
-				}
-				return nil
-			})
-		}); err != nil {
-			return err
-		}
+		b.measure("render/urls", func() sample { _, s := build(f); return s })
+		b.measure("secrets/urls", func() sample {
+			return timed(func() { expect("URLs that are taken for secrets", len(wish.FindClearSecrets(f.Configs)), 0) })
+		})
 	}
 	rendered, took := b.median("render/urls"), b.median("secrets/urls")
 	b.add(row{"look for secrets in the config values of a fleet with ten URLs of its own for every assignment", took,
 		"its schedule + render: " + seconds(rendered.time), ratio(took, rendered), "0.05"})
-	return nil
 }
 
-func (b *bench) renders(ctx context.Context, name string, f *fleet.Fleet) (t *tree.Tree, err error) {
+func (b *bench) renders(name string, f *fleet.Fleet) (t *tree.Tree) {
 	for range b.runs {
-		if err := b.measure(name, func() (s sample, err error) {
-			t, s, err = build(ctx, f)
-			return s, err
-		}); err != nil {
-			return nil, err
-		}
+		b.measure(name, func() (s sample) {
+			t, s = build(f)
+			return s
+		})
 	}
-	return t, nil
+	return t
 }
 
 func rateOf(t *tree.Tree, took sample) rate {

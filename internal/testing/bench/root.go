@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,70 +15,53 @@ import (
 )
 
 // root is a root module with its GitOps repo.
-type root struct {
-	b         *bench
-	dir, repo string
-}
+type root struct{ dir, repo string }
 
 // newRoot creates a root module. fill writes its files.
-func (b *bench) newRoot(ctx context.Context, fill func(*root) error) (*root, error) {
-	dir, err := os.MkdirTemp(b.scratch, "root-")
-	if err != nil {
-		return nil, err
-	}
-	r := &root{b, dir, filepath.Join(dir, "gitops.git")}
-	if err := git(ctx, nil, "init", "-q", "--bare", r.repo); err != nil {
-		return nil, err
-	}
+func (b *bench) newRoot(fill func(*root)) *root {
+	dir := must(os.MkdirTemp(b.scratch, "root-"))
+	r := &root{dir, newRepo(dir, "gitops.git")}
 	config := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n"+
 		"  dev_overrides {\n    \"terraform-kalypso/kalypso\" = %q\n  }\n}\n", filepath.Dir(b.provider))
-	if err := os.WriteFile(filepath.Join(dir, "terraform.rc"), []byte(config), 0o600); err != nil {
-		return nil, err
-	}
-	return r, fill(r)
+	check(os.WriteFile(filepath.Join(dir, "terraform.rc"), []byte(config), 0o600))
+	fill(r)
+	return r
 }
 
 // configure writes the configuration.
-func (r *root) configure(format string, values ...any) error {
-	return os.WriteFile(filepath.Join(r.dir, "main.tf"), fmt.Appendf(nil, format, values...), 0o600)
+func (r *root) configure(format string, values ...any) {
+	check(os.WriteFile(filepath.Join(r.dir, "main.tf"), fmt.Appendf(nil, format, values...), 0o600))
 }
 
-func (r *root) remove() { _ = os.RemoveAll(r.dir) }
+func (r *root) remove() { check(os.RemoveAll(r.dir)) }
 
 // apply applies the module.
-func (r *root) apply(ctx context.Context) (sample, error) {
-	return r.terraform(ctx, "apply", "-auto-approve", "-no-color")
-}
+func (r *root) apply() sample { return r.terraform("apply", "-auto-approve", "-no-color") }
 
-func (r *root) firstPlan(ctx context.Context) (sample, error) {
-	return r.terraform(ctx, "plan", "-no-color")
-}
+func (r *root) firstPlan() sample { return r.terraform("plan", "-no-color") }
 
-func (r *root) plan(ctx context.Context) (sample, error) {
-	return r.terraform(ctx, "plan", "-detailed-exitcode", "-no-color")
-}
+// plan plans the module, which must have no changes.
+func (r *root) plan() sample { return r.terraform("plan", "-detailed-exitcode", "-no-color") }
 
 // terraformCLI returns the command or path of Terraform or OpenTofu.
 func terraformCLI() string { return cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform") }
 
-func (r *root) terraform(ctx context.Context, args ...string) (s sample, err error) {
-	cmd := exec.CommandContext(ctx, terraformCLI(), args...) //nolint:gosec // the CLI
+func (r *root) terraform(args ...string) (s sample) {
+	cmd := exec.Command(terraformCLI(), args...) //nolint:gosec // the CLI
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(r.dir, "terraform.rc"), "CHECKPOINT_DISABLE=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return s, err
-	}
+	check(cmd.Start())
 	peak := watchPeak(cmd.Process.Pid)
-	err = cmd.Wait()
+	err := cmd.Wait()
 	s.time, s.peak = time.Since(start), peak()
 	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil {
-		return s, fmt.Errorf("terraform %s: %w\n%s", strings.Join(args, " "), err, out.Bytes())
+		log.Panicf("bench: terraform %s: %v\n%s", strings.Join(args, " "), err, out.Bytes())
 	}
-	return s, nil
+	return s
 }
 
 // watchPeak polls the children of Terraform's process, which are the providers. The returned function stops the

@@ -16,25 +16,22 @@ type sample struct {
 	peak      int64
 }
 
-// measure adds a sample under a name.
-func (b *bench) measure(name string, f func() (sample, error)) error {
-	s, err := f()
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
+// measure adds a sample under a name, and returns it.
+func (b *bench) measure(name string, f func() sample) sample {
+	s := f()
 	fmt.Fprintf(os.Stderr, "%s: %s\n", name, s)
 	if b.samples == nil {
 		b.samples = map[string][]sample{}
 	}
 	b.samples[name] = append(b.samples[name], s)
-	return nil
+	return s
 }
 
 // timed measures a function in this process.
-func timed(f func() error) (sample, error) {
+func timed(f func()) sample {
 	start := time.Now()
-	err := f()
-	return sample{time: time.Since(start)}, err
+	f()
+	return sample{time: time.Since(start)}
 }
 
 // median returns the median times and the largest peak of the samples with a name.
@@ -57,18 +54,15 @@ func (s sample) String() string {
 	return strings.Join(strings.Fields(s.figure()+" "+s.processor()+" "+s.memory()), " ")
 }
 
-func (s sample) figure() string {
-	if s.time == 0 {
-		return ""
-	}
-	return seconds(s.time)
-}
+func (s sample) figure() string { return notZero(s.time) }
 
-func (s sample) processor() string {
-	if s.cpu == 0 {
+func (s sample) processor() string { return notZero(s.cpu) }
+
+func notZero(d time.Duration) string {
+	if d == 0 {
 		return ""
 	}
-	return seconds(s.cpu)
+	return seconds(d)
 }
 
 func (s sample) memory() string {

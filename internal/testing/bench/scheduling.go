@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -14,14 +12,11 @@ import (
 // scheduling measures on one core how much longer a schedule of 100,000 assignments takes if policies have a number. It
 // places 5,000 deployment targets on 20 cluster types each; with a number, these are chosen from 40. It also measures
 // the choice for 20 deployment targets among 5,000 cluster types, with a number, spread and balance.
-func (b *bench) scheduling(ctx context.Context) error {
-	cores := runtime.GOMAXPROCS(1)
-	defer runtime.GOMAXPROCS(cores)
+func (b *bench) scheduling() {
+	defer onOneCore()()
 	kept := placedFleet(true)
-	first, problems := schedule.New(ctx, kept)
-	if err := problems.Err(); err != nil {
-		return err
-	}
+	first, problems := schedule.New(context.Background(), kept)
+	check(problems.Err())
 	kept.PriorPlacement.Decisions = first.Decisions()
 	fleets := []struct {
 		name, what string
@@ -33,10 +28,7 @@ func (b *bench) scheduling(ctx context.Context) error {
 	}
 	for range b.runs { // in turns, as the machine's load changes
 		for _, f := range fleets {
-			err := b.measure("schedule/"+f.name, func() (sample, error) { return schedules(ctx, f.fleet, 100_000) })
-			if err != nil {
-				return err
-			}
+			b.measure("schedule/"+f.name, func() sample { return schedules(f.fleet, 100_000) })
 		}
 	}
 	all := b.median("schedule/all")
@@ -49,10 +41,10 @@ func (b *bench) scheduling(ctx context.Context) error {
 		}
 		b.add(r)
 	}
-	return b.spreading(ctx)
+	b.spreading()
 }
 
-func (b *bench) spreading(ctx context.Context) error {
+func (b *bench) spreading() {
 	for _, c := range []struct {
 		name, what string
 		number     int
@@ -63,27 +55,18 @@ func (b *bench) spreading(ctx context.Context) error {
 	} {
 		f := spreadFleet(c.number)
 		for range b.runs {
-			err := b.measure("spread/"+c.name, func() (sample, error) { return schedules(ctx, f, 20*c.number) })
-			if err != nil {
-				return err
-			}
+			b.measure("spread/"+c.name, func() sample { return schedules(f, 20*c.number) })
 		}
 		b.add(row{what: c.what, measured: b.median("spread/" + c.name), bound: "5 s"})
 	}
-	return nil
 }
 
-func schedules(ctx context.Context, f *fleet.Fleet, assignments int) (sample, error) {
-	start := time.Now()
-	s, problems := schedule.New(ctx, f)
-	took := sample{time: time.Since(start)}
-	if err := problems.Err(); err != nil {
-		return took, err
-	}
-	if s.AssignmentCount != assignments {
-		return took, fmt.Errorf("%d assignments", s.AssignmentCount)
-	}
-	return took, nil
+func schedules(f *fleet.Fleet, assignments int) sample {
+	return timed(func() {
+		s, problems := schedule.New(context.Background(), f)
+		check(problems.Err())
+		expect("the number of assignments", s.AssignmentCount, assignments)
+	})
 }
 
 // placedFleet returns a fleet of 10 policies, each with 500 deployment targets on 20 cluster types. If number is set,

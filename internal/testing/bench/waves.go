@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,11 +25,9 @@ const rolloutArgument = `  rollout = {
 // waves measures a change in waves of all folders of large-100k: the apply of a wave that changes one cluster type, and
 // a plan that waits for this wave. It compares them with the same fleet without a rollout: with an apply that changes
 // one cluster type, and with a plan without changes.
-func (b *bench) waves(ctx context.Context) error {
+func (b *bench) waves() {
 	for range b.runs {
-		if err := b.measureWave(ctx); err != nil {
-			return err
-		}
+		b.measureWave()
 	}
 	compare := func(what, name, with, against string) {
 		m, other := b.median(name), b.median(with)
@@ -39,57 +36,23 @@ func (b *bench) waves(ctx context.Context) error {
 	compare("the wave of one cluster type, of a change that reaches all of `large-100k`", "apply/wave",
 		"apply/wave/without", "one config value of one cluster type came, without `rollout`")
 	compare("a plan that waits for it", "plan/wave", "plan/wave/without", "nothing to do, without `rollout`")
-	return nil
 }
 
-func (b *bench) measureWave(ctx context.Context) error {
-	f, err := load(fleet100k)
-	if err != nil {
-		return err
-	}
-	r, err := b.newRoot(ctx, asManifests(f, "none", ""))
-	if err != nil {
-		return err
-	}
+func (b *bench) measureWave() {
+	f := load(fleet100k)
+	r := b.newRoot(asManifests(f, "none", ""))
 	defer r.remove()
-	if _, err := r.apply(ctx); err != nil {
-		return err
-	}
-	if err := b.measure("plan/wave/without", func() (sample, error) { return r.plan(ctx) }); err != nil {
-		return err
-	}
-	if f, err = changed(f, ofOneClusterType, "added"); err != nil {
-		return err
-	}
-	if err := r.write(f); err != nil {
-		return err
-	}
-	if err := b.measure("apply/wave/without", func() (sample, error) { return r.apply(ctx) }); err != nil {
-		return err
-	}
+	r.apply()
+	b.measure("plan/wave/without", r.plan)
+	f = changed(f, ofOneClusterType, "added")
+	r.write(f)
+	b.measure("apply/wave/without", r.apply)
 
-	if f, err = changed(f, ofAll, "added"); err != nil {
-		return err
-	}
-	if err := r.write(f); err != nil {
-		return err
-	}
-	folders, err := listFolders(ctx, r.repo, "dev")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(r.dir, "folders.txt"), []byte(folders), 0o600); err != nil {
-		return err
-	}
+	r.write(changed(f, ofAll, "added"))
+	check(os.WriteFile(filepath.Join(r.dir, "folders.txt"), []byte(listFolders(r.repo, "dev")), 0o600))
 	rollout := fmt.Sprintf(rolloutArgument, r.repo, time.Now().Add(time.Second).UTC().Format(time.RFC3339))
-	if err := r.configure(manifestsRoot, r.repo, "none", rollout); err != nil {
-		return err
-	}
-	if err := b.measure("apply/wave", func() (sample, error) { return r.apply(ctx) }); err != nil {
-		return err
-	}
-	if err := b.measure("plan/wave", func() (sample, error) { return r.plan(ctx) }); err != nil {
-		return err
-	}
-	return checkCommits(ctx, r.repo, "dev", 3)
+	r.configure(manifestsRoot, r.repo, "none", rollout)
+	b.measure("apply/wave", r.apply)
+	b.measure("plan/wave", r.plan)
+	checkCommits(r.repo, "dev", 3)
 }
