@@ -226,14 +226,14 @@ var reviewEdits = []edit{
 		w.on.Review(w.t, p.Number, "octocat", "platform")
 	})},
 	{"people request a merge", 1, withPull(func(w *world, p hostfake.PullRequest) {
-		w.on.RequireStatus(p.Base, "ci")
+		w.on.Require(p.Base, "ci")
 		w.on.AutoMerge(w.t, p.Number, "octocat", "squash")
 	})},
 	{"checks pass", 2, withPull(func(w *world, p hostfake.PullRequest) {
-		w.on.SetStatus(p.HeadCommit, "ci", "success")
+		w.on.SetStatus("", p.HeadCommit, "ci", "success")
 	})},
-	{"checks are required", 1, func(w *world) { w.on.RequireStatus("dev", "ci") }},
-	{"checks are not required", 1, func(w *world) { w.on.RequireStatus("dev") }},
+	{"checks are required", 1, func(w *world) { w.on.Require("dev", "ci") }},
+	{"checks are not required", 1, func(w *world) { w.on.Require("dev") }},
 	{"people retarget", 1, withPull(func(w *world, p hostfake.PullRequest) { w.on.Retarget(w.t, p.Number, "live") })},
 	{"people push to our branch", 2, withPull(func(w *world, p hostfake.PullRequest) {
 		w.push(p.Head, w.oursOn(p.Head), w.name("review ")+"\n")

@@ -271,7 +271,7 @@ var commitStatusEdits = []edit{
 	{"renew_after", 1, func(w *world) { w.args["renew_after"] = pick[any](w, nil, "30m", "2h") }},
 	{"time goes by", 2, func(w *world) { w.now = w.now.Add(time.Hour) }},
 	{"others set the status", 2, func(w *world) {
-		w.on.SetStatus(pick(w, w.commits...), "kalypso/dev", pick(w, "success", "failure"))
+		w.on.SetStatus("", pick(w, w.commits...), "kalypso/dev", pick(w, "success", "failure"))
 	}},
 	{"commit not known", 1, func(w *world) {
 		if w.args["commit"] != nil {

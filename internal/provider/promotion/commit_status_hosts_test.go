@@ -17,8 +17,8 @@ import (
 // hostStatus is a kalypso_commit_status on a host, with the arguments of its configuration.
 type hostStatus struct {
 	acc.ProtocolRun
-	world  hostingtest.World
-	people hostingtest.Repo
+	world  *hostingtest.World
+	people *hostingtest.Repo
 	repo   githost.Repo
 	local  string // a bare repo, from which commits are pushed
 	given  map[string]any
@@ -31,7 +31,7 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 	s.people = s.world.AddRepo(t)
 	s.repo = s.as(hostingtest.Writer)
 	s.given = map[string]any{
-		"repo": s.people.URL(), "commit": s.commit("1"), "context": "kalypso/dev", "state": "success",
+		"repo": s.people.URL, "commit": s.commit("1"), "context": "kalypso/dev", "state": "success",
 		"description": "Rolled out", "target_url": "https://acme.io/runs/1",
 	}
 	return s
@@ -40,7 +40,7 @@ func newHostStatus(t *testing.T, on hosts.Host) *hostStatus {
 // as makes the provider use a credential.
 func (s *hostStatus) as(credential hostingtest.Credential) githost.Repo {
 	s.T.Helper()
-	repo, err := s.world.Host(s.T, credential).Repo(s.people.URL())
+	repo, err := s.world.Host(s.T, credential).Repo(s.people.URL)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func (s *hostStatus) as(credential hostingtest.Credential) githost.Repo {
 func (s *hostStatus) commit(text string) string {
 	s.T.Helper()
 	commit := gitserver.Seed(s.T, s.local, "main", map[string]string{"a": text})
-	gitserver.Git(s.T, s.local, "push", "--quiet", "--force", s.people.Remote(), "refs/heads/main")
+	gitserver.Git(s.T, s.local, "push", "--quiet", "--force", s.people.Remote, "refs/heads/main")
 	return commit
 }
 
@@ -88,8 +88,8 @@ func (s *hostStatus) expect(state githost.StatusState, description string, poste
 		s.T.Fatal(err)
 	}
 	if len(all) != posted || all[0].State != state || all[0].Description != description ||
-		all[0].Creator != s.world.Traits().Login {
-		s.T.Fatalf("the host has %+v, want %s %q by %s after %d", all, state, description, s.world.Traits().Login, posted)
+		all[0].Creator != s.world.Traits.Login {
+		s.T.Fatalf("the host has %+v, want %s %q by %s after %d", all, state, description, s.world.Traits.Login, posted)
 	}
 	if posted > 0 && s.attribute("set_at") != all[0].SetAt.UTC().Format(time.RFC3339) {
 		s.T.Errorf("set_at is %q, and the host has %s", s.attribute("set_at"), all[0].SetAt)
@@ -139,7 +139,7 @@ var statusesOfHosts = []struct {
 		s.apply()
 		s.set("description", "2 of 2")
 		s.apply()
-		if s.world.Traits().UpdatesPending {
+		if s.world.Traits.UpdatesPending {
 			s.expect(githost.Pending, "1 of 2", 1)
 		} else {
 			s.expect(githost.Pending, "2 of 2", 2)
@@ -147,7 +147,7 @@ var statusesOfHosts = []struct {
 		s.set("state", "success")
 		s.apply()
 		want := 3
-		if s.world.Traits().UpdatesPending {
+		if s.world.Traits.UpdatesPending {
 			want = 1
 		}
 		s.expect(githost.Success, "2 of 2", want)
@@ -155,10 +155,10 @@ var statusesOfHosts = []struct {
 	{"a status changed by people", func(s *hostStatus) {
 		s.set("context", "dev", "description", nil, "target_url", nil)
 		s.apply()
-		s.people.SetStatus(s.T, s.target(), "dev", githost.Failure)
+		s.people.SetStatus(s.target(), "dev", githost.Failure)
 		s.apply()
 		s.expect(githost.Success, "", 3)
-		s.people.SetStatus(s.T, s.target(), "dev", githost.Success) // the expected status
+		s.people.SetStatus(s.target(), "dev", githost.Success) // the expected status
 		s.Run(maps.Clone(s.given), s.given)
 		if now, err := s.repo.Status(s.T.Context(), s.target(), "dev"); err != nil || now.Creator != hostingtest.Ann {
 			s.T.Errorf("the status is set again: %+v, %v", now, err)
@@ -167,7 +167,7 @@ var statusesOfHosts = []struct {
 	{"an imported status", func(s *hostStatus) {
 		s.apply()
 		want := s.Resource.State
-		imported, ds, err := s.Start().Import(s.T.Context(), s.Resource.Type, s.people.URL()+"@"+s.target()+"#kalypso/dev")
+		imported, ds, err := s.Start().Import(s.T.Context(), s.Resource.Type, s.people.URL+"@"+s.target()+"#kalypso/dev")
 		if err != nil || ds.HasErrors() || imported == nil {
 			s.T.Fatal(err, ds)
 		}

@@ -103,7 +103,7 @@ func TestAccCommitStatusLifecycle(t *testing.T) {
 		t.Errorf("the import (-was +got):\n%s", diff)
 	}
 
-	s.on.SetStatus(s.commit, "Kalypso/DEV", "failure") // another account sets it, in different case
+	s.on.SetStatus("", s.commit, "Kalypso/DEV", "failure") // another account sets it, in different case
 	s.changes()
 	s.expectStatus("kalypso/dev", "success", 3)
 	s.ExpectEmptyPlan()
@@ -325,7 +325,7 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.set("deployment", deployment(s.commit, "pending", "2 of 3 clusters current."))
 	s.ExpectEmptyPlan()
 
-	s.on.SetStatus(s.commit, "kalypso/dev", "failure") // another account
+	s.on.SetStatus("", s.commit, "kalypso/dev", "failure") // another account
 	s.Apply()
 	s.expectStatus("kalypso/dev", "pending", 3)
 	first := s.commit

@@ -39,7 +39,7 @@ func TestAccGiteaRendering(t *testing.T) {
 	local := gitserver.InitBare(t)
 	gitserver.Seed(t, local, "dev", map[string]string{"README.md": "hello\n"})
 	send(t, local, on)
-	on.Require(t, "dev", "ci")
+	on.Require("dev", "ci")
 	r := newRendering(t, local)
 	r.setDestination("repo", on.URL)
 	delivery := func(pairs ...any) {
@@ -78,7 +78,7 @@ func TestAccGiteaRendering(t *testing.T) {
 		}
 	}
 	head, _ := pull()["head_commit"].(string)
-	on.SetStatus(t, "ann", head, "ci", "success")
+	on.SetStatus("ann", head, "ci", "success")
 	on.AwaitMerge(t, 1)
 	r.Apply("-refresh-only")
 	receive(t, local, on)
@@ -91,7 +91,7 @@ func TestAccGiteaRendering(t *testing.T) {
 		t.Errorf("the branch contains %v", got)
 	}
 
-	on.Require(t, "dev")
+	on.Require("dev")
 	delivery()
 	r.Set("value", "3")
 	r.Apply()

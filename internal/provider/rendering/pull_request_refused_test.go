@@ -50,7 +50,7 @@ func TestAccPullRequestFields(t *testing.T) {
 		"reviewers": func() { r.delivery("reviewers", []string{"acme/nobody"}) },
 		"auto_merge": func() {
 			r.delivery("auto_merge", "squash")
-			r.on.RequireStatus("dev", "ci")
+			r.on.Require("dev", "ci")
 			r.fake.Fail("POST", "/graphql", 1, notAllowed)
 		},
 	} {

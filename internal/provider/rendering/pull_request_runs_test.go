@@ -135,7 +135,7 @@ func TestAccPullRequestAutoMerge(t *testing.T) {
 	r.ExpectEmptyPlan()
 
 	// The provider withdraws only its own requests to GitHub, which the private state lists.
-	r.on.RequireStatus("dev", "ci")
+	r.on.Require("dev", "ci")
 	r.Set("value", "2")
 	r.Apply()
 	last := r.expectPulls("merged", "open")

@@ -413,7 +413,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 			if !drafts {
 				reviewed.on.NoDrafts()
 			}
-			reviewed.on.RequireStatus("dev", "ci")
+			reviewed.on.Require("dev", "ci")
 			reviewed.delivery("auto_merge", "squash", "reopen", true)
 			r := &rolling{reviewed.rendering}
 			r.fleet()

@@ -13,72 +13,31 @@ import (
 )
 
 // GitHub returns a function that creates a fake GitHub, with a clock of its own.
-func GitHub(options ...hostfake.Option) func(*testing.T) hostingtest.World {
-	return func(t *testing.T) hostingtest.World {
+func GitHub(options ...hostfake.Option) func(*testing.T) *hostingtest.World {
+	return func(t *testing.T) *hostingtest.World {
 		t.Helper()
-		clock := hostingtest.NewClockNow()
-		fake := githubfake.New(t, append([]hostfake.Option{hostfake.WithClock(clock.Now)}, options...)...)
+		clock, options := withClock(options)
+		fake := githubfake.New(t, options...)
 		open := func(access httpapi.Access) (githost.Host, error) { return github.New(github.Config{Access: access}) }
-		return &GitHubWorld{fake, newFakeWorld(clock, fake.Server, "acme/gitops", open)}
+		w := newFakeWorld(clock, fake, fake.Server, "acme/gitops", open)
+		w.Traits = hostingtest.Traits{
+			Login: "kalypso-bot", Team: "acme/platform", FoldsLabels: true, Grant: "the permission statuses: write",
+		}
+		w.AddRepo = func(t testing.TB) *hostingtest.Repo {
+			t.Helper()
+			repo := fake.AddRepo(t, "acme/gitops")
+			repo.AddTeam("platform")
+			repo.AddOutsider(hostingtest.Outsider)
+			return &hostingtest.Repo{
+				People: repo, World: w, URL: repo.URL, Remote: repo.Path, BeforePush: fake.Git.BeforeReceive,
+				Requests: gitHubRequests, Failures: gitHubFailures, FailOwn: failAutoMerge(w.Traffic),
+			}
+		}
+		return w
 	}
 }
 
-// GitHubWorld is a fake GitHub.
-type GitHubWorld struct {
-	Fake *githubfake.Server
-	fakeWorld
-}
-
-// AddRepo implements [hostingtest.World].
-func (w *GitHubWorld) AddRepo(t testing.TB) hostingtest.Repo {
-	t.Helper()
-	repo := w.Fake.AddRepo(t, "acme/gitops")
-	repo.AddTeam("platform")
-	repo.AddOutsider(hostingtest.Outsider)
-	return gitHubRepo{
-		hostRepo{&repo.Pulls, w.traffic, repo.URL, repo.Path, w.Fake.Git.BeforeReceive, gitHubRequests, gitHubFailures}, repo,
-	}
-}
-
-// Traits implements [hostingtest.World].
-func (w *GitHubWorld) Traits() hostingtest.Traits {
-	return hostingtest.Traits{
-		Login: "kalypso-bot", Team: "acme/platform", FoldsLabels: true, Grant: "the permission statuses: write",
-	}
-}
-
-// gitHubRepo is a repo of the fake as people use it.
-type gitHubRepo struct {
-	hostRepo
-	repo *githubfake.Repo
-}
-
-// Review is by a member of the team.
-func (r gitHubRepo) Review(t testing.TB, number int, login string) {
-	t.Helper()
-	r.repo.Review(t, number, login, "platform")
-}
-
-func (r gitHubRepo) Require(_ testing.TB, branch, context string) {
-	r.repo.RequireStatus(branch, context)
-}
-
-func (r gitHubRepo) SetStatus(_ testing.TB, commit, context string, state githost.StatusState) {
-	r.repo.SetStatusAs(hostingtest.Ann, commit, context, string(state), "")
-}
-
-func (r gitHubRepo) Protect(t testing.TB, branches ...string) {
-	t.Helper()
-	r.repo.Protect(t, branches...)
-}
-
-// KeepOpen implements [hostingtest.BusyRepo].
-func (r gitHubRepo) KeepOpen() { r.repo.KeepOpen() }
-
-// Queues returns the merge queues, which no other host has.
-func (r gitHubRepo) Queues() githubfake.MergeQueues { return r.repo.MergeQueues }
-
-var gitHubRequests = requests{
+var gitHubRequests = map[hostingtest.Operation][2]string{
 	hostingtest.Open: {http.MethodPost, "/pulls"}, hostingtest.Edit: {http.MethodPatch, "/pulls/"},
 	hostingtest.Read: {http.MethodGet, "/pulls/"}, hostingtest.Close: {http.MethodPatch, "/pulls/"},
 	hostingtest.AutoMerge: {http.MethodPost, "/graphql"}, hostingtest.Label: {http.MethodPost, "/labels"},
@@ -96,14 +55,17 @@ var gitHubFailures = map[hostingtest.Fault]hostfake.Failure{
 const noAutoMerge = `{"errors":[{"type":"UNPROCESSABLE",` +
 	`"message":"Pull request Auto merge is not allowed for this repository"}]}`
 
-func (r gitHubRepo) Fail(t testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) {
-	t.Helper()
-	switch {
-	case op == hostingtest.AutoMerge && how == hostingtest.NotReady: // it merges at once, and auto-merge waits
-		r.traffic.Fail(http.MethodPut, "/merge", times, gitHubFailures[how])
-	case op == hostingtest.AutoMerge && how == hostingtest.Refused:
-		r.traffic.Fail(http.MethodPost, "/graphql", times, hostfake.Failure{Status: http.StatusOK, Body: noAutoMerge})
-	default:
-		r.hostRepo.Fail(t, op, times, how)
+// failAutoMerge returns the failures of auto-merge that are not those of its request.
+func failAutoMerge(traffic *hostfake.Traffic) func(testing.TB, hostingtest.Operation, int, hostingtest.Fault) bool {
+	return func(_ testing.TB, op hostingtest.Operation, times int, how hostingtest.Fault) bool {
+		switch {
+		case op == hostingtest.AutoMerge && how == hostingtest.NotReady: // it merges at once, and auto-merge waits
+			traffic.Fail(http.MethodPut, "/merge", times, gitHubFailures[how])
+		case op == hostingtest.AutoMerge && how == hostingtest.Refused:
+			traffic.Fail(http.MethodPost, "/graphql", times, hostfake.Failure{Status: http.StatusOK, Body: noAutoMerge})
+		default:
+			return false
+		}
+		return true
 	}
 }

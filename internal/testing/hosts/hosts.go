@@ -14,13 +14,13 @@ import (
 type Host struct {
 	Name string // as [githost.Traits.Host]
 	Case string // distinguishes hosts of the same name; "": not needed
-	New  func(t *testing.T) hostingtest.World
+	New  func(t *testing.T) *hostingtest.World
 }
 
 // String names a subtest.
 func (h Host) String() string { return h.Name + h.Case }
 
-// All returns all hosts, or GitHub in a short run. Their repos are [hostingtest.BusyRepo].
+// All returns all hosts, or GitHub in a short run.
 func All() []Host {
 	all := []Host{
 		{Name: "GitHub", New: GitHub()},
@@ -35,13 +35,6 @@ func All() []Host {
 	}
 	return all
 }
-
-var (
-	_ hostingtest.BusyRepo = gitHubRepo{}
-	_ hostingtest.BusyRepo = gitLabProject{}
-	_ hostingtest.BusyRepo = azureDevOpsRepo{}
-	_ hostingtest.BusyRepo = giteaRepo{}
-)
 
 // Prompt returns the hosts without those that see pushes late: for tests that do not depend on that.
 func Prompt() []Host {

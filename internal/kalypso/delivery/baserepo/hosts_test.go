@@ -38,8 +38,8 @@ const maxPauses = 100
 // and the state of an apply, too.
 type controlPlane struct {
 	*testing.T
-	world  hostingtest.World
-	people hostingtest.BusyRepo
+	world  *hostingtest.World
+	people *hostingtest.Repo
 	local  string // bare clone of the control plane
 	remote baserepo.Remote
 	want   *baserepo.Desired
@@ -53,8 +53,8 @@ func commitOf(digit int) string { return strings.Repeat(fmt.Sprint(digit), 40) }
 func newControlPlane(t *testing.T, on hosts.Host) *controlPlane {
 	t.Helper()
 	p := &controlPlane{T: t, world: on.New(t), local: gitserver.InitBare(t)}
-	p.people, _ = p.world.AddRepo(t).(hostingtest.BusyRepo)
-	url := p.people.URL()
+	p.people = p.world.AddRepo(t)
+	url := p.people.URL
 	gitserver.Seed(t, p.local, "main", map[string]string{"README.md": "hello\n"})
 	p.send("main")
 	file, err := document.New(document.BaseRepo{Name: "main", Repo: url, Branch: "main", Path: ".", Commit: commitOf(1)})
@@ -84,13 +84,13 @@ func (p *controlPlane) push(branch, file string) {
 
 func (p *controlPlane) send(branch string) {
 	p.Helper()
-	gitserver.Git(p, p.local, "push", "--quiet", "--force", p.people.Remote(), "refs/heads/"+branch)
+	gitserver.Git(p, p.local, "push", "--quiet", "--force", p.people.Remote, "refs/heads/"+branch)
 }
 
 // fetch updates the clone from the host.
 func (p *controlPlane) fetch() {
 	p.Helper()
-	gitserver.Git(p, p.local, "fetch", "--quiet", "--prune", "--update-head-ok", p.people.Remote(),
+	gitserver.Git(p, p.local, "fetch", "--quiet", "--prune", "--update-head-ok", p.people.Remote,
 		"+refs/heads/*:refs/heads/*")
 }
 
@@ -166,7 +166,7 @@ func (p *controlPlane) expect(branch, delivered int, pullRequests ...string) {
 // see returns a text for each pull request.
 func (p *controlPlane) see() (all []string) {
 	p.Helper()
-	for _, pr := range p.people.PullRequests(p) {
+	for _, pr := range p.people.PullRequests() {
 		text := fmt.Sprintf("%s to %s: %s", pr.State, pr.Target, strings.TrimRight(pr.Title, "0123456789"))
 		text += pr.Title[len(pr.Title)-1:]
 		if pr.Draft {
@@ -211,14 +211,14 @@ var pins = []struct {
 		}
 	}},
 	{"auto-merge waits for the check", func(p *controlPlane) {
-		p.people.Require(p, "stage", "ci")
+		p.people.Require("stage", "ci")
 		p.want.PullRequest.AutoMerge = githost.Squash
 		p.apply()
 		p.expect(1, 1, opened(2)+", auto-merge")
 		p.promote(3)
 		p.apply()
 		p.expect(1, 1, opened(3)+", auto-merge")
-		p.people.SetStatus(p, p.state.Proposal.Head, "ci", githost.Success)
+		p.people.SetStatus(p.state.Proposal.Head, "ci", githost.Success)
 		p.await("the merge", func() bool { return p.state.Proposal == nil })
 		p.expect(3, 3, strings.Replace(opened(3), "open", "merged", 1))
 	}},
@@ -295,7 +295,7 @@ var pins = []struct {
 		p.apply()
 		p.state = nil
 		p.fetch()
-		p.push(p.people.PullRequests(p)[0].Branch, "theirs")
+		p.push(p.people.PullRequests()[0].Branch, "theirs")
 		var foreign *pullrequest.ForeignError
 		if _, err := p.remote.Check(p.Context(), p.want, nil); !errors.As(err, &foreign) {
 			p.Errorf("the error is %v", err)

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // team is a repo of a team on a host, with a commit.
 type team struct {
 	*testing.T
-	world  hostingtest.World
+	world  *hostingtest.World
 	host   githost.Host
 	repo   githost.Repo
 	url    string
@@ -39,10 +39,10 @@ func newTeam(t *testing.T, on hosts.Host) *team {
 	t.Helper()
 	world := on.New(t)
 	people := world.AddRepo(t)
-	w := &team{T: t, world: world, host: world.Host(t, hostingtest.Writer), url: people.URL()}
+	w := &team{T: t, world: world, host: world.Host(t, hostingtest.Writer), url: people.URL}
 	local := gitserver.InitBare(t)
 	w.commit = gitserver.Seed(t, local, "team", map[string]string{"workload.yaml": "kind: Workload\n"})
-	gitserver.Git(t, local, "push", "--quiet", people.Remote(), "team")
+	gitserver.Git(t, local, "push", "--quiet", people.Remote, "team")
 	repo, err := w.host.Repo(w.url)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func TestConcurrent(t *testing.T) {
 				wait.Wait()
 			}
 			open := map[string]bool{}
-			for _, pr := range w.people.PullRequests(t) {
+			for _, pr := range w.people.PullRequests() {
 				if pr.State == githost.Open && len(pr.Labels) == 1 {
 					open[pr.Branch] = true
 				}
@@ -54,7 +54,7 @@ func TestConcurrent(t *testing.T) {
 					t.Errorf("%s has no open pull request", all[i].branch())
 				}
 			}
-			if requests := len(w.people.PullRequests(t)); requests != resources {
+			if requests := len(w.people.PullRequests()); requests != resources {
 				t.Errorf("the repo has %d pull requests", requests)
 			}
 			latest, err := w.topic().Host().LatestStatuses(w.ctx, commits, []string{"dev"})

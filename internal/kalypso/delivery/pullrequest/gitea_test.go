@@ -29,9 +29,8 @@ func merges(on *gitea.Repo, since int) (methods []string) {
 func TestHiddenMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, hosts.Host{New: hosts.Gitea})
-	w.people.Require(t, "main", "ci")
-	world, _ := w.on.(*hosts.GiteaWorld)
-	on := world.Repo
+	w.people.Require("main", "ci")
+	on, _ := w.on.Server.(*gitea.Repo)
 	const schedule, cancel = http.MethodPost, http.MethodDelete
 	for _, step := range []struct {
 		name   string

@@ -30,16 +30,16 @@ ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, enqueuePullRequest`},
 		{"a check is required before the queue", func(w *world, _ githubfake.MergeQueues) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 		}, `
 1 open "Set 1" auto-merge squash
 main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge`},
 		{"the check before the queue has passed", func(w *world, q githubfake.MergeQueues) {
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			auto(w, q)
-			w.people.SetStatus(w, w.head(), "ci", githost.Success)
+			w.people.SetStatus(w.head(), "ci", githost.Success)
 		}, `
 1 open "Set 1" queued
 main: nothing
@@ -135,7 +135,7 @@ host: read, queue, edit`},
 		{"the pull request is withheld while it waits for its check before the queue", func(
 			w *world, q githubfake.MergeQueues,
 		) {
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			auto(w, q)
 			w.withhold("")
 		}, `
@@ -155,9 +155,9 @@ host: list open, close`},
 		t.Run(test.rule, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			on, _ := w.people.(interface{ Queues() githubfake.MergeQueues })
-			on.Queues().Use("main")
-			test.with(w, on.Queues())
+			on, _ := w.people.People.(*githubfake.Repo)
+			on.MergeQueues.Use("main")
+			test.with(w, on.MergeQueues)
 			if strings.Contains(test.rule, "withheld") { // the row itself withholds the pull request instead of a run
 				w.expect(test.want, nil)
 				return
@@ -172,8 +172,8 @@ host: list open, close`},
 func TestReadQueued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	on, _ := w.people.(interface{ Queues() githubfake.MergeQueues })
-	on.Queues().Use("main")
+	on, _ := w.people.People.(*githubfake.Repo)
+	on.MergeQueues.Use("main")
 	w.settings.AutoMerge = "squash"
 	w.must()
 	for requested, queued := range map[githost.MergeMethod]bool{"squash": true, "": false} {

@@ -144,7 +144,7 @@ ours: 1, 1 ahead, 0 behind
 host: list open, read, reviews, timeline, ask`, nil},
 		{"a team has reviewed, and the state is lost", func(w *world) {
 			w.settings.Reviewers = []string{w.team()}
-			if w.on.Traits().Team == "" {
+			if w.on.Traits.Team == "" {
 				return
 			}
 			w.must()
@@ -191,7 +191,7 @@ host: list open, list closed, list open, open`, nil},
 		// People edited the text.
 		{"people added to the text", func(w *world) {
 			w.must()
-			w.people.Edit(w, 1, "Set 1", w.people.PullRequests(w)[0].Body+"\nLooks good.\n")
+			w.people.Edit(w, 1, "Set 1", w.people.PullRequests()[0].Body+"\nLooks good.\n")
 		}, `
 1 open "Set 1"
 main: nothing
@@ -820,7 +820,7 @@ ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, merge, read`, nil},
 		{"the host merges once the checks have passed", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 		}, `
 1 open "Set 1" auto-merge squash
 main: nothing
@@ -846,8 +846,8 @@ ours: 1, 0 ahead, 0 behind`},
 		}},
 		{"the host merges, and the apply waits", func(w *world) {
 			w.settings.AutoMerge, w.settings.Wait = "squash", true
-			w.people.Require(w, "main", "ci")
-			w.sleep = w.onSecond(func() { w.people.SetStatus(w, w.head(), "ci", githost.Success) })
+			w.people.Require("main", "ci")
+			w.sleep = w.onSecond(func() { w.people.SetStatus(w.head(), "ci", githost.Success) })
 		}, `
 1 merged "Set 1"
 main: 1
@@ -855,7 +855,7 @@ ours: 1, 1 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, read, read`, nil},
 		{"we enabled auto-merge, which is no longer configured", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.must()
 			w.settings.AutoMerge = ""
 		}, `
@@ -865,7 +865,7 @@ ours: 1, 1 ahead, 0 behind
 host: list open, read, disablePullRequestAutoMerge`, nil},
 		{"we enabled auto-merge, and people changed its method", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.must()
 			w.people.AutoMerge(w, 1, "merge")
 			w.settings.AutoMerge = ""
@@ -881,7 +881,7 @@ ours: 1, 1 ahead, 0 behind`},
 		}},
 		{"we enabled auto-merge, and another method is configured now", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.must()
 			w.settings.AutoMerge = "merge"
 		}, `
@@ -890,7 +890,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, disablePullRequestAutoMerge, enablePullRequestAutoMerge`, nil},
 		{"people enabled auto-merge", func(w *world) {
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.must()
 			w.people.AutoMerge(w, 1, "merge")
 			w.value = "2"
@@ -909,12 +909,12 @@ main: nothing
 ours: 2, 1 ahead, 0 behind`},
 		}},
 		{"people enabled auto-merge, which merges while we push", func(w *world) {
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.must()
 			w.people.AutoMerge(w, 1, "merge")
 			w.value = "2"
 			w.people.Before(hostingtest.Push, func() {
-				w.people.SetStatus(w, w.head(), "ci", githost.Success)
+				w.people.SetStatus(w.head(), "ci", githost.Success)
 				w.awaitState(1, githost.Merged)
 			})
 		}, `
@@ -935,7 +935,7 @@ ours: 2, 1 ahead, 0 behind`},
 		}},
 		{"the host refuses auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.people.Fail(w, hostingtest.AutoMerge, 1, hostingtest.Refused)
 		}, `
 1 open "Set 1"
@@ -945,7 +945,7 @@ host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue
 error: the host rejected the request at auto_merge`, nil},
 		{"people merge the pull request before auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.people.Before(hostingtest.AutoMerge, func() { w.people.Merge(w, 1, "merge") })
 		}, `
 1 merged "Set 1"
@@ -954,7 +954,7 @@ ours: 1, 0 ahead, 1 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, read`, nil},
 		{"people close the pull request before auto-merge", func(w *world) {
 			w.settings.AutoMerge = "squash"
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.people.Before(hostingtest.AutoMerge, func() { w.people.Close(w, 1) })
 		}, `
 1 closed "Set 1"
@@ -962,7 +962,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, list closed, list open, open, enablePullRequestAutoMerge, queue, read`, nil},
 		{"auto-merge is configured, and another value is desired", func(w *world) {
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.must()
 			w.settings.AutoMerge, w.value = "squash", "2"
 		}, `
@@ -1277,7 +1277,7 @@ main: nothing
 ours: 1, 1 ahead, 0 behind
 host: list open, read, markPullRequestReadyForReview, unlabel, ask`, nil},
 		{"we enabled auto-merge, and another value is desired", func(w *world) {
-			w.people.Require(w, "main", "ci")
+			w.people.Require("main", "ci")
 			w.settings.AutoMerge = githost.Merge
 			w.must()
 			w.value = "2"

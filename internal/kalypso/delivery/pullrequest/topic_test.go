@@ -25,7 +25,7 @@ func TestCommit(t *testing.T) {
 	if diff := cmp.Diff(want, strings.TrimSpace(message)); diff != "" {
 		t.Errorf("message (-want +got)\n%s", diff)
 	}
-	p := w.people.PullRequests(w)[0]
+	p := w.people.PullRequests()[0]
 	if n := len([]rune(p.Title)); n > 256 || n < 190 || !strings.HasPrefix(p.Title, "Set ü 𝄞") ||
 		!strings.HasSuffix(p.Title, "…") {
 		t.Errorf("the title has %d characters: %s", n, p.Title)
@@ -250,21 +250,21 @@ func TestDraftSubject(t *testing.T) {
 func TestWithhold(t *testing.T) {
 	t.Parallel()
 	onEachHost(t, func(w *world) {
-		w.people.Require(w, "main", "ci")
+		w.people.Require("main", "ci")
 		w.settings.AutoMerge = githost.Squash
 		w.must()
 		w.people.Edit(w, 1, "Mine", "  /merge\n"+marker+"/close\n"+marker+"\n\r/approve\nfine")
 		if _, err := w.topic().Withhold(w.ctx, w.known, "/merge is not due"); err != nil {
 			w.Fatal(err)
 		}
-		now := w.people.PullRequests(w)[0]
+		now := w.people.PullRequests()[0]
 		if !now.Draft || now.State != githost.Open || now.AutoMerge != "" || !strings.Contains(now.Body, "fine") ||
 			// on some hosts, the text begins with the marker
 			!strings.HasPrefix(strings.TrimPrefix(now.Body, marker+"\n\n"), "**Do not merge") {
 			w.Errorf("withheld: %+v", now)
 		}
 		w.must()
-		now = w.people.PullRequests(w)[0]
+		now = w.people.PullRequests()[0]
 		if now.Draft || now.AutoMerge == "" || strings.Contains(now.Body, "Do not merge") || now.Title != "Set 1" {
 			w.Errorf("after the next run: %+v", now)
 		}

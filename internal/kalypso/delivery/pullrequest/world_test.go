@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 type world struct {
 	*testing.T
 	which  hosts.Host
-	on     hostingtest.World
-	people hostingtest.BusyRepo
+	on     *hostingtest.World
+	people *hostingtest.Repo
 	local  string // folder of the repo, or of a bare clone
 	url    string // URL of the repo
 	git    *gitremote.Client
@@ -70,10 +70,10 @@ func newWorld(t *testing.T) *world {
 func newWorldOn(t *testing.T, host hosts.Host) *world {
 	t.Helper()
 	w := &world{T: t, which: host, on: host.New(t), ctx: t.Context(), value: "1"}
-	w.people, _ = w.on.AddRepo(t).(hostingtest.BusyRepo)
+	w.people = w.on.AddRepo(t)
 	w.settings.BranchPrefix = "ours/"
-	w.url = w.people.URL()
-	if w.local = w.people.Remote(); w.remote() {
+	w.url = w.people.URL
+	if w.local = w.people.Remote; w.remote() {
 		w.local = gitserver.InitBare(t)
 	}
 	gitserver.Seed(t, w.local, "main", map[string]string{"README.md": "hello\n"})
@@ -98,15 +98,13 @@ func (w *world) as(c hostingtest.Credential) {
 
 // team returns a team that can review. On hosts without teams, it returns a name that looks like a team's.
 func (w *world) team() string {
-	return cmp.Or(w.on.Traits().Team, "acme/platform")
+	return cmp.Or(w.on.Traits.Team, "acme/platform")
 }
 
 // fake returns GitHub's fake if the test runs on it, or else nil.
 func (w *world) fake() *githubfake.Server {
-	if on, is := w.on.(*hosts.GitHubWorld); is {
-		return on.Fake
-	}
-	return nil
+	fake, _ := w.on.Server.(*githubfake.Server)
+	return fake
 }
 
 // resetLog forgets the requests so far.
@@ -117,13 +115,13 @@ func (w *world) resetLog() {
 }
 
 // remote reports whether the host's repo is on a server, and not a folder of this machine.
-func (w *world) remote() bool { return strings.Contains(w.people.Remote(), "://") }
+func (w *world) remote() bool { return strings.Contains(w.people.Remote, "://") }
 
 // fetch updates the clone from the host's repo.
 func (w *world) fetch() {
 	w.Helper()
 	if w.remote() {
-		gitserver.Git(w, w.local, "fetch", "--quiet", "--prune", "--no-auto-maintenance", w.people.Remote(),
+		gitserver.Git(w, w.local, "fetch", "--quiet", "--prune", "--no-auto-maintenance", w.people.Remote,
 			"+refs/heads/*:refs/heads/*")
 	}
 }
@@ -132,7 +130,7 @@ func (w *world) fetch() {
 func (w *world) send(branch string) {
 	w.Helper()
 	if w.remote() {
-		gitserver.Git(w, w.local, "push", "--quiet", "--force", w.people.Remote(), "refs/heads/"+branch)
+		gitserver.Git(w, w.local, "push", "--quiet", "--force", w.people.Remote, "refs/heads/"+branch)
 	}
 }
 
@@ -314,7 +312,7 @@ func (w *world) deleteBranch(name string) {
 	w.Helper()
 	w.people.DeleteBranch(w, name)
 	for range maxWaits {
-		if !w.remote() || !slices.ContainsFunc(w.people.PullRequests(w), func(pr githost.PullRequest) bool {
+		if !w.remote() || !slices.ContainsFunc(w.people.PullRequests(), func(pr githost.PullRequest) bool {
 			return pr.State == githost.Open && (pr.Branch == name || pr.Target == name)
 		}) {
 			return
@@ -348,7 +346,7 @@ func (w *world) see(err error) string {
 	w.Helper()
 	w.fetch()
 	var lines []string
-	for _, p := range w.people.PullRequests(w) {
+	for _, p := range w.people.PullRequests() {
 		line := fmt.Sprintf("%d %s %q", p.Number, p.State, p.Title)
 		if p.Target != "main" {
 			line += " to " + p.Target
@@ -399,7 +397,7 @@ func (w *world) expect(want string, err error) {
 		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, requestsPrefix) })
 		want = strings.Join(lines, "\n")
 	}
-	if w.on.Traits().HidesMethod {
+	if w.on.Traits.HidesMethod {
 		want = anyMethod.ReplaceAllString(want, "auto-merge "+string(githost.UnknownMethod))
 	}
 	got := w.see(err)
@@ -540,7 +538,7 @@ func (w *world) once(do func()) func() error {
 func (w *world) awaitState(number int, state githost.PullRequestState) {
 	w.Helper()
 	for range maxWaits {
-		if w.people.PullRequests(w)[number-1].State == state || !w.remote() {
+		if w.people.PullRequests()[number-1].State == state || !w.remote() {
 			return
 		}
 		w.on.Pause(w)

@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/azuredevopsfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
@@ -18,12 +19,12 @@ import (
 )
 
 // newReviewedIn returns a rendering on a host that is not GitHub, and the folder of its repo.
-func newReviewedIn(t *testing.T, world hostingtest.World) (r *reviewed, folder string) {
+func newReviewedIn(t *testing.T, world *hostingtest.World) (r *reviewed, folder string) {
 	t.Helper()
 	repo := world.AddRepo(t)
-	gitserver.Seed(t, repo.Remote(), "dev", map[string]string{"README.md": "hello\n"})
+	gitserver.Seed(t, repo.Remote, "dev", map[string]string{"README.md": "hello\n"})
 	host := world.Host(t, hostingtest.Writer)
-	return newReviewedOn(t, hosts.GitClient(t, host, repo.URL()), host, repo.URL()), repo.Remote()
+	return newReviewedOn(t, hosts.GitClient(t, host, repo.URL), host, repo.URL), repo.Remote
 }
 
 // TestLateHead: a host shows an older head of an open pull request for a while. After each apply and each refresh, the
@@ -31,7 +32,7 @@ func newReviewedIn(t *testing.T, world hostingtest.World) (r *reviewed, folder s
 // head commit.
 func TestLateHead(t *testing.T) {
 	t.Parallel()
-	for name, newWorld := range map[string]func(*testing.T) hostingtest.World{
+	for name, newWorld := range map[string]func(*testing.T) *hostingtest.World{
 		"Azure DevOps": hosts.AzureDevOps(hostfake.WithLag(1000)), "GitLab": hosts.GitLab(hostfake.WithLag(1000)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,8 +75,8 @@ func TestLateHead(t *testing.T) {
 func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	world := hosts.AzureDevOps()(t)
-	on, _ := world.(*hosts.AzureDevOpsWorld)
-	repo := on.Fake.AddRepo(t, "gitops")
+	fake, _ := world.Server.(*azuredevopsfake.Server)
+	repo := fake.AddRepo(t, "gitops")
 	gitserver.Seed(t, repo.Dir, "dev", map[string]string{"README.md": "hello\n"})
 	host := world.Host(t, hostingtest.Writer)
 	r := newReviewedOn(t, hosts.GitClient(t, host, repo.URL), host, repo.URL)
@@ -109,8 +110,8 @@ func TestCheckSettings(t *testing.T) {
 func onGitLab(t *testing.T) (*reviewed, *gitlabfake.Project) {
 	t.Helper()
 	world := hosts.GitLab()(t)
-	on, _ := world.(*hosts.GitLabWorld)
-	project := on.Fake.AddProject(t, "acme/gitops")
+	fake, _ := world.Server.(*gitlabfake.Server)
+	project := fake.AddProject(t, "acme/gitops")
 	gitserver.Seed(t, project.Dir, "dev", map[string]string{"README.md": "hello\n"})
 	host := world.Host(t, hostingtest.Writer)
 	r := newReviewedOn(t, hosts.GitClient(t, host, project.URL), host, project.URL)

@@ -589,7 +589,7 @@ plan: write`},
 		{"the rendering is destroyed with an open update", func(r *reviewed) error {
 			r.desired.PullRequest.Reviewers, r.desired.PullRequest.AutoMerge = []string{"octocat"}, "squash"
 			r.apply()
-			r.on.RequireStatus("dev", "ci")
+			r.on.Require("dev", "ci")
 			r.set("2")
 			r.on.Review(r, 2, "octocat", "")
 			return r.destroy()

@@ -31,7 +31,7 @@ func (r *reviewed) frozenFirst(why string) { r.freeze(why); r.desired.NoCommit =
 
 // autoMerge enables auto-merge, and requires a check for pull requests to dev.
 func (r *reviewed) autoMerge() {
-	r.on.RequireStatus("dev", "ci")
+	r.on.Require("dev", "ci")
 	r.desired.PullRequest.AutoMerge = githost.Squash
 }
 

@@ -26,15 +26,16 @@ import (
 // place is a repo of the fake with a commit on main, and a branch change with one more commit.
 type place struct {
 	hostingtest.Test
-	*hosts.AzureDevOpsWorld
+	*hostingtest.World
+	Fake *azuredevopsfake.Server
 	on   *azuredevopsfake.Repo
 	repo githost.Repo
 }
 
 func newPlace(t *testing.T, options ...hostfake.Option) *place {
 	t.Helper()
-	p := &place{}
-	p.AzureDevOpsWorld, _ = hosts.AzureDevOps(options...)(t).(*hosts.AzureDevOpsWorld)
+	p := &place{World: hosts.AzureDevOps(options...)(t)}
+	p.Fake, _ = p.World.Server.(*azuredevopsfake.Server)
 	p.Test = hostingtest.NewTest(t, p.Clock)
 	p.on = p.Fake.AddRepo(t, "gitops")
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})

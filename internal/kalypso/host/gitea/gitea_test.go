@@ -393,7 +393,7 @@ func TestOtherDraftPrefixes(t *testing.T) {
 func TestAutoMerge(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.Require(t, "main", "ci")
+	p.on.Require("main", "ci")
 	opened := p.open()
 	p.on.AutoMerge(t, opened.Number, "ann", "squash")
 	now := p.Must(p.repo.Read(t.Context(), opened.Number))
@@ -412,7 +412,7 @@ func TestAutoMerge(t *testing.T) {
 	// Auto-merge that is already off can be disabled once more, and enabled with another method.
 	p.Must(p.repo.MergeWhenReady(t.Context(), now, ""))
 	now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
-	p.on.SetStatus(t, "ann", now.HeadCommit, "ci", "success")
+	p.on.SetStatus("ann", now.HeadCommit, "ci", "success")
 	p.until(func() bool { return p.Must(p.repo.Read(t.Context(), 1)).State == githost.Merged })
 	if parents := gitserver.Git(t, p.fetched(), "rev-list", "--parents", "-1", "main"); len(strings.Fields(parents)) != 2 {
 		t.Errorf("the pull request was not squashed: %s", parents)
@@ -442,7 +442,7 @@ func (p *place) until(condition func() bool) {
 func TestAutoMergeScheduledByPeople(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.Require(t, "main", "ci")
+	p.on.Require("main", "ci")
 	opened := p.open()
 	p.on.AutoMerge(t, opened.Number, "ann", "squash")
 	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); now.AutoMerge != githost.Squash {
@@ -454,7 +454,7 @@ func TestAutoMergeScheduledByPeople(t *testing.T) {
 func TestBranchThatMoves(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.Require(t, "main", "ci")
+	p.on.Require("main", "ci")
 	opened := p.open()
 	p.on.Fail(http.MethodPost, "/merge", 2, hostfake.Failure{Status: 409, Body: `{"message": "head out of date"}`})
 	if now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)); now.AutoMerge != githost.Merge {
@@ -536,7 +536,7 @@ func TestRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			p.on.Require(t, "main", "ci")
+			p.on.Require("main", "ci")
 			p.on.Fail(http.MethodPost, "/pulls", 2, tt.failure)
 			wanted := hostingtest.Proposal()
 			wanted.Reviewers = []string{p.on.Owner + "/platform"}
@@ -614,7 +614,7 @@ func TestStatusStates(t *testing.T) {
 	p := newPlace(t)
 	commit := p.on.Head(t, "change")
 	for _, state := range []string{"success", "warning", "skipped", "whatever"} {
-		p.on.SetStatus(t, "ann", commit, "CI", state)
+		p.on.SetStatus("ann", commit, "CI", state)
 		got, err := p.repo.Status(t.Context(), commit, "ci")
 		want := githost.Errored
 		if state == "success" {
@@ -624,7 +624,7 @@ func TestStatusStates(t *testing.T) {
 			t.Errorf("the status %s is read as %+v, %v", state, got, err)
 		}
 	}
-	p.on.SetStatus(t, "ann", commit, "ci", "failure")
+	p.on.SetStatus("ann", commit, "ci", "failure")
 	latest, err := p.repo.LatestStatuses(t.Context(), []string{commit}, []string{"Ci"})
 	if err != nil || len(latest.ByCommit[commit]) != 1 || latest.ByCommit[commit][0].State != githost.Failure {
 		t.Errorf("the latest are %+v, %v", latest, err)
@@ -643,7 +643,7 @@ func TestManyCommits(t *testing.T) {
 	gitserver.FastImport(t, p.local, script.String())
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/many")
 	commits := strings.Fields(gitserver.Git(t, p.local, "rev-list", "many"))
-	p.on.SetStatus(t, "ann", commits[499], "dev", "success")
+	p.on.SetStatus("ann", commits[499], "dev", "success")
 	at, from := len(p.on.Requests()), time.Now()
 	got, err := p.repo.LatestStatuses(t.Context(), commits, []string{"dev"})
 	took := time.Since(from)

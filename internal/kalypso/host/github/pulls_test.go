@@ -172,7 +172,7 @@ func TestMissingReviewers(t *testing.T) {
 func TestMergeWhenReady(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.RequireStatus("main", "ci")
+	p.on.Require("main", "ci")
 	opened := must(t)(p.repo.Open(t.Context(), p.proposal()))
 	waiting := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Rebase))
 	if waiting.State != githost.Open || waiting.AutoMerge != githost.Rebase {
@@ -206,7 +206,7 @@ func TestMergeWhenReady(t *testing.T) {
 	_, err = p.repo.MergeWhenReady(t.Context(), unknown, githost.Rebase)
 	expectError(t, err, githost.ErrNotVisible, "Could not resolve")
 
-	p.on.RequireStatus("main")
+	p.on.Require("main")
 	p.branch("change")
 	opened = must(t)(p.repo.Open(t.Context(), p.proposal()))
 	p.branch("change")
@@ -215,7 +215,7 @@ func TestMergeWhenReady(t *testing.T) {
 	expectWaits(t, p, seconds(1, 2, 4, 8))
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
 	// A check that is not required does not delay the merge. GitHub refuses it until it has noticed our push.
-	p.on.SetStatus(opened.HeadCommit, "other", "pending")
+	p.on.SetStatus("", opened.HeadCommit, "other", "pending")
 	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
 		t.Errorf("the pull request is %+v", got)
@@ -245,7 +245,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 250 {
-		p.on.SetStatus(commit, "other/"+strings.Repeat("x", i), "failure")
+		p.on.SetStatus("", commit, "other/"+strings.Repeat("x", i), "failure")
 	}
 	if got, err := p.repo.Status(t.Context(), commit, "Kalypso/Dev"); err != nil || got == nil ||
 		!p.repo.SameStatus(want, *got) {

@@ -77,7 +77,7 @@ func TestRetries(t *testing.T) {
 				must(t)(p.repo.Read(ctx, opened.Number))
 				expectWaits(t, p, tc.want)
 			}
-			p.on.RequireStatus("main", "ci")
+			p.on.Require("main", "ci")
 			p.fake.Fail("POST", "/graphql", 3, tc.failure(p.clock.Now()))
 			if got := must(t)(p.repo.MergeWhenReady(ctx, opened, githost.Squash)); got.AutoMerge != githost.Squash {
 				t.Errorf("auto-merge is %q", got.AutoMerge)

@@ -24,7 +24,8 @@ import (
 // place is a project of the fake with a commit on main, and a branch change with one more commit.
 type place struct {
 	hostingtest.Test
-	*hosts.GitLabWorld
+	*hostingtest.World
+	Fake *gitlabfake.Server
 	on   *gitlabfake.Project
 	repo githost.Repo
 }
@@ -34,8 +35,8 @@ const projectPath = "acme/platform/gitops"
 
 func newPlace(t *testing.T, options ...hostfake.Option) *place {
 	t.Helper()
-	p := &place{}
-	p.GitLabWorld, _ = hosts.GitLab(options...)(t).(*hosts.GitLabWorld)
+	p := &place{World: hosts.GitLab(options...)(t)}
+	p.Fake, _ = p.World.Server.(*gitlabfake.Server)
 	p.Test = hostingtest.NewTest(t, p.Clock)
 	p.on = p.Fake.AddProject(t, projectPath)
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})

@@ -36,8 +36,8 @@ const (
 // to which [chain.initial] is promoted.
 type chain struct {
 	*testing.T
-	world   hostingtest.World
-	people  hostingtest.BusyRepo
+	world   *hostingtest.World
+	people  *hostingtest.Repo
 	local   string // a bare repo, from which branches are pushed
 	git     *gitremote.Client
 	host    githost.Host
@@ -49,12 +49,12 @@ type chain struct {
 func newChain(t *testing.T, on hosts.Host) *chain {
 	t.Helper()
 	c := &chain{T: t, world: on.New(t), local: gitserver.InitBare(t)}
-	c.people, _ = c.world.AddRepo(t).(hostingtest.BusyRepo)
+	c.people = c.world.AddRepo(t)
 	c.initial = gitserver.Seed(t, c.local, "main", map[string]string{"version": "initial"})
 	c.deliver("prod", c.initial)
 	c.send("main")
 	c.use(hostingtest.Writer)
-	c.git = hosts.GitClient(t, c.host, c.people.URL())
+	c.git = hosts.GitClient(t, c.host, c.people.URL)
 	c.rules.Environment = "prod"
 	return c
 }
@@ -63,7 +63,7 @@ func newChain(t *testing.T, on hosts.Host) *chain {
 func (c *chain) use(credential hostingtest.Credential) {
 	c.Helper()
 	c.host = c.world.Host(c, credential)
-	repo, err := c.host.Repo(c.people.URL())
+	repo, err := c.host.Repo(c.people.URL)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (c *chain) use(credential hostingtest.Credential) {
 
 func (c *chain) send(branch string) {
 	c.Helper()
-	gitserver.Git(c, c.local, "push", "--quiet", "--force", c.people.Remote(), "refs/heads/"+branch)
+	gitserver.Git(c, c.local, "push", "--quiet", "--force", c.people.Remote, "refs/heads/"+branch)
 }
 
 // commit pushes a commit to main.
@@ -128,8 +128,8 @@ func (c *chain) decideIn(ctx context.Context) *promotion.Choice {
 	c.Helper()
 	found, err := lookup.Decide(ctx, lookup.Request{
 		Client: c.git, Host: c.host, Credential: true, Rules: c.rules,
-		ControlPlane: lookup.ControlPlane{Repo: c.people.URL(), Branch: "main"},
-		GitOps:       record.Destination{Repo: c.people.URL(), Branch: "prod", Path: "."},
+		ControlPlane: lookup.ControlPlane{Repo: c.people.URL, Branch: "main"},
+		GitOps:       record.Destination{Repo: c.people.URL, Branch: "prod", Path: "."},
 	})
 	if err != nil {
 		c.Fatal(err)
@@ -152,7 +152,7 @@ func (c *chain) check(found *promotion.Choice, kind promotion.Kind, commit strin
 	}
 	text := found.Summary + "\n" + found.Explanation
 	for _, want := range says {
-		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits().Login); !strings.Contains(text, want) {
+		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits.Login); !strings.Contains(text, want) {
 			c.Errorf("the decision does not contain %q", want)
 		}
 	}
@@ -197,7 +197,7 @@ var gates = []struct {
 		c.set(second, stageContext, githost.Pending)
 		c.describe(second, deployed)
 		want := second
-		if c.world.Traits().UpdatesPending { // the host ignores a pending status after a pending one
+		if c.world.Traits.UpdatesPending { // the host ignores a pending status after a pending one
 			want = first
 		}
 		c.expect(promotion.Promote, want)
@@ -212,7 +212,7 @@ var gates = []struct {
 		c.set(none, stageContext, githost.Success)
 		c.set(bad, "ci", githost.Failure)
 		found := c.expect(promotion.Promote, good, "2 newer commits wait", `status "ci" is failure by LOGIN`)
-		if len(found.Waiting) != 2 || found.Waiting[0].Commit != none || found.Waiting[1].By != c.world.Traits().Login {
+		if len(found.Waiting) != 2 || found.Waiting[0].Commit != none || found.Waiting[1].By != c.world.Traits.Login {
 			c.Errorf("the waiting commits are %+v", found.Waiting)
 		}
 	}},
@@ -234,17 +234,17 @@ var gates = []struct {
 		c.rules.Statuses = []promotion.StatusGate{{Name: "ci", By: hostingtest.Ann}, {Name: "qa"}}
 		commit := c.commit("1")
 		c.set(commit, "ci", githost.Success)
-		c.people.SetStatus(c, commit, "qa", githost.Success)
+		c.people.SetStatus(commit, "qa", githost.Success)
 		c.expect(promotion.Hold, c.initial, `status "ci" is success by LOGIN`, `only a status by "ann" counts`)
-		c.people.SetStatus(c, commit, "ci", githost.Success)
+		c.people.SetStatus(commit, "ci", githost.Success)
 		c.expect(promotion.Promote, commit, `status "ci" is success by ann`, `status "qa" is success by ann`)
 		c.set(commit, "ci", githost.Success)
 		c.expect(promotion.Hold, c.initial, `only a status by "ann" counts`)
 	}},
 	{"the status of the previous environment, set by another account", func(c *chain) {
-		c.rules.Gates = afterStage(0, 0, c.world.Traits().Login)
+		c.rules.Gates = afterStage(0, 0, c.world.Traits.Login)
 		commit := c.commit("1")
-		c.people.SetStatus(c, commit, stageContext, githost.Success)
+		c.people.SetStatus(commit, stageContext, githost.Success)
 		c.expect(promotion.Hold, c.initial, `is success by ann`, `only a status by "LOGIN" counts`)
 		c.set(commit, stageContext, githost.Success)
 		c.expect(promotion.Promote, commit)

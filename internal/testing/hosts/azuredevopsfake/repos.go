@@ -73,8 +73,8 @@ func (r *Repo) show() object {
 }
 
 // Require makes pull requests into a branch wait for a status of the pull request.
-func (r *Repo) Require(branch, context string) {
-	r.Server.Locked(func() { r.policies.replace(branch, context, false) })
+func (r *Repo) Require(branch string, contexts ...string) {
+	r.Server.Locked(func() { r.policies.replace(branch, strings.Join(contexts, ""), false) })
 }
 
 // Expect adds an optional policy.
@@ -137,7 +137,7 @@ func (s *Server) refs(r *Repo, filter string) (all []object) {
 }
 
 // Protect makes the server refuse pushes to branches. Pull requests into them still work.
-func (r *Repo) Protect(branches ...string) {
+func (r *Repo) Protect(_ testing.TB, branches ...string) {
 	for _, branch := range branches {
 		r.server.Git.Azure.Protect(branch)
 	}

@@ -1,6 +1,7 @@
 package azuredevopsfake
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -62,9 +63,10 @@ func (r *Repo) showStatus(s *hostfake.Status) object {
 	return o
 }
 
-// SetStatus sets the status of a commit as a user does, in a context with or without a genre. As pipelines do, it also
-// sets that of each pull request with this head, which policies read (docs).
+// SetStatus sets the status of a commit as a user does, in a context with or without a genre, and in one of our states
+// or of Azure's. As pipelines do, it also sets that of each pull request with this head, which policies read (docs).
 func (r *Repo) SetStatus(login, sha, context, state string) {
+	state = cmp.Or(map[string]string{"success": "succeeded", "failure": "failed"}[state], state)
 	r.Server.Locked(func() {
 		r.AddStatus(hostfake.Status{Commit: sha, Context: context, State: state, Login: login})
 		for _, p := range r.All {

@@ -57,7 +57,7 @@ func TestHooks(t *testing.T) {
 		}
 		return string(out)
 	}
-	repo.Protect(t, "ann", "main")
+	repo.Protect(t, "main")
 	if said := push("main"); !strings.Contains(said, "remote: error: Not allowed to") {
 		t.Errorf("Git prints %s", said)
 	}

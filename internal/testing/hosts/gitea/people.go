@@ -10,8 +10,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// PullRequests returns all pull requests as people see them, oldest first. A draft's title has no prefix. Gitea does
-// not show the method of auto-merge.
+// PullRequests returns all pull requests as people see them, oldest first. Gitea does not show the method of
+// auto-merge.
 func (r *Repo) PullRequests() (all []hostfake.PullRequest) {
 	r.t.Helper()
 	var list []struct {
@@ -29,9 +29,6 @@ func (r *Repo) PullRequests() (all []hostfake.PullRequest) {
 		}
 		if p.Merged {
 			one.State = hostfake.Merged
-		}
-		if p.Draft {
-			one.Title = strings.TrimPrefix(p.Title, "WIP: ")
 		}
 		for _, label := range p.Labels {
 			one.Labels = append(one.Labels, label.Name)
@@ -125,18 +122,21 @@ func (r *Repo) DeleteBranch(t testing.TB, branch string) {
 	r.API.Send(t, http.MethodDelete, "/branches/"+strings.ReplaceAll(branch, "/", "%2F"), nil, nil)
 }
 
-// Protect makes the server refuse pushes to branches by all but one user. Merges still work.
-func (r *Repo) Protect(t testing.TB, except string, branches ...string) {
+// Protect makes the server refuse pushes to branches by all but the first of the users. Merges still work.
+func (r *Repo) Protect(t testing.TB, branches ...string) {
 	t.Helper()
+	users := r.users[:1]
 	for _, branch := range branches {
 		r.API.Unprotect(t, branch)
-		users := []string{except}
 		r.API.Send(t, http.MethodPost, "/branch_protections", object{
 			"rule_name": branch, "enable_push": true, "enable_push_whitelist": true, "push_whitelist_usernames": users,
 			"enable_force_push": true, "enable_force_push_allowlist": true, "force_push_allowlist_usernames": users,
 		}, nil)
 	}
 }
+
+// KeepOpen does nothing: Gitea closes a pull request at once when its branch is deleted.
+func (r *Repo) KeepOpen() {}
 
 // Revoke deletes the tokens of the repo's user.
 func (r *Repo) Revoke(t testing.TB) {

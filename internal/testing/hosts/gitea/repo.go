@@ -81,6 +81,7 @@ type Repo struct {
 	API         API // of the repo, past the proxy
 
 	server *Server
+	users  []string // of the team platform
 	t      testing.TB
 }
 
@@ -92,7 +93,7 @@ func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
 	s.repos++
 	number := s.repos
 	s.mu.Unlock()
-	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s, t: t}
+	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s, users: users, t: t}
 	r.Token, r.URL = s.Token(t, r.Login), s.URL+"/"+r.Owner+"/"+r.Name
 	r.Traffic = s.proxy.trafficOf(r.Token)
 	r.API = API{s, "/repos/" + r.Owner + "/" + r.Name}
@@ -163,7 +164,7 @@ func (r *Repo) Change(t testing.TB, number int, fields map[string]any) {
 }
 
 // Review approves a pull request as a user.
-func (r *Repo) Review(t testing.TB, number int, login string) {
+func (r *Repo) Review(t testing.TB, number int, login string, _ ...string) {
 	t.Helper()
 	r.API.post(t, login, fmt.Sprintf("/pulls/%d/reviews", number),
 		object{"event": "APPROVED", "body": "Fine"}, nil)
@@ -212,12 +213,12 @@ func (r *Repo) AwaitMerge(t testing.TB, number int) {
 }
 
 // Require makes merges into a branch wait for successful statuses; without any, merges need none. People may push.
-func (r *Repo) Require(t testing.TB, branch string, contexts ...string) {
-	t.Helper()
+func (r *Repo) Require(branch string, contexts ...string) {
+	r.t.Helper()
 	contexts = slices.DeleteFunc(contexts, func(c string) bool { return c == "" })
-	r.API.Unprotect(t, branch)
+	r.API.Unprotect(r.t, branch)
 	if len(contexts) > 0 {
-		r.API.Send(t, http.MethodPost, "/branch_protections", object{
+		r.API.Send(r.t, http.MethodPost, "/branch_protections", object{
 			"rule_name": branch, "enable_push": true, "enable_status_check": true, "status_check_contexts": contexts,
 		}, nil)
 	}
@@ -233,7 +234,7 @@ func (r *Repo) Set(t testing.TB, fields map[string]any) {
 }
 
 // SetStatus sets the status of a commit as a user.
-func (r *Repo) SetStatus(t testing.TB, login, commit, context, state string) {
-	t.Helper()
-	r.API.post(t, login, "/statuses/"+commit, object{"context": context, "state": state}, nil)
+func (r *Repo) SetStatus(login, commit, context, state string) {
+	r.t.Helper()
+	r.API.post(r.t, login, "/statuses/"+commit, object{"context": context, "state": state}, nil)
 }

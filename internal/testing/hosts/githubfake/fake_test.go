@@ -281,7 +281,7 @@ func TestLabelsReviewersDraftAutoMerge(t *testing.T) {
 	graphql(`"errors"`, "somethingElse", object{})
 	graphql(`"data":{`, "markPullRequestReadyForReview(input: {pullRequestId: $id})", object{})
 	graphql("is in clean status", autoMerge, squash)
-	r.RequireStatus("main", "ci")
+	r.Require("main", "ci")
 	graphql(`"data":{`, autoMerge, squash)
 	c.expect(405, `Required status check \"ci\" is expected.`, "PUT", pulls+"/1/merge", object{})
 	want := []hostfake.PullRequest{{
@@ -294,7 +294,7 @@ func TestLabelsReviewersDraftAutoMerge(t *testing.T) {
 	if diff := cmp.Diff(want, r.PullRequests(), times); diff != "" {
 		t.Error(diff)
 	}
-	r.SetStatus(want[0].HeadCommit, "ci", "success")
+	r.SetStatus("", want[0].HeadCommit, "ci", "success")
 	if p := r.PullRequests()[0]; p.State != "merged" || p.MergeCommit != gitserver.Rev(t, r.Path, "main") {
 		t.Errorf("auto-merge left %+v", p)
 	}

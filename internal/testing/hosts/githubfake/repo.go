@@ -3,6 +3,7 @@ package githubfake
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,8 +62,8 @@ func (r *Repo) Protect(t testing.TB, branches ...string) {
 		"error: Changes must be made through a pull request.", branches...)
 }
 
-// RequireStatus requires successful statuses in these contexts for merges into a branch.
-func (r *Repo) RequireStatus(branch string, contexts ...string) {
+// Require requires successful statuses in these contexts for merges into a branch.
+func (r *Repo) Require(branch string, contexts ...string) {
 	r.Server.Locked(func() { r.required[branch] = contexts })
 }
 
@@ -141,5 +142,5 @@ func (p *pull) Reopen() error {
 // Approve implements [hostfake.Pull]: the review of the user is no longer requested.
 func (p *pull) Approve(login string) {
 	p.PullRequest.Approve(login)
-	p.Reviewers = without(p.Reviewers, login)
+	p.Reviewers = slices.DeleteFunc(p.Reviewers, func(other string) bool { return other == login })
 }

@@ -8,20 +8,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// Review approves a pull request as a user does, for a team if slug is not empty. Reviewers are then no longer
-// requested.
-func (r *Repo) Review(t testing.TB, number int, user, slug string) {
-	t.Helper()
-	r.With(t, number, func(p *pull) {
-		p.Approve(user)
-		p.Teams = without(p.Teams, slug)
-	})
-}
-
-func without(all []string, name string) []string {
-	return slices.DeleteFunc(all, func(other string) bool { return other == name })
-}
-
 // ReviewRequests returns all review requests of a pull request, repeated ones included: "user", "owner/team".
 func (r *Repo) ReviewRequests(t testing.TB, number int) (all []string) {
 	t.Helper()
@@ -29,9 +15,9 @@ func (r *Repo) ReviewRequests(t testing.TB, number int) (all []string) {
 	return all
 }
 
-// SetStatus sets a state as another account.
-func (r *Repo) SetStatus(commit, context, state string) {
-	r.SetStatusAs("", commit, context, state, "")
+// SetStatus sets a state as a user or an app does; "": as another account.
+func (r *Repo) SetStatus(login, commit, context, state string) {
+	r.SetStatusAs(login, commit, context, state, "")
 }
 
 // SetStatusAs sets a status as a user or an app does, such as "octocat" or "acme-ci[bot]".

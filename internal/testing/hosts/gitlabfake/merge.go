@@ -90,8 +90,11 @@ func (m *mergeRequest) method() string {
 	return map[bool]string{false: "merge", true: "squash"}[m.squash]
 }
 
-// Merge implements [hostfake.Pull]. A rebase is a fast-forward, which the project chooses.
+// Merge implements [hostfake.Pull]. A rebase is a fast-forward: it is the project that chooses.
 func (m *mergeRequest) Merge(method string) error {
+	if method == "rebase" {
+		m.project.mergeMethod = "ff"
+	}
 	m.squash = method == "squash"
 	return m.merge()
 }

@@ -81,6 +81,11 @@ func (p *Project) Protect(t testing.TB, branches ...string) {
 // NoMerge removes the right to merge from all users.
 func (p *Project) NoMerge() { p.server.Locked(func() { p.noMerge = true }) }
 
+// Require makes merges need a successful pipeline, unless the only context is empty. GitLab knows no single contexts.
+func (p *Project) Require(_ string, contexts ...string) {
+	p.RequirePipeline(len(contexts) > 0 && contexts[0] != "")
+}
+
 // RequirePipeline sets whether merges need a successful pipeline. Statuses are its jobs.
 func (p *Project) RequirePipeline(needed bool) { p.server.Locked(func() { p.needsPass = needed }) }
 

@@ -215,10 +215,14 @@ func (ps *Pulls[P]) Label(t testing.TB, number int, label string) {
 	ps.With(t, number, func(p P) { p.AddLabel(label) })
 }
 
-// Review approves as a user does.
-func (ps *Pulls[P]) Review(t testing.TB, number int, login string) {
+// Review approves as a user does, also for teams. Their review is then no longer requested.
+func (ps *Pulls[P]) Review(t testing.TB, number int, login string, teams ...string) {
 	t.Helper()
-	ps.With(t, number, func(p P) { p.Approve(login) })
+	ps.With(t, number, func(p P) {
+		p.Approve(login)
+		c := p.Common()
+		c.Teams = slices.DeleteFunc(c.Teams, func(team string) bool { return slices.Contains(teams, team) })
+	})
 }
 
 // AutoMerge enables auto-merge as a user does.
@@ -232,6 +236,9 @@ func (ps *Pulls[P]) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
 	ps.Git.DeleteBranch(t, branch)
 }
+
+// KeepOpen does nothing: most hosts close a pull request at once when its branch is deleted, or never.
+func (ps *Pulls[P]) KeepOpen() {}
 
 // Revoke revokes the token of the server.
 func (ps *Pulls[P]) Revoke(testing.TB) { ps.Server.Revoke(ps.Server.Token) }

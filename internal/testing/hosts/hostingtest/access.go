@@ -53,7 +53,7 @@ var access = []row{
 		if err != nil || password == "" && bearer == "" || user == "" && bearer == "" {
 			p.Fatal("the credential is incomplete", err)
 		}
-		address := strings.Replace(p.people.URL(), "://", "://"+user+":"+password+"@", 1)
+		address := strings.Replace(p.people.URL, "://", "://"+user+":"+password+"@", 1)
 		if bearer == "" && !strings.Contains(p.local.git("ls-remote", address), p.local.head("change")) {
 			p.Error("Git does not see the branch")
 		}
@@ -63,7 +63,7 @@ var access = []row{
 	}},
 	{"its web pages", func(p *place) {
 		p.asking(0, func() {
-			repo := strings.TrimSuffix(p.people.URL(), ".git") + "/"
+			repo := strings.TrimSuffix(p.people.URL, ".git") + "/"
 			for _, page := range []string{p.repo.CommitURL("abc"), p.repo.CompareURL("abc", "def")} {
 				if !strings.HasPrefix(page, repo) || !strings.Contains(page, "abc") {
 					p.Errorf("the page is %s", page)
@@ -75,7 +75,7 @@ var access = []row{
 		host := p.world.Host(p, Writer)
 		p.asking(0, func() {
 			for _, url := range []string{
-				"https://forge.evil.io/acme/gitops", "git@forge.evil.io:acme/gitops.git", p.people.URL() + "/../..",
+				"https://forge.evil.io/acme/gitops", "git@forge.evil.io:acme/gitops.git", p.people.URL + "/../..",
 				"/srv/git/gitops",
 			} {
 				repo, err := host.Repo(url)

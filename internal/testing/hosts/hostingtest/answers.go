@@ -33,7 +33,7 @@ var answers = []row{
 			for _, status := range []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway} {
 				repeats := &repeating{status: status, encode: encode}
 				host := p.world.HostOver(p, Writer, repeats)
-				repo, err := host.Repo(p.people.URL())
+				repo, err := host.Repo(p.people.URL)
 				if err != nil {
 					p.Fatal(err)
 				}
@@ -57,7 +57,7 @@ var answers = []row{
 	{"a part of an answer that is null is an error of the server, or does not matter", func(p *place) {
 		recorder := &recorder{}
 		host := p.world.HostOver(p, Writer, recorder)
-		repo, err := host.Repo(p.people.URL())
+		repo, err := host.Repo(p.people.URL)
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func (p *place) withNull(op operation, now githost.PullRequest, answers *replay)
 			p.Errorf("%s: panic: %v", what, r)
 		}
 	}()
-	repo, err := p.world.HostOver(p, Writer, answers).Repo(p.people.URL())
+	repo, err := p.world.HostOver(p, Writer, answers).Repo(p.people.URL)
 	if err != nil {
 		p.Fatal(err)
 	}

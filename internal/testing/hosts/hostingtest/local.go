@@ -11,7 +11,7 @@ import (
 type local struct {
 	testing.TB
 	dir    string
-	people Repo
+	people *Repo
 }
 
 // push pushes one more commit to a branch, and returns it.
@@ -40,7 +40,7 @@ func (l local) branch(name string) string {
 // send pushes branches at once.
 func (l local) send(branches ...string) {
 	l.Helper()
-	args := []string{"push", "--quiet", "--force", l.people.Remote()}
+	args := []string{"push", "--quiet", "--force", l.people.Remote}
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
 	}
@@ -51,7 +51,7 @@ func (l local) send(branches ...string) {
 func (l local) pull(branch string) {
 	l.Helper()
 	ref := "refs/heads/" + branch
-	l.git("fetch", "--quiet", l.people.Remote(), "+"+ref+":"+ref)
+	l.git("fetch", "--quiet", l.people.Remote, "+"+ref+":"+ref)
 }
 
 // git runs git in the test's own repo.
@@ -63,6 +63,6 @@ func (l local) git(args ...string) string {
 // head returns the commit of a branch on the host, or "".
 func (l local) head(branch string) string {
 	l.Helper()
-	commit, _, _ := strings.Cut(l.git("ls-remote", l.people.Remote(), "refs/heads/"+branch), "\t")
+	commit, _, _ := strings.Cut(l.git("ls-remote", l.people.Remote, "refs/heads/"+branch), "\t")
 	return commit
 }

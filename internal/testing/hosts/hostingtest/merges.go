@@ -52,7 +52,7 @@ var merges = []row{
 		})
 	}},
 	{"auto-merge waits for checks, by each method", func(p *place) {
-		p.people.Require(p, "main", "ci")
+		p.people.Require("main", "ci")
 		now := p.open()
 		for _, method := range append(p.methods(), p.methods()[0]) {
 			now = p.got(p.repo.MergeWhenReady(p.ctx, now, method))
@@ -69,7 +69,7 @@ var merges = []row{
 		p.waits(p.got(p.repo.Read(p.ctx, now.Number)), "")
 	}},
 	{"auto-merge merges once the check passed, by each method", func(p *place) {
-		p.people.Require(p, "main", "ci")
+		p.people.Require("main", "ci")
 		for _, method := range p.methods() {
 			branch := string(method) + "-branch"
 			wanted := proposal()
@@ -77,7 +77,7 @@ var merges = []row{
 			commit := p.local.branch(branch)
 			now := p.got(p.repo.Open(p.ctx, wanted))
 			p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
-			p.people.SetStatus(p, commit, "ci", githost.Success)
+			p.people.SetStatus(commit, "ci", githost.Success)
 			merged := p.untilState(now.Number, githost.Merged)
 			if merged.MergeCommit != p.local.head("main") {
 				p.Errorf("the merge commit is %s, main is %s", merged.MergeCommit, p.local.head("main"))
@@ -101,7 +101,7 @@ var merges = []row{
 		}
 	}},
 	{"auto-merge after a push", func(p *place) {
-		p.people.Require(p, "main", "ci")
+		p.people.Require("main", "ci")
 		method := p.methods()[0]
 		now := p.got(p.repo.MergeWhenReady(p.ctx, p.open(), method))
 		pushed := p.local.push("change")
@@ -109,7 +109,7 @@ var merges = []row{
 			return pr.HeadCommit == pushed && (pr.AutoMerge == "") == p.traits.StopsOnPush
 		})
 		p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
-		p.people.SetStatus(p, pushed, "ci", githost.Success)
+		p.people.SetStatus(pushed, "ci", githost.Success)
 		p.untilState(now.Number, githost.Merged)
 	}},
 	{"only the commit that was read is merged", func(p *place) {

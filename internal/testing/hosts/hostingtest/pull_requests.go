@@ -239,7 +239,7 @@ var pullRequests = []row{
 	}},
 	{"its branch is deleted", func(p *place) {
 		opened := p.open()
-		p.local.git("push", "--quiet", p.people.Remote(), ":refs/heads/change")
+		p.local.git("push", "--quiet", p.people.Remote, ":refs/heads/change")
 		state := githost.Closed
 		if p.traits.KeepsDeleted {
 			state = githost.Open

@@ -64,8 +64,8 @@ var statuses = []row{
 	}},
 	{"the latest of each context, of many commits and of anybody", func(p *place) {
 		first, second := p.local.head("change"), p.local.push("change")
-		p.people.SetStatus(p, first, "ci", githost.Failure)
-		p.people.SetStatus(p, first, "ci", githost.Success)
+		p.people.SetStatus(first, "ci", githost.Failure)
+		p.people.SetStatus(first, "ci", githost.Success)
 		p.set(first, "dev", githost.Pending)
 		p.set(first, "dev", githost.Errored)
 		p.set(second, "dev", githost.Success)

@@ -16,7 +16,7 @@ import (
 )
 
 // Run plays all situations, each in a world of its own. Worlds may share a server.
-func Run(t *testing.T, newWorld func(t *testing.T) World) {
+func Run(t *testing.T, newWorld func(t *testing.T) *World) {
 	t.Helper()
 	for _, row := range slices.Concat(pullRequests, merges, statuses, issues, access, answers) {
 		t.Run(strings.ReplaceAll(row.rule, " ", "_"), func(t *testing.T) {
@@ -38,17 +38,17 @@ const pauses = 100
 // place is a repo of a world with a commit on main, and one more on change.
 type place struct {
 	testing.TB
-	world  World
+	world  *World
 	traits Traits
-	people Repo
+	people *Repo
 	repo   githost.Repo // as Writer
 	local  local
 	ctx    context.Context
 }
 
-func newPlace(t *testing.T, world World) *place {
+func newPlace(t *testing.T, world *World) *place {
 	t.Helper()
-	p := &place{TB: t, world: world, traits: world.Traits(), people: world.AddRepo(t)}
+	p := &place{TB: t, world: world, traits: world.Traits, people: world.AddRepo(t)}
 	p.local = local{t, gitserver.InitBare(t), p.people}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
@@ -64,7 +64,7 @@ func newPlace(t *testing.T, world World) *place {
 // as returns the repo with another credential.
 func (p *place) as(c Credential) githost.Repo {
 	p.Helper()
-	repo, err := p.world.Host(p, c).Repo(p.people.URL())
+	repo, err := p.world.Host(p, c).Repo(p.people.URL)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -5,8 +5,11 @@ package hostingtest
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // Credential is how a test authenticates to the API.
@@ -21,23 +24,60 @@ const (
 	None    Credential = "none"    // is empty
 )
 
-// World is a Git host that people use too. Its clock need not be the test's.
-type World interface {
-	// Host returns the host as the provider configures it.
-	Host(t testing.TB, as Credential) githost.Host
-	// HostOver returns the same host, which sends its requests over a transport.
-	HostOver(t testing.TB, as Credential, transport http.RoundTripper) githost.Host
-	// Arguments are the arguments of the host's block of the provider.
-	Arguments(t testing.TB, as Credential) map[string]any
+// World is a Git host that people use too.
+type World struct {
+	Traits Traits
+	// Server is the host: a fake's Server, or the repo on Gitea that AddRepo returns.
+	Server  any
+	URL     string // of the server
+	Traffic *hostfake.Traffic
+	Clock   *Clock // nil: the machine's
+	// Token returns the token of a credential.
+	Token func(t testing.TB, as Credential) string
+	// Open returns the host as the provider configures it.
+	Open func(httpapi.Access) (githost.Host, error)
 	// AddRepo creates a repo. The test pushes to its branches with force. Ann, Bob and Cora ([Ann], [Bob], [Cora]) may
 	// review and write in it, and are [Traits.Team].
-	AddRepo(t testing.TB) Repo
-	Traits() Traits
-	// Requests is the number of requests to the API by hosts of this world so far.
-	Requests() int
-	// Pause gives the host some time for its own actions. The suite calls it until the host shows the expected result,
-	// at most [pauses] times.
-	Pause(t testing.TB)
+	AddRepo func(t testing.TB) *Repo
+}
+
+// Host returns the host as the provider configures it.
+func (w *World) Host(t testing.TB, as Credential) githost.Host {
+	t.Helper()
+	return w.HostOver(t, as, nil)
+}
+
+// HostOver returns the same host, which sends its requests over a transport.
+func (w *World) HostOver(t testing.TB, as Credential, transport http.RoundTripper) githost.Host {
+	t.Helper()
+	access := httpapi.Access{Token: w.Token(t, as), BaseURL: w.URL, Credential: "token", Transport: transport}
+	if w.Clock != nil {
+		access.Clock = w.Clock
+	}
+	host, err := w.Open(access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host
+}
+
+// Arguments are the arguments of the host's block of the provider.
+func (w *World) Arguments(t testing.TB, as Credential) map[string]any {
+	t.Helper()
+	return map[string]any{"base_url": w.URL, "token": w.Token(t, as)}
+}
+
+// Requests is the number of requests to the API by hosts of this world so far.
+func (w *World) Requests() int { return len(w.Traffic.Requests()) }
+
+// Pause gives the host some time for its own actions. The suite calls it until the host shows the expected result, at
+// most [pauses] times.
+func (w *World) Pause(testing.TB) {
+	if w.Clock == nil {
+		time.Sleep(100 * time.Millisecond)
+		return
+	}
+	w.Clock.Pass(time.Second)
 }
 
 // Logins of people. They act only when the test does so in their name.
@@ -48,31 +88,6 @@ const (
 	// Outsider's review cannot be requested.
 	Outsider = "outsider"
 )
-
-// Repo is a repo of a world, with the actions of people in it.
-type Repo interface {
-	// URL is the repo's URL as users configure it.
-	URL() string
-	// Remote is where Git pushes to without another credential: a path, or a URL that contains one.
-	Remote() string
-
-	// Open opens a pull request as Ann does.
-	Open(t testing.TB, branch, target, title, body string) (number int)
-	// Edit changes title and description.
-	Edit(t testing.TB, number int, title, body string)
-	// Label adds a label.
-	Label(t testing.TB, number int, label string)
-	// Review approves as a user does.
-	Review(t testing.TB, number int, login string)
-	Close(t testing.TB, number int)
-	Reopen(t testing.TB, number int)
-	// Merge merges at once, and returns the new head of the target.
-	Merge(t testing.TB, number int, method githost.MergeMethod) (commit string)
-	// Require makes merges into a branch wait for a successful status in a context; "": for none.
-	Require(t testing.TB, branch, context string)
-	// SetStatus sets the status of a commit as Ann does.
-	SetStatus(t testing.TB, commit, context string, state githost.StatusState)
-}
 
 // Traits are the differences of a host.
 type Traits struct {
@@ -103,6 +118,8 @@ type Traits struct {
 	// UpdatesPending says that a status replaces the pending one before it, which leaves no trace, and that a pending
 	// status does not change a pending one.
 	UpdatesPending bool
+	// DraftPrefix is a word before the title of a draft, which people see.
+	DraftPrefix string
 	// Grant is a part of what an [githost.ErrForbidden] advises for [Reader]; see [githost.Error].
 	Grant string
 }

@@ -27,61 +27,49 @@ func Transports() []Backend {
 // Backends returns all ways to access a repository. The tests of gitremote use all of them; other tests use
 // [Transports].
 func Backends() []Backend {
+	basic := WithBasic("kalypso", "canary-password")
+	user := gitremote.Credential{Username: "kalypso", Password: "canary-password"}
 	return []Backend{
 		{"file", func(_ testing.TB, repo string) (string, []gitremote.Credential) { return "file://" + repo, nil }},
 		{"path", func(_ testing.TB, repo string) (string, []gitremote.Credential) { return repo, nil }},
-		{"http", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			_, url := Serve(t, repo)
-			return url, nil
-		}},
-		{"http filter", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			_, url := Serve(t, repo, WithFilter())
-			return url, nil
-		}},
-		{"in process", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			_, url := Serve(t, repo, InProcess())
-			return url, nil
-		}},
-		{"http v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			_, url := Serve(t, repo, WithProtocolV0())
-			return url, nil
-		}},
-		{"http v0 filter", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			_, url := Serve(t, repo, WithProtocolV0(), WithFilter())
-			return url, nil
-		}},
-		{"http basic", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			s, url := Serve(t, repo, WithBasic("kalypso", "canary-password"))
-			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password"}}
-		}},
-		{"http bearer", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			s, url := Serve(t, repo, WithBearer("canary-bearer"), WithFilter())
-			return url, []gitremote.Credential{{URL: s.URL, BearerToken: "canary-bearer"}}
-		}},
-		{"https private CA", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			s, url := Serve(t, repo, WithTLS(), WithBasic("kalypso", "canary-password"))
-			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password",
-				CACertificate: s.CA}}
-		}},
+		overHTTP("http", gitremote.Credential{}),
+		overHTTP("http filter", gitremote.Credential{}, WithFilter()),
+		overHTTP("in process", gitremote.Credential{}, InProcess()),
+		overHTTP("http v0", gitremote.Credential{}, WithProtocolV0()),
+		overHTTP("http v0 filter", gitremote.Credential{}, WithProtocolV0(), WithFilter()),
+		overHTTP("http basic", user, basic),
+		overHTTP("http bearer", gitremote.Credential{BearerToken: "canary-bearer"}, WithBearer("canary-bearer"), WithFilter()),
+		overHTTP("https private CA", user, WithTLS(), basic),
 		{"ssh", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s := NewSSH(t)
-			return s.URL(repo), []gitremote.Credential{
-				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+			return s.URL(repo), withKey(s.Host, s.PrivateKey, s.KnownHosts)
 		}},
 		{"ssh v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s := NewSSH(t, WithoutGitProtocol())
-			return s.URL(repo), []gitremote.Credential{
-				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+			return s.URL(repo), withKey(s.Host, s.PrivateKey, s.KnownHosts)
 		}},
-		{"azure", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			s, url := Serve(t, repo, Azure(), WithTLS(), WithBasic("kalypso", "canary-password"))
-			return url, []gitremote.Credential{{URL: s.URL, Username: "kalypso", Password: "canary-password",
-				CACertificate: s.CA}}
-		}},
+		overHTTP("azure", user, Azure(), WithTLS(), basic),
 		{"azure ssh", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s, url := ServeAzureSSH(t, repo)
-			return url, []gitremote.Credential{
-				{URL: "ssh://" + s.Host, PrivateKey: s.PrivateKey, KnownHosts: s.KnownHosts}}
+			return url, withKey(s.Host, s.PrivateKey, s.KnownHosts)
 		}},
 	}
+}
+
+// overHTTP is a server over HTTP that may require a credential.
+func overHTTP(name string, with gitremote.Credential, options ...Option) Backend {
+	return Backend{name, func(t testing.TB, repo string) (string, []gitremote.Credential) {
+		s, url := Serve(t, repo, options...)
+		if with == (gitremote.Credential{}) {
+			return url, nil
+		}
+		c := with
+		c.URL, c.CACertificate = s.URL, s.CA
+		return url, []gitremote.Credential{c}
+	}}
+}
+
+// withKey is the credential for a server over SSH.
+func withKey(host, key, knownHosts string) []gitremote.Credential {
+	return []gitremote.Credential{{URL: "ssh://" + host, PrivateKey: key, KnownHosts: knownHosts}}
 }

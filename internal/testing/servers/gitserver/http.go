@@ -21,17 +21,28 @@ type Option func(*Server)
 
 // WithBasic makes the server require this user and password.
 func WithBasic(user, password string) Option {
-	return func(s *Server) { s.user, s.password = user, password }
+	return func(s *Server) {
+		s.authorizes = func(req *http.Request) bool {
+			u, p, _ := req.BasicAuth()
+			return u == user && p == password
+		}
+	}
 }
 
 // WithBearer makes the server require this token.
 func WithBearer(token string) Option {
-	return func(s *Server) { s.bearer = token }
+	return func(s *Server) {
+		s.authorizes = func(req *http.Request) bool { return req.Header.Get("Authorization") == "Bearer "+token }
+	}
 }
 
 // WithBearerPrefix makes the server require a token that begins with this text.
 func WithBearerPrefix(prefix string) Option {
-	return func(s *Server) { s.bearer, s.anyBearer = prefix, true }
+	return func(s *Server) {
+		s.authorizes = func(req *http.Request) bool {
+			return strings.HasPrefix(req.Header.Get("Authorization"), "Bearer "+prefix)
+		}
+	}
 }
 
 // WithTLS makes the server use HTTPS, with a certificate from an authority of its own; see [Server.CA].
@@ -56,7 +67,10 @@ func WithRedirect(to string) Option {
 
 // WithPushDenied makes the server answer every push with 403.
 func WithPushDenied() Option {
-	return func(s *Server) { s.pushDenied = true }
+	return func(s *Server) {
+		s.Fail(Fault{Service: "git-receive-pack", Times: -1, Status: http.StatusForbidden,
+			Body: []byte("this token may not write\n")})
+	}
 }
 
 // Server is git http-backend on loopback. Its repositories are the folders below Root.
@@ -67,10 +81,11 @@ type Server struct {
 
 	Azure *AzureRepos // set by [Azure]; if it is nil, the server behaves as git does
 
-	user, password, bearer, redirect string
-	tls, v0, pushDenied, anyBearer   bool
-	config                           []string
-	inProcess                        *inProcess // set by [InProcess]; if it is nil, git http-backend serves
+	authorizes func(*http.Request) bool
+	redirect   string
+	tls, v0    bool
+	config     []string
+	inProcess  *inProcess // set by [InProcess]; if it is nil, git http-backend serves
 
 	mu        sync.Mutex
 	answered  *sync.Cond // signals that an answer has ended
@@ -112,7 +127,7 @@ func New(t testing.TB, root string, options ...Option) *Server {
 // URL is empty, and [WithTLS] has no effect.
 func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handler) {
 	t.Helper()
-	s := &Server{Root: root}
+	s := &Server{Root: root, authorizes: func(*http.Request) bool { return true }}
 	s.answered = sync.NewCond(&s.mu)
 	for _, o := range options {
 		o(s)
@@ -222,9 +237,6 @@ func (s *Server) handler(program string) http.Handler {
 			counted.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(counted, "who are you?", http.StatusUnauthorized)
 			return
-		case s.pushDenied && service(req) == "git-receive-pack":
-			http.Error(counted, "this token may not write", http.StatusForbidden)
-			return
 		}
 		if req.Method == http.MethodPost && service(req) == "git-receive-pack" {
 			s.receiving()
@@ -268,19 +280,6 @@ func (s *Server) receiving() {
 	if before != nil {
 		before()
 	}
-}
-
-func (s *Server) authorizes(req *http.Request) bool {
-	switch {
-	case s.user != "":
-		user, password, _ := req.BasicAuth()
-		return user == s.user && password == s.password
-	case s.anyBearer:
-		return strings.HasPrefix(req.Header.Get("Authorization"), "Bearer "+s.bearer)
-	case s.bearer != "":
-		return req.Header.Get("Authorization") == "Bearer "+s.bearer
-	}
-	return true
 }
 
 // backend returns the handler that runs git http-backend. It runs the program itself and not through the git command,
