@@ -14,5 +14,5 @@ func Error(status int, key, message string) hostfake.Failure {
 // SignIn returns Azure's answer to a credential that it does not accept: a page to sign in (peer).
 func SignIn() hostfake.Failure {
 	return hostfake.Failure{Status: 203, Header: map[string]string{"Content-Type": "text/html; charset=utf-8"},
-		Body: "<html><title>Azure DevOps Services | Sign In</title></html>"}
+		Body: signInPage}
 }

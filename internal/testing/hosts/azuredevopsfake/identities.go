@@ -2,7 +2,6 @@ package azuredevopsfake
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -61,9 +60,9 @@ func (i *identity) show() object {
 	return o
 }
 
-// serveIdentities answers a search. It finds all names that begin with the text (unsure).
-func (s *Server) serveIdentities(w http.ResponseWriter, c *call) {
-	var found []object
+// findIdentities answers a search. It finds all names that begin with the text (unsure).
+func (s *Server) findIdentities(c *call, _ none) answer {
+	found := []object{}
 	for _, i := range s.people {
 		value := c.URL.Query().Get("filterValue")
 		if len(value) > len(i.login) || !strings.EqualFold(i.login[:len(value)], value) {
@@ -77,5 +76,5 @@ func (s *Server) serveIdentities(w http.ResponseWriter, c *call) {
 		found = append(found, object{"id": i.id, "providerDisplayName": i.login, "isActive": true, "isContainer": i.team,
 			"descriptor": "Microsoft.TeamFoundation.Identity;S-1-9-" + i.id, "properties": properties})
 	}
-	list(w, found)
+	return list(found)
 }

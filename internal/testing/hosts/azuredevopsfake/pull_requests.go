@@ -1,6 +1,7 @@
 package azuredevopsfake
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"net/http"
@@ -55,6 +56,8 @@ var states = map[string]string{
 	hostfake.Open: "active", hostfake.Closed: "abandoned", hostfake.Merged: "completed",
 }
 
+func (p *pull) state() string { return states[p.State] }
+
 // completion is how a pull request is completed.
 type completion struct {
 	Strategy string `json:"mergeStrategy"`
@@ -77,52 +80,40 @@ type pullBody struct {
 	Options                    *completion             `json:"completionOptions"`
 }
 
-func (r *Repo) servePullRequests(w http.ResponseWriter, c *call) {
-	switch {
-	case len(c.path) == 6 && c.Method == http.MethodGet:
-		r.listPulls(w, c)
-		return
-	case len(c.path) == 6:
-		r.createPull(w, c)
-		return
-	}
-	number, _ := strconv.Atoi(c.path[6])
-	p, found := r.Find(number)
-	if !found {
-		fail(w, http.StatusNotFound, "GitPullRequestNotFoundException", fmt.Sprintf(
-			"TF401180: The requested pull request was not found. Pull request: %d", number))
-		return
-	}
-	p.settle()
-	switch {
-	case len(c.path) == 7 && c.Method == http.MethodGet:
-		reply(w, http.StatusOK, p.show())
-	case len(c.path) == 7:
-		p.update(w, c)
-	case c.path[7] == "labels" && c.Method == http.MethodPost:
-		var asked struct{ Name string }
-		c.decode(&asked)
+func (s *Server) routePullRequests() {
+	onRepo(s, "GET /pullrequests", (*Repo).listPulls)
+	onRepo(s, "POST /pullrequests", (*Repo).createPull)
+	onPull(s, "GET /pullrequests/{id}", func(p *pull, _ *call, _ none) answer { return ok(p.show()) })
+	onPull(s, "PATCH /pullrequests/{id}", (*pull).update)
+	onPull(s, "PUT /pullrequests/{id}/reviewers/{reviewer}", (*pull).ask)
+	onPull(s, "GET /pullrequests/{id}/labels", func(p *pull, _ *call, _ none) answer {
+		return list(hostfake.Each(p.Labels, tag))
+	})
+	onPull(s, "POST /pullrequests/{id}/labels", func(p *pull, _ *call, asked struct{ Name string }) answer {
 		p.AddLabel(asked.Name)
-		reply(w, http.StatusOK, tag(asked.Name))
-	case c.path[7] == "labels" && c.Method == http.MethodGet:
-		list(w, p.tags())
-	case c.path[7] == "labels":
+		return ok(tag(asked.Name))
+	})
+	onPull(s, "DELETE /pullrequests/{id}/labels/{label}", func(p *pull, c *call, _ none) answer {
+		label := c.PathValue("label")
 		p.Labels = slices.DeleteFunc(p.Labels, func(l string) bool {
-			return strings.EqualFold(l, c.path[8]) || tagID(l) == c.path[8]
+			return strings.EqualFold(l, label) || tagID(l) == label
 		})
-		w.WriteHeader(http.StatusOK)
-	default:
-		p.ask(w, c)
-	}
+		return answer{Status: http.StatusOK}
+	})
 }
 
-// tags returns the labels in the API's format.
-func (p *pull) tags() []object {
-	all := []object{}
-	for _, name := range p.Labels {
-		all = append(all, tag(name))
-	}
-	return all
+// onPull routes requests for the pull request {id}.
+func onPull[B any](s *Server, pattern string, do func(p *pull, c *call, asked B) answer) {
+	onRepo(s, pattern, func(r *Repo, c *call, asked B) answer {
+		number, _ := strconv.Atoi(c.PathValue("id"))
+		p, found := r.Find(number)
+		if !found {
+			return fail(http.StatusNotFound, "GitPullRequestNotFoundException", fmt.Sprintf(
+				"TF401180: The requested pull request was not found. Pull request: %d", number))
+		}
+		p.settle()
+		return do(p, c, asked)
+	})
 }
 
 func tag(name string) object {
@@ -135,21 +126,19 @@ func tagID(name string) string {
 }
 
 // ask sets a reviewer's vote. 0 withdraws the vote.
-func (p *pull) ask(w http.ResponseWriter, c *call) {
-	at := slices.IndexFunc(p.repo.server.people, func(i *identity) bool { return i.id == c.path[8] })
+func (p *pull) ask(c *call, asked struct{ Vote int }) answer {
+	people := p.repo.server.people
+	at := slices.IndexFunc(people, func(i *identity) bool { return i.id == c.PathValue("reviewer") })
 	if at < 0 {
-		fail(w, http.StatusBadRequest, "InvalidArgumentValueException", "TF400813: The identity does not exist.")
-		return
+		return fail(http.StatusBadRequest, "InvalidArgumentValueException", "TF400813: The identity does not exist.")
 	}
-	var asked struct{ Vote int }
-	c.decode(&asked)
-	name := p.repo.server.people[at].name()
+	name := people[at].name()
 	p.Ask(name)
 	p.Approvals = slices.DeleteFunc(p.Approvals, func(other string) bool { return other == name })
 	if asked.Vote > 0 {
 		p.Approve(name)
 	}
-	reply(w, http.StatusOK, p.showReviewer(name))
+	return ok(p.showReviewer(name))
 }
 
 func (p *pull) showReviewer(name string) object {
@@ -161,65 +150,51 @@ func (p *pull) showReviewer(name string) object {
 	return o
 }
 
-func (r *Repo) listPulls(w http.ResponseWriter, c *call) {
+func (r *Repo) listPulls(c *call, _ none) answer {
 	query := c.URL.Query()
-	matches := func(name, value string) bool {
-		want := query.Get("searchCriteria." + name)
-		return want == "" || want == value
-	}
-	state := query.Get("searchCriteria.status")
-	if state == "" {
-		state = "active"
-	}
-	var found []object
-	for _, p := range slices.Backward(r.All) {
-		if (state == "all" || states[p.State] == state) && matches("sourceRefName", "refs/heads/"+p.Head) &&
-			matches("targetRefName", "refs/heads/"+p.Base) {
-			p.settle()
-			shown := p.show()
-			shown["labels"] = p.tags()
-			if units := utf16.Encode([]rune(p.Body)); len(units) > listedBody {
-				shown["description"] = string(utf16.Decode(units[:listedBody]))
-			}
-			found = append(found, shown)
+	branch := func(name string) string { return strings.TrimPrefix(query.Get("searchCriteria."+name), "refs/heads/") }
+	state := strings.TrimPrefix(cmp.Or(query.Get("searchCriteria.status"), "active"), "all")
+	found := r.Matching(state, branch("sourceRefName"), branch("targetRefName"), (*pull).state)
+	shown := hostfake.Each(found, func(p *pull) object {
+		p.settle()
+		shown := p.show()
+		shown["labels"] = hostfake.Each(p.Labels, tag)
+		if units := utf16.Encode([]rune(p.Body)); len(units) > listedBody {
+			shown["description"] = string(utf16.Decode(units[:listedBody]))
 		}
-	}
-	list(w, part(found, query.Get("$skip"), query.Get("$top"), 101))
+		return shown
+	})
+	return list(part(shown, query.Get("$skip"), query.Get("$top"), 101))
 }
 
-func (r *Repo) createPull(w http.ResponseWriter, c *call) {
-	var asked pullBody // auto-complete is ignored (peer)
-	c.decode(&asked)
-	p, refused := r.open(c.by.Login, strings.TrimPrefix(asked.Source, "refs/heads/"),
+func (r *Repo) createPull(c *call, asked pullBody) answer { // auto-complete is ignored (peer)
+	p, refused := r.open(c.By.Login, strings.TrimPrefix(asked.Source, "refs/heads/"),
 		strings.TrimPrefix(asked.Target, "refs/heads/"), value(asked.Title), value(asked.Description))
-	if refused != nil {
-		fail(w, refused.Status, refused.Key, refused.Message)
-		return
+	if refused.Status != 0 {
+		return refused
 	}
-	p.Draft = asked.Draft != nil && *asked.Draft
+	hostfake.Set(&p.Draft, asked.Draft)
 	for _, label := range asked.Labels {
 		if !r.server.dropsLabels {
 			p.AddLabel(label.Name)
 		}
 	}
-	reply(w, http.StatusCreated, p.show())
+	return created(p.show())
 }
 
 // open opens a pull request, also without a difference, or returns Azure's error.
-func (r *Repo) open(author, source, target, title, description string) (*pull, *hostfake.Refusal) {
+func (r *Repo) open(author, source, target, title, description string) (*pull, answer) {
 	head, base := r.Git.Head(source), r.Git.Head(target)
-	if _, open := r.IsOpen(source, target); open {
-		return nil, &hostfake.Refusal{Status: http.StatusConflict, Key: "GitPullRequestExistsException",
-			Message: "TF401179: An active pull request for the source and target branch already exists."}
-	}
+	_, exists := r.IsOpen(source, target)
 	switch {
+	case exists:
+		return nil, fail(http.StatusConflict, "GitPullRequestExistsException",
+			"TF401179: An active pull request for the source and target branch already exists.")
 	case head == "" || base == "":
-		return nil, &hostfake.Refusal{Status: http.StatusBadRequest, Key: "GitPullRequestStaleException",
-			Message: "TF401398: The pull request cannot be activated because the source and/or the target branch no longer " +
-				"exists, or the requested merge is invalid."}
+		return nil, fail(http.StatusBadRequest, "GitPullRequestStaleException", "TF401398: The pull request cannot be "+
+			"activated because the source and/or the target branch no longer exists, or the requested merge is invalid.")
 	case tooLong(description):
-		return nil, &hostfake.Refusal{Status: http.StatusBadRequest, Key: "InvalidArgumentValueException",
-			Message: saysTooLong}
+		return nil, fail(http.StatusBadRequest, "InvalidArgumentValueException", saysTooLong)
 	}
 	number := 1
 	for _, o := range r.server.repos { // the numbers are those of the collection
@@ -233,25 +208,21 @@ func (r *Repo) open(author, source, target, title, description string) (*pull, *
 		repo: r, moving: r.Server.Host.Lag, checks: map[string]check{},
 	}
 	r.All = append(r.All, p)
-	return p, nil
+	return p, answer{}
 }
 
 const saysTooLong = "A description for a pull request must not be longer than 4000 characters."
 
 func tooLong(description string) bool { return len(utf16.Encode([]rune(description))) > maxBody }
 
-func (p *pull) update(w http.ResponseWriter, c *call) {
-	var asked pullBody
-	c.decode(&asked)
+func (p *pull) update(c *call, asked pullBody) answer {
 	test := p.repo.server.t
 	switch status := value(asked.Status); {
 	case tooLong(value(asked.Description)):
-		fail(w, http.StatusBadRequest, "InvalidArgumentValueException", saysTooLong)
-		return
+		return fail(http.StatusBadRequest, "InvalidArgumentValueException", saysTooLong)
 	case p.State == hostfake.Merged, p.State == hostfake.Closed && status != states[hostfake.Open]: // peer
-		fail(w, http.StatusBadRequest, "GitPullRequestNotEditableException",
+		return fail(http.StatusBadRequest, "GitPullRequestNotEditableException",
 			"TF401181: The pull request cannot be edited due to its state.")
-		return
 	case status == states[hostfake.Merged]:
 		test.Error("it is completed by a request, and not by auto-complete")
 	case status == states[hostfake.Closed]:
@@ -259,14 +230,9 @@ func (p *pull) update(w http.ResponseWriter, c *call) {
 	case status == states[hostfake.Open]:
 		_ = p.Reopen()
 	}
-	for text, given := range map[*string]*string{&p.Title: asked.Title, &p.Body: asked.Description} {
-		if given != nil {
-			*text = *given
-		}
-	}
-	if asked.Draft != nil {
-		p.Draft = *asked.Draft
-	}
+	hostfake.Set(&p.Title, asked.Title)
+	hostfake.Set(&p.Body, asked.Description)
+	hostfake.Set(&p.Draft, asked.Draft)
 	if asked.Options != nil {
 		p.options = *asked.Options
 		if p.options.Delete == nil || *p.options.Delete {
@@ -275,13 +241,13 @@ func (p *pull) update(w http.ResponseWriter, c *call) {
 	}
 	if asked.Completer != nil {
 		p.AutoMerge, p.merging, p.failed = "", p.repo.Server.Host.Lag, ""
-		if asked.Completer.ID == p.repo.server.person(c.by.Login).id {
-			p.PullRequest.SetAutoMerge(c.by.Login, p.method())
+		if asked.Completer.ID == p.repo.server.person(c.By.Login).id {
+			p.PullRequest.SetAutoMerge(c.By.Login, p.method())
 		} else if asked.Completer.ID != noIdentity {
 			test.Errorf("auto-complete is set by another one: %s", asked.Completer.ID)
 		}
 	}
-	reply(w, http.StatusOK, p.show())
+	return ok(p.show())
 }
 
 func when(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -289,18 +255,15 @@ func when(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // show returns a pull request in the API's format. Only lists contain labels (peer; in the answer of a create or of
 // an update unsure).
 func (p *pull) show() object {
-	reviewers := []object{}
-	for _, name := range p.Reviewers {
-		reviewers = append(reviewers, p.showReviewer(name))
-	}
 	commit := func(sha string) object { return object{"commitId": sha} }
 	o := object{
-		"repository": p.repo.show(), "pullRequestId": p.Number, "codeReviewId": p.Number, "status": states[p.State],
+		"repository": p.repo.show(), "pullRequestId": p.Number, "codeReviewId": p.Number, "status": p.state(),
 		"createdBy": p.repo.server.person(p.Author).show(), "creationDate": when(p.Created), "title": p.Title,
 		"sourceRefName": "refs/heads/" + p.Head, "targetRefName": "refs/heads/" + p.Base, "isDraft": p.Draft,
 		"mergeStatus": p.mergeStatus(), "lastMergeSourceCommit": commit(p.HeadCommit),
-		"lastMergeTargetCommit": commit(p.BaseCommit), "reviewers": reviewers, "supportsIterations": true,
-		"url": fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", p.repo.server.URL, p.repo.id, p.Number),
+		"lastMergeTargetCommit": commit(p.BaseCommit), "supportsIterations": true,
+		"reviewers": hostfake.Each(p.Reviewers, p.showReviewer),
+		"url":       fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", p.repo.server.URL, p.repo.id, p.Number),
 	}
 	if p.Body != "" {
 		o["description"] = p.Body

@@ -8,14 +8,11 @@
 package azuredevopsfake
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +32,8 @@ const (
 type Server struct {
 	*hostfake.Server
 
-	t testing.TB
+	t   testing.TB
+	api hostfake.API
 	// dropsLabels says that a create ignores its labels.
 	dropsLabels bool
 	repos       []*Repo
@@ -50,19 +48,19 @@ const (
 	IdentityRead = "vso.identity"
 )
 
-// allows reports whether a token has the scope for a request (docs).
-func (c *call) allows(t *hostfake.Token) bool {
+// allows reports whether a token has the scope for a request (docs), with a path in lower case.
+func allows(t *hostfake.Token, method, path string) bool {
 	needs := CodeRead
 	switch {
-	case t.Scopes == nil || len(c.path) < 2:
+	case t.Scopes == nil:
 		return true
-	case c.path[0] == "_apis" && strings.EqualFold(c.path[1], "identities"):
+	case strings.HasPrefix(path, "/_apis/identities"):
 		needs = IdentityRead
-	case c.path[0] == "_apis": // connectionData
+	case strings.HasPrefix(path, "/_apis/"): // connectionData
 		return true
-	case c.Method != http.MethodGet && len(c.path) > 5 && c.path[5] == "commits":
+	case method != http.MethodGet && strings.Contains(path, "/commits/"):
 		needs = CodeStatus
-	case c.Method != http.MethodGet:
+	case method != http.MethodGet:
 		needs = CodeWrite
 	}
 	return slices.Contains(t.Scopes, needs)
@@ -73,6 +71,11 @@ func (c *call) allows(t *hostfake.Token) bool {
 func New(t testing.TB, options ...hostfake.Option) *Server {
 	t.Helper()
 	s := &Server{t: t, people: identities()}
+	s.api = hostfake.API{
+		Prefix: collection, ContentType: "application/json; charset=utf-8; api-version=7.1-preview.1",
+		Authenticate: s.authenticate, Format: format,
+	}
+	s.route()
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: func(req *http.Request) (string, bool) {
 			return strings.TrimPrefix(req.URL.EscapedPath(), collection), strings.Contains(req.URL.Path, "/_apis")
@@ -89,61 +92,45 @@ func (s *Server) DropCreatedLabels() { s.Locked(func() { s.dropsLabels = true })
 
 // answer answers a request in the description, or one of the two that it lacks.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
-	c := &call{Request: req, body: body}
-	for _, segment := range strings.Split(strings.TrimPrefix(req.URL.EscapedPath(), collection+"/"), "/") {
-		name, _ := url.PathUnescape(segment)
-		c.path = append(c.path, name)
+	req.URL.Path, req.URL.RawPath = strings.ToLower(req.URL.Path), strings.ToLower(req.URL.EscapedPath())
+	path := req.URL.EscapedPath()
+	if path == collection+"/_apis" || path == collection+"/_apis/connectiondata" || s.refused(req).Status != 0 {
+		s.api.ServeHTTP(w, req)
+		return
 	}
+	if accepted := req.Header.Get("Accept"); !strings.Contains(accepted, "api-version=7.1") {
+		s.t.Errorf("%s %s asks for no version: %s", req.Method, path, accepted)
+	}
+	if !requests.Answer(s.t, w, req, path, body, func() { s.api.ServeHTTP(w, req) }) {
+		s.api.Reply(w, fail(http.StatusNotFound, "", "The controller for path was not found."))
+	}
+}
+
+// signInPage is the body of Azure's answer to a credential that it does not accept.
+const signInPage = "<html><title>Azure DevOps Services | Sign In</title></html>"
+
+// authenticate finds the token of a request.
+func (s *Server) authenticate(c *call) answer {
+	c.By = s.TokenOf(credential(c.Request))
+	return s.refused(c.Request)
+}
+
+// refused refuses a request without a token: with a page to sign in, unless the client asks for none (docs). A change
+// is refused with 401 in any case (peer).
+func (s *Server) refused(req *http.Request) answer {
+	t := s.TokenOf(credential(req))
 	switch {
-	case req.Method == http.MethodOptions && req.URL.Path == collection+"/_apis":
-		list(w, routes)
-		return
-	case !s.authenticate(w, c):
-		return
-	case req.Method == http.MethodGet && strings.EqualFold(req.URL.Path, collection+"/_apis/connectionData"):
-		me := s.person(c.by.Login)
-		reply(w, http.StatusOK, object{"authenticatedUser": object{
-			"id": me.id, "providerDisplayName": me.login,
-			"properties": object{"Account": object{"$type": "System.String", "$value": me.login}},
-		}})
-		return
+	case req.Method == http.MethodOptions:
+		return answer{}
+	case t != nil && !allows(t, req.Method, strings.TrimPrefix(req.URL.Path, collection)):
+		return answer{Status: http.StatusUnauthorized} // without a body (peer)
+	case t != nil:
+		return answer{}
+	case req.Header.Get("X-TFS-FedAuthRedirect") != "Suppress" && req.Method != http.MethodPatch:
+		return answer{Status: http.StatusNonAuthoritativeInfo, Body: signInPage}
 	}
-	if accepted := c.Header.Get("Accept"); !strings.Contains(accepted, "api-version=7.1") {
-		s.t.Errorf("%s %s asks for no version: %s", req.Method, req.URL.EscapedPath(), accepted)
-	}
-	path := strings.ToLower(req.URL.EscapedPath())
-	if !requests.Answer(s.t, w, req, path, body, func() { s.dispatch(w, c) }) {
-		fail(w, http.StatusNotFound, "", "The controller for path was not found.")
-	}
-}
-
-// call is a request to the API.
-type call struct {
-	*http.Request
-	body []byte
-	path []string // the segments below the collection
-	by   *hostfake.Token
-}
-
-// authenticate finds the token of a request, or refuses it: with a page to sign in, unless the client asks for none
-// (docs). A change is refused with 401 in any case (peer).
-func (s *Server) authenticate(w http.ResponseWriter, c *call) bool {
-	if c.by = s.TokenOf(credential(c.Request)); c.by != nil {
-		if c.allows(c.by) {
-			return true
-		}
-		w.WriteHeader(http.StatusUnauthorized) // without a body (peer)
-		return false
-	}
-	if c.Header.Get("X-TFS-FedAuthRedirect") != "Suppress" && c.Method != http.MethodPatch {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(http.StatusNonAuthoritativeInfo)
-		_, _ = io.WriteString(w, "<html><title>Azure DevOps Services | Sign In</title></html>")
-		return false
-	}
-	fail(w, http.StatusUnauthorized, "UnauthorizedRequestException",
+	return fail(http.StatusUnauthorized, "UnauthorizedRequestException",
 		"TF400813: The user '' is not authorized to access this resource.")
-	return false
 }
 
 // credential returns the password of a request, or its bearer token.
@@ -155,38 +142,49 @@ func credential(req *http.Request) string {
 	return bearer
 }
 
-// dispatch passes a request to its handler. Of repos, the path is {project}/_apis/git/repositories/{repo}/….
-func (s *Server) dispatch(w http.ResponseWriter, c *call) {
-	if c.path[0] == "_apis" {
-		s.serveIdentities(w, c)
-		return
-	}
-	name := c.URL.Query().Get("repositoryId")
-	if c.path[3] == "repositories" {
-		name = c.path[4]
-	}
-	r := s.repo(name)
-	switch {
-	case !strings.EqualFold(c.path[0], project) && c.path[0] != projectID:
-		fail(w, http.StatusNotFound, "ProjectDoesNotExistWithNameException",
-			"TF200016: The following project does not exist: "+c.path[0]+". Verify that the name of the project is correct.")
-	case r == nil || c.by.Access(r.Name) == hostfake.None:
-		fail(w, http.StatusNotFound, "GitRepositoryNotFoundException", "TF401019: The Git repository with name or "+
-			"identifier "+name+" does not exist or you do not have permissions for the operation you are attempting.")
-	case c.Method != http.MethodGet && c.by.Access(r.Name) < hostfake.Write:
-		fail(w, http.StatusForbidden, "GitNeedsPermissionException",
-			"TF401027: You need the Git 'GenericContribute' permission to perform this action.")
-	case c.path[3] == "policy":
-		list(w, r.policies.of(c.URL.Query().Get("refName")))
-	case len(c.path) == 5:
-		reply(w, http.StatusOK, r.show())
-	case c.path[5] == "commits":
-		r.serveStatuses(w, c)
-	case c.path[5] == "refs":
-		list(w, s.refs(r, c.URL.Query().Get("filter")))
-	default:
-		r.servePullRequests(w, c)
-	}
+func (s *Server) route() {
+	hostfake.Handle(&s.api, "OPTIONS /_apis", func(*call, none) answer { return list(routes) })
+	hostfake.Handle(&s.api, "GET /_apis/connectiondata", func(c *call, _ none) answer {
+		me := s.person(c.By.Login)
+		return ok(object{"authenticatedUser": object{
+			"id": me.id, "providerDisplayName": me.login,
+			"properties": object{"Account": object{"$type": "System.String", "$value": me.login}},
+		}})
+	})
+	hostfake.Handle(&s.api, "GET /_apis/identities", s.findIdentities)
+	handle(s, "GET /{project}/_apis/git/policy/configurations", func(r *Repo, c *call, _ none) answer {
+		return list(r.policies.of(c.URL.Query().Get("refName")))
+	})
+	onRepo(s, "GET ", func(r *Repo, _ *call, _ none) answer { return ok(r.show()) })
+	onRepo(s, "GET /refs", func(r *Repo, c *call, _ none) answer { return list(s.refs(r, c.URL.Query().Get("filter"))) })
+	s.routeStatuses()
+	s.routePullRequests()
+}
+
+// onRepo routes requests below a repo to a function, which gets the body.
+func onRepo[B any](s *Server, pattern string, do func(r *Repo, c *call, asked B) answer) {
+	method, path, _ := strings.Cut(pattern, " ")
+	handle(s, method+" /{project}/_apis/git/repositories/{repo}"+path, do)
+}
+
+// handle routes requests about a repo to a function, which gets the body.
+func handle[B any](s *Server, pattern string, do func(r *Repo, c *call, asked B) answer) {
+	hostfake.Handle(&s.api, pattern, func(c *call, asked B) answer {
+		in, name := c.PathValue("project"), cmp.Or(c.PathValue("repo"), c.URL.Query().Get("repositoryId"))
+		r := s.repo(name)
+		switch {
+		case !strings.EqualFold(in, project) && in != projectID:
+			return fail(http.StatusNotFound, "ProjectDoesNotExistWithNameException", "TF200016: The following project does "+
+				"not exist: "+in+". Verify that the name of the project is correct.")
+		case r == nil || c.By.Access(r.Name) == hostfake.None:
+			return fail(http.StatusNotFound, "GitRepositoryNotFoundException", "TF401019: The Git repository with name or "+
+				"identifier "+name+" does not exist or you do not have permissions for the operation you are attempting.")
+		case c.By.Access(r.Name) < c.Need():
+			return fail(http.StatusForbidden, "GitNeedsPermissionException",
+				"TF401027: You need the Git 'GenericContribute' permission to perform this action.")
+		}
+		return do(r, c, asked)
+	})
 }
 
 // serveGit authorizes Git with the same tokens.
@@ -206,16 +204,21 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Han
 	}
 }
 
-type object = hostfake.Object
+type (
+	object = hostfake.Object
+	answer = hostfake.Answer
+	call   = hostfake.Call
+	none   = struct{} // the body of a request without one
+)
 
-var value = hostfake.Value
+var (
+	value   = hostfake.Value
+	ok      = hostfake.OK
+	created = hostfake.Created
+)
 
-func reply(w http.ResponseWriter, status int, body any) {
-	hostfake.Reply(w, "application/json; charset=utf-8; api-version=7.1-preview.1", status, body)
-}
-
-func list(w http.ResponseWriter, all []object) {
-	reply(w, http.StatusOK, object{"count": len(all), "value": append([]object{}, all...)})
+func list(all []object) answer {
+	return ok(object{"count": len(all), "value": append([]object{}, all...)})
 }
 
 // part returns a part of a list, of a length that is standard unless given.
@@ -229,17 +232,29 @@ func part(all []object, skip, top string, standard int) []object {
 	return all[from:min(from+length, len(all))]
 }
 
-// fail answers with an error, behind a byte order mark as some of Azure's have.
-func fail(w http.ResponseWriter, status int, key string, message any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	text, _ := json.Marshal(object{"$id": "1", "message": message, "typeKey": cmp.Or(key, "VssServiceException"),
-		"errorCode": 0, "eventId": 3000})
-	_, _ = fmt.Fprintf(w, "\ufeff%s", text)
+// fail answers with an error.
+func fail(status int, key, message string) answer {
+	return answer{Status: status, Body: object{"$id": "1", "message": message,
+		"typeKey": cmp.Or(key, "VssServiceException"), "errorCode": 0, "eventId": 3000}}
 }
 
-// decode parses the body of a request.
-func (c *call) decode(into any) { _ = json.NewDecoder(bytes.NewReader(c.body)).Decode(into) } // it was checked
+// format writes a page, or an error, behind a byte order mark as some of Azure's have.
+func format(w http.ResponseWriter, a answer) bool {
+	page, isPage := a.Body.(string)
+	switch {
+	case isPage:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	case a.Body != nil && a.Status >= http.StatusBadRequest:
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		text, _ := json.Marshal(a.Body)
+		page = "\ufeff" + string(text)
+	default:
+		return false
+	}
+	w.WriteHeader(a.Status)
+	_, _ = io.WriteString(w, page)
+	return true
+}
 
 // route is where the library finds a resource.
 func route(id, area, resource, template string) object {

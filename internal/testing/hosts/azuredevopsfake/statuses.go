@@ -8,43 +8,51 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// serveStatuses answers requests about the statuses of a commit.
-func (r *Repo) serveStatuses(w http.ResponseWriter, c *call) {
-	sha := c.path[6]
-	if r.Git.Commit(sha) == "" { // unsure: the text
-		fail(w, http.StatusNotFound, "GitCommitDoesNotExistException",
-			"TF401175:The version descriptor <Commit: "+sha+" > could not be resolved to a version in the repository "+
-				r.Name)
-		return
+// routeStatuses routes requests about the statuses of a commit.
+func (s *Server) routeStatuses() {
+	onRepo(s, "GET /commits/{sha}/statuses", (*Repo).listStatuses)
+	onRepo(s, "POST /commits/{sha}/statuses", (*Repo).createStatus)
+}
+
+// noCommit refuses a request about a commit that the repo lacks.
+func (r *Repo) noCommit(sha string) answer {
+	if r.Git.Commit(sha) != "" {
+		return answer{}
 	}
-	if c.Method == http.MethodPost {
-		var asked struct {
-			State, Description, TargetURL string
-			Context                       struct{ Genre, Name string }
-		}
-		c.decode(&asked)
-		if asked.Context.Name == "" {
-			fail(w, http.StatusBadRequest, "InvalidArgumentValueException",
-				"A status needs a name. Parameter name: context.name")
-			return
-		}
-		set := r.AddStatus(hostfake.Status{
-			Commit: sha, Context: strings.TrimPrefix(asked.Context.Genre+"/"+asked.Context.Name, "/"), State: asked.State,
-			Description: asked.Description, TargetURL: asked.TargetURL, Login: c.by.Login,
-		})
-		reply(w, http.StatusCreated, r.showStatus(set))
-		return
+	return fail(http.StatusNotFound, "GitCommitDoesNotExistException", "TF401175:The version descriptor <Commit: "+sha+
+		" > could not be resolved to a version in the repository "+r.Name) // unsure: the text
+}
+
+type statusRequest struct {
+	State, Description, TargetURL string
+	Context                       struct{ Genre, Name string }
+}
+
+func (r *Repo) createStatus(c *call, asked statusRequest) answer {
+	sha := c.PathValue("sha")
+	if refused := r.noCommit(sha); refused.Status != 0 {
+		return refused
 	}
-	query := c.URL.Query()
+	if asked.Context.Name == "" {
+		return fail(http.StatusBadRequest, "InvalidArgumentValueException",
+			"A status needs a name. Parameter name: context.name")
+	}
+	return created(r.showStatus(r.AddStatus(hostfake.Status{
+		Commit: sha, Context: strings.TrimPrefix(asked.Context.Genre+"/"+asked.Context.Name, "/"), State: asked.State,
+		Description: asked.Description, TargetURL: asked.TargetURL, Login: c.By.Login,
+	})))
+}
+
+func (r *Repo) listStatuses(c *call, _ none) answer {
+	sha, query := c.PathValue("sha"), c.URL.Query()
+	if refused := r.noCommit(sha); refused.Status != 0 {
+		return refused
+	}
 	all := r.StatusesOf(sha)
 	if query.Get("latestOnly") == "true" {
 		all = r.LatestOf(sha)
 	}
-	var found []object
-	for _, s := range all {
-		found = append(found, r.showStatus(s))
-	}
-	list(w, part(found, query.Get("skip"), query.Get("top"), 1000))
+	return list(part(hostfake.Each(all, r.showStatus), query.Get("skip"), query.Get("top"), 1000))
 }
 
 func (r *Repo) showStatus(s *hostfake.Status) object {

@@ -54,26 +54,21 @@ func (s *Server) AddApp(t testing.TB) *App {
 // installationTokenLife is the lifetime of an app's token.
 const installationTokenLife = time.Hour
 
+// tokenRequest is the body of a request for a token.
+type tokenRequest struct {
+	Repositories []string
+	Permissions  map[string]string
+}
+
 // giveToken issues a token for the requested repos and permissions, or for all that the app has.
-func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
-	s := a.server
-	app, problem := s.appOf(req)
+func (s *Server) giveToken(c *call, asked tokenRequest) answer {
+	app, problem := s.appOf(c.Request)
 	switch {
 	case app == nil:
-		fail(w, http.StatusUnauthorized, problem)
-		return
-	case req.PathValue("id") != app.InstallationID:
-		fail(w, http.StatusNotFound, "Not Found")
-		return
-	}
-	var asked struct {
-		Repositories []string
-		Permissions  map[string]string
-	}
-	if !decode(w, req, &asked) {
-		return
-	}
-	if asked.Permissions == nil {
+		return fail(http.StatusUnauthorized, problem)
+	case c.PathValue("id") != app.InstallationID:
+		return fail(http.StatusNotFound, "Not Found")
+	case asked.Permissions == nil:
 		asked.Permissions = app.Permissions
 	}
 	t := &hostfake.Token{Login: "kalypso[bot]", Permissions: asked.Permissions,
@@ -84,22 +79,20 @@ func (a *api) giveToken(w http.ResponseWriter, req *http.Request) {
 	for _, name := range asked.Repositories {
 		found := app.repo(s, name)
 		if found == "" {
-			fail(w, http.StatusUnprocessableEntity,
+			return fail(http.StatusUnprocessableEntity,
 				"There is at least one repository that does not exist or is not accessible to the parent installation.")
-			return
 		}
 		t.Repos = map[string]hostfake.Access{found: hostfake.Write}
 	}
 	for name, access := range asked.Permissions {
 		if app.Permissions != nil && app.Permissions[name] != "write" && app.Permissions[name] != access {
-			fail(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
-			return
+			return fail(http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		}
 	}
 	app.given++
 	value := fmt.Sprintf("ghs_canaryOfApp%sNumber%d", app.ID, app.given)
 	s.Issue(value, t)
-	reply(w, http.StatusCreated, object{"token": value, "expires_at": t.Expires.Format(time.RFC3339)})
+	return created(object{"token": value, "expires_at": t.Expires.Format(time.RFC3339)})
 }
 
 // repo is the full name of a repo for which the app is installed, or "".
@@ -161,40 +154,34 @@ func permissionFor(path string) string {
 	return "pull_requests"
 }
 
-// caller returns the token of the request, or answers with an error.
-func (a *api) caller(w http.ResponseWriter, req *http.Request) *hostfake.Token {
-	kind, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
-	if strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "token") {
-		if t := a.server.TokenOf(value); t != nil {
-			return t
-		}
-		fail(w, http.StatusUnauthorized, "Bad credentials")
-		return nil
+// authenticate finds the token of a request, unless an app signed the request.
+func (s *Server) authenticate(c *call) answer {
+	kind, value, _ := strings.Cut(c.Header.Get("Authorization"), " ")
+	switch {
+	case c.PathValue("id") != "":
+		return answer{}
+	case !strings.EqualFold(kind, "bearer") && !strings.EqualFold(kind, "token"):
+		// Without a credential, private repos do not exist, and all are private.
+		return fail(http.StatusNotFound, "Not Found")
 	}
-	// Without a credential, private repos do not exist, and all are private.
-	fail(w, http.StatusNotFound, "Not Found")
-	return nil
+	if c.By = s.TokenOf(value); c.By == nil {
+		return fail(http.StatusUnauthorized, "Bad credentials")
+	}
+	return answer{}
 }
 
-// opened returns the repo of the request if the caller has access, or answers with an error.
-func (a *api) opened(w http.ResponseWriter, req *http.Request, need hostfake.Access) (*Repo, *hostfake.Token) {
-	t := a.caller(w, req)
-	if t == nil {
-		return nil, nil
-	}
-	r := a.server.repos[strings.ToLower(req.PathValue("owner")+"/"+req.PathValue("name"))]
+// opened returns the repo of a request, or refuses the request.
+func (s *Server) opened(c *call) (*Repo, answer) {
+	r := s.repos[strings.ToLower(c.PathValue("owner")+"/"+c.PathValue("name"))]
 	switch {
-	case r == nil || t.Access(r.Name) == hostfake.None:
-		fail(w, http.StatusNotFound, "Not Found")
-		return nil, nil
-	case t.Access(r.Name) < need:
-		fail(w, http.StatusForbidden, "Resource not accessible by personal access token")
-		return nil, nil
-	case !may(t, permissionFor(req.URL.Path), need):
-		fail(w, http.StatusForbidden, "Resource not accessible by integration")
-		return nil, nil
+	case r == nil || c.By.Access(r.Name) == hostfake.None:
+		return nil, fail(http.StatusNotFound, "Not Found")
+	case c.By.Access(r.Name) < c.Need():
+		return nil, fail(http.StatusForbidden, "Resource not accessible by personal access token")
+	case !may(c.By, permissionFor(c.URL.Path), c.Need()):
+		return nil, fail(http.StatusForbidden, "Resource not accessible by integration")
 	}
-	return r, t
+	return r, answer{}
 }
 
 // serveGit authorizes Git with the same tokens.

@@ -3,7 +3,6 @@ package githubfake
 import (
 	_ "embed"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -21,47 +20,43 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input:
 
 // execution executes a request of a caller.
 type execution struct {
-	api       *api
+	server    *Server
 	caller    *hostfake.Token
 	variables object
 	errors    []object
 }
 
+type graphQLRequest struct {
+	Query     string
+	Variables object
+}
+
 // graphql implements what the REST API lacks: auto-merge, merge queues, draft pull requests, and the statuses of many
 // commits. It validates each request with GitHub's schema.
-func (a *api) graphql(w http.ResponseWriter, req *http.Request) {
-	var asked struct {
-		Query     string
-		Variables object
-	}
-	x := &execution{api: a, caller: a.caller(w, req)}
-	if x.caller == nil || !decode(w, req, &asked) {
-		return
-	}
+func (s *Server) graphql(c *call, asked graphQLRequest) answer {
 	doc, errs := gqlparser.LoadQueryWithRules(schema, asked.Query, rules.NewDefaultRules())
 	if errs != nil {
-		reply(w, http.StatusOK, object{"errors": []object{{"message": errs.Error()}}})
-		return
+		return ok(object{"errors": []object{{"message": errs.Error()}}})
 	}
-	x.variables = asked.Variables
+	x := &execution{server: s, caller: c.By, variables: asked.Variables}
 	root := object{"viewer": object{"login": x.caller.Login}, "repository": x.repository, "node": x.node}
 	for _, mutation := range schema.Mutation.Fields {
 		root[mutation.Name] = func(asked object) any { return x.mutate(mutation.Name, asked) }
 	}
-	answer := object{"data": x.object(doc.Operations[0].SelectionSet, root)}
+	body := object{"data": x.object(doc.Operations[0].SelectionSet, root)}
 	if len(x.errors) > 0 {
-		answer["errors"] = x.errors
+		body["errors"] = x.errors
 	}
-	reply(w, http.StatusOK, answer)
+	return ok(body)
 }
 
 // object answers the selected fields of an object. The value of a field may be a function of the arguments.
 func (x *execution) object(selected ast.SelectionSet, of object) object {
-	answer := object{}
+	shown := object{}
 	for _, field := range fieldsOf(selected, of["__typename"]) {
-		answer[field.Alias] = x.value(field, of[field.Name])
+		shown[field.Alias] = x.value(field, of[field.Name])
 	}
-	return answer
+	return shown
 }
 
 func (x *execution) value(field *ast.Field, value any) any {
@@ -71,11 +66,7 @@ func (x *execution) value(field *ast.Field, value any) any {
 	case object:
 		return x.object(field.SelectionSet, value)
 	case []object:
-		all := []object{}
-		for _, one := range value {
-			all = append(all, x.object(field.SelectionSet, one))
-		}
-		return all
+		return hostfake.Each(value, func(one object) object { return x.object(field.SelectionSet, one) })
 	}
 	return value
 }
@@ -107,7 +98,7 @@ func (x *execution) fail(kind, message string) any {
 
 // find returns a pull request that the caller may write, or adds an error.
 func (x *execution) find(id any) *pull {
-	for _, repo := range x.api.server.repos {
+	for _, repo := range x.server.repos {
 		repo.sync()
 		i := slices.IndexFunc(repo.All, func(p *pull) bool { return p.nodeID() == id })
 		switch access := x.caller.Access(repo.Name); {

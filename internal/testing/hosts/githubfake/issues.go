@@ -1,6 +1,7 @@
 package githubfake
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,126 +10,92 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-func (a *api) listIssues(w http.ResponseWriter, req *http.Request) {
-	r, _ := a.opened(w, req, hostfake.Read)
-	if r == nil {
-		return
-	}
-	query := req.URL.Query()
+// routeIssues routes the issues, and what pull requests share with them: labels.
+func (s *Server) routeIssues() {
+	onRepo(s, "GET /issues", (*Repo).listIssues)
+	onRepo(s, "POST /issues", (*Repo).openIssue)
+	onIssue(s, "GET /issues/{number}", func(*hostfake.Issue, issueEdit) {})
+	onIssue(s, "PATCH /issues/{number}", editIssue)
+	onIssue(s, "POST /issues/{number}/comments", func(i *hostfake.Issue, asked issueEdit) {
+		i.Comments = append(i.Comments, *asked.Body)
+	})
+	onPull(s, "GET /issues/{number}/timeline", (*pull).timeline)
+	onPull(s, "POST /issues/{number}/labels", func(p *pull, _ *call, asked []string) answer {
+		for _, label := range asked {
+			p.AddLabel(label)
+		}
+		return ok(p.show()["labels"])
+	})
+	onPull(s, "DELETE /issues/{number}/labels/{label}", func(p *pull, c *call, _ none) answer {
+		label := c.PathValue("label")
+		if !hostfake.ContainsFold(p.Labels, label) {
+			return fail(http.StatusNotFound, "Label does not exist")
+		}
+		p.Labels = slices.DeleteFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+		return ok(p.show()["labels"])
+	})
+}
+
+func (r *Repo) listIssues(c *call, _ none) answer {
+	query := c.URL.Query()
 	if query.Get("state") != "all" || query.Get("sort") != "created" || query.Get("direction") != "desc" {
-		fail(w, http.StatusNotImplemented, "The fake lists all issues, newest first")
-		return
+		return fail(http.StatusNotImplemented, "The fake lists all issues, newest first")
 	}
-	all := []object{}
-	for _, i := range r.Issues.Newest() {
-		all = append(all, showIssue(i))
-	}
+	all := hostfake.Each(r.Issues.Newest(), showIssue)
 	for _, p := range r.All { // GitHub lists them too
 		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(),
 			"pull_request": object{"url": r.URL}})
 	}
-	reply(w, http.StatusOK, page(w, req, all))
+	return ok(page(c, all))
 }
 
-func (a *api) openIssue(w http.ResponseWriter, req *http.Request) {
-	var asked struct {
-		Title, Body string
-		Labels      []string
-	}
-	r, _ := a.opened(w, req, hostfake.Write)
-	if r == nil || !decode(w, req, &asked) {
-		return
-	}
+// issueOpen is the body of a request for a new issue.
+type issueOpen struct {
+	Title, Body string
+	Labels      []string
+}
+
+func (r *Repo) openIssue(_ *call, asked issueOpen) answer {
 	if asked.Title == "" || len([]rune(asked.Title)) > maxTitle || len([]rune(asked.Body)) > maxBody {
-		invalid(w, "Issue", "title", "is missing or too long")
-		return
+		return invalid("Issue", "title", "is missing or too long")
 	}
 	r.numbers++
-	reply(w, http.StatusCreated, showIssue(r.Issues.Add(r.numbers, asked.Title, asked.Body, asked.Labels)))
+	return created(showIssue(r.Issues.Add(r.numbers, asked.Title, asked.Body, asked.Labels)))
 }
 
 // issueEdit is the body of a request about an issue.
 type issueEdit struct{ Title, Body, State *string }
 
 // onIssue routes requests for one issue.
-func (a *api) onIssue(pattern string, need hostfake.Access, change func(i *hostfake.Issue, asked issueEdit)) {
-	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
-		var asked issueEdit
-		r, _ := a.opened(w, req, need)
-		if r == nil || need == hostfake.Write && !decode(w, req, &asked) {
-			return
-		}
-		number, _ := strconv.Atoi(req.PathValue("number"))
+func onIssue(s *Server, pattern string, change func(i *hostfake.Issue, asked issueEdit)) {
+	onRepo(s, pattern, func(r *Repo, c *call, asked issueEdit) answer {
+		number, _ := strconv.Atoi(c.PathValue("number"))
 		i, found := r.Issues.Update(number, func(i *hostfake.Issue) { change(i, asked) })
 		switch {
 		case !found:
-			fail(w, http.StatusNotFound, "Not Found")
-		case req.Method == http.MethodPost:
-			reply(w, http.StatusCreated, object{"id": len(i.Comments), "body": asked.Body})
-		default:
-			reply(w, http.StatusOK, showIssue(i))
+			return fail(http.StatusNotFound, "Not Found")
+		case c.Method == http.MethodPost:
+			return created(object{"id": len(i.Comments), "body": asked.Body})
 		}
+		return ok(showIssue(i))
 	})
 }
 
 func editIssue(i *hostfake.Issue, asked issueEdit) {
-	if asked.Title != nil {
-		i.Title = *asked.Title
-	}
-	if asked.Body != nil {
-		i.Body = *asked.Body
-	}
+	hostfake.Set(&i.Title, asked.Title)
+	hostfake.Set(&i.Body, asked.Body)
 	if asked.State != nil {
 		i.Closed = *asked.State == "closed"
 	}
 }
 
 func showIssue(i hostfake.Issue) object {
-	labels := []object{}
-	for _, name := range i.Labels {
-		labels = append(labels, object{"name": name})
-	}
-	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": labels,
+	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": named("name", i.Labels),
 		"state": map[bool]string{false: "open", true: "closed"}[i.Closed]}
 }
 
-// routeIssues routes the issues, and what pull requests share with them: labels.
-func (a *api) routeIssues() {
-	at := restPrefix + "/repos/{owner}/{name}/issues"
-	a.mux.HandleFunc("GET "+at, a.listIssues)
-	a.mux.HandleFunc("POST "+at, a.openIssue)
-	a.onIssue("GET "+at+"/{number}", hostfake.Read, func(*hostfake.Issue, issueEdit) {})
-	a.onIssue("PATCH "+at+"/{number}", hostfake.Write, editIssue)
-	a.onIssue("POST "+at+"/{number}/comments", hostfake.Write, func(i *hostfake.Issue, asked issueEdit) {
-		i.Comments = append(i.Comments, *asked.Body)
-	})
-	labels := restPrefix + "/repos/{owner}/{name}/issues/{number}/labels"
-	a.mux.HandleFunc("POST "+labels, a.numbered(hostfake.Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
-		var asked []string
-		if !decode(w, req, &asked) {
-			return
-		}
-		for _, label := range asked {
-			p.AddLabel(label)
-		}
-		reply(w, http.StatusOK, p.show()["labels"])
-	}))
-	a.mux.HandleFunc("DELETE "+labels+"/{label}",
-		a.numbered(hostfake.Write, func(p *pull, w http.ResponseWriter, req *http.Request) {
-			label := req.PathValue("label")
-			if !hostfake.ContainsFold(p.Labels, label) {
-				fail(w, http.StatusNotFound, "Label does not exist")
-				return
-			}
-			p.Labels = slices.DeleteFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
-			reply(w, http.StatusOK, p.show()["labels"])
-		}))
-	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/issues/{number}/timeline",
-		a.numbered(hostfake.Read, (*pull).timeline))
-}
-
 // timeline lists the review requests.
-func (p *pull) timeline(w http.ResponseWriter, req *http.Request) {
+func (p *pull) timeline(c *call, _ none) answer {
 	all := []object{}
 	for _, name := range p.Asked {
 		event := object{"event": "review_requested"}
@@ -139,35 +106,29 @@ func (p *pull) timeline(w http.ResponseWriter, req *http.Request) {
 		}
 		all = append(all, event, object{"event": "labeled"})
 	}
-	reply(w, http.StatusOK, page(w, req, all))
+	return ok(page(c, all))
 }
 
-func (p *pull) requestReviewers(w http.ResponseWriter, req *http.Request) {
-	var asked struct {
-		Reviewers     []string
-		TeamReviewers []string `json:"team_reviewers"`
-	}
-	if !decode(w, req, &asked) {
-		return
-	}
+// reviewRequest is the body of a request for reviews.
+type reviewRequest struct {
+	Reviewers     []string
+	TeamReviewers []string `json:"team_reviewers"`
+}
+
+func (p *pull) requestReviewers(_ *call, asked reviewRequest) answer {
+	const only = "Reviews may only be requested from collaborators. One or more of the %s you specified is not a " +
+		"collaborator of the %s repository."
 	for _, user := range asked.Reviewers {
 		if user == p.Author {
-			fail(w, http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
-			return
+			return fail(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
 		}
 		if slices.Contains(p.repo.outsiders, user) {
-			fail(w, http.StatusUnprocessableEntity,
-				"Reviews may only be requested from collaborators. "+
-					"One or more of the users or teams you specified is not a collaborator of the "+p.repo.Name+" repository.")
-			return
+			return fail(http.StatusUnprocessableEntity, fmt.Sprintf(only, "users or teams", p.repo.Name))
 		}
 	}
 	for _, team := range asked.TeamReviewers {
 		if !slices.Contains(p.repo.teams, team) {
-			fail(w, http.StatusUnprocessableEntity,
-				"Reviews may only be requested from collaborators. "+
-					"One or more of the teams you specified is not a collaborator of the "+p.repo.Name+" repository.")
-			return
+			return fail(http.StatusUnprocessableEntity, fmt.Sprintf(only, "teams", p.repo.Name))
 		}
 	}
 	for _, user := range asked.Reviewers {
@@ -180,5 +141,5 @@ func (p *pull) requestReviewers(w http.ResponseWriter, req *http.Request) {
 			p.Teams = append(p.Teams, team)
 		}
 	}
-	reply(w, http.StatusCreated, p.show())
+	return created(p.show())
 }

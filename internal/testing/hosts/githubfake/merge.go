@@ -1,6 +1,7 @@
 package githubfake
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,35 +14,29 @@ import (
 // errConflict means that Git cannot merge.
 var errConflict = errors.New("Pull Request is not mergeable") //nolint:staticcheck // GitHub's words
 
-func (p *pull) acceptMerge(w http.ResponseWriter, req *http.Request) {
-	var asked struct {
-		SHA    string `json:"sha"`
-		Method string `json:"merge_method"`
-	}
-	if !decode(w, req, &asked) {
-		return
-	}
-	if asked.Method == "" {
-		asked.Method = "merge"
-	}
+// mergeRequest is the body of a request to merge.
+type mergeRequest struct {
+	SHA    string `json:"sha"`
+	Method string `json:"merge_method"`
+}
+
+func (p *pull) acceptMerge(_ *call, asked mergeRequest) answer {
 	waiting := p.waitsFor()
 	switch {
 	case p.State != hostfake.Open, p.Draft:
-		fail(w, http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+		return fail(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	case asked.SHA != "" && asked.SHA != p.HeadCommit:
-		fail(w, http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+		return fail(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
 	case p.repo.queues[p.Base]:
-		fail(w, http.StatusMethodNotAllowed,
+		return fail(http.StatusMethodNotAllowed,
 			"Repository rule violations found\n\nChanges must be made through the merge queue")
 	case waiting != "":
-		fail(w, http.StatusMethodNotAllowed, fmt.Sprintf("Required status check %q is expected.", waiting))
-	default:
-		if err := p.Merge(asked.Method); err != nil {
-			fail(w, http.StatusMethodNotAllowed, err.Error())
-			return
-		}
-		reply(w, http.StatusOK, object{"sha": p.MergeCommit, "merged": true, "message": "Pull Request successfully merged"})
+		return fail(http.StatusMethodNotAllowed, fmt.Sprintf("Required status check %q is expected.", waiting))
 	}
+	if err := p.Merge(cmp.Or(asked.Method, "merge")); err != nil {
+		return fail(http.StatusMethodNotAllowed, err.Error())
+	}
+	return ok(object{"sha": p.MergeCommit, "merged": true, "message": "Pull Request successfully merged"})
 }
 
 // waitsFor returns the first required context without success, or "".

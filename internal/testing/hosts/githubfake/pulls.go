@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,84 +23,43 @@ type pull struct {
 	repo *Repo
 }
 
-func (a *api) routePulls() {
-	a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/pulls", a.listPulls)
-	a.mux.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/pulls", a.openPull)
-	a.onPull("GET", "", hostfake.Read, func(p *pull, w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusOK, p.show())
-	})
-	a.onPull("PATCH", "", hostfake.Write, (*pull).edit)
-	a.onPull("PUT", "/merge", hostfake.Write, (*pull).acceptMerge)
-	a.onPull("POST", "/requested_reviewers", hostfake.Write, (*pull).requestReviewers)
-	a.onPull("GET", "/reviews", hostfake.Read, func(p *pull, w http.ResponseWriter, req *http.Request) {
-		all := []object{}
-		for _, user := range p.Approvals {
-			all = append(all, object{"user": object{"login": user}, "state": "APPROVED"})
-		}
-		reply(w, http.StatusOK, page(w, req, all))
+func (s *Server) routePulls() {
+	onRepo(s, "GET /pulls", (*Repo).listPulls)
+	onRepo(s, "POST /pulls", (*Repo).openPull)
+	onPull(s, "GET /pulls/{number}", func(p *pull, _ *call, _ none) answer { return ok(p.show()) })
+	onPull(s, "PATCH /pulls/{number}", (*pull).edit)
+	onPull(s, "PUT /pulls/{number}/merge", (*pull).acceptMerge)
+	onPull(s, "POST /pulls/{number}/requested_reviewers", (*pull).requestReviewers)
+	onPull(s, "GET /pulls/{number}/reviews", func(p *pull, c *call, _ none) answer {
+		return ok(page(c, hostfake.Each(p.Approvals, func(user string) object {
+			return object{"user": object{"login": user}, "state": "APPROVED"}
+		})))
 	})
 }
 
-// pullHandler answers a request for a pull request.
-type pullHandler func(p *pull, w http.ResponseWriter, req *http.Request)
-
-// onPull routes requests for one pull request.
-func (a *api) onPull(method, path string, need hostfake.Access, do pullHandler) {
-	a.mux.HandleFunc(method+" "+restPrefix+"/repos/{owner}/{name}/pulls/{number}"+path, a.numbered(need, do))
-}
-
-// numbered finds the pull request of a number.
-func (a *api) numbered(need hostfake.Access, do pullHandler) http.HandlerFunc {
-	return func(w http.ResponseWriter, req *http.Request) {
-		r, _ := a.opened(w, req, need)
-		if r == nil {
-			return
-		}
-		r.sync()
-		number, _ := strconv.Atoi(req.PathValue("number"))
-		p, found := r.Find(number)
-		if !found {
-			fail(w, http.StatusNotFound, "Not Found")
-			return
-		}
-		do(p, w, req)
-	}
-}
-
-func (a *api) listPulls(w http.ResponseWriter, req *http.Request) {
-	r, _ := a.opened(w, req, hostfake.Read)
-	if r == nil {
-		return
-	}
+func (r *Repo) listPulls(c *call, _ none) answer {
 	r.sync()
-	query := req.URL.Query()
+	query := c.URL.Query()
 	if cmp.Or(query.Get("sort"), "created") != "created" || cmp.Or(query.Get("direction"), "desc") != "desc" {
-		fail(w, http.StatusNotImplemented, "The fake lists pull requests newest first")
-		return
+		return fail(http.StatusNotImplemented, "The fake lists pull requests newest first")
 	}
-	state := cmp.Or(query.Get("state"), "open")
+	state := strings.TrimPrefix(cmp.Or(query.Get("state"), "open"), "all")
 	owner, _, _ := strings.Cut(r.Name, "/")
-	headOwner, headBranch, _ := strings.Cut(query.Get("head"), ":")
+	headOwner, head, _ := strings.Cut(query.Get("head"), ":")
 	var found []*pull
-	for _, p := range slices.Backward(r.All) {
-		if (state == "all" || p.shownState() == state) &&
-			(query.Get("head") == "" || strings.EqualFold(owner, headOwner) && headBranch == p.Head) &&
-			(query.Get("base") == "" || query.Get("base") == p.Base) {
-			found = append(found, p)
-		}
+	if headOwner == "" || strings.EqualFold(owner, headOwner) {
+		found = r.Matching(state, head, query.Get("base"), (*pull).shownState)
 	}
-	all := []object{}
-	for _, p := range page(w, req, found) {
+	return ok(hostfake.Each(page(c, found), func(p *pull) object {
 		short := p.show()
 		delete(short, "merged") // the list has only merged_at
-		all = append(all, short)
-	}
-	reply(w, http.StatusOK, all)
+		return short
+	}))
 }
 
 // page returns one page of a list, and links to the next one.
-func page[T any](w http.ResponseWriter, req *http.Request, all []T) []T {
-	query := req.URL.Query()
+func page[T any](c *call, all []T) []T {
+	query := c.URL.Query()
 	size, _ := strconv.Atoi(query.Get("per_page"))
 	number, _ := strconv.Atoi(query.Get("page"))
 	if size < 1 || size > 100 {
@@ -111,8 +69,8 @@ func page[T any](w http.ResponseWriter, req *http.Request, all []T) []T {
 	from, to := min((number-1)*size, len(all)), min(number*size, len(all))
 	if to < len(all) {
 		query.Set("page", strconv.Itoa(number+1))
-		next := url.URL{Scheme: "http", Host: req.Host, Path: req.URL.Path, RawQuery: query.Encode()}
-		w.Header().Set("Link", "<"+next.String()+`>; rel="next"`)
+		next := url.URL{Scheme: "http", Host: c.Host, Path: c.URL.Path, RawQuery: query.Encode()}
+		c.Answered.Set("Link", "<"+next.String()+`>; rel="next"`)
 	}
 	return all[from:to]
 }
@@ -122,28 +80,20 @@ type pullRequestBody struct {
 	Draft                          bool
 }
 
-func (a *api) openPull(w http.ResponseWriter, req *http.Request) {
-	r, t := a.opened(w, req, hostfake.Write)
-	var asked pullRequestBody
-	if r == nil || !decode(w, req, &asked) {
-		return
-	}
+func (r *Repo) openPull(c *call, asked pullRequestBody) answer {
 	if asked.Draft && r.noDrafts {
-		fail(w, http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
-		return
+		return fail(http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
 	}
-	p, refused := r.open(t.Login, value(asked.Head), value(asked.Base), value(asked.Title), value(asked.Body),
-		asked.Draft)
-	if refused != nil {
-		problem, _ := refused.Message.(object)
-		fail(w, refused.Status, "Validation Failed", problem)
-		return
+	p, refused := r.open(c.By.Login, value(asked.Head), value(asked.Base), value(asked.Title), value(asked.Body))
+	if refused.Status != 0 {
+		return refused
 	}
-	reply(w, http.StatusCreated, p.show())
+	p.Draft = asked.Draft
+	return created(p.show())
 }
 
 // open opens a pull request, or returns GitHub's error.
-func (r *Repo) open(author, head, base, title, body string, draft bool) (*pull, *hostfake.Refusal) {
+func (r *Repo) open(author, head, base, title, body string) (*pull, answer) {
 	r.sync()
 	owner, _, _ := strings.Cut(r.Name, "/")
 	branch := strings.TrimPrefix(head, owner+":")
@@ -173,49 +123,39 @@ func (r *Repo) open(author, head, base, title, body string, draft bool) (*pull, 
 		problem = custom("No commits between " + base + " and " + branch)
 	}
 	if problem != nil {
-		return nil, &hostfake.Refusal{Status: http.StatusUnprocessableEntity, Message: problem}
+		return nil, fail(http.StatusUnprocessableEntity, "Validation Failed", problem)
 	}
 	r.numbers++
 	now := r.Server.Now()
 	p := &pull{hostfake.PullRequest{
-		Number: r.numbers, Title: title, Body: body, Head: branch, Base: base, Draft: draft, State: hostfake.Open,
+		Number: r.numbers, Title: title, Body: body, Head: branch, Base: base, State: hostfake.Open,
 		Author: author, Created: now, Updated: now,
 	}, r}
 	p.moveTo(headCommit, baseCommit)
 	r.All = append(r.All, p)
-	return p, nil
+	return p, answer{}
 }
 
-func (p *pull) edit(w http.ResponseWriter, req *http.Request) {
-	var asked pullRequestBody
-	if !decode(w, req, &asked) {
-		return
-	}
+func (p *pull) edit(_ *call, asked pullRequestBody) answer {
 	switch {
 	case len([]rune(value(asked.Title))) > maxTitle:
-		invalid(w, "PullRequest", "title", fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
-		return
+		return invalid("PullRequest", "title", fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
 	case len([]rune(value(asked.Body))) > maxBody:
-		invalid(w, "PullRequest", "body", fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
-		return
+		return invalid("PullRequest", "body", fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
 	case value(asked.State) == "open" && p.State == hostfake.Merged:
-		invalid(w, "PullRequest", "state", "state cannot be changed. The pull request is merged.")
-		return
+		return invalid("PullRequest", "state", "state cannot be changed. The pull request is merged.")
 	case value(asked.State) == "open" && p.State == hostfake.Closed:
 		if err := p.Reopen(); err != nil {
-			invalid(w, "PullRequest", "state", err.Error())
-			return
+			return invalid("PullRequest", "state", err.Error())
 		}
 	case value(asked.State) == "closed" && p.State == hostfake.Open:
 		p.End(hostfake.Closed, p.repo.Server.Now())
 	}
-	for text, given := range map[*string]*string{&p.Title: asked.Title, &p.Body: asked.Body, &p.Base: asked.Base} {
-		if given != nil {
-			*text = *given
-		}
-	}
+	hostfake.Set(&p.Title, asked.Title)
+	hostfake.Set(&p.Body, asked.Body)
+	hostfake.Set(&p.Base, asked.Base)
 	p.Updated = p.repo.Server.Now()
-	reply(w, http.StatusOK, p.show())
+	return ok(p.show())
 }
 
 // shownState returns the state in the API, which has none for merged ones.
@@ -228,13 +168,6 @@ func (p *pull) shownState() string {
 
 // show returns a pull request in the API's format.
 func (p *pull) show() object {
-	named := func(key string, names []string) []object {
-		all := []object{}
-		for _, n := range names {
-			all = append(all, object{key: n})
-		}
-		return all
-	}
 	when := func(t time.Time) any {
 		if t.IsZero() {
 			return nil
@@ -264,6 +197,11 @@ func (p *pull) show() object {
 		o["auto_merge"] = object{"merge_method": p.AutoMerge}
 	}
 	return o
+}
+
+// named returns objects that have only a name.
+func named(key string, names []string) []object {
+	return hostfake.Each(names, func(name string) object { return object{key: name} })
 }
 
 func (p *pull) nodeID() string { return fmt.Sprintf("PR_%s#%d", p.repo.Name, p.Number) }

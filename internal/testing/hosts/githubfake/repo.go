@@ -45,12 +45,7 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 		required: map[string][]string{}, queues: map[string]bool{},
 	}
 	r.MergeQueues = MergeQueues{r}
-	r.Pulls = hostfake.Pulls[*pull]{
-		Git: git, Server: s.Server, Sync: r.sync,
-		OpenAs: func(author, head, base, title, body string) (*pull, *hostfake.Refusal) {
-			return r.open(author, head, base, title, body, false)
-		},
-	}
+	r.Pulls = hostfake.Pulls[*pull]{Git: git, Server: s.Server, OpenAs: r.open, Sync: r.sync}
 	s.Locked(func() { s.repos[strings.ToLower(name)] = r })
 	return r
 }

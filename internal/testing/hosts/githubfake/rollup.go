@@ -19,7 +19,7 @@ type checkRun struct {
 // repository answers the query of the commits of a repo.
 func (x *execution) repository(asked object) any {
 	name := fmt.Sprint(asked["owner"], "/", asked["name"])
-	r, t := x.api.server.repos[strings.ToLower(name)], x.caller
+	r, t := x.server.repos[strings.ToLower(name)], x.caller
 	switch {
 	case r == nil || t.Access(r.Name) == hostfake.None:
 		return x.fail("NOT_FOUND", "Could not resolve to a Repository with the name '"+name+"'.")

@@ -6,9 +6,9 @@
 package githubfake
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,15 +16,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-const (
-	restPrefix  = "/api/v3"
-	graphqlPath = "/api/graphql"
-)
+const restPrefix = "/api/v3"
 
 // Server is a GitHub on loopback. Its URL is also the base_url of the API.
 type Server struct {
 	*hostfake.Server
 
+	api   hostfake.API
 	repos map[string]*Repo // by lower-case owner/name
 	apps  []*App
 }
@@ -33,73 +31,86 @@ type Server struct {
 func New(t testing.TB, options ...hostfake.Option) *Server {
 	t.Helper()
 	s := &Server{repos: map[string]*Repo{}}
+	s.api = hostfake.API{Prefix: "/api", ContentType: jsonType, Authenticate: s.authenticate}
+	s.routePulls()
+	s.routeIssues()
+	s.routeStatuses()
+	hostfake.Handle(&s.api, "POST /v3/app/installations/{id}/access_tokens", s.giveToken)
+	hostfake.Handle(&s.api, "POST /graphql", s.graphql)
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: func(req *http.Request) (string, bool) {
 			return strings.TrimPrefix(req.URL.Path, restPrefix), strings.HasPrefix(req.URL.Path, "/api/")
 		},
-		Answer: newAPI(s).answer, ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.InProcess()},
+		Answer: s.answer, ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.InProcess()},
 		FailureType: jsonType, Header: map[string]string{"X-RateLimit-Remaining": "4999"},
 		Token: "ghp_canaryTokenOfTheFake",
 	}, options...)
 	return s
 }
 
-// api answers the requests to the API of a server.
-type api struct {
-	server *Server
-	mux    *http.ServeMux
-}
-
-func newAPI(s *Server) *api {
-	a := &api{s, http.NewServeMux()}
-	a.routePulls()
-	a.routeIssues()
-	a.routeStatuses()
-	a.mux.HandleFunc("POST "+restPrefix+"/app/installations/{id}/access_tokens", a.giveToken)
-	a.mux.HandleFunc("POST "+graphqlPath, a.graphql)
-	return a
-}
-
-func (a *api) answer(answer *httptest.ResponseRecorder, req *http.Request, _ []byte) {
-	a.mux.ServeHTTP(answer, req)
-	if answer.Code == http.StatusNotFound && answer.Header().Get("Content-Type") != jsonType {
+func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, _ []byte) {
+	s.api.ServeHTTP(w, req)
+	if w.Code == http.StatusNotFound && w.Header().Get("Content-Type") != jsonType {
 		// The mux's own answer: an address that the fake does not know.
-		answer.Body.Reset()
-		fail(answer, http.StatusNotFound, "Not Found")
+		w.Body.Reset()
+		s.api.Reply(w, fail(http.StatusNotFound, "Not Found"))
 	}
+}
+
+// onRepo routes requests below a repo to a function, which gets the body.
+func onRepo[B any](s *Server, pattern string, do func(r *Repo, c *call, asked B) answer) {
+	method, path, _ := strings.Cut(pattern, " ")
+	hostfake.Handle(&s.api, method+" /v3/repos/{owner}/{name}"+path, func(c *call, asked B) answer {
+		r, refused := s.opened(c)
+		if r == nil {
+			return refused
+		}
+		return do(r, c, asked)
+	})
+}
+
+// onPull routes requests below a repo for the pull request {number}.
+func onPull[B any](s *Server, pattern string, do func(p *pull, c *call, asked B) answer) {
+	onRepo(s, pattern, func(r *Repo, c *call, asked B) answer {
+		r.sync()
+		number, _ := strconv.Atoi(c.PathValue("number"))
+		p, found := r.Find(number)
+		if !found {
+			return fail(http.StatusNotFound, "Not Found")
+		}
+		return do(p, c, asked)
+	})
 }
 
 const jsonType = "application/json; charset=utf-8"
 
-type object = hostfake.Object
+type (
+	object = hostfake.Object
+	answer = hostfake.Answer
+	call   = hostfake.Call
+	none   = struct{} // the body of a request without one
+)
 
-var value = hostfake.Value
-
-func reply(w http.ResponseWriter, status int, body any) { hostfake.Reply(w, jsonType, status, body) }
+var (
+	value   = hostfake.Value
+	ok      = hostfake.OK
+	created = hostfake.Created
+)
 
 // fail answers in the format of GitHub's errors.
-func fail(w http.ResponseWriter, status int, message string, errs ...object) {
+func fail(status int, message string, errs ...object) answer {
 	body := object{"message": message, "documentation_url": "https://docs.github.com/rest"}
 	if len(errs) > 0 {
 		body["errors"] = errs
 	}
-	reply(w, status, body)
+	return answer{Status: status, Body: body}
 }
 
 // invalid answers 422 with one error.
-func invalid(w http.ResponseWriter, resource, field, message string) {
+func invalid(resource, field, message string) answer {
 	e := object{"resource": resource, "code": "custom", "message": message}
 	if field != "" {
 		e["field"] = field
 	}
-	fail(w, http.StatusUnprocessableEntity, "Validation Failed", e)
-}
-
-// decode parses the body of a request, or answers with an error.
-func decode(w http.ResponseWriter, req *http.Request, into any) bool {
-	if err := json.NewDecoder(req.Body).Decode(into); err != nil {
-		fail(w, http.StatusBadRequest, "Problems parsing JSON")
-		return false
-	}
-	return true
+	return fail(http.StatusUnprocessableEntity, "Validation Failed", e)
 }

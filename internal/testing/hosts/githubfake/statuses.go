@@ -34,38 +34,32 @@ const maxStatuses = 1000
 
 var fullHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-func (a *api) routeStatuses() {
-	a.mux.HandleFunc("POST "+restPrefix+"/repos/{owner}/{name}/statuses/{sha}", a.setStatus)
-	get := func(what string, answer func(w http.ResponseWriter, req *http.Request, r *Repo, commit string)) {
-		a.mux.HandleFunc("GET "+restPrefix+"/repos/{owner}/{name}/commits/{sha}/"+what,
-			func(w http.ResponseWriter, req *http.Request) {
-				r, _ := a.opened(w, req, hostfake.Read)
-				if r == nil {
-					return
-				}
-				commit := r.Git.Commit(req.PathValue("sha"))
-				if commit == "" {
-					fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+req.PathValue("sha"))
-					return
-				}
-				answer(w, req, r, commit)
-			})
-	}
-	get("statuses", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
-		reply(w, http.StatusOK, page(w, req, showStatuses(r.StatusesOf(commit))))
+func (s *Server) routeStatuses() {
+	onRepo(s, "POST /statuses/{sha}", (*Repo).setStatus)
+	onCommit(s, "GET /commits/{sha}/statuses", func(r *Repo, c *call, commit string) answer {
+		return ok(page(c, showStatuses(r.StatusesOf(commit))))
 	})
-	get("status", func(w http.ResponseWriter, req *http.Request, r *Repo, commit string) {
+	onCommit(s, "GET /commits/{sha}/status", func(r *Repo, c *call, commit string) answer {
 		all := showStatuses(r.LatestOf(commit))
-		reply(w, http.StatusOK, object{"sha": commit, "total_count": len(all), "statuses": page(w, req, all)})
+		return ok(object{"sha": commit, "total_count": len(all), "statuses": page(c, all)})
+	})
+}
+
+// onCommit routes requests below a repo for the commit {sha}.
+func onCommit(s *Server, pattern string, do func(r *Repo, c *call, commit string) answer) {
+	onRepo(s, pattern, func(r *Repo, c *call, _ none) answer {
+		commit := r.Git.Commit(c.PathValue("sha"))
+		if commit == "" {
+			return fail(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.PathValue("sha"))
+		}
+		return do(r, c, commit)
 	})
 }
 
 // showStatuses returns statuses in the REST API's format, newest first.
 func showStatuses(oldestFirst []*hostfake.Status) []object {
-	all := []object{}
-	for _, s := range slices.Backward(oldestFirst) {
-		all = append(all, showStatus(s))
-	}
+	all := hostfake.Each(oldestFirst, showStatus)
+	slices.Reverse(all)
 	return all
 }
 
@@ -75,39 +69,36 @@ func showStatus(s *hostfake.Status) object {
 		"target_url": s.TargetURL, "created_at": at, "updated_at": at, "creator": creator(s.Login)}
 }
 
-func (a *api) setStatus(w http.ResponseWriter, req *http.Request) {
-	r, t := a.opened(w, req, hostfake.Write)
-	var asked struct {
-		State, Context, Description string
-		TargetURL                   string `json:"target_url"`
-	}
-	if r == nil || !decode(w, req, &asked) {
-		return
-	}
-	hash, context := req.PathValue("sha"), cmp.Or(asked.Context, "default")
+// statusRequest is the body of a request for a new status.
+type statusRequest struct {
+	State, Context, Description string
+	TargetURL                   string `json:"target_url"`
+}
+
+func (r *Repo) setStatus(c *call, asked statusRequest) answer {
+	hash, context := c.PathValue("sha"), cmp.Or(asked.Context, "default")
 	before := slices.DeleteFunc(r.StatusesOf(hash),
 		func(o *hostfake.Status) bool { return !strings.EqualFold(o.Context, context) })
 	switch {
 	case !fullHash.MatchString(hash) || r.Git.Commit(hash) == "":
-		fail(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+hash)
+		return fail(http.StatusUnprocessableEntity, "No commit found for SHA: "+hash)
 	case !slices.Contains([]string{"error", "failure", "pending", "success"}, asked.State):
-		invalid(w, "Status", "state", "State is not included in the list")
+		return invalid("Status", "state", "State is not included in the list")
 	case len([]rune(asked.Description)) > 140:
-		invalid(w, "Status", "description", "description is too long (maximum is 140 characters)")
+		return invalid("Status", "description", "description is too long (maximum is 140 characters)")
 	case len([]rune(context)) > 255:
-		invalid(w, "Status", "context", "context is too long (maximum is 255 characters)")
+		return invalid("Status", "context", "context is too long (maximum is 255 characters)")
 	case asked.TargetURL != "" && !strings.HasPrefix(asked.TargetURL, "http"):
-		invalid(w, "Status", "target_url", "Url must use http(s) scheme")
+		return invalid("Status", "target_url", "Url must use http(s) scheme")
 	case len(before) >= maxStatuses:
-		invalid(w, "Status", "", "This SHA and context has reached the maximum number of statuses.")
-	default:
-		set := r.AddStatus(hostfake.Status{
-			Commit: hash, Context: context, State: asked.State, Description: asked.Description, TargetURL: asked.TargetURL,
-			Login: t.Login,
-		})
-		r.sync()
-		reply(w, http.StatusCreated, showStatus(set))
+		return invalid("Status", "", "This SHA and context has reached the maximum number of statuses.")
 	}
+	set := r.AddStatus(hostfake.Status{
+		Commit: hash, Context: context, State: asked.State, Description: asked.Description, TargetURL: asked.TargetURL,
+		Login: c.By.Login,
+	})
+	r.sync()
+	return created(showStatus(set))
 }
 
 // mergeable returns GitHub's state of a pull request that may be merged: failing optional checks make it "unstable".

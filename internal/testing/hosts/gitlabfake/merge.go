@@ -44,38 +44,36 @@ func (m *mergeRequest) mergeStatus() string {
 	return "mergeable"
 }
 
+type acceptRequest struct {
+	AutoMerge bool `json:"auto_merge"`
+	Old       bool `json:"merge_when_pipeline_succeeds"`
+	SHA       string
+	Squash    bool
+}
+
 // accept merges, or enables auto-merge (source: lib/api/merge_requests.rb).
-func (m *mergeRequest) accept(w http.ResponseWriter, c *call) {
-	var asked struct {
-		AutoMerge bool `json:"auto_merge"`
-		Old       bool `json:"merge_when_pipeline_succeeds"`
-		SHA       string
-		Squash    bool
-	}
-	c.decode(&asked)
+func (m *mergeRequest) accept(c *call, asked acceptRequest) answer {
 	auto := asked.AutoMerge || asked.Old
 	status := m.mergeStatus()
 	waits := m.project.pipeline(m.HeadCommit) == "running" || status == "ci_must_pass"
 	switch {
 	case m.project.noMerge:
-		fail(w, http.StatusUnauthorized, "401 Unauthorized")
+		return fail(http.StatusUnauthorized, "401 Unauthorized")
 	case asked.SHA != "" && asked.SHA != m.HeadCommit:
-		fail(w, http.StatusConflict, "SHA does not match HEAD of source branch: "+m.HeadCommit)
+		return fail(http.StatusConflict, "SHA does not match HEAD of source branch: "+m.HeadCommit)
 	case auto && m.project.server.oldMerge && m.project.pipeline(m.HeadCommit) == "",
 		status != "mergeable" && (status != "ci_must_pass" || !auto):
-		fail(w, http.StatusMethodNotAllowed, "405 Method Not Allowed")
-	default:
-		if asked.Squash {
-			m.squash = true // only true has an effect
-		}
-		if auto && waits {
-			m.SetAutoMerge(c.by.Login, m.method())
-		} else if err := m.merge(); err != nil {
-			fail(w, http.StatusUnprocessableEntity, "Branch cannot be merged")
-			return
-		}
-		reply(w, http.StatusOK, m.showOne())
+		return fail(http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	}
+	if asked.Squash {
+		m.squash = true // only true has an effect
+	}
+	if auto && waits {
+		m.SetAutoMerge(c.By.Login, m.method())
+	} else if err := m.merge(); err != nil {
+		return fail(http.StatusUnprocessableEntity, "Branch cannot be merged")
+	}
+	return ok(m.showOne())
 }
 
 // mergeWhenReady performs auto-merge.

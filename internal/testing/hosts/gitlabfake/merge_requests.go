@@ -62,52 +62,50 @@ func (m *mergeRequest) SetAutoMerge(login, method string) {
 	m.squash, m.autoMergeOf = method == "squash", m.HeadCommit
 }
 
-func (p *Project) serveMergeRequests(w http.ResponseWriter, c *call) {
-	p.sync()
-	switch {
-	case len(c.path) == 3 && c.Method == http.MethodGet:
-		p.listMergeRequests(w, c)
-		return
-	case len(c.path) == 3:
-		p.createMergeRequest(w, c)
-		return
-	}
-	iid, _ := strconv.Atoi(c.path[3])
-	m, found := p.Find(iid)
-	if !found {
-		fail(w, http.StatusNotFound, "404 Not Found")
-		return
-	}
-	m.pass()
-	switch {
-	case len(c.path) == 5 && c.path[4] == "merge":
-		m.accept(w, c)
-	case len(c.path) == 5 && c.path[4] == "reviewers":
-		all := []object{}
-		for _, login := range m.Reviewers {
-			state := "unreviewed"
-			if slices.Contains(m.Approvals, login) {
-				state = "approved"
-			}
-			all = append(all, object{"user": p.server.user(login), "state": state, "created_at": when(m.Created)})
+func (s *Server) routeMergeRequests() {
+	onProject(s, "GET /merge_requests", (*Project).listMergeRequests)
+	onProject(s, "POST /merge_requests", (*Project).createMergeRequest)
+	onMergeRequest(s, "GET /merge_requests/{iid}", func(m *mergeRequest, _ *call, _ none) answer { return ok(m.showOne()) })
+	onMergeRequest(s, "PUT /merge_requests/{iid}", (*mergeRequest).update)
+	onMergeRequest(s, "PUT /merge_requests/{iid}/merge", (*mergeRequest).accept)
+	onMergeRequest(s, "GET /merge_requests/{iid}/reviewers", (*mergeRequest).listReviewers)
+	onMergeRequest(s, "POST /merge_requests/{iid}/cancel_merge_when_pipeline_succeeds", (*mergeRequest).cancel)
+}
+
+// onMergeRequest routes requests for the merge request {iid}.
+func onMergeRequest[B any](s *Server, pattern string, do func(m *mergeRequest, c *call, asked B) answer) {
+	onProject(s, pattern, func(p *Project, c *call, asked B) answer {
+		p.sync()
+		iid, _ := strconv.Atoi(c.PathValue("iid"))
+		m, found := p.Find(iid)
+		if !found {
+			return fail(http.StatusNotFound, "404 Not Found")
 		}
-		reply(w, http.StatusOK, all)
-	case len(c.path) == 5: // cancel_merge_when_pipeline_succeeds
-		switch {
-		case p.noMerge:
-			fail(w, http.StatusUnauthorized, "401 Unauthorized")
-		case m.AutoMerge == "": // source: AutoMergeService returns a result, not an HTTP answer
-			reply(w, http.StatusCreated, object{"status": "error", "message": "Can't cancel the automatic merge",
-				"http_status": 406})
-		default:
-			m.AutoMerge = ""
-			reply(w, http.StatusCreated, object{"status": "success"})
+		m.pass()
+		return do(m, c, asked)
+	})
+}
+
+func (m *mergeRequest) listReviewers(*call, none) answer {
+	return ok(hostfake.Each(m.Reviewers, func(login string) object {
+		state := "unreviewed"
+		if slices.Contains(m.Approvals, login) {
+			state = "approved"
 		}
-	case c.Method == http.MethodPut:
-		m.update(w, c)
-	default:
-		reply(w, http.StatusOK, m.showOne())
+		return object{"user": m.project.server.user(login), "state": state, "created_at": when(m.Created)}
+	}))
+}
+
+// cancel disables auto-merge.
+func (m *mergeRequest) cancel(*call, none) answer {
+	switch {
+	case m.project.noMerge:
+		return fail(http.StatusUnauthorized, "401 Unauthorized")
+	case m.AutoMerge == "": // source: AutoMergeService returns a result, not an HTTP answer
+		return created(object{"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406})
 	}
+	m.AutoMerge = ""
+	return created(object{"status": "success"})
 }
 
 // markDraft makes a merge request a draft if one of the pushed commits says so (source:
@@ -176,18 +174,15 @@ func (p *Project) sync() {
 	}
 }
 
-func (p *Project) listMergeRequests(w http.ResponseWriter, c *call) {
+func (p *Project) listMergeRequests(c *call, _ none) answer {
+	p.sync()
 	query := c.URL.Query()
-	matches := func(name, value string) bool { return query.Get(name) == "" || query.Get(name) == value }
-	found := []object{}
-	for _, m := range slices.Backward(p.All) {
-		if (query.Get("state") == "all" || matches("state", m.state())) && matches("source_branch", m.Head) &&
-			matches("target_branch", m.Base) {
-			m.pass()
-			found = append(found, m.show())
-		}
-	}
-	list(w, c, found)
+	state := strings.TrimPrefix(query.Get("state"), "all")
+	found := p.Matching(state, query.Get("source_branch"), query.Get("target_branch"), (*mergeRequest).state)
+	return list(c, hostfake.Each(found, func(m *mergeRequest) object {
+		m.pass()
+		return m.show()
+	}))
 }
 
 // mergeRequestBody is the body of the provider's creates and updates.
@@ -203,36 +198,31 @@ type mergeRequestBody struct {
 	Squash             *bool
 }
 
-func (p *Project) createMergeRequest(w http.ResponseWriter, c *call) {
-	var asked mergeRequestBody
-	c.decode(&asked)
-	m, refused := p.open(c.by.Login, asked.SourceBranch, asked.TargetBranch, value(asked.Title), value(asked.Description))
-	if refused != nil {
-		fail(w, refused.Status, refused.Message)
-		return
+func (p *Project) createMergeRequest(c *call, asked mergeRequestBody) answer {
+	m, refused := p.open(c.By.Login, asked.SourceBranch, asked.TargetBranch, value(asked.Title), value(asked.Description))
+	if refused.Status != 0 {
+		return refused
 	}
 	m.label(asked.Labels, "")
 	m.ask(asked.ReviewerIDs)
-	reply(w, http.StatusCreated, m.showOne())
+	return created(m.showOne())
 }
 
 // open opens a merge request, also without a difference, or returns GitLab's error.
-func (p *Project) open(author, source, target, title, description string) (*mergeRequest, *hostfake.Refusal) {
+func (p *Project) open(author, source, target, title, description string) (*mergeRequest, answer) {
 	p.sync()
 	head, base := p.Git.Head(source), p.Git.Head(target)
-	if iid, open := p.IsOpen(source, target); open {
-		return nil, &hostfake.Refusal{Status: http.StatusConflict, Message: []string{
-			fmt.Sprintf("Another open merge request already exists for this source branch: !%d", iid)}}
-	}
+	iid, exists := p.IsOpen(source, target)
 	switch {
+	case exists:
+		return nil, fail(http.StatusConflict, []string{
+			fmt.Sprintf("Another open merge request already exists for this source branch: !%d", iid)})
 	case head == "": // unsure: the text; the key "base" makes it 422
-		return nil, &hostfake.Refusal{Status: http.StatusUnprocessableEntity, Message: []string{
-			fmt.Sprintf("Source branch %q does not exist", source)}}
+		return nil, fail(http.StatusUnprocessableEntity, []string{fmt.Sprintf("Source branch %q does not exist", source)})
 	case base == "":
-		return nil, &hostfake.Refusal{Status: http.StatusUnprocessableEntity, Message: []string{
-			fmt.Sprintf("Target branch %q does not exist", target)}}
+		return nil, fail(http.StatusUnprocessableEntity, []string{fmt.Sprintf("Target branch %q does not exist", target)})
 	}
-	if refused := tooLong(title, description); refused != nil {
+	if refused := tooLong(title, description); refused.Status != 0 {
 		return nil, refused
 	}
 	now := p.server.Now()
@@ -246,19 +236,17 @@ func (p *Project) open(author, source, target, title, description string) (*merg
 	m.moveTo(head)
 	m.Body = p.withoutActions(description)
 	p.All = append(p.All, m)
-	return m, nil
+	return m, answer{}
 }
 
-func tooLong(title, description string) *hostfake.Refusal {
+func tooLong(title, description string) answer {
 	switch {
 	case len([]rune(title)) > maxTitle:
-		return &hostfake.Refusal{Status: http.StatusBadRequest,
-			Message: object{"title": []string{"is too long (maximum is 255 characters)"}}}
+		return fail(http.StatusBadRequest, object{"title": []string{"is too long (maximum is 255 characters)"}})
 	case len([]rune(description)) > maxBody:
-		return &hostfake.Refusal{Status: http.StatusBadRequest,
-			Message: object{"description": []string{"is too long (maximum is 1048576 characters)"}}}
+		return fail(http.StatusBadRequest, object{"description": []string{"is too long (maximum is 1048576 characters)"}})
 	}
-	return nil
+	return answer{}
 }
 
 // withoutActions returns a text without the quick actions, which GitLab runs and removes (source). They are a failure
@@ -298,25 +286,17 @@ func (m *mergeRequest) ask(ids *[]int) {
 	}
 }
 
-func (m *mergeRequest) update(w http.ResponseWriter, c *call) {
-	var asked mergeRequestBody
-	c.decode(&asked)
-	if refused := tooLong(value(asked.Title), value(asked.Description)); refused != nil {
-		fail(w, refused.Status, refused.Message)
-		return
+func (m *mergeRequest) update(_ *call, asked mergeRequestBody) answer {
+	if refused := tooLong(value(asked.Title), value(asked.Description)); refused.Status != 0 {
+		return refused
 	}
 	if m.State == locked { // unsure: the text
-		fail(w, http.StatusConflict, "409 Conflict: the merge request is being merged")
-		return
+		return fail(http.StatusConflict, "409 Conflict: the merge request is being merged")
 	}
-	if asked.Title != nil {
-		m.Title = *asked.Title
-	}
+	hostfake.Set(&m.Title, asked.Title)
+	hostfake.Set(&m.squash, asked.Squash)
 	if asked.Description != nil {
 		m.Body = m.project.withoutActions(*asked.Description)
-	}
-	if asked.Squash != nil {
-		m.squash = *asked.Squash
 	}
 	m.label(asked.AddLabels, asked.RemoveLabels)
 	m.ask(asked.ReviewerIDs)
@@ -324,7 +304,7 @@ func (m *mergeRequest) update(w http.ResponseWriter, c *call) {
 		m.End(hostfake.Closed, m.project.server.Now())
 	}
 	m.Updated = m.project.server.Now()
-	reply(w, http.StatusOK, m.showOne())
+	return ok(m.showOne())
 }
 
 func when(t time.Time) any {
@@ -343,11 +323,7 @@ func orNull(text string) any {
 
 // show returns a merge request in the API's format of lists.
 func (m *mergeRequest) show() object {
-	p, reviewers := m.project, []object{}
-	for _, login := range m.Reviewers {
-		reviewers = append(reviewers, p.server.user(login))
-	}
-	project := p.id
+	p, project := m.project, m.project.id
 	if m.Fork {
 		project = 9999
 	}
@@ -355,7 +331,8 @@ func (m *mergeRequest) show() object {
 		"id": 5000 + m.Number, "iid": m.Number, "project_id": p.id, "source_project_id": project, "target_project_id": p.id,
 		"title": m.Title, "description": m.Body, "state": m.state(), "draft": m.draft(),
 		"created_at": when(m.Created), "updated_at": when(m.Updated), "merged_at": nil, "closed_at": nil,
-		"author": p.server.user(m.Author), "reviewers": reviewers, "labels": append([]string{}, m.Labels...),
+		"author": p.server.user(m.Author), "reviewers": hostfake.Each(m.Reviewers, p.server.user),
+		"labels":        append([]string{}, m.Labels...),
 		"source_branch": m.Head, "target_branch": m.Base, "sha": orNull(m.HeadCommit), "squash": m.squash,
 		"merge_when_pipeline_succeeds": m.AutoMerge != "", "detailed_merge_status": m.mergeStatus(),
 		"merge_commit_sha": orNull(m.MergeCommit), "squash_commit_sha": orNull(m.squashed),

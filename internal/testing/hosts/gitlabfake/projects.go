@@ -1,7 +1,6 @@
 package gitlabfake
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,10 +44,9 @@ func (s *Server) AddProject(t testing.TB, path string) *Project {
 	return p
 }
 
-// project returns the project of an id or an escaped path, and whether it is the path of a moved one.
-func (s *Server) project(id string) (p *Project, moved bool) {
-	number, _ := strconv.Atoi(id)
-	path, _ := url.PathUnescape(id)
+// project returns the project of an id or a path, and whether it is the path of a moved one.
+func (s *Server) project(path string) (p *Project, moved bool) {
+	number, _ := strconv.Atoi(path)
 	for _, p := range s.projects {
 		switch {
 		case p.id == number, strings.EqualFold(p.Path, path):

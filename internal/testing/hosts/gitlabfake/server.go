@@ -7,8 +7,6 @@
 package gitlabfake
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -27,6 +25,7 @@ type Server struct {
 	*hostfake.Server
 
 	t        testing.TB
+	api      hostfake.API
 	projects []*Project
 	users    []string // logins; the number of a user is the position, from 1
 	oldMerge bool
@@ -40,6 +39,12 @@ const readScope = "read_api"
 func New(t testing.TB, options ...hostfake.Option) *Server {
 	t.Helper()
 	s := &Server{t: t, users: []string{hostfake.BotLogin, "ann", "bob", "eve", "outsider", "cora"}}
+	s.api = hostfake.API{Prefix: apiPrefix, ContentType: "application/json", Authenticate: s.authenticate}
+	s.routeUsers()
+	onProject(s, "GET ", func(p *Project, _ *call, _ none) answer { return ok(p.showProject()) })
+	s.routeIssues()
+	s.routeMergeRequests()
+	s.routeStatuses()
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: s.apiPath, Answer: s.answer, ServeGit: s.serveGit, Token: "glpat-canaryTokenOfTheFake",
 		GitOptions: []gitserver.Option{gitserver.InProcess()},
@@ -64,83 +69,64 @@ func (s *Server) apiPath(req *http.Request) (path string, isAPI bool) {
 // answer answers a request in the table.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
 	path := req.URL.EscapedPath()
-	c := &call{Request: req, body: body, path: strings.Split(path, "/")[3:]}
-	if !requests.Answer(s.t, w, req, path, body, func() { s.dispatch(w, c) }) {
-		fail(w, http.StatusNotFound, "404 Not Found")
+	if !requests.Answer(s.t, w, req, path, body, func() { s.api.ServeHTTP(w, req) }) {
+		s.api.Reply(w, fail(http.StatusNotFound, "404 Not Found"))
 	}
 }
 
-// call is a request to the API.
-type call struct {
-	*http.Request
-	body []byte
-	path []string // the segments below /api/v4
-	by   *hostfake.Token
-}
-
-// dispatch authenticates a request and passes it to its handler.
-func (s *Server) dispatch(w http.ResponseWriter, c *call) {
+// authenticate finds the token of a request.
+func (s *Server) authenticate(c *call) answer {
 	if text := c.Header.Get("Authorization"); text != "" {
 		value, _ := strings.CutPrefix(text, "Bearer ")
-		if c.by = s.TokenOf(value); c.by == nil {
-			reply(w, http.StatusUnauthorized, object{"error": "invalid_token",
-				"error_description": "Token was revoked. You have to re-authorize from the user."})
-			return
+		if c.By = s.TokenOf(value); c.By == nil {
+			return answer{Status: http.StatusUnauthorized, Body: object{"error": "invalid_token",
+				"error_description": "Token was revoked. You have to re-authorize from the user."}}
 		}
 	}
 	switch {
-	case c.by != nil && slices.Contains(c.by.Scopes, readScope) && c.Method != http.MethodGet:
-		reply(w, http.StatusForbidden, object{"error": "insufficient_scope", "scope": "api",
-			"error_description": "The request requires higher privileges than provided by the access token."})
-	case c.path[0] == "projects":
-		s.serveProject(w, c)
-	case c.by == nil:
-		fail(w, http.StatusUnauthorized, "401 Unauthorized")
-	case c.path[0] == "user":
-		reply(w, http.StatusOK, s.user(c.by.Login))
-	default:
-		users := []object{}
-		for _, login := range s.users {
-			if strings.EqualFold(login, c.URL.Query().Get("username")) {
-				users = append(users, s.user(login))
-			}
-		}
-		reply(w, http.StatusOK, users)
+	case c.By != nil && slices.Contains(c.By.Scopes, readScope) && c.Need() == hostfake.Write:
+		return answer{Status: http.StatusForbidden, Body: object{"error": "insufficient_scope", "scope": "api",
+			"error_description": "The request requires higher privileges than provided by the access token."}}
+	case c.By == nil && c.PathValue("project") == "":
+		return fail(http.StatusUnauthorized, "401 Unauthorized")
 	}
+	return answer{}
 }
 
-// serveProject answers requests of one project.
-func (s *Server) serveProject(w http.ResponseWriter, c *call) {
-	p, moved := s.project(c.path[1])
-	access := hostfake.None
-	if p != nil && c.by != nil {
-		access = c.by.Access(p.Path)
-	}
-	need := hostfake.Read
-	if c.Method != http.MethodGet {
-		need = hostfake.Write
-	}
-	switch {
-	case access == hostfake.None && (c.by != nil || c.Method == http.MethodGet):
-		fail(w, http.StatusNotFound, "404 Project Not Found")
-	case access == hostfake.None:
-		fail(w, http.StatusUnauthorized, "401 Unauthorized")
-	case moved && c.Method != http.MethodGet:
-		fail(w, http.StatusMethodNotAllowed, "Non GET methods are not allowed for moved projects")
-	case moved:
-		w.Header().Set("Location", s.Host.Folder+apiPrefix+"/projects/"+strconv.Itoa(p.id))
-		w.WriteHeader(http.StatusMovedPermanently)
-	case access < need:
-		fail(w, http.StatusForbidden, "403 Forbidden")
-	case len(c.path) == 2:
-		reply(w, http.StatusOK, p.showProject())
-	case c.path[2] == "issues":
-		issues{p}.serve(w, c)
-	case c.path[2] == "merge_requests":
-		p.serveMergeRequests(w, c)
-	default: // statuses/{sha}, repository/commits/{sha}/statuses
-		p.serveStatuses(w, c)
-	}
+func (s *Server) routeUsers() {
+	hostfake.Handle(&s.api, "GET /user", func(c *call, _ none) answer { return ok(s.user(c.By.Login)) })
+	hostfake.Handle(&s.api, "GET /users", func(c *call, _ none) answer {
+		found := slices.DeleteFunc(slices.Clone(s.users), func(login string) bool {
+			return !strings.EqualFold(login, c.URL.Query().Get("username"))
+		})
+		return ok(hostfake.Each(found, s.user))
+	})
+}
+
+// onProject routes requests for a project, or below it, to a function, which gets the body.
+func onProject[B any](s *Server, pattern string, do func(p *Project, c *call, asked B) answer) {
+	method, path, _ := strings.Cut(pattern, " ")
+	hostfake.Handle(&s.api, method+" /projects/{project}"+path, func(c *call, asked B) answer {
+		p, moved := s.project(c.PathValue("project"))
+		access := hostfake.None
+		if p != nil && c.By != nil {
+			access = c.By.Access(p.Path)
+		}
+		switch {
+		case access == hostfake.None && (c.By != nil || c.Method == http.MethodGet):
+			return fail(http.StatusNotFound, "404 Project Not Found")
+		case access == hostfake.None:
+			return fail(http.StatusUnauthorized, "401 Unauthorized")
+		case moved && c.Method != http.MethodGet:
+			return fail(http.StatusMethodNotAllowed, "Non GET methods are not allowed for moved projects")
+		case moved:
+			c.Answered.Set("Location", s.Host.Folder+apiPrefix+"/projects/"+strconv.Itoa(p.id))
+			return answer{Status: http.StatusMovedPermanently}
+		case access < c.Need():
+			return fail(http.StatusForbidden, "403 Forbidden")
+		}
+		return do(p, c, asked)
+	})
 }
 
 // user returns a user in the API's format.
@@ -165,7 +151,7 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Han
 	access := hostfake.None
 	s.Locked(func() {
 		t = s.TokenOf(value)
-		if p, _ := s.project(strings.ReplaceAll(strings.TrimSuffix(name, ".git"), "/", "%2F")); t != nil && p != nil {
+		if p, _ := s.project(strings.TrimSuffix(name, ".git")); t != nil && p != nil {
 			access = t.Access(p.Path)
 		}
 	})
@@ -185,24 +171,26 @@ func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Han
 	}
 }
 
-type object = hostfake.Object
+type (
+	object = hostfake.Object
+	answer = hostfake.Answer
+	call   = hostfake.Call
+	none   = struct{} // the body of a request without one
+)
 
-var value = hostfake.Value
-
-func reply(w http.ResponseWriter, status int, body any) {
-	hostfake.Reply(w, "application/json", status, body)
-}
+var (
+	value   = hostfake.Value
+	ok      = hostfake.OK
+	created = hostfake.Created
+)
 
 // fail answers with an error: a text, or one of the table's error shapes.
-func fail(w http.ResponseWriter, status int, message any) {
-	reply(w, status, object{"message": message})
+func fail(status int, message any) answer {
+	return answer{Status: status, Body: object{"message": message}}
 }
 
-// decode parses the body of a request.
-func (c *call) decode(into any) { _ = json.NewDecoder(bytes.NewReader(c.body)).Decode(into) } // the table checked it
-
 // list answers with a page of a list.
-func list(w http.ResponseWriter, c *call, all []object) {
+func list(c *call, all []object) answer {
 	query := c.URL.Query()
 	number := func(name string, standard int) int {
 		if n, err := strconv.Atoi(query.Get(name)); err == nil {
@@ -214,7 +202,7 @@ func list(w http.ResponseWriter, c *call, all []object) {
 	start := min((page-1)*size, len(all))
 	end := min(start+size, len(all))
 	if end < len(all) {
-		w.Header().Set("X-Next-Page", strconv.Itoa(page+1))
+		c.Answered.Set("X-Next-Page", strconv.Itoa(page+1))
 	}
-	reply(w, http.StatusOK, append([]object{}, all[start:end]...))
+	return ok(all[start:end])
 }

@@ -8,21 +8,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// serveStatuses answers requests about the statuses of a commit, which are the jobs of an external pipeline.
-func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
-	sha := c.path[3]
-	if c.Method == http.MethodGet {
-		sha = c.path[4]
-	}
+// routeStatuses routes requests about the statuses of a commit, which are the jobs of an external pipeline.
+func (s *Server) routeStatuses() {
+	onProject(s, "GET /repository/commits/{sha}/statuses", (*Project).listStatuses)
+	onProject(s, "POST /statuses/{sha}", (*Project).createStatus)
+}
+
+func (p *Project) listStatuses(c *call, _ none) answer {
+	sha, query := c.PathValue("sha"), c.URL.Query()
 	if p.Git.Commit(sha) == "" {
-		fail(w, http.StatusNotFound, "404 Commit Not Found")
-		return
+		return fail(http.StatusNotFound, "404 Commit Not Found")
 	}
-	if c.Method == http.MethodPost {
-		p.createStatus(w, c, sha)
-		return
-	}
-	query := c.URL.Query()
 	all := p.StatusesOf(sha)
 	if query.Get("all") != "true" {
 		all = p.LatestOf(sha)
@@ -30,43 +26,40 @@ func (p *Project) serveStatuses(w http.ResponseWriter, c *call) {
 	if query.Get("sort") == "desc" {
 		slices.Reverse(all)
 	}
-	found := []object{}
-	for _, s := range all {
-		if name := query.Get("name"); name == "" || name == s.Context {
-			found = append(found, p.showStatus(s))
-		}
+	if name := query.Get("name"); name != "" {
+		all = slices.DeleteFunc(all, func(s *hostfake.Status) bool { return s.Context != name })
 	}
-	list(w, c, found)
+	return list(c, hostfake.Each(all, p.showStatus))
 }
 
-func (p *Project) createStatus(w http.ResponseWriter, c *call, sha string) {
-	var asked struct {
-		State, Name, Description string
-		TargetURL                string `json:"target_url"`
-	}
-	c.decode(&asked)
-	if !p.Git.IsOnBranch(sha) {
-		fail(w, http.StatusNotFound, "404 References for commit Not Found")
-		return
-	}
-	if len([]rune(asked.Description)) > 255 || len([]rune(asked.TargetURL)) > 255 {
-		fail(w, http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
-		return
+type statusRequest struct {
+	State, Name, Description string
+	TargetURL                string `json:"target_url"`
+}
+
+func (p *Project) createStatus(c *call, asked statusRequest) answer {
+	sha := c.PathValue("sha")
+	switch {
+	case p.Git.Commit(sha) == "":
+		return fail(http.StatusNotFound, "404 Commit Not Found")
+	case !p.Git.IsOnBranch(sha):
+		return fail(http.StatusNotFound, "404 References for commit Not Found")
+	case len([]rune(asked.Description)) > 255 || len([]rune(asked.TargetURL)) > 255:
+		return fail(http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
 	}
 	s, refused := p.post(hostfake.Status{
 		Commit: sha, Context: asked.Name, State: asked.State, Description: asked.Description, TargetURL: asked.TargetURL,
-		Login: c.by.Login,
+		Login: c.By.Login,
 	})
-	if refused != nil {
-		fail(w, refused.Status, refused.Message)
-		return
+	if refused.Status != 0 {
+		return refused
 	}
-	reply(w, http.StatusCreated, p.showStatus(s))
+	return created(p.showStatus(s))
 }
 
 // post sets a status. A pending or running one of the same name and user is updated with the texts that are not empty,
 // if that is possible from its state. Unsure: that empty texts change nothing.
-func (p *Project) post(wanted hostfake.Status) (*hostfake.Status, *hostfake.Refusal) {
+func (p *Project) post(wanted hostfake.Status) (*hostfake.Status, answer) {
 	var s *hostfake.Status
 	for _, o := range p.StatusesOf(wanted.Commit) {
 		if o.Context == wanted.Context && o.Login == wanted.Login && (o.State == "pending" || o.State == "running") {
@@ -77,15 +70,15 @@ func (p *Project) post(wanted hostfake.Status) (*hostfake.Status, *hostfake.Refu
 	case s == nil:
 		s = p.AddStatus(wanted)
 	case wanted.State == "pending":
-		return nil, &hostfake.Refusal{Status: http.StatusBadRequest, Message: `Cannot transition status via :enqueue ` +
-			`from :` + s.State + ` (Reason(s): Status cannot transition via "enqueue")`}
+		return nil, fail(http.StatusBadRequest, `Cannot transition status via :enqueue from :`+s.State+
+			` (Reason(s): Status cannot transition via "enqueue")`)
 	}
 	if s.State = wanted.State; s.State != "pending" {
 		s.Finished = p.server.Now()
 	}
 	s.Description, s.TargetURL = cmp.Or(wanted.Description, s.Description), cmp.Or(wanted.TargetURL, s.TargetURL)
 	p.sync()
-	return s, nil
+	return s, answer{}
 }
 
 func (p *Project) showStatus(s *hostfake.Status) object {

@@ -88,20 +88,13 @@ func (p *PullRequest) Reopen() error {
 	return nil
 }
 
-// Refusal is an answer that refuses a request.
-type Refusal struct {
-	Status  int
-	Key     string // names the kind of error on some hosts
-	Message any
-}
-
 // Pulls are the pull requests of a repo, oldest first, and what people do with them.
 type Pulls[P Pull] struct {
 	All    []P
 	Git    Repo
 	Server *Server
-	// OpenAs opens a pull request as a user.
-	OpenAs func(author, head, base, title, body string) (P, *Refusal)
+	// OpenAs opens a pull request as a user, or refuses that.
+	OpenAs func(author, head, base, title, body string) (opened P, refused Answer)
 	// Sync updates the pull requests from the branches.
 	Sync func()
 }
@@ -123,6 +116,18 @@ func (ps *Pulls[P]) IsOpen(head, base string) (number int, open bool) {
 		}
 	}
 	return 0, false
+}
+
+// Matching returns the pull requests with these branches, and with a state in the host's words, newest first. An empty
+// text matches all.
+func (ps *Pulls[P]) Matching(state, head, base string, stateOf func(P) string) (found []P) {
+	for _, pull := range slices.Backward(ps.All) {
+		p := pull.Common()
+		if (state == "" || state == stateOf(pull)) && (head == "" || head == p.Head) && (base == "" || base == p.Base) {
+			found = append(found, pull)
+		}
+	}
+	return found
 }
 
 // PullRequests returns copies of the pull requests.
@@ -158,8 +163,8 @@ func (ps *Pulls[P]) Open(t testing.TB, author, head, base, title, body string) (
 	t.Helper()
 	ps.Server.Locked(func() {
 		p, refused := ps.OpenAs(author, head, base, title, body)
-		if refused != nil {
-			t.Fatalf("open a pull request from %s to %s: %v", head, base, refused.Message)
+		if refused.Status != 0 {
+			t.Fatalf("open a pull request from %s to %s: %v", head, base, refused.Body)
 		}
 		number = p.Common().Number
 	})

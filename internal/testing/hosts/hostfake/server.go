@@ -4,7 +4,6 @@
 package hostfake
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -122,24 +121,6 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	s.Serve(w, req, path, func(answer *httptest.ResponseRecorder, req *http.Request, body []byte) {
 		s.Locked(func() { s.Host.Answer(answer, req, body) })
 	})
-}
-
-// Object is a JSON object.
-type Object = map[string]any
-
-// Reply answers with JSON of a content type.
-func Reply(w http.ResponseWriter, contentType string, status int, body any) {
-	w.Header().Set("Content-Type", contentType)
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
-}
-
-// Value returns the text behind a pointer, or "".
-func Value(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 // IsPush reports whether a request of Git is a part of a push.
