@@ -31,7 +31,7 @@ var branchEdits = []edit{
 	{"a newer provider writes our record", 1, func(w *world) { w.push(w.branch(), w.record(), `{"version": 99}`) }},
 	{"the record names another environment", 1, func(w *world) {
 		if head := w.head(w.destination()); head != "" {
-			record := gitserver.TryGit(w.t, w.repo, "show", head+":"+filepath.Clean(w.record()))
+			record := gitserver.TryGit(w.repo, "show", head+":"+filepath.Clean(w.record()))
 			w.push(w.branch(), w.record(), strings.Replace(record, `"environment": "dev"`, `"environment": "qa"`, 1))
 		}
 	}},
@@ -53,7 +53,7 @@ func (w *world) resetBranch() {
 	if head == "" {
 		return
 	}
-	parent := strings.TrimSpace(gitserver.TryGit(w.t, w.repo, "rev-parse", "--verify", "--quiet", head+"^1"))
+	parent := strings.TrimSpace(gitserver.TryGit(w.repo, "rev-parse", "--verify", "--quiet", head+"^1"))
 	if parent != "" {
 		w.runGit("update-ref", "refs/heads/"+w.branch(), parent)
 	}
@@ -137,7 +137,7 @@ func (w *world) record() string { return filepath.Join(w.at(), ".kalypso/renderi
 func (w *world) ours() string { return w.oursOn(w.branch()) }
 
 func (w *world) oursOn(branch string) string {
-	head := gitserver.LooseRef(w.repo, branch)
+	head := gitserver.Branch(w.repo, branch)
 	if head == "" {
 		return ""
 	}
@@ -153,7 +153,7 @@ func (w *world) oursOn(branch string) string {
 // push adds a foreign commit to a branch, if the branch exists. Empty content removes the file.
 func (w *world) push(branch, path, content string) {
 	w.t.Helper()
-	if path == "" || gitserver.LooseRef(w.repo, branch) == "" {
+	if path == "" || gitserver.Branch(w.repo, branch) == "" {
 		return
 	}
 	file := gitserver.File{Mode: "100644", Content: content}
@@ -212,7 +212,7 @@ var reviewEdits = []edit{
 	{"people rebase", 2, withPull(func(w *world, p hostfake.PullRequest) { w.merge(p, "rebase") })},
 	{"people close", 5, withPull(func(w *world, p hostfake.PullRequest) { w.on.Close(w.t, p.Number) })},
 	{"people reopen", 1, func(w *world) {
-		if p, closed := w.pull("closed"); closed && gitserver.LooseRef(w.repo, p.Head) == p.HeadCommit {
+		if p, closed := w.pull("closed"); closed && gitserver.Branch(w.repo, p.Head) == p.HeadCommit {
 			w.on.Reopen(w.t, p.Number)
 		}
 	}},
@@ -245,7 +245,7 @@ var reviewEdits = []edit{
 	{"people delete our branch", 2, withPull(func(w *world, p hostfake.PullRequest) { w.deleteBranch(p.Head) })},
 	{"people open one from our branch", 1, func(w *world) {
 		if p, ended := w.pull("closed", "merged"); ended {
-			if head := gitserver.LooseRef(w.repo, p.Head); head != "" && head != gitserver.LooseRef(w.repo, "live") {
+			if head := gitserver.Branch(w.repo, p.Head); head != "" && head != gitserver.Branch(w.repo, "live") {
 				w.push(p.Head, "apps/eve.yaml", w.name("e: ")+"\n")
 				w.on.Open(w.t, "eve", p.Head, "dev", "Theirs", "Something else")
 			}
@@ -282,7 +282,7 @@ func (w *world) merge(p hostfake.PullRequest, method string) {
 
 // merges reports whether head and base merge without a conflict.
 func (w *world) merges(p hostfake.PullRequest) bool {
-	out := gitserver.TryGit(w.t, w.repo, "merge-tree", "--write-tree", "refs/heads/"+p.Base, p.HeadCommit)
+	out := gitserver.TryGit(w.repo, "merge-tree", "--write-tree", "refs/heads/"+p.Base, p.HeadCommit)
 	return out != ""
 }
 
@@ -294,7 +294,7 @@ func (w *world) rebases(p hostfake.PullRequest) bool {
 
 // updateBranch merges the target into our branch, as GitHub's button does.
 func (w *world) updateBranch(p hostfake.PullRequest) {
-	out := gitserver.TryGit(w.t, w.repo, "merge-tree", "--write-tree", p.HeadCommit, "refs/heads/"+p.Base)
+	out := gitserver.TryGit(w.repo, "merge-tree", "--write-tree", p.HeadCommit, "refs/heads/"+p.Base)
 	tree, _, _ := strings.Cut(out, "\n")
 	if tree == "" {
 		return

@@ -64,7 +64,7 @@ var revertEdits = []edit{
 	{"value", 6, (*world).takeValue},
 	{"nothing", 1, func(*world) {}},
 	{"people take back a delivery", 4, func(w *world) {
-		if gitserver.TryGit(w.t, w.repo, "show", "refs/heads/"+w.branch()+"^1:"+w.record()) != "" { // not the first delivery
+		if gitserver.TryGit(w.repo, "show", "refs/heads/"+w.branch()+"^1:"+w.record()) != "" { // not the first delivery
 			w.resetBranch()
 		}
 	}},

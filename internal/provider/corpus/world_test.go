@@ -223,5 +223,5 @@ func (w *world) head(at args) string {
 		repo = w.other
 	}
 	branch, _ := at["branch"].(string)
-	return gitserver.LooseRef(repo, branch)
+	return gitserver.Branch(repo, branch)
 }

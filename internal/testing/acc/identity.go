@@ -1,7 +1,6 @@
 package acc
 
 import (
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -52,18 +51,7 @@ func (r *Root) ExpectIdentity(address string, want map[string]any) {
 	if !knowsIdentity(r.T) {
 		want = nil
 	}
-	var state struct {
-		Resources []struct {
-			Type, Name string
-			Instances  []struct {
-				Identity map[string]any `json:"identity"`
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(r.Succeed("state", "pull").Stdout), &state); err != nil {
-		r.T.Fatal(err)
-	}
-	for _, resource := range state.Resources {
+	for _, resource := range r.StateFile().Resources {
 		if resource.Type+"."+resource.Name == address {
 			if diff := cmp.Diff(want, resource.Instances[0].Identity); diff != "" {
 				r.T.Errorf("identity of %s (-want +got):\n%s", address, diff)

@@ -77,13 +77,7 @@ func NewRootFrom(t *testing.T, folder string) *Root {
 // Write writes a file of the module.
 func (r *Root) Write(name, content string) {
 	r.T.Helper()
-	at := filepath.Join(r.Folder, name)
-	if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
-		r.T.Fatal(err)
-	}
-	if err := os.WriteFile(at, []byte(content), 0o600); err != nil {
-		r.T.Fatal(err)
-	}
+	programs.WriteFile(r.T, filepath.Join(r.Folder, name), content)
 }
 
 // Set sets a variable of the module.
@@ -197,6 +191,7 @@ type stateFile struct {
 			IndexKey   json.RawMessage `json:"index_key"`
 			Status     string
 			Attributes map[string]any
+			Identity   map[string]any
 		}
 	}
 }

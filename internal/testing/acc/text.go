@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // FromJSON decodes a JSON text.
@@ -42,12 +44,7 @@ func ExpectText(t *testing.T, file, got string) {
 	t.Helper()
 	got = TerraformWords(got)
 	if *Update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		programs.WriteFile(t, file, got)
 	}
 	if diff := cmp.Diff(ReadFile(t, file), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)

@@ -13,6 +13,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // Variable is the environment variable with a folder of more golden fleets, in the same layout as the folder of this
@@ -28,11 +30,7 @@ const archiveSuffix = ".tar.gz"
 
 // read returns the golden fleets of this repo and of the folder that [Variable] names, sorted by name.
 func read() ([]*Fleet, error) {
-	root, err := repo()
-	if err != nil {
-		return nil, err
-	}
-	all, err := readFolder(filepath.Join(root, folder))
+	all, err := readFolder(filepath.Join(programs.Root(), folder))
 	if err != nil {
 		return nil, err
 	}
@@ -73,24 +71,6 @@ func add(all, more []*Fleet) []*Fleet {
 		all = append(all, f)
 	}
 	return all
-}
-
-// repo returns the root of this repo: the folder with go.mod, at or above the working directory.
-func repo() (string, error) {
-	at, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at, nil
-		}
-		above := filepath.Dir(at)
-		if above == at {
-			return "", errors.New("the golden fleets can only be found from within the repo")
-		}
-		at = above
-	}
 }
 
 func readFolder(dir string) ([]*Fleet, error) {

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -53,21 +54,28 @@ func Run(t testing.TB, log string, cmd *exec.Cmd, signal os.Signal) *Process {
 	return p
 }
 
-// Await tries something until it succeeds, for at most a minute, or until the program ends.
+// Await tries something until it succeeds, for at most two minutes, or until the program ends.
 func (p *Process) Await(t testing.TB, try func() error) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	if err := p.Try(try); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Try does the same as [Process.Await], and returns an error if it fails.
+func (p *Process) Try(try func() error) error {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		err := try()
 		if err == nil {
-			return
+			return nil
 		}
 		select {
 		case <-p.Exited:
-			t.Fatalf("%s ended: %s", p.Command, p.Log(10_000))
+			return fmt.Errorf("%s ended: %s", p.Command, p.Log(10_000))
 		default:
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s does not answer: %v", p.Command, err)
+			return fmt.Errorf("%s does not answer: %w: %s", p.Command, err, p.Log(10_000))
 		}
 	}
 }

@@ -2,8 +2,21 @@ package programs
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
+	"testing"
 )
+
+// WriteFile writes a file for a program, and creates the folders above it.
+func WriteFile(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // another user may run the program
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Write writes a program, such as a hook of Git, so that it can run at once. Linux does not run a file that a process
 // has open for writing (ETXTBSY). If another test forks a process at this time, the new process inherits the open file

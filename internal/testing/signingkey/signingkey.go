@@ -65,7 +65,7 @@ func OfSSH(t testing.TB, private string, public any) Key {
 	}
 	signers := filepath.Join(t.TempDir(), "allowed_signers")
 	line := Email + " " + string(ssh.MarshalAuthorizedKey(key))
-	write(t, signers, line)
+	programs.WriteFile(t, signers, line)
 	return Key{Private: private, Public: line, format: "ssh", signers: signers}
 }
 
@@ -158,7 +158,7 @@ func (k Key) SignHead(t testing.TB, repo, branch string) string {
 	headers, message, _ := strings.Cut(text, "\n\n")
 	lines := strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ")
 	file := filepath.Join(t.TempDir(), "commit")
-	write(t, file, headers+"\ngpgsig "+lines+"\n\n"+message)
+	programs.WriteFile(t, file, headers+"\ngpgsig "+lines+"\n\n"+message)
 	commit := strings.TrimSpace(gitserver.Git(t, repo, "hash-object", "-t", "commit", "-w", file))
 	gitserver.Git(t, repo, "update-ref", "refs/heads/"+branch, commit)
 	return commit
@@ -183,7 +183,7 @@ func (k Key) VerifyCommits(t testing.TB, repo string, commits ...string) {
 func (k Key) Verify(t testing.TB, text, signature []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "signature")
-	write(t, file, string(signature))
+	programs.WriteFile(t, file, string(signature))
 	cmd := exec.CommandContext(t.Context(), "gpg", "--batch", "--verify", file, "-")
 	if k.format == "ssh" {
 		cmd = exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", k.signers, "-I", Email, "-n", "git",
@@ -192,12 +192,5 @@ func (k Key) Verify(t testing.TB, text, signature []byte) {
 	cmd.Stdin, cmd.Env = bytes.NewReader(text), append(gitserver.Env(), "GNUPGHOME="+k.home)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the signature can't be verified: %v\n%s", err, out)
-	}
-}
-
-func write(t testing.TB, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -50,9 +50,7 @@ func Start(t testing.TB, crds ...string) *Server {
 	reviews := httptest.NewServer(reviewer{})
 	t.Cleanup(reviews.Close)
 	core := filepath.Join(dir, "core")
-	if err := os.WriteFile(core, []byte(kubeconfig(reviews.URL, nil, "none")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, core, kubeconfig(reviews.URL, nil, "none"))
 	_, number, _ := net.SplitHostPort(port)
 	certificates := filepath.Join(dir, "certificates")
 	s := &Server{Host: port}

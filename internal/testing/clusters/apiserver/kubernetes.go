@@ -102,9 +102,7 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 func (k *Kubernetes) file(name string, text []byte) string {
 	k.t.Helper()
 	file := filepath.Join(k.dir, name)
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		k.t.Fatal(err)
-	}
+	programs.WriteFile(k.t, file, string(text))
 	return file
 }
 

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // The credentials that the server accepts.
@@ -67,9 +68,7 @@ func New(t testing.TB) *Server {
 	s.Close = server.Close
 	s.URL, s.CA = server.URL, filepath.Join(t.TempDir(), "ca.pem")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(s.CA, certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, s.CA, string(certificate))
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,7 +22,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -201,7 +201,7 @@ func (s *Server) run(binary, static string) error {
 	if s.process, err = programs.Start(filepath.Join(s.dir, "log"), web); err != nil {
 		return err
 	}
-	if err := s.await(); err != nil {
+	if err := s.process.Try(s.healthy); err != nil {
 		return err
 	}
 	create := exec.Command(binary, "admin", "user", "create", "--config", config, "--admin", "--username", "administrator",
@@ -215,23 +215,16 @@ func (s *Server) run(binary, static string) error {
 	return nil
 }
 
-// await waits until the server answers.
-func (s *Server) await() error {
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		resp, err := s.direct.Get(s.URL + "/api/healthz")
-		if err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-s.process.Exited:
-			return fmt.Errorf("the program ended: %s", s.process.Log(10_000))
-		default:
-		}
+// healthy reports whether the server answers.
+func (s *Server) healthy() error {
+	resp, err := s.direct.Get(s.URL + "/api/healthz")
+	if err == nil {
+		err = resp.Body.Close()
 	}
-	return fmt.Errorf("it does not answer: %s", s.process.Log(10_000))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(resp.Status)
+	}
+	return err
 }
 
 // stop stops the program by its process ID, and removes its files.

@@ -39,7 +39,7 @@ var access = []row{
 		if pr, err := repo.Read(p.ctx, number); err != nil || pr.Number != number {
 			p.Errorf("read %v, %v", pr, err)
 		}
-		if pr, err := repo.Find(p.ctx, query); err != nil || pr == nil || pr.Number != number {
+		if pr, err := repo.Find(p.ctx, Query); err != nil || pr == nil || pr.Number != number {
 			p.Errorf("found %v, %v", pr, err)
 		}
 		_, err := repo.SetStatus(p.ctx, p.local.head("change"), githost.Status{Context: "dev", State: githost.Success})

@@ -66,7 +66,7 @@ var answers = []row{
 		for _, op := range operations(p.local.head("change")) {
 			recorder.exchanges = nil
 			if now.Number > 0 {
-				now = p.got(repo.Read(p.ctx, now.Number))
+				now = p.Must(repo.Read(p.ctx, now.Number))
 				recorder.exchanges = nil
 			}
 			if err := op.do(call{p.ctx, repo, now}); err != nil {
@@ -74,7 +74,7 @@ var answers = []row{
 			}
 			exchanges := recorder.exchanges
 			if now.Number == 0 {
-				now = p.got(repo.Find(p.ctx, query))
+				now = p.Must(repo.Find(p.ctx, Query))
 			}
 			for i, e := range exchanges {
 				if strings.HasPrefix(e.key, http.MethodOptions) { // see replay
@@ -268,12 +268,12 @@ func operations(commit string) []operation {
 	content := proposal()
 	content.Labels, content.Reviewers = []string{"promoted"}, []string{Ann}
 	edited := content
-	edited.Title, edited.Body, edited.RemoveLabels = "Other", "Other\n\n"+marker, []string{"old"}
+	edited.Title, edited.Body, edited.RemoveLabels = "Other", "Other\n\n"+Marker, []string{"old"}
 	status := githost.Status{Context: "dev", State: githost.Success}
 	one := func(_ *githost.PullRequest, err error) error { return err }
 	return []operation{
 		{"Open", "open", func(c call) error { return one(c.repo.Open(c.ctx, content)) }},
-		{"Find", "find", func(c call) error { return one(c.repo.Find(c.ctx, query)) }},
+		{"Find", "find", func(c call) error { return one(c.repo.Find(c.ctx, Query)) }},
 		{"Read", "read", func(c call) error { return one(c.repo.Read(c.ctx, c.now.Number)) }},
 		{"MissingReviewers", "", func(c call) error {
 			_, err := c.repo.MissingReviewers(c.ctx, c.now, []string{Ann, Bob})

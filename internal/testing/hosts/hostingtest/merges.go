@@ -6,17 +6,14 @@ var merges = []row{
 	{"people merged it, by any method", func(p *place) {
 		for _, method := range githost.MergeMethods {
 			branch := string(method) + "-branch"
-			p.local.branch(branch)
-			wanted := proposal()
-			wanted.Branch = branch
-			opened := p.got(p.repo.Open(p.ctx, wanted))
+			opened := p.openFrom(branch)
 			if opened.MergeCommit != "" {
 				p.Errorf("the merge commit of an open pull request is %s", opened.MergeCommit)
 			}
 			commit := p.people.Merge(p, opened.Number, method)
 			read := p.untilState(opened.Number, githost.Merged)
-			found := p.got(p.repo.Find(p.ctx, githost.Query{Branch: branch, Target: "main", Marker: marker}))
-			marked := p.got(p.repo.Find(p.ctx, githost.Query{Target: "main", Marker: marker}))
+			found := p.Must(p.repo.Find(p.ctx, githost.Query{Branch: branch, Target: "main", Marker: Marker}))
+			marked := p.Must(p.repo.Find(p.ctx, githost.Query{Target: "main", Marker: Marker}))
 			for way, got := range map[string]githost.PullRequest{"read": read, "found": found, "found by marker": marked} {
 				if got.State != githost.Merged || got.MergeCommit != commit || got.HeadCommit != opened.HeadCommit ||
 					got.Number != opened.Number || commit != p.local.head("main") {
@@ -33,7 +30,7 @@ var merges = []row{
 		p.untilRead(opened.Number, "as the host leaves it", func(pr githost.PullRequest) bool {
 			return (pr.State == githost.Open) == p.traits.KeepsPushed
 		})
-		p.found(query, opened.Number)
+		p.found(Query, opened.Number)
 	}},
 	{"auto-merge can use these methods", func(p *place) {
 		p.asking(0, func() {
@@ -55,29 +52,26 @@ var merges = []row{
 		p.people.Require("main", "ci")
 		now := p.open()
 		for _, method := range append(p.methods(), p.methods()[0]) {
-			now = p.got(p.repo.MergeWhenReady(p.ctx, now, method))
+			now = p.Must(p.repo.MergeWhenReady(p.ctx, now, method))
 			p.waits(now, method)
 			before := p.world.Requests()
-			p.got(p.repo.MergeWhenReady(p.ctx, now, method))
+			p.Must(p.repo.MergeWhenReady(p.ctx, now, method))
 			if asked := p.world.Requests() > before; asked != p.traits.AsksAgain {
 				p.Errorf("it asks again: %v", asked)
 			}
-			p.waits(p.got(p.repo.Read(p.ctx, now.Number)), method)
+			p.waits(p.Must(p.repo.Read(p.ctx, now.Number)), method)
 		}
-		now = p.got(p.repo.MergeWhenReady(p.ctx, now, ""))
+		now = p.Must(p.repo.MergeWhenReady(p.ctx, now, ""))
 		p.waits(now, "")
-		p.waits(p.got(p.repo.Read(p.ctx, now.Number)), "")
+		p.waits(p.Must(p.repo.Read(p.ctx, now.Number)), "")
 	}},
 	{"auto-merge merges once the check passed, by each method", func(p *place) {
 		p.people.Require("main", "ci")
 		for _, method := range p.methods() {
 			branch := string(method) + "-branch"
-			wanted := proposal()
-			wanted.Branch = branch
-			commit := p.local.branch(branch)
-			now := p.got(p.repo.Open(p.ctx, wanted))
-			p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
-			p.people.SetStatus(commit, "ci", githost.Success)
+			now := p.openFrom(branch)
+			p.waits(p.Must(p.repo.MergeWhenReady(p.ctx, now, method)), method)
+			p.people.SetStatus(p.local.head(branch), "ci", githost.Success)
 			merged := p.untilState(now.Number, githost.Merged)
 			if merged.MergeCommit != p.local.head("main") {
 				p.Errorf("the merge commit is %s, main is %s", merged.MergeCommit, p.local.head("main"))
@@ -87,12 +81,8 @@ var merges = []row{
 	}},
 	{"auto-merge merges at once if no check is required", func(p *place) {
 		for _, method := range p.methods() {
-			branch := string(method) + "-branch"
-			p.local.branch(branch)
-			wanted := proposal()
-			wanted.Branch = branch
-			now := p.got(p.repo.Open(p.ctx, wanted))
-			p.got(p.repo.MergeWhenReady(p.ctx, now, method))
+			now := p.openFrom(string(method) + "-branch")
+			p.Must(p.repo.MergeWhenReady(p.ctx, now, method))
 			merged := p.untilState(now.Number, githost.Merged)
 			if merged.MergeCommit == "" || merged.MergeCommit != p.local.head("main") {
 				p.Errorf("by %s, the merge commit is %s, main is %s", method, merged.MergeCommit, p.local.head("main"))
@@ -103,12 +93,12 @@ var merges = []row{
 	{"auto-merge after a push", func(p *place) {
 		p.people.Require("main", "ci")
 		method := p.methods()[0]
-		now := p.got(p.repo.MergeWhenReady(p.ctx, p.open(), method))
+		now := p.Must(p.repo.MergeWhenReady(p.ctx, p.open(), method))
 		pushed := p.local.push("change")
 		now = p.untilRead(now.Number, "with its new head", func(pr githost.PullRequest) bool {
 			return pr.HeadCommit == pushed && (pr.AutoMerge == "") == p.traits.StopsOnPush
 		})
-		p.waits(p.got(p.repo.MergeWhenReady(p.ctx, now, method)), method)
+		p.waits(p.Must(p.repo.MergeWhenReady(p.ctx, now, method)), method)
 		p.people.SetStatus(pushed, "ci", githost.Success)
 		p.untilState(now.Number, githost.Merged)
 	}},

@@ -10,48 +10,48 @@ import (
 var pullRequests = []row{
 	{"it is opened as proposed, and an equal edit asks for nothing", func(p *place) {
 		wanted := p.full()
-		opened := p.got(p.repo.Open(p.ctx, wanted))
+		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		want := githost.PullRequest{
 			Number: opened.Number, State: githost.Open, Title: "Title", Body: wanted.Body, Branch: "change", Target: "main",
 			HeadCommit: p.local.head("change"), Draft: true, Labels: wanted.Labels, Reviewers: wanted.Reviewers,
 		}
 		p.expect(want, opened)
-		p.expect(want, p.got(p.repo.Read(p.ctx, opened.Number)))
-		p.asking(0, func() { p.expect(want, p.got(p.repo.Edit(p.ctx, opened, wanted))) })
+		p.expect(want, p.Must(p.repo.Read(p.ctx, opened.Number)))
+		p.asking(0, func() { p.expect(want, p.Must(p.repo.Edit(p.ctx, opened, wanted))) })
 	}},
 	{"an edit changes all, and keeps what people added", func(p *place) {
 		wanted := p.full()
-		opened := p.got(p.repo.Open(p.ctx, wanted))
+		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		p.people.Label(p, opened.Number, "theirs")
-		opened = p.got(p.repo.Read(p.ctx, opened.Number))
-		wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n\n"+marker, false
+		opened = p.Must(p.repo.Read(p.ctx, opened.Number))
+		wanted.Title, wanted.Body, wanted.Draft = "Other", "Other\n\n"+Marker, false
 		wanted.Labels, wanted.RemoveLabels = []string{"platform", "urgent"}, []string{"promoted", "never there"}
-		edited := p.got(p.repo.Edit(p.ctx, opened, wanted))
+		edited := p.Must(p.repo.Edit(p.ctx, opened, wanted))
 		want := opened
 		want.Title, want.Body, want.Draft = wanted.Title, wanted.Body, false
 		want.Labels = []string{"platform", "theirs", "urgent"}
 		p.expect(want, edited)
-		p.expect(want, p.got(p.repo.Read(p.ctx, opened.Number)))
+		p.expect(want, p.Must(p.repo.Read(p.ctx, opened.Number)))
 		wanted.Draft = true
 		want.Draft = true
-		p.expect(want, p.got(p.repo.Edit(p.ctx, edited, wanted)))
-		p.expect(want, p.got(p.repo.Read(p.ctx, opened.Number)))
+		p.expect(want, p.Must(p.repo.Edit(p.ctx, edited, wanted)))
+		p.expect(want, p.Must(p.repo.Read(p.ctx, opened.Number)))
 	}},
 	{"one more reviewer is asked", func(p *place) {
 		wanted := proposal()
 		wanted.Reviewers = []string{Ann}
-		opened := p.got(p.repo.Open(p.ctx, wanted))
+		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		wanted.Reviewers = []string{Bob}
-		p.got(p.repo.Edit(p.ctx, opened, wanted))
+		p.Must(p.repo.Edit(p.ctx, opened, wanted))
 		want := opened
 		want.Reviewers = []string{Ann, Bob}
-		p.expect(want, p.got(p.repo.Read(p.ctx, opened.Number)))
+		p.expect(want, p.Must(p.repo.Read(p.ctx, opened.Number)))
 	}},
 	{"a reviewer who reviewed is not asked again", func(p *place) {
 		wanted := p.full()
-		opened := p.got(p.repo.Open(p.ctx, wanted))
+		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		p.people.Review(p, opened.Number, Ann)
-		now := p.got(p.repo.Read(p.ctx, opened.Number))
+		now := p.Must(p.repo.Read(p.ctx, opened.Number))
 		missing, err := p.repo.MissingReviewers(p.ctx, now, append(wanted.Reviewers, Bob))
 		if err != nil || strings.Join(missing, " ") != Bob {
 			p.Errorf("to be asked: %v (%v)", missing, err)
@@ -60,14 +60,14 @@ var pullRequests = []row{
 	{"labels differ by case or not", func(p *place) {
 		wanted := proposal()
 		wanted.Labels = []string{"env"}
-		opened := p.got(p.repo.Open(p.ctx, wanted))
+		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		wanted.Labels = []string{"Env"}
 		want := opened
 		if !p.traits.FoldsLabels {
 			want.Labels = []string{"Env", "env"}
 		}
-		p.got(p.repo.Edit(p.ctx, opened, wanted))
-		p.expect(want, p.got(p.repo.Read(p.ctx, opened.Number)))
+		p.Must(p.repo.Edit(p.ctx, opened, wanted))
+		p.expect(want, p.Must(p.repo.Read(p.ctx, opened.Number)))
 	}},
 	{"a label has a comma", func(p *place) {
 		p.asking(0, func() {
@@ -87,41 +87,41 @@ var pullRequests = []row{
 			for _, draft := range []bool{false, true} {
 				wanted := proposal()
 				wanted.Title, wanted.Draft = prefix+"of a policy", draft
-				opened := p.got(p.repo.Open(p.ctx, wanted))
-				read := p.got(p.repo.Read(p.ctx, opened.Number))
+				opened := p.Must(p.repo.Open(p.ctx, wanted))
+				read := p.Must(p.repo.Read(p.ctx, opened.Number))
 				if opened.Title != wanted.Title || opened.Draft != draft || read.Title != wanted.Title || read.Draft != draft {
 					p.Errorf("%q as draft %v is %q, draft %v", wanted.Title, draft, read.Title, read.Draft)
 				}
-				p.got(p.repo.Close(p.ctx, opened.Number))
+				p.Must(p.repo.Close(p.ctx, opened.Number))
 			}
 		}
 	}},
 	{"title and description at their limits stay whole", func(p *place) {
-		wide := strings.Repeat("😀", p.repo.MaxBody/2)[len("😀")*(len(marker)+4):]
+		wide := strings.Repeat("😀", p.repo.MaxBody/2)[len("😀")*(len(Marker)+4):]
 		for _, draft := range []bool{true, false} {
 			wanted := proposal()
 			wanted.Draft = draft
 			wanted.Title = strings.Repeat("ü", p.repo.MaxTitle-2) + "😀"
-			wanted.Body = wide + "\n\n" + marker
-			opened := p.got(p.repo.Open(p.ctx, wanted))
-			read := p.got(p.repo.Read(p.ctx, opened.Number))
+			wanted.Body = wide + "\n\n" + Marker
+			opened := p.Must(p.repo.Open(p.ctx, wanted))
+			read := p.Must(p.repo.Read(p.ctx, opened.Number))
 			if read.Title != wanted.Title || read.Body != wanted.Body {
 				p.Errorf("draft %v: %d of %d characters of the title, %d of %d bytes of the description", draft,
 					len([]rune(read.Title)), len([]rune(wanted.Title)), len(read.Body), len(wanted.Body))
 			}
-			p.found(query, opened.Number)
-			p.got(p.repo.Close(p.ctx, opened.Number))
+			p.found(Query, opened.Number)
+			p.Must(p.repo.Close(p.ctx, opened.Number))
 		}
 	}},
 	{"it is closed, once and again, and reopened by people", func(p *place) {
 		number := p.open().Number
 		for range 2 {
-			if closed := p.got(p.repo.Close(p.ctx, number)); closed.State != githost.Closed || closed.MergeCommit != "" {
+			if closed := p.Must(p.repo.Close(p.ctx, number)); closed.State != githost.Closed || closed.MergeCommit != "" {
 				p.Errorf("closed: %+v", closed)
 			}
 		}
 		p.people.Reopen(p, number)
-		if now := p.got(p.repo.Read(p.ctx, number)); now.State != githost.Open {
+		if now := p.Must(p.repo.Read(p.ctx, number)); now.State != githost.Open {
 			p.Errorf("reopened: %+v", now)
 		}
 	}},
@@ -131,11 +131,11 @@ var pullRequests = []row{
 		p.local.push("change")
 		for range 3 {
 			p.world.Pause(p)
-			if now := p.got(p.repo.Read(p.ctx, opened.Number)); now.HeadCommit != opened.HeadCommit {
+			if now := p.Must(p.repo.Read(p.ctx, opened.Number)); now.HeadCommit != opened.HeadCommit {
 				p.Errorf("its head is %s, want %s", now.HeadCommit, opened.HeadCommit)
 			}
 		}
-		found := p.got(p.repo.Find(p.ctx, query))
+		found := p.Must(p.repo.Find(p.ctx, Query))
 		if found.HeadCommit != opened.HeadCommit {
 			p.Errorf("its head in a list is %s, want %s", found.HeadCommit, opened.HeadCommit)
 		}
@@ -148,43 +148,43 @@ var pullRequests = []row{
 	{"people edit the text", func(p *place) {
 		number := p.open().Number
 		for _, body := range []string{
-			"Reworded by people\r\n\r\n" + marker + "\r\n", marker + "\r\n\r\nThe marker is first, as on hosts that cut texts",
+			"Reworded by people\r\n\r\n" + Marker + "\r\n", Marker + "\r\n\r\nThe marker is first, as on hosts that cut texts",
 		} {
 			p.people.Edit(p, number, "Theirs", body)
-			p.found(query, number)
-			if now := p.got(p.repo.Read(p.ctx, number)); now.Title != "Theirs" || !githost.HasMarker(now.Body, marker) {
+			p.found(Query, number)
+			if now := p.Must(p.repo.Read(p.ctx, number)); now.Title != "Theirs" || !githost.HasMarker(now.Body, Marker) {
 				p.Errorf("it is %+v", now)
 			}
 		}
-		p.people.Edit(p, number, "Theirs", "> "+marker)
-		p.found(query, 0)
-		unmarked := query
+		p.people.Edit(p, number, "Theirs", "> "+Marker)
+		p.found(Query, 0)
+		unmarked := Query
 		unmarked.Marker = ""
 		p.found(unmarked, number)
 	}},
 	{"ours is found among those of others, with as many requests", func(p *place) {
-		p.found(query, 0)
+		p.found(Query, 0)
 		p.local.branch("theirs")
 		p.local.branch("elsewhere")
-		p.people.Open(p, "theirs", "main", "Quotes our marker", marker)
-		p.found(query, 0)
-		number := p.people.Open(p, "change", "main", "From our branch, without a marker", "As kalypso says: "+marker)
-		p.found(query, 0)
+		p.people.Open(p, "theirs", "main", "Quotes our marker", Marker)
+		p.found(Query, 0)
+		number := p.people.Open(p, "change", "main", "From our branch, without a marker", "As kalypso says: "+Marker)
+		p.found(Query, 0)
 		p.people.Close(p, number)
 		first := p.open().Number
 		p.people.Close(p, first)
 		before := p.world.Requests()
-		p.found(query, first)
+		p.found(Query, first)
 		requests := p.world.Requests() - before
 		for range 12 {
 			p.people.Close(p, p.people.Open(p, "elsewhere", "main", "Another", ""))
 		}
-		p.asking(requests, func() { p.found(query, first) })
+		p.asking(requests, func() { p.found(Query, first) })
 		second := p.open().Number
-		p.found(query, second)
+		p.found(Query, second)
 		p.people.Close(p, second)
-		p.found(query, second)
-		open := query
+		p.found(Query, second)
+		open := Query
 		open.Open = true
 		p.found(open, 0)
 	}},
@@ -192,11 +192,11 @@ var pullRequests = []row{
 		p.local.push("another")
 		to := proposal()
 		to.Target = "another"
-		other := p.got(p.repo.Open(p.ctx, to))
-		p.found(query, 0)
-		p.found(githost.Query{Branch: "change", Target: "another", Marker: marker}, other.Number)
+		other := p.Must(p.repo.Open(p.ctx, to))
+		p.found(Query, 0)
+		p.found(githost.Query{Branch: "change", Target: "another", Marker: Marker}, other.Number)
 		ours := p.open().Number
-		p.found(query, ours)
+		p.found(Query, ours)
 	}},
 	{"any branch's is found by its marker", func(p *place) {
 		p.local.branch("other")
@@ -214,7 +214,7 @@ var pullRequests = []row{
 		opened := p.open()
 		wanted := proposal()
 		wanted.Labels = []string{"platform"}
-		again := p.got(p.repo.Open(p.ctx, wanted))
+		again := p.Must(p.repo.Open(p.ctx, wanted))
 		want := opened
 		want.Labels = wanted.Labels
 		p.expect(want, again)
@@ -232,7 +232,7 @@ var pullRequests = []row{
 		wanted.Branch = "same"
 		opened, err := p.repo.Open(p.ctx, wanted)
 		if p.traits.OpensEmpty {
-			p.got(opened, err)
+			p.Must(opened, err)
 			return
 		}
 		p.refused(err, githost.ErrNothingToMerge, "from same to main")
@@ -248,7 +248,7 @@ var pullRequests = []row{
 		if closed.HeadCommit != opened.HeadCommit || closed.Branch != "change" {
 			p.Errorf("it is %+v", closed)
 		}
-		p.found(query, opened.Number)
+		p.found(Query, opened.Number)
 	}},
 	{"a team can be asked or not", func(p *place) {
 		team := p.traits.Team
@@ -271,8 +271,8 @@ var pullRequests = []row{
 		})
 		wanted := proposal()
 		wanted.Reviewers = []string{team}
-		opened := p.got(p.repo.Open(p.ctx, wanted))
-		if read := p.got(p.repo.Read(p.ctx, opened.Number)); fmt.Sprint(read.Reviewers) != fmt.Sprint(wanted.Reviewers) {
+		opened := p.Must(p.repo.Open(p.ctx, wanted))
+		if read := p.Must(p.repo.Read(p.ctx, opened.Number)); fmt.Sprint(read.Reviewers) != fmt.Sprint(wanted.Reviewers) {
 			p.Errorf("asked: %v", read.Reviewers)
 		}
 	}},
@@ -284,7 +284,7 @@ var pullRequests = []row{
 		if opened == nil || len(opened.Labels) != 1 || len(opened.Reviewers) != 0 {
 			p.Fatalf("opened %+v", opened)
 		}
-		p.found(query, opened.Number)
+		p.found(Query, opened.Number)
 	}},
 	{"its number does not exist", func(p *place) {
 		_, err := p.repo.Read(p.ctx, 99)

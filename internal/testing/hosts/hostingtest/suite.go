@@ -37,7 +37,7 @@ const pauses = 100
 
 // place is a repo of a world with a commit on main, and one more on change.
 type place struct {
-	testing.TB
+	Test
 	world  *World
 	traits Traits
 	people *Repo
@@ -48,7 +48,7 @@ type place struct {
 
 func newPlace(t *testing.T, world *World) *place {
 	t.Helper()
-	p := &place{TB: t, world: world, traits: world.Traits, people: world.AddRepo(t)}
+	p := &place{Test: NewTest(t, world.Clock), world: world, traits: world.Traits, people: world.AddRepo(t)}
 	p.local = local{t, gitserver.InitBare(t), p.people}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
@@ -88,7 +88,7 @@ func (p *place) untilRead(number int, what string, is func(githost.PullRequest) 
 	p.Helper()
 	var now githost.PullRequest
 	p.until(fmt.Sprintf("pull request %d %s", number, what), func() bool {
-		now = p.got(p.repo.Read(p.ctx, number))
+		now = p.Must(p.repo.Read(p.ctx, number))
 		return is(now)
 	})
 	return now
@@ -100,28 +100,23 @@ func (p *place) untilState(number int, state githost.PullRequestState) githost.P
 	return p.untilRead(number, string(state), func(pr githost.PullRequest) bool { return pr.State == state })
 }
 
-var marker = githost.Marker("dev", "main", ".")
-
-// query finds the pull request that [proposal] proposes.
-var query = githost.Query{Branch: "change", Target: "main", Marker: marker}
-
 func proposal() githost.PullRequestContent {
-	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + marker}
+	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + Marker}
+}
+
+// openFrom pushes a branch with a commit on top of main, and opens a pull request from it.
+func (p *place) openFrom(branch string) githost.PullRequest {
+	p.Helper()
+	p.local.branch(branch)
+	wanted := proposal()
+	wanted.Branch = branch
+	return p.Must(p.repo.Open(p.ctx, wanted))
 }
 
 // open opens the pull request that [proposal] proposes.
 func (p *place) open() githost.PullRequest {
 	p.Helper()
-	return p.got(p.repo.Open(p.ctx, proposal()))
-}
-
-// got returns the pull request, and fails the test with an error.
-func (p *place) got(pr *githost.PullRequest, err error) githost.PullRequest {
-	p.Helper()
-	if err != nil || pr == nil {
-		p.Fatalf("%v, %v", pr, err)
-	}
-	return *pr
+	return p.Must(p.repo.Open(p.ctx, proposal()))
 }
 
 // expect compares pull requests, without the host's own ID and page, and without the order of labels and reviewers.

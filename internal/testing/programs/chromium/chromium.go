@@ -5,7 +5,6 @@ package chromium
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ type Browser struct {
 	last    int
 	waiting map[int]chan message
 	pages   map[string]*Page // by session
-	ended   chan struct{}    // closed when Chromium closes the pipe
+	ended   <-chan struct{}  // closed when Chromium has ended
 }
 
 // Page is a tab. It records the page's requests and log since [Browser.Open].
@@ -67,39 +68,26 @@ func Start(t testing.TB) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, program, "--headless=new", "--remote-debugging-pipe", //nolint:gosec // a fixed name
-		"--user-data-dir="+t.TempDir(), "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+	folder := t.TempDir()
+	cmd := exec.Command(program, "--headless=new", "--remote-debugging-pipe", //nolint:gosec // a fixed name
+		"--user-data-dir="+folder, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--force-color-profile=srgb")
 	cmd.ExtraFiles = []*os.File{theirs, ours} // file descriptors 3 and 4 of Chromium
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	cmd.WaitDelay = timeout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	process := programs.Run(t, filepath.Join(t.TempDir(), "log"), cmd, syscall.SIGTERM)
 	_ = theirs.Close()
 	_ = ours.Close()
-	b := &Browser{to: to, waiting: map[int]chan message{}, pages: map[string]*Page{}, ended: make(chan struct{})}
+	b := &Browser{to: to, waiting: map[int]chan message{}, pages: map[string]*Page{}, ended: process.Exited}
 	go b.read(from)
 	t.Cleanup(func() {
-		_, _ = b.call("", "Browser.close", nil) // Chromium also ends if it does not answer
+		_, _ = b.call("", "Browser.close", nil) // Chromium gets a signal if it does not answer
 		_ = to.Close()
-		timer := time.AfterFunc(10*time.Second, stop)
-		_ = cmd.Wait()
-		timer.Stop()
-		stop()
-		_ = from.Close()
-		if t.Failed() {
-			t.Logf("Chromium's log:\n%s", stderr.String())
-		}
 	})
 	return b
 }
 
 // read passes answers to their callers and events to their pages, until Chromium closes the pipe.
-func (b *Browser) read(from io.Reader) {
-	defer close(b.ended)
+func (b *Browser) read(from io.ReadCloser) {
+	defer from.Close()
 	r := bufio.NewReader(from)
 	for {
 		text, err := r.ReadBytes(0)

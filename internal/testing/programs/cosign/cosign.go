@@ -57,9 +57,7 @@ func NewKey(t testing.TB) Key {
 func verify(t testing.TB, public, artifact string, args ...string) (string, error) {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "key.pub"), []byte(public), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, filepath.Join(folder, "key.pub"), public)
 	args = append(args, "--key", "key.pub", "--insecure-ignore-tlog", "--allow-http-registry", artifact)
 	return Run(t, folder, "", args...)
 }

@@ -4,7 +4,6 @@ package kustomize
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -25,13 +24,7 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 	dir := t.TempDir()
 	var resources []string
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		programs.WriteFile(t, filepath.Join(dir, name), content)
 		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 			resources = append(resources, name)
 		}
@@ -46,9 +39,7 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, filepath.Join(dir, "kustomization.yaml"), string(text))
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program, "build", dir) //nolint:gosec // a program of the tests
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

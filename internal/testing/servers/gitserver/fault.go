@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // Fault replaces git's answer to a request over HTTP. The zero value breaks the connection.
@@ -112,8 +114,8 @@ type SSHFault struct {
 func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	t.Helper()
 	fault := filepath.Join(s.dir, "fault-")
-	write(t, fault+"output", string(f.Output))
-	write(t, fault+"stderr", f.Stderr)
+	programs.WriteFile(t, fault+"output", string(f.Output))
+	programs.WriteFile(t, fault+"stderr", f.Stderr)
 	act := "kill -9 $PPID; exit 1"
 	switch {
 	case f.Stderr != "":
@@ -121,9 +123,9 @@ func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	case f.Output != nil:
 		act = fmt.Sprintf("cat '%soutput'; exit 0", fault)
 	}
-	write(t, fault+"act", act)
-	write(t, fault+"service", f.Service)
-	write(t, fault+"times", strconv.Itoa(cmp.Or(f.Times, 1)))
+	programs.WriteFile(t, fault+"act", act)
+	programs.WriteFile(t, fault+"service", f.Service)
+	programs.WriteFile(t, fault+"times", strconv.Itoa(cmp.Or(f.Times, 1)))
 }
 
 // loginScript is the command that sshd runs for every login. It runs the fault if it matches, or the requested command.
@@ -145,7 +147,7 @@ exec sh -c "$SSH_ORIGINAL_COMMAND"
 func installFaults(t testing.TB, dir string) (forceCommand string) {
 	t.Helper()
 	script := filepath.Join(dir, "login")
-	write(t, script, strings.ReplaceAll(loginScript, "DIR", dir))
+	programs.WriteFile(t, script, strings.ReplaceAll(loginScript, "DIR", dir))
 	return "ForceCommand /bin/sh " + script
 }
 

@@ -24,15 +24,7 @@ func Run(repo string, args ...string) (string, error) {
 }
 
 // Branch returns the commit of a branch of a repo, or "".
-func Branch(repo, branch string) string {
-	if commit := LooseRef(repo, branch); commit != "" {
-		return commit
-	}
-	if _, err := os.Stat(filepath.Join(repo, "packed-refs")); errors.Is(err, os.ErrNotExist) {
-		return ""
-	}
-	return reference(repo, "refs/heads/"+branch)
-}
+func Branch(repo, branch string) string { return reference(repo, "refs/heads/"+branch) }
 
 // reference returns the hash of a reference of a repo, or "".
 func reference(repo, name string) string {

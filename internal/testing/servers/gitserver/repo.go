@@ -47,8 +47,7 @@ func Git(t testing.TB, dir string, args ...string) string {
 }
 
 // TryGit runs git in a folder and returns its output, or "" if it fails.
-func TryGit(t testing.TB, dir string, args ...string) string {
-	t.Helper()
+func TryGit(dir string, args ...string) string {
 	out, _ := run(dir, nil, args...)
 	return out
 }
@@ -100,9 +99,7 @@ func InitBareAt(t testing.TB, dir string) {
 		}
 	}
 	for name, content := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": config} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		programs.WriteFile(t, filepath.Join(dir, name), content)
 	}
 }
 
@@ -161,16 +158,6 @@ func FastImport(t testing.TB, repo, script string) {
 func Rev(t testing.TB, repo, branch string) string {
 	t.Helper()
 	return Branch(repo, branch)
-}
-
-// LooseRef returns the commit of a branch if Git keeps the branch in a file of its own, as it does until it packs
-// references, and "" otherwise. It starts no process.
-func LooseRef(repo, branch string) string {
-	hash, err := os.ReadFile(filepath.Join(repo, "refs", "heads", filepath.FromSlash(branch)))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(hash))
 }
 
 // Tree returns the content of all files of a revision, by path.
@@ -274,9 +261,7 @@ func Protect(t testing.TB, repo, text string, branches ...string) {
 	for _, branch := range branches {
 		fmt.Fprintf(&names, "refs/heads/%s\n", branch)
 	}
-	if err := os.WriteFile(filepath.Join(repo, protected), []byte(names.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, filepath.Join(repo, protected), names.String())
 	writeHook(t, repo, "update", fmt.Sprintf("grep -qxF \"$1\" %s || exit 0\ncat >&2 <<END\n%s\nEND\nexit 1\n",
 		protected, text))
 }

@@ -66,9 +66,9 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	dir := t.TempDir()
 	hostPrivate, hostPublic := newKey(t)
 	userPrivate, userPublic := newKey(t)
-	write(t, filepath.Join(dir, "host_key"), hostPrivate)
-	write(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
-	write(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, installFaults(t, dir), set))
+	programs.WriteFile(t, filepath.Join(dir, "host_key"), hostPrivate)
+	programs.WriteFile(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
+	programs.WriteFile(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, installFaults(t, dir), set))
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -166,11 +166,4 @@ func newKey(t testing.TB) (private string, public ssh.PublicKey) {
 		t.Fatal(err)
 	}
 	return string(pem.EncodeToMemory(block)), public
-}
-
-func write(t testing.TB, path, content string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

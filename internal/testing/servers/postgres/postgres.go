@@ -318,8 +318,6 @@ func shortTempDir(t testing.TB) string {
 
 func write(t testing.TB, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, file, text)
 	own(t, file)
 }

@@ -48,9 +48,7 @@ func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 		text += "ConnectPort " + to + "\n"
 	}
 	config := filepath.Join(t.TempDir(), "tinyproxy.conf")
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	programs.WriteFile(t, config, text)
 	return start(t, address, exec.Command(binary, "-d", "-c", config))
 }
 

@@ -48,7 +48,7 @@ func WithBasic(user, password string) Option {
 			t.Fatal(err)
 		}
 		file := filepath.Join(folder, "htpasswd")
-		write(t, file, user+":"+string(hash)+"\n")
+		programs.WriteFile(t, file, user+":"+string(hash)+"\n")
 		s.config["auth"] = map[string]any{"htpasswd": map[string]any{"realm": "registry", "path": file}}
 	}
 }
@@ -58,7 +58,7 @@ func WithTokens(tokens *TokenServer) Option {
 	return func(t testing.TB, s *Server, folder string) {
 		t.Helper()
 		file := filepath.Join(folder, "tokens.pem")
-		write(t, file, tokens.authority.PEM)
+		programs.WriteFile(t, file, tokens.authority.PEM)
 		s.config["auth"] = map[string]any{"token": map[string]any{
 			"realm": tokens.URL + "/token", "service": service, "issuer": issuer, "rootcertbundle": file,
 		}}
@@ -96,7 +96,7 @@ func Start(t testing.TB, options ...Option) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(folder, "config.yml"), string(config))
+	programs.WriteFile(t, filepath.Join(folder, "config.yml"), string(config))
 	process := programs.Run(t, filepath.Join(folder, "log"),
 		exec.Command(binary, "serve", filepath.Join(folder, "config.yml")), os.Kill)
 	process.AwaitListening(t, "unix", socket)
@@ -160,11 +160,4 @@ func (s *Server) Requests() map[string]int {
 func Cut(w http.ResponseWriter, r *http.Request) {
 	_, _ = r.Body.Read(make([]byte, 100))
 	panic(http.ErrAbortHandler)
-}
-
-func write(t testing.TB, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
