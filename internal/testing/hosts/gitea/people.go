@@ -135,9 +135,6 @@ func (r *Repo) Protect(t testing.TB, branches ...string) {
 	}
 }
 
-// KeepOpen does nothing: Gitea closes a pull request at once when its branch is deleted.
-func (r *Repo) KeepOpen() {}
-
 // Revoke deletes the tokens of the repo's user.
 func (r *Repo) Revoke(t testing.TB) {
 	t.Helper()

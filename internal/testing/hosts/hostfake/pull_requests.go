@@ -242,8 +242,5 @@ func (ps *Pulls[P]) DeleteBranch(t testing.TB, branch string) {
 	ps.Git.DeleteBranch(t, branch)
 }
 
-// KeepOpen does nothing: most hosts close a pull request at once when its branch is deleted, or never.
-func (ps *Pulls[P]) KeepOpen() {}
-
 // Revoke revokes the token of the server.
 func (ps *Pulls[P]) Revoke(testing.TB) { ps.Server.Revoke(ps.Server.Token) }

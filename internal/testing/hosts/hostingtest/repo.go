@@ -31,8 +31,6 @@ type People interface {
 	Protect(t testing.TB, branches ...string)
 	// DeleteBranch deletes a branch, which may be the default one.
 	DeleteBranch(t testing.TB, branch string)
-	// KeepOpen makes pull requests stay open for some time after their branch was deleted, if the host allows that.
-	KeepOpen()
 	// Revoke revokes the token of [Writer].
 	Revoke(t testing.TB)
 }
@@ -102,6 +100,14 @@ func (r *Repo) Merge(t testing.TB, number int, method githost.MergeMethod) (comm
 func (r *Repo) AutoMerge(t testing.TB, number int, method githost.MergeMethod) {
 	t.Helper()
 	r.People.AutoMerge(t, number, Ann, string(method))
+}
+
+// KeepOpen makes pull requests stay open for some time after their branch was deleted. Most hosts close them at once,
+// or never.
+func (r *Repo) KeepOpen() {
+	if late, is := r.People.(interface{ KeepOpen() }); is {
+		late.KeepOpen()
+	}
 }
 
 // SetStatus sets the status of a commit as Ann does.

@@ -79,8 +79,12 @@ func Start(t testing.TB) *Browser {
 	b := &Browser{to: to, waiting: map[int]chan message{}, pages: map[string]*Page{}, ended: process.Exited}
 	go b.read(from)
 	t.Cleanup(func() {
-		_, _ = b.call("", "Browser.close", nil) // Chromium gets a signal if it does not answer
+		_, _ = b.call("", "Browser.close", nil)
 		_ = to.Close()
+		select { // a signal would end Chromium before its other processes
+		case <-process.Exited:
+		case <-time.After(10 * time.Second):
+		}
 	})
 	return b
 }
