@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
@@ -51,21 +53,17 @@ func labelDocuments(t *testing.T, text string, labels map[string]string) string 
 		if err != nil {
 			t.Fatal(err)
 		}
-		var document map[string]any
-		if err := yaml.Unmarshal(data, &document); err != nil {
+		var document unstructured.Unstructured
+		if err := yaml.Unmarshal(data, &document.Object); err != nil {
 			t.Fatal(err)
 		}
-		if metadata, ok := document["metadata"].(map[string]any); ok {
-			given, ok := metadata["labels"].(map[string]any)
-			if !ok {
-				given = map[string]any{}
-			}
-			for label, value := range labels {
-				given[label] = value
-			}
-			metadata["labels"] = given
+		if document.Object != nil {
+			all := map[string]string{}
+			maps.Copy(all, document.GetLabels())
+			maps.Copy(all, labels)
+			document.SetLabels(all)
 		}
-		labelled, err := yaml.Marshal(document)
+		labelled, err := yaml.Marshal(document.Object)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package acc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,12 +116,7 @@ func (r *Root) Terraform(args ...string) Output {
 }
 
 // terraformCLI returns the program that the tests run.
-func terraformCLI() string {
-	if cli := os.Getenv("TF_ACC_TERRAFORM_PATH"); cli != "" {
-		return cli
-	}
-	return "terraform"
-}
+func terraformCLI() string { return cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform") }
 
 // TerraformFolder returns a folder for a PATH that contains the CLI as "terraform".
 func TerraformFolder(t *testing.T) string {

@@ -163,23 +163,11 @@ func ExpectTexts(t *testing.T, text string, wants ...string) {
 func FilesBelow(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	for name, data := range ReadTree(t, folder) {
+		all[name] = []byte(data)
+		if err := unzip(all, name, []byte(data)); err != nil {
+			t.Fatal(err)
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		all[name] = data
-		return unzip(all, name, data)
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -59,49 +60,46 @@ func inventory(name string) string {
 }
 
 // CRDs returns the files of custom resources, from the Go modules that tools/crds pins.
-func CRDs(t testing.TB, names ...string) []string {
+func CRDs(t testing.TB, names ...string) (files []string) {
 	t.Helper()
-	modules.Do(func() {
-		cmd := exec.Command("go", "mod", "download", "-json",
-			"github.com/fluxcd/helm-controller",
-			"github.com/fluxcd/kustomize-controller",
-			"github.com/fluxcd/source-controller",
-			"github.com/argoproj/argo-cd/v3",
-			"github.com/external-secrets/external-secrets",
-			"github.com/zarf-dev/zarf")
-		cmd.Dir = filepath.Join(programs.Root(), "tools", "crds")
-		var out []byte
-		if out, modules.err = cmd.Output(); modules.err != nil {
-			return
-		}
-		modules.dirs = map[string]string{}
-		for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
-			var module struct{ Path, Dir string }
-			if modules.err = d.Decode(&module); modules.err != nil {
-				return
-			}
-			modules.dirs[module.Path] = module.Dir
-		}
-	})
-	if modules.err != nil {
-		t.Fatalf("cannot download the modules with the custom resources: %v", modules.err)
+	folders, err := modules()
+	if err != nil {
+		t.Fatalf("cannot download the modules with the custom resources: %v", err)
 	}
-	var files []string
 	for _, name := range names {
-		for path, dir := range modules.dirs {
+		for path, folder := range folders {
 			if below, ok := strings.CutPrefix(name, path+"/"); ok {
-				files = append(files, filepath.Join(dir, below))
+				files = append(files, filepath.Join(folder, below))
 			}
 		}
 	}
 	return files
 }
 
-var modules struct {
-	sync.Once
-	dirs map[string]string
-	err  error
-}
+// modules returns the folders of the modules with custom resources, by path. It downloads the modules only once.
+var modules = sync.OnceValues(func() (map[string]string, error) {
+	cmd := exec.Command("go", "mod", "download", "-json",
+		"github.com/fluxcd/helm-controller",
+		"github.com/fluxcd/kustomize-controller",
+		"github.com/fluxcd/source-controller",
+		"github.com/argoproj/argo-cd/v3",
+		"github.com/external-secrets/external-secrets",
+		"github.com/zarf-dev/zarf")
+	cmd.Dir = filepath.Join(programs.Root(), "tools", "crds")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	folders := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var module struct{ Path, Dir string }
+		if err := d.Decode(&module); err != nil {
+			return nil, err
+		}
+		folders[module.Path] = module.Dir
+	}
+	return folders, nil
+})
 
 // Install creates the custom resources, and waits until they are served.
 func (s *Server) Install(t testing.TB, files []string) {

@@ -85,20 +85,35 @@ func (t Table) Answer(
 	test testing.TB, w *httptest.ResponseRecorder, req *http.Request, path string, body []byte, do func(),
 ) (known bool) {
 	test.Helper()
-	name, op := req.Method+" "+path, t.Find(req.Method, path)
-	if op == nil {
-		test.Errorf("the table has no request %s", name)
-		return false
+	if err := t.Check(req.Method, path, req.URL.RawQuery, body); err != nil {
+		test.Error(err)
 	}
-	for _, problem := range op.CheckRequest(req.URL.Query(), body) {
-		test.Errorf("%s: %s", name, problem)
+	op := t.Find(req.Method, path)
+	if op == nil {
+		return false
 	}
 	if do(); w.Code < http.StatusMultipleChoices {
 		for _, problem := range op.CheckAnswer(w.Code, w.Body.Bytes()) {
-			test.Errorf("the fake's answer to %s: %s", name, problem)
+			test.Errorf("the fake's answer to %s %s: %s", req.Method, path, problem)
 		}
 	}
 	return true
+}
+
+// Check returns an error for a request with an escaped path that the table lacks, or that differs from the table.
+func (t Table) Check(method, path, query string, body []byte) error {
+	op := t.Find(method, path)
+	if op == nil {
+		return fmt.Errorf("%s %s is not in the table of requests", method, path)
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return err
+	}
+	if problems := op.CheckRequest(values, body); len(problems) > 0 {
+		return fmt.Errorf("%s %s is not as in the table of requests: %s", method, path, strings.Join(problems, ", "))
+	}
+	return nil
 }
 
 // CheckRequest returns the problems of a request that has a part that the table lacks.

@@ -47,26 +47,11 @@ type AzureRepos struct {
 	mu        sync.Mutex
 	protected map[string]bool // the protected branches
 	readOnly  bool
-	before    func()
+	before    once
 }
 
 // BeforePush makes the server call f once, just before the next push.
-func (a *AzureRepos) BeforePush(f func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.before = f
-}
-
-// pushing calls the function of BeforePush, without the lock.
-func (a *AzureRepos) pushing() {
-	a.mu.Lock()
-	before := a.before
-	a.before = nil
-	a.mu.Unlock()
-	if before != nil {
-		before()
-	}
-}
+func (a *AzureRepos) BeforePush(f func()) { a.before.set(f) }
 
 // Protect makes the server reject pushes to a branch, as a branch policy of Azure Repos does.
 func (a *AzureRepos) Protect(branch string) {
@@ -176,7 +161,7 @@ func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused 
 		words := strings.Fields(line)
 		switch {
 		case service == "git-receive-pack" && len(words) == 3:
-			a.pushing()
+			a.before.run()
 			if status := a.status(repo, words[0], words[2]); status != "" {
 				return refusedPush(words[2], status), ""
 			}

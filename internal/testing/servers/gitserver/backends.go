@@ -45,7 +45,7 @@ func Backends() []Backend {
 			return s.URL(repo), withKey(s.Host, s.PrivateKey, s.KnownHosts)
 		}},
 		{"ssh v0", func(t testing.TB, repo string) (string, []gitremote.Credential) {
-			s := NewSSH(t, WithoutGitProtocol())
+			s := newSSH(t)
 			return s.URL(repo), withKey(s.Host, s.PrivateKey, s.KnownHosts)
 		}},
 		overHTTP("azure", user, Azure(), WithTLS(), basic),

@@ -91,7 +91,7 @@ type Server struct {
 	answered  *sync.Cond // signals that an answer has ended
 	answering int        // the number of requests whose answer has not ended
 	log       []Request
-	before    func()
+	before    once
 	faults    []*Fault
 }
 
@@ -202,11 +202,7 @@ func (s *Server) ResetLog() {
 }
 
 // BeforeReceive makes the server call f once, just before it receives the next pack.
-func (s *Server) BeforeReceive(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = f
-}
+func (s *Server) BeforeReceive(f func()) { s.before.set(f) }
 
 func (s *Server) handler(program string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -239,7 +235,7 @@ func (s *Server) handler(program string) http.Handler {
 			return
 		}
 		if req.Method == http.MethodPost && service(req) == "git-receive-pack" {
-			s.receiving()
+			s.before.run()
 		}
 		if err := spool(req); err != nil {
 			http.Error(counted, err.Error(), http.StatusBadRequest)
@@ -271,14 +267,26 @@ func spool(req *http.Request) error {
 	return err
 }
 
-// receiving calls the function of [Server.BeforeReceive], without the lock.
-func (s *Server) receiving() {
-	s.mu.Lock()
-	before := s.before
-	s.before = nil
-	s.mu.Unlock()
-	if before != nil {
-		before()
+// once runs a function once.
+type once struct {
+	mu sync.Mutex
+	f  func()
+}
+
+func (o *once) set(f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.f = f
+}
+
+// run calls the function, without the lock.
+func (o *once) run() {
+	o.mu.Lock()
+	f := o.f
+	o.f = nil
+	o.mu.Unlock()
+	if f != nil {
+		f()
 	}
 }
 

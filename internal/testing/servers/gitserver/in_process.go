@@ -65,7 +65,7 @@ func References(
 	if _, err := os.Stat(filepath.Join(repo, "packed-refs")); err == nil {
 		return refs, packedReferences(store, refs, prefixes)
 	}
-	return refs, looseReferences(repo, "refs", refs, prefixes)
+	return refs, looseReferences(repo, refs, prefixes)
 }
 
 func packedReferences(
@@ -83,37 +83,21 @@ func packedReferences(
 	})
 }
 
-// looseReferences reads the references in a folder.
-func looseReferences(
-	repo, folder string, refs map[plumbing.ReferenceName]plumbing.Hash, prefixes []string,
-) error {
-	entries, err := os.ReadDir(filepath.Join(repo, folder))
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		name := folder + "/" + entry.Name()
-		if entry.IsDir() {
-			if err := looseReferences(repo, name, refs, prefixes); err != nil {
-				return err
-			}
-			continue
+// looseReferences reads the references that have files of their own.
+func looseReferences(repo string, refs map[plumbing.ReferenceName]plumbing.Hash, prefixes []string) error {
+	return filepath.WalkDir(filepath.Join(repo, "refs"), func(path string, entry fs.DirEntry, err error) error {
+		var hash []byte
+		if err == nil && !entry.IsDir() && hasPrefix(path[len(repo)+1:], prefixes) && filepath.Ext(path) != ".lock" {
+			hash, err = os.ReadFile(path)
 		}
-		if !hasPrefix(name, prefixes) || strings.HasSuffix(name, ".lock") {
-			continue
-		}
-		hash, err := os.ReadFile(filepath.Join(repo, name))
 		if errors.Is(err, fs.ErrNotExist) { // the reference was deleted in the meantime
-			continue
-		}
-		if err != nil {
-			return err
+			return nil
 		}
 		if text := strings.TrimSpace(string(hash)); plumbing.IsHash(text) {
-			refs[plumbing.ReferenceName(name)] = plumbing.NewHash(text)
+			refs[plumbing.ReferenceName(path[len(repo)+1:])] = plumbing.NewHash(text)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 func hasPrefix(name string, prefixes []string) bool {

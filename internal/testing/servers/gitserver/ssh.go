@@ -40,24 +40,16 @@ func (s *SSHServer) URL(path string) string {
 	return "ssh://" + s.User + "@" + s.Host + path
 }
 
-// SSHOption configures an [SSHServer].
-type SSHOption func(*sshSettings)
-
-type sshSettings struct{ protocolV0 bool }
-
-// WithoutGitProtocol rejects GIT_PROTOCOL, as sshd does by default. Then git speaks protocol version 0.
-func WithoutGitProtocol() SSHOption {
-	return func(s *sshSettings) { s.protocolV0 = true }
+// NewSSH starts a server.
+func NewSSH(t testing.TB) *SSHServer {
+	t.Helper()
+	return newSSH(t, "AcceptEnv GIT_PROTOCOL")
 }
 
-// NewSSH starts a server. Like inetd, it accepts connections itself and starts one sshd for each, so that sshd needs no
-// free port.
-func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
+// newSSH starts a server with more settings. By default, sshd rejects GIT_PROTOCOL, and git speaks protocol version 0.
+// Like inetd, it accepts connections itself and starts one sshd for each, so that sshd needs no free port.
+func newSSH(t testing.TB, more ...string) *SSHServer {
 	t.Helper()
-	var set sshSettings
-	for _, o := range options {
-		o(&set)
-	}
 	program := lookSSHD(t)
 	me, err := user.Current()
 	if err != nil {
@@ -68,7 +60,7 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	userPrivate, userPublic := newKey(t)
 	programs.WriteFile(t, filepath.Join(dir, "host_key"), hostPrivate)
 	programs.WriteFile(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
-	programs.WriteFile(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, installFaults(t, dir), set))
+	programs.WriteFile(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, append(more, installFaults(t, dir))))
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,7 +76,7 @@ func NewSSH(t testing.TB, options ...SSHOption) *SSHServer {
 	}
 }
 
-func sshdConfig(dir, forceCommand string, set sshSettings) string {
+func sshdConfig(dir string, more []string) string {
 	lines := []string{
 		"HostKey " + filepath.Join(dir, "host_key"),
 		"AuthorizedKeysFile " + filepath.Join(dir, "authorized_keys"),
@@ -98,12 +90,8 @@ func sshdConfig(dir, forceCommand string, set sshSettings) string {
 		"LogLevel ERROR",
 		// HOME is a folder without settings for a shell, so that the user's shell does not read them for each command.
 		"SetEnv " + quoted(append(slices.Clone(hermetic), "HOME="+dir)),
-		forceCommand,
 	}
-	if !set.protocolV0 {
-		lines = append(lines, "AcceptEnv GIT_PROTOCOL")
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return strings.Join(append(lines, more...), "\n") + "\n"
 }
 
 func quoted(env []string) string {
