@@ -93,7 +93,9 @@ func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
 	s.repos++
 	number := s.repos
 	s.mu.Unlock()
-	r := &Repo{Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s, users: users, t: t}
+	r := &Repo{
+		Owner: fmt.Sprint("acme", number), Name: name, Login: fmt.Sprint(Bot, number), server: s, users: users, t: t,
+	}
 	r.Token, r.URL = s.Token(t, r.Login), s.URL+"/"+r.Owner+"/"+r.Name
 	r.Traffic = s.proxy.trafficOf(r.Token)
 	r.API = API{s, "/repos/" + r.Owner + "/" + r.Name}

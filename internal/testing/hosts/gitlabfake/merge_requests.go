@@ -65,7 +65,9 @@ func (m *mergeRequest) SetAutoMerge(login, method string) {
 func (s *Server) routeMergeRequests() {
 	onProject(s, "GET /merge_requests", (*Project).listMergeRequests)
 	onProject(s, "POST /merge_requests", (*Project).createMergeRequest)
-	onMergeRequest(s, "GET /merge_requests/{iid}", func(m *mergeRequest, _ *call, _ none) answer { return ok(m.showOne()) })
+	onMergeRequest(s, "GET /merge_requests/{iid}", func(m *mergeRequest, _ *call, _ none) answer {
+		return ok(m.showOne())
+	})
 	onMergeRequest(s, "PUT /merge_requests/{iid}", (*mergeRequest).update)
 	onMergeRequest(s, "PUT /merge_requests/{iid}/merge", (*mergeRequest).accept)
 	onMergeRequest(s, "GET /merge_requests/{iid}/reviewers", (*mergeRequest).listReviewers)

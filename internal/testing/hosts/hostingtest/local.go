@@ -31,10 +31,10 @@ func (l local) commit(branch string) string {
 }
 
 // branch creates a branch with a commit on top of main, as the test pushed it last.
-func (l local) branch(name string) string {
+func (l local) branch(name string) {
 	l.Helper()
 	l.git("branch", name, "main")
-	return l.push(name)
+	l.push(name)
 }
 
 // send pushes branches at once.

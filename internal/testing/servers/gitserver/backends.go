@@ -38,7 +38,8 @@ func Backends() []Backend {
 		overHTTP("http v0", gitremote.Credential{}, WithProtocolV0()),
 		overHTTP("http v0 filter", gitremote.Credential{}, WithProtocolV0(), WithFilter()),
 		overHTTP("http basic", user, basic),
-		overHTTP("http bearer", gitremote.Credential{BearerToken: "canary-bearer"}, WithBearer("canary-bearer"), WithFilter()),
+		overHTTP("http bearer", gitremote.Credential{BearerToken: "canary-bearer"}, WithBearer("canary-bearer"),
+			WithFilter()),
 		overHTTP("https private CA", user, WithTLS(), basic),
 		{"ssh", func(t testing.TB, repo string) (string, []gitremote.Credential) {
 			s := NewSSH(t)
