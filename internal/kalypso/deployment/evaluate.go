@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -149,38 +150,39 @@ func (w *Input) groupReports(ctx context.Context, o *Outcome) (all []clusterStat
 }
 
 // groupReportsOf evaluates and merges the reports of one cluster, which are indexes, in any order.
-func (w *Input) groupReportsOf(cluster []int32, o *Outcome) []clusterState {
-	type object struct{ cluster, folder, object string }
-	objects := map[object][]evaluatedReport{}
-	for _, i := range cluster {
-		r := w.Reports[i]
-		at := object{clusterKey(r.Cluster), r.Folder, r.Object}
-		objects[at] = append(objects[at], w.evaluateReport(r))
+func (w *Input) groupReportsOf(cluster []int32, o *Outcome) (all []clusterState) {
+	reports := lists.Map(cluster, func(i int32) *evaluatedReport { return w.evaluateReport(&w.Reports[i]) })
+	slices.SortFunc(reports, func(a, b *evaluatedReport) int {
+		if a.of.Folder != b.of.Folder || a.of.Object != b.of.Object {
+			return cmp.Or(cmp.Compare(a.of.Folder, b.of.Folder), cmp.Compare(a.of.Object, b.of.Object))
+		}
+		return compareReports(a, b)
+	})
+	var objects []*evaluatedReport
+	for one := range lists.Runs(reports, func(r *evaluatedReport) place { return place{r.of.Folder, r.of.Object} }) {
+		objects = append(objects, mergeReports(one))
 	}
-	clusters := map[place][]evaluatedReport{}
-	for at, reports := range objects {
-		slices.SortFunc(reports, compareReports)
-		clusters[place{at.cluster, at.folder}] = append(clusters[place{at.cluster, at.folder}], mergeReports(reports))
-	}
-	var all []clusterState
-	for _, reports := range clusters {
-		slices.SortFunc(reports, compareReports)
-		worst := reports[0]
+	slices.SortFunc(objects, func(a, b *evaluatedReport) int {
+		return cmp.Or(cmp.Compare(a.of.Folder, b.of.Folder), compareReports(a, b))
+	})
+	folders := slices.Collect(lists.Runs(objects, func(r *evaluatedReport) string { return r.of.Folder }))
+	for _, objects := range folders {
+		worst := objects[0]
 		since := time.Time{}
-		for _, j := range reports {
-			if j.state == worst.state {
-				since = Later(since, j.since)
+		for _, r := range objects {
+			if r.state == worst.state {
+				since = Later(since, r.since)
 			}
 		}
 		why := worst.reason
-		if worst.report.Object != "" && worst.state != StateCurrent {
-			why = withMessage(worst.report.Object, why)
+		if worst.of.Object != "" && worst.state != StateCurrent {
+			why = withMessage(worst.of.Object, why)
 		}
 		all = append(all, clusterState{
-			worst.report.Cluster, worst.report.Folder, worst.state, since, revisionOf(reports), why, worst.failing,
+			worst.of.Cluster, worst.of.Folder, worst.state, since, revisionOf(objects), why, worst.failing,
 		})
 	}
-	w.reportInstances(all, clusters, o)
+	w.reportInstances(all, folders, o)
 	return all
 }
 
@@ -206,22 +208,21 @@ func newReasons(sorted []clusterState) reasons {
 }
 
 // revisionOf returns the revision of the branch in the worst report that has one.
-func revisionOf(reports []evaluatedReport) string {
-	for _, j := range reports {
-		if j.report.Revision != "" && !j.report.Nested {
-			return j.report.Revision
+func revisionOf(reports []*evaluatedReport) string {
+	for _, r := range reports {
+		if r.revision != "" && !r.of.Nested {
+			return r.revision
 		}
 	}
 	return ""
 }
 
 // compareReports orders reports by severity, worst first, and then by all other fields.
-func compareReports(a, b evaluatedReport) int {
+func compareReports(a, b *evaluatedReport) int {
 	return cmp.Or(
 		cmp.Compare(severity[b.state], severity[a.state]), compareFailing(a.failing, b.failing),
-		cmp.Compare(a.report.Object, b.report.Object), b.since.Compare(a.since),
-		cmp.Compare(a.report.Cluster, b.report.Cluster), cmp.Compare(a.report.Revision, b.report.Revision),
-		cmp.Compare(a.reason, b.reason),
+		cmp.Compare(a.of.Object, b.of.Object), b.since.Compare(a.since), cmp.Compare(a.of.Cluster, b.of.Cluster),
+		cmp.Compare(a.revision, b.revision), cmp.Compare(a.reason, b.reason),
 	)
 }
 

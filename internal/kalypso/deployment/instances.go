@@ -28,20 +28,6 @@ type Applied struct {
 	Version  string // that a report names; "": none
 }
 
-// folderRun contains the reported state of a folder's targets on a cluster.
-type folderRun struct {
-	since   time.Time // of the folder's state
-	targets []targetRun
-}
-
-type targetRun struct {
-	target  string
-	state   ClusterState // "": that of the folder
-	since   time.Time
-	message string
-	applied []Applied
-}
-
 // began returns the time of the condition's transition, or else of the report.
 func (r *Report) began() time.Time {
 	if r.Since.IsZero() {
@@ -50,11 +36,11 @@ func (r *Report) began() time.Time {
 	return r.Since
 }
 
-// reportInstances passes on the instances from the reports of one cluster, for each folder in which it counts. Reports
-// are in the order of their severity, worst first.
-func (w *Input) reportInstances(states []clusterState, reports map[place][]evaluatedReport, o *Outcome) {
+// reportInstances passes on the instances from the reports of one cluster, for each folder in which it counts. reports
+// contains the reports for each state, worst first.
+func (w *Input) reportInstances(states []clusterState, reports [][]*evaluatedReport, o *Outcome) {
 	anywhere := slices.IndexFunc(states, func(s clusterState) bool { return s.folder == "" })
-	for _, s := range states {
+	for i, s := range states {
 		at := place{clusterKey(s.cluster), s.folder}
 		folder, there := w.Branch.Folders[s.folder]
 		if !there || len(w.listed[s.folder]) > 0 && !w.listed[s.folder][at.cluster] ||
@@ -62,75 +48,76 @@ func (w *Input) reportInstances(states []clusterState, reports map[place][]evalu
 			continue
 		}
 		w.reported[at] = true
-		run := w.folderRunOf(reports[at])
+		since, targets := w.targetsOf(reports[i])
 		// As in evaluateFolder, a report on the whole cluster counts if it is worse.
 		if anywhere >= 0 && severity[states[anywhere].state] >= severity[s.state] {
 			s.state, s.reason, s.failing = states[anywhere].state, states[anywhere].reason, states[anywhere].failing
 		}
-		w.passOn(s, run, folder.Targets, o)
+		w.passOn(s, since, targets, o)
 	}
 }
 
-// folderRunOf returns the state of the deployment targets from the reports of a cluster in a folder, worst first.
-func (w *Input) folderRunOf(reports []evaluatedReport) folderRun {
-	run := folderRun{}
-	for _, j := range reports {
-		if j.state == reports[0].state {
-			run.since = Later(run.since, j.report.began())
+// targetsOf returns what the reports of a cluster in a folder, worst first, say about its deployment targets. since is
+// the time from which the state of the folder applies.
+func (w *Input) targetsOf(reports []*evaluatedReport) (since time.Time, targets []Instance) {
+	for _, r := range reports {
+		if r.state == reports[0].state {
+			since = Later(since, r.of.began())
 		}
-		for _, t := range j.report.Targets {
-			run.add(w.targetRunOf(j, t))
+		for _, t := range r.of.Targets {
+			targets = addTarget(targets, w.reportedTarget(r.of, t))
 		}
-		if !j.report.Nested || w.TargetOf == nil {
+		if !r.of.Nested || w.TargetOf == nil {
 			continue
 		}
-		if target := w.TargetOf(j.report.Folder, j.report.Object); target != "" {
-			one := targetRun{target: target, state: j.state.reported(j.failing), since: j.report.began(), message: j.reason}
-			if j.report.Revision != "" {
-				one.applied = []Applied{{Object: j.report.Object, Revision: j.report.Revision}}
+		if target := w.TargetOf(r.of.Folder, r.of.Object); target != "" {
+			one := Instance{Target: target, State: r.state.reported(r.failing), Since: r.of.began(), Message: r.reason}
+			if r.revision != "" {
+				one.Applied = []Applied{{Object: r.of.Object, Revision: r.revision}}
 			}
-			run.add(one)
+			targets = addTarget(targets, one)
 		}
 	}
-	return run
+	return since, targets
 }
 
-// targetRunOf returns the state of a deployment target from a report.
-func (w *Input) targetRunOf(j evaluatedReport, t TargetReport) targetRun {
-	run := targetRun{target: t.Name, since: j.report.began(), message: OneLine(t.Message)}
+// reportedTarget returns what a report says about a deployment target. The state is "" if it is that of the folder.
+func (w *Input) reportedTarget(of *Report, t TargetReport) Instance {
+	one := Instance{Target: t.Name, Since: of.began(), Message: OneLine(t.Message)}
 	if t.Revision != "" || t.Version != "" {
-		run.applied = []Applied{{Revision: OneLine(t.Revision), Version: OneLine(t.Version)}}
+		one.Applied = []Applied{{Revision: OneLine(t.Revision), Version: OneLine(t.Version)}}
 	}
-	if t.Health == "" {
-		return run
+	if t.Health != "" {
+		r := *of
+		r.Nested, r.Health, r.Message = true, t.Health, t.Message
+		judged := w.evaluateReport(&r)
+		one.State, one.Message = judged.state.reported(judged.failing), judged.reason
 	}
-	r := j.report
-	r.Nested, r.Health, r.Message = true, t.Health, t.Message
-	judged := w.evaluateReport(r)
-	run.state, run.message = judged.state.reported(judged.failing), judged.reason
-	return run
+	return one
 }
 
-// add merges the report of another object on a target: the worse state counts, and for equal states the later time.
-func (r *folderRun) add(one targetRun) {
-	i := slices.IndexFunc(r.targets, func(t targetRun) bool { return t.target == one.target })
+// addTarget merges the report of another object on a target: the worse state counts, and for equal states the later
+// time.
+func addTarget(targets []Instance, one Instance) []Instance {
+	i := slices.IndexFunc(targets, func(t Instance) bool { return t.Target == one.Target })
 	if i < 0 {
-		r.targets = append(r.targets, one)
-		return
+		return append(targets, one)
 	}
-	known := &r.targets[i]
-	switch c := cmp.Compare(severity[one.state], severity[known.state]); {
+	known := &targets[i]
+	switch c := cmp.Compare(severity[one.State], severity[known.State]); {
 	case c > 0:
-		known.state, known.since, known.message = one.state, one.since, one.message
+		known.State, known.Since, known.Message = one.State, one.Since, one.Message
 	case c == 0:
-		known.since = Later(known.since, one.since)
+		known.Since = Later(known.Since, one.Since)
 	}
-	known.applied = append(known.applied, one.applied...)
+	known.Applied = append(known.Applied, one.Applied...)
+	return targets
 }
 
-// passOn passes on the instances of a cluster in a folder with these deployment targets at head, and counts those that
-// failed.
-func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome) {
+// passOn passes on the instances of a cluster in a folder: of the folder, of the reported deployment targets, and of the
+// other targets at head. It counts those that failed.
+func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *Outcome) {
+	head := w.Branch.Folders[s.folder].Targets
 	pass := func(i Instance) {
 		if w.Instances != nil {
 			w.Instances(i)
@@ -145,18 +132,16 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome)
 		o.countTarget(i.Target, failed)
 	}
 	whole := Instance{
-		Cluster: s.cluster, Folder: s.folder, State: s.state.reported(s.failing), Since: run.since, Message: s.reason,
+		Cluster: s.cluster, Folder: s.folder, State: s.state.reported(s.failing), Since: since, Message: s.reason,
 		Revision: s.revision,
 	}
 	pass(whole)
 	told := map[string]bool{}
-	for _, t := range run.targets {
-		told[t.target] = true
-		one := whole
-		one.Target, one.Applied = t.target, t.applied
-		one.Message = cmp.Or(t.message, whole.Message)
-		if t.state != "" && !decidesTargets(s.state) {
-			one.State, one.Since, one.Message = t.state, t.since, t.message
+	for _, one := range reported {
+		told[one.Target] = true
+		one.Cluster, one.Folder, one.Revision = whole.Cluster, whole.Folder, whole.Revision
+		if one.State == "" || decidesTargets(s.state) {
+			one.State, one.Since, one.Message = whole.State, whole.Since, cmp.Or(one.Message, whole.Message)
 		}
 		pass(one)
 	}
@@ -173,7 +158,7 @@ func (w *Input) passOn(s clusterState, run folderRun, head []string, o *Outcome)
 func (w *Input) silentInstances(folder string, members map[string]clusterState, o *Outcome) {
 	for key, s := range members {
 		if w.listed[folder][key] && !w.reported[place{key, folder}] {
-			w.passOn(s, folderRun{}, w.Branch.Folders[folder].Targets, o)
+			w.passOn(s, time.Time{}, nil, o)
 		}
 	}
 }

@@ -12,10 +12,11 @@ import (
 
 // evaluatedReport is a report with the state that it counts as.
 type evaluatedReport struct {
-	report Report
-	state  ClusterState
-	since  time.Time // when it reached its state; zero: unknown
-	reason string
+	of       *Report
+	revision string // in one line
+	state    ClusterState
+	since    time.Time // when it reached its state; zero: unknown
+	reason   string
 	// failing: it reports a failure and counts as progressing, because the deadline has not passed.
 	failing bool
 }
@@ -29,11 +30,8 @@ func (s ClusterState) reported(failing bool) ClusterState {
 }
 
 // evaluateReport returns the state as which a report on a folder at head counts.
-func (w *Input) evaluateReport(r Report) evaluatedReport {
-	j := evaluatedReport{report: r, since: r.Since}
-	if j.since.IsZero() {
-		j.since = r.Time
-	}
+func (w *Input) evaluateReport(r *Report) *evaluatedReport {
+	j := &evaluatedReport{of: r, revision: OneLine(r.Revision), since: r.began()}
 	var changed time.Time
 	if _, there := w.Branch.Folders[r.Folder]; there {
 		changed = w.Branch.History.LastChange(r.Folder)
@@ -50,7 +48,6 @@ func (w *Input) evaluateReport(r Report) evaluatedReport {
 	if j.reason == "" || r.Health != Healthy { // a healthy cluster's "ok" is no reason for another state
 		j.reason = withMessage(j.reason, OneLine(r.Message))
 	}
-	j.report.Revision = OneLine(r.Revision)
 	return j
 }
 
@@ -67,7 +64,7 @@ func OneLine(text string) string {
 }
 
 // stateOf returns the state of a report and its reason. from is the beginning of the deadline.
-func (w *Input) stateOf(r Report, from time.Time) (ClusterState, string) {
+func (w *Input) stateOf(r *Report, from time.Time) (ClusterState, string) {
 	overdue := func(why string) (ClusterState, string) {
 		if !from.IsZero() && r.Now.Sub(from) > w.Rules.Deadline {
 			return StateFailed, fmt.Sprintf("%s for longer than %s", why, clock.Format(w.Rules.Deadline))
@@ -111,7 +108,7 @@ func (w *Input) stateOf(r Report, from time.Time) (ClusterState, string) {
 // revisionState returns the state that the synced revision decides. done is false if the health decides: the cluster
 // synced the folder at head, or it synced nothing and is unhealthy.
 func (w *Input) revisionState(
-	r Report, overdue func(string) (ClusterState, string),
+	r *Report, overdue func(string) (ClusterState, string),
 ) (state ClusterState, why string, done bool) {
 	revision := ParseRevision(r.Revision)
 	switch {
@@ -152,26 +149,21 @@ var severity = map[ClusterState]int{
 	StateCurrent: 0, StateProgressing: 1, StateSuspended: 2, StateStale: 3, StateOffline: 4, StateFailed: 5,
 }
 
-// mergeReports merges several reports of one object. It ignores stale reports if there are fresh ones.
-func mergeReports(all []evaluatedReport) evaluatedReport {
-	var fresh []evaluatedReport
-	for _, j := range all {
-		if j.state != StateStale {
-			fresh = append(fresh, j)
-		}
-	}
+// mergeReports merges the sorted reports of one object. It ignores stale reports if there are fresh ones.
+func mergeReports(all []*evaluatedReport) *evaluatedReport {
+	fresh := slices.DeleteFunc(slices.Clone(all), func(r *evaluatedReport) bool { return r.state == StateStale })
 	if len(fresh) == 0 {
 		return all[0]
 	}
 	first := fresh[0]
-	for _, j := range fresh[1:] {
-		if j.state != first.state {
-			first.reason = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, j.state)
+	for _, r := range fresh[1:] {
+		if r.state != first.state {
+			first.reason = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, r.state)
 			first.state = StateProgressing
-			first.failing = slices.ContainsFunc(fresh, func(j evaluatedReport) bool { return j.report.Health == Failed })
+			first.failing = slices.ContainsFunc(fresh, func(r *evaluatedReport) bool { return r.of.Health == Failed })
 			return first
 		}
-		first.since = Later(first.since, j.since)
+		first.since = Later(first.since, r.since)
 	}
 	return first
 }

@@ -1,7 +1,7 @@
 package deployment
 
 import (
-	"regexp"
+	"encoding/hex"
 	"strings"
 )
 
@@ -11,7 +11,8 @@ type Revision struct {
 	Hash   string // full, in lower case; "": none
 }
 
-var fullHash = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
+// fullHash is the length of a hash.
+const fullHash = 40
 
 // ParseRevision parses the forms in which Flux, Argo CD and Azure write a revision: branch@sha1:hash, branch/hash,
 // sha1:hash or a hash. The branch may be a full reference. From any other text it reads at most the branch.
@@ -27,7 +28,7 @@ func ParseRevision(text string) Revision {
 		r.Hash = text
 	}
 	r.Branch, r.Hash = strings.TrimPrefix(r.Branch, "refs/heads/"), strings.TrimPrefix(r.Hash, "sha1:")
-	if !fullHash.MatchString(r.Hash) {
+	if _, err := hex.DecodeString(r.Hash); err != nil || len(r.Hash) != fullHash {
 		return Revision{Branch: r.Branch}
 	}
 	r.Hash = strings.ToLower(r.Hash)

@@ -143,17 +143,12 @@ func isTarget(name string) bool { return !strings.HasPrefix(name, ".") && printa
 // readHistory reads the history back to the commits that reports name and the awaited one, and the trees of all commits
 // after these.
 func (b *branch) readHistory(reports []deployment.Report, awaited string) error {
-	var named []string
-	if awaited != "" {
-		named = append(named, awaited)
-	}
+	hashes := map[string]bool{awaited: true}
 	for _, r := range reports {
-		if hash := deployment.ParseRevision(r.Revision).Hash; hash != "" {
-			named = append(named, hash)
-		}
+		hashes[deployment.ParseRevision(r.Revision).Hash] = true
 	}
-	slices.Sort(named)
-	named = slices.Compact(named)
+	delete(hashes, "")
+	named := slices.Collect(maps.Keys(hashes))
 	for _, depth := range depths {
 		commits, err := b.snapshot.History().Ancestry(depth)
 		if err != nil {
