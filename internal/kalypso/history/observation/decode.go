@@ -3,12 +3,13 @@ package observation
 import (
 	"compress/zlib"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -28,7 +29,7 @@ func Parse(text string) (*Observation, error) {
 	var d document
 	z, err := zlib.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err == nil {
-		err = json.NewDecoder(io.LimitReader(z, maxJSON)).Decode(&d)
+		err = jsonv2.UnmarshalRead(io.LimitReader(z, maxJSON), &d, jsonv2.WithUnmarshalers(escaped))
 	}
 	switch {
 	case err != nil:
@@ -37,36 +38,23 @@ func Parse(text string) (*Observation, error) {
 		return nil, fmt.Errorf("%w: its format is %d, and this version of the provider reads formats 1 to %d",
 			ErrText, d.Format, format)
 	}
-	escape(reflect.ValueOf(&d).Elem())
-	o := &Observation{
-		Environment: d.Environment, Repo: d.Repo, Branch: d.Branch, Path: d.Path,
-		ObservedAt: Time(d.ObservedAt), Head: d.Head, PromotedCommit: d.PromotedCommit,
-		Verdict: d.Verdict, VerdictSince: Time(d.VerdictSince), Unanswered: d.Unanswered,
-	}
+	o := d.Observation
+	o.ObservedAt, o.VerdictSince = Time(d.ObservedAt), Time(d.VerdictSince)
 	if o.Groups, err = d.decode(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrText, err)
 	}
-	return o, nil
+	return &o, nil
 }
 
-// escape escapes control characters in all texts of a value. PostgreSQL cannot store NUL characters, which JSON can
-// contain.
-func escape(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(printable.Line(v.String()))
-	case reflect.Pointer:
-		escape(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			escape(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			escape(v.Field(i))
-		}
+// escaped escapes control characters in all texts. PostgreSQL cannot store NUL characters, which JSON can contain.
+var escaped = jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, text *string) error {
+	if d.PeekKind() != jsontext.KindString {
+		return errors.ErrUnsupported
 	}
-}
+	token, err := d.ReadToken()
+	*text = printable.Line(token.String())
+	return err
+})
 
 // decode returns the groups of a document.
 func (d *document) decode() ([]Group, error) {

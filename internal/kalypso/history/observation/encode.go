@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"maps"
 	"slices"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxText is the length up to which a text contains all times. A longer text leaves out old times, because they cannot
@@ -27,22 +29,15 @@ const (
 
 // document is the encoded form of an observation. Times are in milliseconds of Unix time.
 type document struct {
-	Format         int       `json:"v"`
-	Environment    string    `json:"environment,omitempty"`
-	Repo           string    `json:"gitops_repo,omitempty"`
-	Branch         string    `json:"branch,omitempty"`
-	Path           string    `json:"path,omitempty"`
-	ObservedAt     int64     `json:"observed_at,omitempty"`
-	Head           string    `json:"head,omitempty"`
-	PromotedCommit string    `json:"promoted_commit,omitempty"`
-	Verdict        string    `json:"verdict,omitempty"`
-	VerdictSince   int64     `json:"verdict_since,omitempty"`
-	Unanswered     []string  `json:"unanswered,omitempty"`
-	Versions       []Version `json:"versions,omitempty"`
-	Messages       []string  `json:"messages,omitempty"`
-	Groups         []group   `json:"groups,omitempty"`
-	Rows           []*row    `json:"rows,omitempty"`
-	format1
+	Format       int         `json:"v"`
+	Observation  Observation `json:",embed"`
+	ObservedAt   int64       `json:"observed_at,omitzero"`
+	VerdictSince int64       `json:"verdict_since,omitzero"`
+	Versions     []Version   `json:"versions,omitempty"`
+	Messages     []string    `json:"messages,omitempty"`
+	Groups       []group     `json:"groups,omitempty"`
+	Rows         []*row      `json:"rows,omitempty"`
+	Format1      format1     `json:",embed"`
 }
 
 type group struct {
@@ -114,9 +109,8 @@ func (o *Observation) Hash() string {
 }
 
 func encodeJSON(w io.Writer, d document) {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(d); err != nil {
+	err := jsonv2.MarshalEncode(jsontext.NewEncoder(w, jsontext.AllowInvalidUTF8(true)), d)
+	if err != nil {
 		panic(err) // the document contains texts and numbers, and the writers never fail
 	}
 }
@@ -138,11 +132,9 @@ func compress(d document) string {
 // newDocument converts a sorted observation. Times before oldest are left out.
 func newDocument(o *Observation, oldest int64) document {
 	d := document{
-		Format: format, Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,
-		ObservedAt: Millis(o.ObservedAt), Head: o.Head, PromotedCommit: o.PromotedCommit,
-		Verdict: o.Verdict, VerdictSince: Millis(o.VerdictSince),
-		Unanswered: slices.Compact(slices.Sorted(slices.Values(o.Unanswered))),
+		Format: format, Observation: *o, ObservedAt: Millis(o.ObservedAt), VerdictSince: Millis(o.VerdictSince),
 	}
+	d.Observation.Unanswered = slices.Compact(slices.Sorted(slices.Values(o.Unanswered)))
 	rows, versions, messages := map[string]*row{}, map[Version]int{}, map[string]int{}
 	room := maxMessages
 	for i, g := range o.Groups {

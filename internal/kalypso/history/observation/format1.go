@@ -9,7 +9,7 @@ import (
 // format1 contains the instances of a text in format 1. Builds before the first release wrote this format to states.
 type format1 struct {
 	Clusters []string `json:"clusters,omitempty"`
-	Unit     int64    `json:"unit,omitempty"` // of times, in milliseconds
+	Unit     int64    `json:"unit,omitzero"` // of times, in milliseconds
 	Folders  []folder `json:"folders,omitempty"`
 }
 
@@ -38,10 +38,10 @@ type target1 struct {
 
 // toRows converts the instances to rows.
 func (d *document) toRows() error {
-	rows := lists.Map(d.Clusters, func(cluster string) *row { return &row{Cluster: cluster} })
+	rows := lists.Map(d.Format1.Clusters, func(cluster string) *row { return &row{Cluster: cluster} })
 	d.Rows = rows
 	left := maxInstances
-	for _, f := range d.Folders {
+	for _, f := range d.Format1.Folders {
 		var own []*row
 		at := 0
 		for i, n := range f.Clusters {
@@ -58,7 +58,7 @@ func (d *document) toRows() error {
 			if left -= len(own); left < 0 {
 				return errSize
 			}
-			if !t.addTo(own, last, d.Unit, len(d.Groups)) {
+			if !t.addTo(own, last, d.Format1.Unit, len(d.Groups)) {
 				return errColumn
 			}
 			for _, g := range t.Groups {

@@ -11,19 +11,21 @@ import (
 
 // Observation contains the instances on the clusters of an environment at a moment.
 type Observation struct {
-	Environment string // from the record on the branch
+	Environment string `json:"environment,omitempty"` // from the record on the branch
 	// Repo, Branch and Path locate the rendering in the GitOps repo.
-	Repo, Branch, Path string
-	ObservedAt         time.Time // in milliseconds
-	Head               string    // commit of the branch
-	PromotedCommit     string    // "": none
-	Verdict            string    // success, pending or failure
-	VerdictSince       time.Time // zero: unknown
+	Repo           string    `json:"gitops_repo,omitempty"`
+	Branch         string    `json:"branch,omitempty"`
+	Path           string    `json:"path,omitempty"`
+	ObservedAt     time.Time `json:"-"`                         // in milliseconds
+	Head           string    `json:"head,omitempty"`            // commit of the branch
+	PromotedCommit string    `json:"promoted_commit,omitempty"` // "": none
+	Verdict        string    `json:"verdict,omitempty"`         // success, pending or failure
+	VerdictSince   time.Time `json:"-"`                         // zero: unknown
 	// Unanswered lists the sources that did not answer, sorted. Their objects are missing here, but they may still run.
-	Unanswered []string
+	Unanswered []string `json:"unanswered,omitempty"`
 	// Groups contain the instances. An instance is one deployment target on one cluster, through one cluster type. Each
 	// instance belongs to one group. If several groups contain it, the encoding keeps only the first.
-	Groups []Group
+	Groups []Group `json:"-"`
 }
 
 // Group contains the instances of one deployment target, through one cluster type, that run the same version in the

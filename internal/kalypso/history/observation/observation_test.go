@@ -344,6 +344,24 @@ func testBadTexts(t *testing.T, text string) {
 	}
 }
 
+// TestTimeZone parses a text with a time that is not in UTC, which no version of the provider writes.
+func TestTimeZone(t *testing.T) {
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	_, err := io.WriteString(w, `{"v":2,"versions":[{"committed_at":"2026-01-01T00:00:00+01:00","version":"a\u0000"}],`+
+		`"groups":[{"version":0}],"rows":[{"cluster":"a","groups":[0],"since":[0],"messages":[0]}]}`)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o, err := observation.Parse(base64.StdEncoding.EncodeToString(packed.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := o.Groups[0].Version; v.CommittedAt.Unix() != 1767222000 || v.Version != `a\x00` {
+		t.Errorf("got %+v", v)
+	}
+}
+
 // TestTimesOutOfRange checks that times which JSON can't express are left out.
 func TestTimesOutOfRange(t *testing.T) {
 	o := &observation.Observation{Groups: []observation.Group{{
