@@ -26,8 +26,8 @@ type InstanceChange struct {
 
 // Condition is the version and the state of an instance.
 type Condition struct {
-	Version observation.Version
-	State   string
+	Version observation.Version `json:",embed"`
+	State   string              `json:"state"`
 }
 
 // same reports whether two conditions are equal. A different commit with the same content makes no difference, nor does

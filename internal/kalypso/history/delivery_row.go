@@ -5,15 +5,23 @@ import (
 	"time"
 )
 
-// DeliveryRow is a [Delivery] in a store. Zero values are unknown.
+// DeliveryRow is a [Delivery] in a store, whose columns have the names of its JSON. Zero values are unknown.
 type DeliveryRow struct {
-	FirstCommit, Commit                    string
-	Started, Delivered                     time.Time
-	Author, Kind                           string
-	PromotedCommit, PreviousCommit, Reason string
-	Commits, LeadTimeSeconds               *int
-	Running, FailedAt, Restored            time.Time
-	Failed                                 bool
+	FirstCommit     string    `json:"first_commit"`
+	Commit          string    `json:"commit"`
+	Started         time.Time `json:"started_at"`
+	Delivered       time.Time `json:"delivered_at,omitzero"`
+	Author          string    `json:"author,omitempty"`
+	Kind            string    `json:"kind"`
+	PromotedCommit  string    `json:"promoted_commit,omitempty"`
+	PreviousCommit  string    `json:"previous_commit,omitempty"`
+	Reason          string    `json:"reason,omitempty"`
+	Commits         *int      `json:"commits,omitempty"`
+	LeadTimeSeconds *int      `json:"lead_time_seconds,omitempty"`
+	Running         time.Time `json:"running_at,omitzero"`
+	FailedAt        time.Time `json:"failed_at,omitzero"`
+	Restored        time.Time `json:"restored_at,omitzero"`
+	Failed          bool      `json:"failed"`
 }
 
 // NewRows returns the rows of now that are new or have changed. It ignores removed rows.

@@ -10,11 +10,12 @@ import (
 
 // Start is the time at which instances got a condition. If they ended, the state is [Removed].
 type Start struct {
-	ClusterType, Target string
+	ClusterType string `json:"cluster_type"`
+	Target      string `json:"deployment_target"`
 	Condition
-	Since    time.Time
-	Message  string
-	Clusters []string // sorted
+	Since    time.Time `json:"since"`
+	Message  string    `json:"message,omitempty"`
+	Clusters []string  `json:"clusters"` // sorted
 }
 
 // Starts returns the starts and ends of changes, sorted.

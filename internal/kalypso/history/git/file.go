@@ -3,13 +3,15 @@ package git
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
 	"regexp"
 	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
@@ -35,18 +37,7 @@ type header struct {
 	Unanswered     []string  `json:"unanswered"`
 }
 
-// group is one of the other lines.
-type group struct {
-	ClusterType string `json:"cluster_type"`
-	Target      string `json:"deployment_target"`
-	observation.Version
-	State    string    `json:"state"`
-	Since    time.Time `json:"since"`
-	Message  string    `json:"message,omitempty"`
-	Clusters []string  `json:"clusters"`
-}
-
-// file is a deployment record: one observation, and the runs that began or ended with it.
+// file is a deployment record: one observation, and the runs that began or ended with it, one on each other line.
 type file struct {
 	header
 	starts []history.Start
@@ -66,22 +57,17 @@ func newFile(o *observation.Observation, hash, after string) *file {
 	if o.VerdictSince.IsZero() {
 		f.VerdictSince = f.ObservedAt
 	}
-	if f.Unanswered == nil {
-		f.Unanswered = []string{}
-	}
 	return f
 }
 
 func (f *file) encode() ([]byte, error) {
 	var text bytes.Buffer
-	lines := json.NewEncoder(&text)
-	lines.SetEscapeHTML(false)
-	if err := lines.Encode(f.header); err != nil {
+	lines := jsontext.NewEncoder(&text, jsontext.AllowInvalidUTF8(true))
+	if err := jsonv2.MarshalEncode(lines, f.header); err != nil {
 		return nil, err
 	}
 	for _, s := range f.starts {
-		err := lines.Encode(group{s.ClusterType, s.Target, s.Version, s.State, s.Since.UTC(), s.Message, s.Clusters})
-		if err != nil {
+		if err := jsonv2.MarshalEncode(lines, s); err != nil {
 			return nil, err
 		}
 		if text.Len() > maxFile {
@@ -107,8 +93,8 @@ func brokenFile(format string, arguments ...any) error {
 // parse parses a file.
 func parse(r reference, text []byte) (*file, error) {
 	f := &file{}
-	lines := json.NewDecoder(bytes.NewReader(text))
-	if err := lines.Decode(&f.header); err != nil {
+	lines := jsontext.NewDecoder(bytes.NewReader(text))
+	if err := jsonv2.UnmarshalDecode(lines, &f.header); err != nil {
 		return nil, brokenFile("file %s is not a record, %s: %w", r.path, repair, err)
 	}
 	if f.Format != format {
@@ -120,21 +106,17 @@ func parse(r reference, text []byte) (*file, error) {
 			repair)
 	}
 	for line := 2; ; line++ {
-		var g group
-		switch err := lines.Decode(&g); {
+		var s history.Start
+		switch err := jsonv2.UnmarshalDecode(lines, &s); {
 		case err == io.EOF:
 			return f, nil
 		case err != nil:
 			return nil, brokenFile("line %d of file %s can't be parsed, %s: %w", line, r.path, repair, err)
-		case g.Since.After(f.ObservedAt): // such a run would hide all later runs of these instances
+		case s.Since.After(f.ObservedAt): // such a run would hide all later runs of these instances
 			return nil, brokenFile("line %d of file %s begins a run after it was observed, at %s, %s", line, r.path,
-				g.Since.Format(time.RFC3339), repair)
+				s.Since.Format(time.RFC3339), repair)
 		}
-		f.starts = append(f.starts, history.Start{
-			ClusterType: g.ClusterType, Target: g.Target,
-			Condition: history.Condition{Version: g.Version, State: g.State},
-			Since:     g.Since, Message: g.Message, Clusters: g.Clusters,
-		})
+		f.starts = append(f.starts, s)
 	}
 }
 

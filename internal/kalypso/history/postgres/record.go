@@ -274,11 +274,3 @@ func (p present) observation() *observation.Observation {
 	o.Sort()
 	return o
 }
-
-// timeOrNull returns nil for an unknown time.
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}

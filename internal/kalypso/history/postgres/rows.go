@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -93,29 +94,28 @@ func (w *writer) deliveries(all []history.DeliveryRow) error {
 	if len(all) == 0 {
 		return nil
 	}
+	rows, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
 	const columns = `commit, started_at, delivered_at, author, kind, promoted_commit, previous_commit, commits, reason,
 		lead_time_seconds, running_at, failed_at, failed, restored_at`
-	commits := make([]string, len(all))
-	for i, d := range all {
-		if _, err := w.Exec(w.ctx, `INSERT INTO delivery AS d (environment_id, first_commit, `+columns+`)
-			VALUES ($1, $2, $3, $4, $5, nullif($6, ''), $7, nullif($8, ''), nullif($9, ''), $10, nullif($11, ''), $12, $13,
-				$14, $15, $16)
-			ON CONFLICT (environment_id, first_commit) DO UPDATE SET (`+columns+`) = (excluded.commit, excluded.started_at,
-				excluded.delivered_at, excluded.author, excluded.kind, excluded.promoted_commit, excluded.previous_commit,
-				excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
-				excluded.failed, excluded.restored_at)
-			WHERE (d.*) IS DISTINCT FROM (excluded.*)`,
-			w.environment, d.FirstCommit, d.Commit, d.Started, timeOrNull(d.Delivered), d.Author, d.Kind, d.PromotedCommit,
-			d.PreviousCommit, d.Commits, d.Reason, d.LeadTimeSeconds, timeOrNull(d.Running), timeOrNull(d.FailedAt), d.Failed,
-			timeOrNull(d.Restored)); err != nil {
-			return err
-		}
-		commits[i] = d.FirstCommit
+	if _, err := w.Exec(w.ctx, `INSERT INTO delivery AS d (environment_id, first_commit, `+columns+`)
+		SELECT DISTINCT ON (first_commit) $1::integer, first_commit, `+columns+`
+		FROM json_populate_recordset(NULL::delivery, $2::json)
+		ON CONFLICT (environment_id, first_commit) DO UPDATE SET (`+columns+`) = (excluded.commit, excluded.started_at,
+			excluded.delivered_at, excluded.author, excluded.kind, excluded.promoted_commit, excluded.previous_commit,
+			excluded.commits, excluded.reason, excluded.lead_time_seconds, excluded.running_at, excluded.failed_at,
+			excluded.failed, excluded.restored_at)
+		WHERE (d.*) IS DISTINCT FROM (excluded.*)`, w.environment, string(rows)); err != nil {
+		return err
 	}
-	// The statements skip equal rows, so their counts do not show that all rows exist.
+	// The statement skips equal rows, so its count does not show that all rows exist.
 	var found, want int
-	err := w.QueryRow(w.ctx, `SELECT count(DISTINCT x), count(DISTINCT d.first_commit) FROM unnest($2::text[]) AS x
-		LEFT JOIN delivery d ON d.environment_id = $1 AND d.first_commit = x`, w.environment, commits).Scan(&want, &found)
+	err = w.QueryRow(w.ctx, `SELECT count(DISTINCT x.first_commit), count(DISTINCT d.first_commit)
+		FROM json_populate_recordset(NULL::delivery, $2::json) x
+		LEFT JOIN delivery d ON d.environment_id = $1 AND d.first_commit = x.first_commit`, w.environment, string(rows),
+	).Scan(&want, &found)
 	if err == nil && found != want {
 		err = rowsDropped("the table delivery", found, want)
 	}
