@@ -1,8 +1,8 @@
 package windows
 
 import (
+	"iter"
 	"math"
-	"sort"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -17,97 +17,79 @@ const (
 // cursor goes through the openings of a window, in order. Times are Unix seconds.
 type cursor struct {
 	window *window
-	limit  int64 // no opening after it is searched
+	next   func() (int64, bool)
 	// The window last opened at from, until until, and opens next at ahead. They are never if it does not open.
 	from, until, ahead int64
-
-	// The next opening is searched in a segment of time in which the zone has one offset, from a day and an index of
-	// minutes on.
-	offset, segmentEnd int64
-	day                int64 // since 1970 in local time
-	index              int
 }
 
-func newCursor(w *window, now, limit int64) *cursor {
-	c := &cursor{window: w, limit: limit, from: never, ahead: w.from}
-	if w.schedule != nil {
-		c.enter(now - w.duration)
-		c.ahead = c.opening()
+// newCursor returns a cursor over the openings from now on, and the one before if it lasts until now. No opening after
+// limit is searched. stop frees the cursor.
+func newCursor(w *window, now, limit int64) (c *cursor, stop func()) {
+	c = &cursor{window: w, from: never}
+	c.next, stop = iter.Pull(w.openings(now-w.duration, limit))
+	c.forward()
+	return c, stop
+}
+
+func (c *cursor) forward() {
+	at, ok := c.next()
+	if c.ahead = at; !ok {
+		c.ahead = never
 	}
-	return c
 }
 
 // isOpen reports whether the window is open at t. It goes forward to t.
 func (c *cursor) isOpen(t int64) bool {
 	for c.ahead <= t {
 		c.from, c.until = c.ahead, c.ahead+c.window.duration
-		c.ahead = c.opening()
+		c.forward()
 	}
 	return t < c.until
 }
 
-// enter begins a search of openings from t on. Within a segment of one offset, local time is Unix time with an offset.
-// So a local time that a change of the clocks skips is in no segment, and one that it repeats is in two.
-func (c *cursor) enter(t int64) {
-	at := time.Unix(t, 0).In(c.window.zone)
-	_, offset := at.Zone()
-	c.offset, c.segmentEnd = int64(offset), never
-	if _, end := at.ZoneBounds(); !end.IsZero() {
-		c.segmentEnd = end.Unix()
+// openings yields the times from since to limit at which the window opens, in order. Within a segment of one offset,
+// local time is Unix time with an offset. So a local time that a change of the clocks skips is in no segment, and one
+// that it repeats is in two.
+func (w *window) openings(since, limit int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		if w.schedule == nil {
+			yield(w.from)
+			return
+		}
+		for from, end := since, int64(0); from <= limit; from = end {
+			at := time.Unix(from, 0).In(w.zone)
+			_, seconds := at.Zone()
+			offset := int64(seconds)
+			end = limit + 1
+			if _, next := at.ZoneBounds(); !next.IsZero() {
+				end = min(end, next.Unix())
+			}
+			for midnight := floor(from + offset); midnight-offset < end; midnight += day {
+				if !matches(w.schedule, midnight) {
+					continue
+				}
+				for _, m := range w.minutes {
+					if t := midnight + m*minute - offset; from <= t && t < end && !yield(t) {
+						return
+					}
+				}
+			}
+		}
 	}
-	local := t + c.offset
-	number := local / day
-	if local%day < 0 {
-		number--
-	}
-	c.begin(number, local-number*day)
 }
 
-// begin goes to a second of a day in local time.
-func (c *cursor) begin(number, second int64) {
-	c.day, c.index = number, len(c.window.minutes)
-	if matches(c.window.schedule, number) {
-		c.index = sort.Search(len(c.window.minutes), func(i int) bool { return c.window.minutes[i]*minute >= second })
-	}
-}
-
-// opening returns the next opening, or never if there is none up to the limit.
-func (c *cursor) opening() int64 {
-	if c.window.schedule == nil {
-		return never
-	}
-	for {
-		begins := c.day*day - c.offset
-		switch {
-		case min(begins, c.segmentEnd) > c.limit:
-			return never
-		case begins >= c.segmentEnd:
-			c.enter(c.segmentEnd)
-			continue
-		case c.index == len(c.window.minutes):
-			c.begin(c.day+1, 0)
-			continue
-		}
-		at := begins + c.window.minutes[c.index]*minute
-		if at >= c.segmentEnd {
-			c.enter(c.segmentEnd)
-			continue
-		}
-		c.index++
-		return at
-	}
-}
+// floor returns the beginning of the day of a local time.
+func floor(local int64) int64 { return local - (local%day+day)%day }
 
 // starBit marks a field of a schedule that is a star.
 const starBit = 1 << 63
 
-// matches reports whether a schedule matches a day. If both the day of the month and the weekday are restricted, one of
+// matches reports whether a schedule matches the day of a local midnight. If both the day of the month and the weekday are restricted, one of
 // them is enough.
-func matches(s *cron.SpecSchedule, number int64) bool {
-	year, month, date := time.Unix(number*day, 0).UTC().Date()
-	weekday := time.Date(year, month, date, 0, 0, 0, 0, time.UTC).Weekday()
-	ofMonth, ofWeek := s.Dom&(1<<date) != 0, s.Dow&(1<<weekday) != 0
-	if s.Month&(1<<month) == 0 {
+func matches(s *cron.SpecSchedule, midnight int64) bool {
+	at := time.Unix(midnight, 0).UTC()
+	ofMonth, ofWeek := s.Dom&(1<<at.Day()) != 0, s.Dow&(1<<at.Weekday()) != 0
+	if s.Month&(1<<at.Month()) == 0 {
 		return false
 	}
 	if s.Dom&starBit != 0 || s.Dow&starBit != 0 {

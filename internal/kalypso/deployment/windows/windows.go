@@ -78,6 +78,7 @@ func (w Windows) At(now time.Time) (state State) {
 		return State{}
 	}
 	s := newSearch(w, now)
+	defer s.stop()
 	open := s.open(s.now)
 	if !open {
 		for _, c := range s.denys {
@@ -134,12 +135,14 @@ func inZone(t time.Time, zone *time.Location) string {
 type search struct {
 	now, limit    int64
 	allows, denys []*cursor
+	stops         []func()
 }
 
 func newSearch(w Windows, now time.Time) *search {
 	s := &search{now: now.Unix(), limit: now.AddDate(Horizon, 0, 0).Unix()}
 	for _, of := range w {
-		c := newCursor(of, s.now, s.limit)
+		c, stop := newCursor(of, s.now, s.limit)
+		s.stops = append(s.stops, stop)
 		if of.deny {
 			s.denys = append(s.denys, c)
 		} else {
@@ -147,6 +150,13 @@ func newSearch(w Windows, now time.Time) *search {
 		}
 	}
 	return s
+}
+
+// stop frees the cursors.
+func (s *search) stop() {
+	for _, stop := range s.stops {
+		stop()
+	}
 }
 
 // open reports whether changes may go.
