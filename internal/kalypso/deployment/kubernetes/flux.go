@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
@@ -63,7 +64,7 @@ func (k *cluster) flux(ctx context.Context) (there bool, err error) {
 func (k *cluster) kustomization(ctx context.Context, o object) error {
 	reference := o.reference("spec", "sourceRef")
 	folder, inside := k.of.FolderOf(o.text("spec", "path"))
-	if reference.kind != "OCIRepository" && (!inside || reference.kind != "GitRepository") {
+	if reference.Kind != "OCIRepository" && (!inside || reference.Kind != "GitRepository") {
 		return nil
 	}
 	source, there, err := k.source(ctx, reference)
@@ -125,8 +126,8 @@ func (k *cluster) builtFrom(o, source object, r deployment.Report) string {
 func (o object) annotation(name string) string { return o.text("status", "artifact", "metadata", name) }
 
 // source returns the object that a reference names. there is false if it does not exist.
-func (k *cluster) source(ctx context.Context, r reference) (source object, there bool, err error) {
-	name := sourceResources[r.kind]
+func (k *cluster) source(ctx context.Context, r versions.Reference) (source object, there bool, err error) {
+	name := sourceResources[r.Kind]
 	if name == "" {
 		return object{}, false, nil
 	}
@@ -134,7 +135,7 @@ func (k *cluster) source(ctx context.Context, r reference) (source object, there
 	if err != nil {
 		return object{}, false, err
 	}
-	found := list.named(r.namespace, r.name)
+	found := list.named(r.Namespace, r.Name)
 	if len(found) == 0 {
 		return object{}, false, nil
 	}
@@ -146,7 +147,7 @@ func (k *cluster) source(ctx context.Context, r reference) (source object, there
 func (k *cluster) withSource(
 	ctx context.Context,
 	own status,
-	r reference,
+	r versions.Reference,
 	applied string,
 	last time.Time,
 ) (status, error) {
@@ -154,7 +155,7 @@ func (k *cluster) withSource(
 	switch {
 	case err != nil:
 		return status{}, err
-	case sourceResources[r.kind] == "":
+	case sourceResources[r.Kind] == "":
 		return own.with(status{deployment.Progressing, last, r.String() + " is a source of an unknown kind"}), nil
 	case !there:
 		return own.with(status{deployment.Failed, last, r.String() + " does not exist"}), nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
 )
 
 // helmReleaseStatus returns the status of a HelmRelease with those of its chart and of the chart's own source.
@@ -20,12 +21,12 @@ func (k *cluster) helmReleaseStatus(ctx context.Context, o object) (status, erro
 		own.since = o.condition("Ready").time("lastTransitionTime")
 	}
 	chart := o.reference("spec", "chartRef")
-	if chart.name == "" {
+	if chart.Name == "" {
 		namespace, name, made := strings.Cut(o.text("status", "helmChart"), "/")
 		if !made {
 			return own.with(status{health: deployment.Progressing, message: "its controller has not made its chart yet"}), nil
 		}
-		chart = reference{"HelmChart", namespace, name}
+		chart = versions.Reference{Kind: "HelmChart", Namespace: namespace, Name: name}
 	}
 	source, there, err := k.source(ctx, chart)
 	if err != nil {
@@ -35,7 +36,7 @@ func (k *cluster) helmReleaseStatus(ctx context.Context, o object) (status, erro
 		own.since = source.time("status", "artifact", "lastUpdateTime")
 	}
 	applied := cmp.Or(o.text("status", "lastAttemptedRevisionDigest"), o.text("status", "lastAttemptedRevision"))
-	if own, err = k.withSource(ctx, own, chart, applied, time.Time{}); err != nil || !there || chart.kind != "HelmChart" {
+	if own, err = k.withSource(ctx, own, chart, applied, time.Time{}); err != nil || !there || chart.Kind != "HelmChart" {
 		return own, err
 	}
 	of := source.reference("spec", "sourceRef")

@@ -1,16 +1,13 @@
 package kubernetes
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // otherCluster replaces the namespace if the folder is deployed to another cluster.
@@ -35,7 +32,7 @@ func (k *cluster) addReport(r deployment.Report, namespace string) {
 func (k *cluster) addNested(ctx context.Context) error {
 	type place struct {
 		parent
-		identity
+		of versions.Reference
 	}
 	done := map[place]bool{}
 	for _, p := range k.parents {
@@ -44,16 +41,16 @@ func (k *cluster) addNested(ctx context.Context) error {
 			k.unread = err
 			return nil //nolint:nilerr // an error of the branch, which Reports returns
 		}
-		for _, id := range inside {
+		for _, of := range inside {
 			if p.namespace != "" {
-				id.namespace = p.namespace
+				of.Namespace = p.namespace
 			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if at := (place{p, id}); !done[at] {
+			if at := (place{p, of}); !done[at] {
 				done[at] = true
-				found, err := k.nestedReports(ctx, p.folder, id)
+				found, err := k.nestedReports(ctx, p.folder, of)
 				if err != nil {
 					return err
 				}
@@ -64,29 +61,31 @@ func (k *cluster) addNested(ctx context.Context) error {
 	return nil
 }
 
-// nestedReports returns the reports of the objects with an identity. There may be several if the folder names no
-// namespace.
-func (k *cluster) nestedReports(ctx context.Context, folder string, id identity) ([]deployment.Report, error) {
-	list, err := k.list(ctx, id.group, nestedKinds[id.group].resource)
+// nestedReports returns the reports of the objects with a name. There may be several if the folder names no namespace.
+func (k *cluster) nestedReports(
+	ctx context.Context, folder string, of versions.Reference,
+) ([]deployment.Report, error) {
+	kind := nestedKinds[of.Kind]
+	list, err := k.list(ctx, kind.group, kind.name)
 	if err != nil {
 		return nil, err
 	}
 	var all []deployment.Report
-	for _, o := range list.named(id.namespace, id.name) {
+	for _, o := range list.named(of.Namespace, of.Name) {
 		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Nested: true, Now: k.date.now()}
-		found, err := k.nestedStatus(ctx, id.group, o)
+		found, err := k.nestedStatus(ctx, kind.group, o)
 		if err != nil {
 			return nil, err
 		}
 		found.fill(&r)
 		if k.of.Versions {
-			r.Revision = o.appliedRevision(id.group)
+			r.Revision = o.appliedRevision(kind.group)
 		}
 		all = append(all, r)
 	}
 	if len(all) == 0 {
 		all = append(all, deployment.Report{
-			Cluster: k.name, Folder: folder, Object: id.String(), Nested: true, Health: deployment.Progressing,
+			Cluster: k.name, Folder: folder, Object: of.String(), Nested: true, Health: deployment.Progressing,
 			Message: "the folder contains it, but the cluster does not yet", Now: k.date.now(),
 		})
 	}
@@ -151,54 +150,25 @@ func (k *resourceList) named(namespace, name string) []object {
 	return k.byName[namespace+"/"+name]
 }
 
-// identity identifies an object in a folder.
-type identity struct{ group, namespace, name string }
-
-// nestedKinds lists by group which objects in a folder are checked.
-var nestedKinds = map[string]struct{ kind, resource string }{
-	kustomizeGroup: {"Kustomization", "kustomizations"},
-	helmGroup:      {"HelmRelease", "helmreleases"},
-	argoGroup:      {"Application", "applications"},
+// nestedKinds maps the kinds of the objects in a folder that are checked to their resources.
+var nestedKinds = map[string]resource{
+	"Kustomization": {group: kustomizeGroup, name: "kustomizations"},
+	"HelmRelease":   {group: helmGroup, name: "helmreleases"},
+	"Application":   {group: argoGroup, name: "applications"},
 }
 
-func (id identity) String() string {
-	return nestedKinds[id.group].kind + " " + id.namespace + "/" + id.name
-}
-
-// folderReader returns the objects in a folder at head.
-type folderReader func() ([]identity, error)
+// folderReader returns the Kustomizations, HelmReleases and Applications in a folder at head.
+type folderReader func() ([]versions.Reference, error)
 
 // readFolders returns a reader for each folder, which reads it once for all clusters.
 func readFolders(of deployment.Rendering) map[string]folderReader {
 	readers := map[string]folderReader{}
 	for _, folder := range of.Folders {
-		readers[folder] = sync.OnceValues(func() ([]identity, error) {
+		readers[folder] = sync.OnceValues(func() ([]versions.Reference, error) {
 			files, err := of.Files(folder)
-			return identities(files), err
+			all := lists.Map(versions.Find(files), func(o versions.Object) versions.Reference { return o.Reference })
+			return slices.Compact(all), err
 		})
 	}
 	return readers
-}
-
-// identities returns the Kustomizations, HelmReleases and Applications in files, sorted. It skips files that it cannot
-// parse, since Flux or Argo CD will reject them.
-func identities(files map[string][]byte) []identity {
-	var all []identity
-	for _, content := range files {
-		documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-		for {
-			o := unstructured.Unstructured{}
-			if err := documents.Decode(&o.Object); err != nil {
-				break
-			}
-			gvk := o.GroupVersionKind()
-			if gvk.Kind != "" && gvk.Kind == nestedKinds[gvk.Group].kind {
-				all = append(all, identity{gvk.Group, o.GetNamespace(), o.GetName()})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b identity) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	})
-	return slices.Compact(all)
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
 )
 
 // object reads fields of a cluster's object. A field that is absent or has another type reads as the zero value.
@@ -54,16 +55,13 @@ func (o object) at(fields ...string) object {
 	return object{unstructured.Unstructured{Object: m}}
 }
 
-// reference names an object that another one refers to.
-type reference struct{ kind, namespace, name string }
-
 // reference returns the reference in a field. The namespace defaults to the object's own.
-func (o object) reference(fields ...string) reference {
+func (o object) reference(fields ...string) versions.Reference {
 	at := o.at(fields...)
-	return reference{at.text("kind"), cmp.Or(at.text("namespace"), o.GetNamespace()), at.text("name")}
+	return versions.Reference{
+		Kind: at.text("kind"), Namespace: cmp.Or(at.text("namespace"), o.GetNamespace()), Name: at.text("name"),
+	}
 }
-
-func (r reference) String() string { return r.kind + " " + r.namespace + "/" + r.name }
 
 func (o object) name() string { return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName() }
 

@@ -92,7 +92,7 @@ func newCollector(b *branch) (*collector, error) {
 	for at, files := range byTarget {
 		c.objects[at] = versions.Find(files)
 		for _, o := range c.objects[at] {
-			for _, name := range objectNames(o.Name) {
+			for _, name := range objectNames(o.Reference.String()) {
 				if other, there := c.targets[place{at.folder, name}]; !there || at.name < other {
 					c.targets[place{at.folder, name}] = at.name
 				}
@@ -226,7 +226,7 @@ func (c *collector) object(i deployment.Instance, a deployment.Applied) versions
 	all := c.objects[place{i.Folder, i.Target}]
 	for _, name := range objectNames(a.Object) {
 		for n := range all {
-			if a.Object != "" && slices.Contains(objectNames(all[n].Name), name) {
+			if a.Object != "" && slices.Contains(objectNames(all[n].Reference.String()), name) {
 				return all[n]
 			}
 		}

@@ -25,9 +25,15 @@ type Place struct {
 
 // Object is an object of Flux or Argo CD that syncs a deployment target.
 type Object struct {
-	Name  string // as in [deployment.Report]
-	Place Place
+	Reference Reference
+	Place     Place
 }
+
+// Reference names an object.
+type Reference struct{ Kind, Namespace, Name string }
+
+// String returns the name of the object as [deployment.Report] has it.
+func (r Reference) String() string { return r.Kind + " " + r.Namespace + "/" + r.Name }
 
 // The kinds that are read, by group and kind.
 const (
@@ -52,11 +58,11 @@ func Find(files map[string][]byte) []Object {
 			found = append(found, documents(content)...)
 		}
 	}
-	sources := map[string]node{}
+	sources := map[Reference]node{}
 	for _, o := range found {
 		switch o.groupKind() {
 		case gitRepository, ociRepository, helmRepository, bucket:
-			sources[o.name()] = o
+			sources[o.self()] = o
 		}
 	}
 	var all []Object
@@ -67,7 +73,7 @@ func Find(files map[string][]byte) []Object {
 			place = placeOf(sources[o.reference("spec", "sourceRef")], clean(o.text("spec", "path")))
 		case helmRelease:
 			from, chart := o.reference("spec", "chartRef"), ""
-			if from == "" {
+			if from.Name == "" {
 				from, chart = o.reference("spec", "chart", "spec", "sourceRef"), o.text("spec", "chart", "spec", "chart")
 			}
 			place = placeOf(sources[from], chart)
@@ -76,10 +82,10 @@ func Find(files map[string][]byte) []Object {
 		default:
 			continue
 		}
-		all = append(all, Object{o.name(), place})
+		all = append(all, Object{o.self(), place})
 	}
 	slices.SortFunc(all, func(a, b Object) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Place.Repo, b.Place.Repo),
+		return cmp.Or(cmp.Compare(a.Reference.String(), b.Reference.String()), cmp.Compare(a.Place.Repo, b.Place.Repo),
 			cmp.Compare(a.Place.Branch, b.Place.Branch), cmp.Compare(a.Place.Path, b.Place.Path))
 	})
 	return all
@@ -197,16 +203,13 @@ func (n node) groupKind() string {
 	return group + "/" + n.text("kind")
 }
 
-// name returns the name of an object as [deployment.Report] has it.
-func (n node) name() string {
-	return n.text("kind") + " " + n.text("metadata", "namespace") + "/" + n.text("metadata", "name")
+// self returns the reference to an object.
+func (n node) self() Reference {
+	return Reference{n.text("kind"), n.text("metadata", "namespace"), n.text("metadata", "name")}
 }
 
-// reference returns the name of the object in a field, as [node.name] does; "": there is none.
-func (n node) reference(keys ...string) string {
+// reference returns the reference in a field. The namespace defaults to the object's own.
+func (n node) reference(keys ...string) Reference {
 	to := n.at(keys...)
-	if to.text("name") == "" {
-		return ""
-	}
-	return to.text("kind") + " " + cmp.Or(to.text("namespace"), n.text("metadata", "namespace")) + "/" + to.text("name")
+	return Reference{to.text("kind"), cmp.Or(to.text("namespace"), n.text("metadata", "namespace")), to.text("name")}
 }

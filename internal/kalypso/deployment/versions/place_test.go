@@ -9,6 +9,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
 )
 
+// object is an object, with its name as reports have it.
+type object struct {
+	name  string
+	place versions.Place
+}
+
+func find(files map[string][]byte) (all []object) {
+	for _, o := range versions.Find(files) {
+		all = append(all, object{o.Reference.String(), o.Place})
+	}
+	return all
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	const git = `---
@@ -19,7 +32,7 @@ spec: {url: "https://git.acme.io/apps/web", ref: {branch: prod}}
 `
 	for name, test := range map[string]struct {
 		text string
-		want []versions.Object
+		want []object
 	}{
 		"no object of Flux or Argo CD": {"kind: Namespace\n", nil},
 		"Kustomization of a GitRepository": {git + `---
@@ -27,7 +40,7 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
 kind: Kustomization
 metadata: {name: web, namespace: flux-system}
 spec: {path: "./deploy/web/", sourceRef: {kind: GitRepository, name: web}}
-`, []versions.Object{
+`, []object{
 			{"Kustomization flux-system/web", versions.Place{"https://git.acme.io/apps/web", "prod", "deploy/web"}},
 		}},
 		"source in another namespace, no path": {git + `---
@@ -35,13 +48,13 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: web, namespace: apps}
 spec: {sourceRef: {kind: GitRepository, name: web, namespace: flux-system}}
-`, []versions.Object{{"Kustomization apps/web", versions.Place{"https://git.acme.io/apps/web", "prod", "."}}}},
+`, []object{{"Kustomization apps/web", versions.Place{"https://git.acme.io/apps/web", "prod", "."}}}},
 		"source that is not in the folder": {git + `---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: web, namespace: apps}
 spec: {path: ../../x, sourceRef: {kind: GitRepository, name: web}}
-`, []versions.Object{{"Kustomization apps/web", versions.Place{"", "", "x"}}}},
+`, []object{{"Kustomization apps/web", versions.Place{"", "", "x"}}}},
 		"Kustomization of an OCIRepository": {`apiVersion: v1
 kind: List
 items:
@@ -53,7 +66,7 @@ items:
   kind: Kustomization
   metadata: {name: web, namespace: flux-system}
   spec: {path: ./, sourceRef: {kind: OCIRepository, name: web}}
-`, []versions.Object{{"Kustomization flux-system/web", versions.Place{"oci://acme.io/web", "", "."}}}},
+`, []object{{"Kustomization flux-system/web", versions.Place{"oci://acme.io/web", "", "."}}}},
 		"HelmRelease": {`apiVersion: source.toolkit.fluxcd.io/v1
 kind: HelmRepository
 metadata: {name: charts, namespace: flux-system}
@@ -68,7 +81,7 @@ apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: other, namespace: flux-system}
 spec: {chartRef: {kind: OCIRepository, name: elsewhere}}
-`, []versions.Object{
+`, []object{
 			{"HelmRelease flux-system/other", versions.Place{}},
 			{"HelmRelease flux-system/web", versions.Place{"https://charts.acme.io/x", "", "web"}},
 		}},
@@ -92,7 +105,7 @@ kind: Application
 metadata: {name: dry, namespace: argocd}
 spec:
   sourceHydrator: {drySource: {repoURL: "https://git.acme.io/web", path: a}, syncSource: {targetBranch: b, path: c}}
-`, []versions.Object{
+`, []object{
 			{"Application argocd/chart", versions.Place{"https://charts.acme.io", "", "web"}},
 			{"Application argocd/dry", versions.Place{"https://git.acme.io/web", "b", "c"}},
 			{"Application argocd/one", versions.Place{"git@git.acme.io:apps/web.git", "prod", "deploy"}},
@@ -103,14 +116,14 @@ spec:
 			t.Parallel()
 			// Each document may be in a file of its own.
 			files := map[string][]byte{"all.yaml": []byte(test.text)}
-			if diff := cmp.Diff(test.want, versions.Find(files)); diff != "" {
+			if diff := cmp.Diff(test.want, find(files), cmp.AllowUnexported(object{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			files = map[string][]byte{"broken.yaml": []byte("argoproj.io/: [")}
 			for i, document := range strings.Split(test.text, "---\n") {
 				files[string(rune('a'+i))+".yaml"] = []byte(document)
 			}
-			if diff := cmp.Diff(test.want, versions.Find(files)); diff != "" {
+			if diff := cmp.Diff(test.want, find(files), cmp.AllowUnexported(object{})); diff != "" {
 				t.Errorf("in several files (-want +got):\n%s", diff)
 			}
 		})
