@@ -70,15 +70,9 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 		return nil, fmt.Errorf("%w: the folder %q is not the folder of a cluster type, such as %q", ErrInvalid, of.Path,
 			"large")
 	}
-	if o.Name == "" {
-		o.Name = path.Base(folder)
-	}
-	if o.Namespace == "" {
-		o.Namespace = defaults[kind].namespace
-	}
-	if o.Interval == "" {
-		o.Interval = defaults[kind].interval
-	}
+	o.Name = cmp.Or(o.Name, path.Base(folder))
+	o.Namespace = cmp.Or(o.Namespace, defaults[kind].namespace)
+	o.Interval = cmp.Or(o.Interval, defaults[kind].interval)
 	for _, given := range []struct{ argument, name string }{
 		{"name", o.Name}, {"namespace", o.Namespace}, {"secret", o.Secret}, {"decryption", o.Decryption},
 		{"verify", o.Verify},

@@ -17,18 +17,18 @@ const (
 // cursor goes through the openings of a window, in order. Times are Unix seconds.
 type cursor struct {
 	window *window
-	next   func() (int64, bool)
+	next   func() (int64, bool) // the next opening
+	stop   func()               // frees the cursor
 	// The window last opened at from, until until, and opens next at ahead. They are never if it does not open.
 	from, until, ahead int64
 }
 
-// newCursor returns a cursor over the openings from now on, and the one before if it lasts until now. No opening after
-// limit is searched. stop frees the cursor.
-func newCursor(w *window, now, limit int64) (c *cursor, stop func()) {
-	c = &cursor{window: w, from: never}
-	c.next, stop = iter.Pull(w.openings(now-w.duration, limit))
+// newCursor returns a cursor over the openings up to limit whose windows end after now.
+func newCursor(w *window, now, limit int64) *cursor {
+	c := &cursor{window: w, from: never}
+	c.next, c.stop = iter.Pull(w.openings(now-w.duration, limit))
 	c.forward()
-	return c, stop
+	return c
 }
 
 func (c *cursor) forward() {

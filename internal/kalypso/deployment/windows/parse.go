@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,10 +61,8 @@ func (p *parser) unknown() bool {
 }
 
 func (p *parser) parse() *window {
-	w := &window{deny: p.in.Kind == Deny, strict: p.in.Strict, reason: p.in.Reason, zone: time.UTC}
-	if w.reason == "" {
-		w.reason = "a window that denies changes is open"
-	}
+	w := &window{deny: p.in.Kind == Deny, strict: p.in.Strict, zone: time.UTC}
+	w.reason = cmp.Or(p.in.Reason, "a window that denies changes is open")
 	switch {
 	case p.in.Kind == "":
 		p.report("kind", "Missing kind", "Each window needs a kind: %s, or %s.", Allow, Deny)

@@ -78,7 +78,11 @@ func (w Windows) At(now time.Time) (state State) {
 		return State{}
 	}
 	s := newSearch(w, now)
-	defer s.stop()
+	defer func() {
+		for _, c := range slices.Concat(s.allows, s.denys) {
+			c.stop()
+		}
+	}()
 	open := s.open(s.now)
 	if !open {
 		for _, c := range s.denys {
@@ -135,14 +139,12 @@ func inZone(t time.Time, zone *time.Location) string {
 type search struct {
 	now, limit    int64
 	allows, denys []*cursor
-	stops         []func()
 }
 
 func newSearch(w Windows, now time.Time) *search {
 	s := &search{now: now.Unix(), limit: now.AddDate(Horizon, 0, 0).Unix()}
 	for _, of := range w {
-		c, stop := newCursor(of, s.now, s.limit)
-		s.stops = append(s.stops, stop)
+		c := newCursor(of, s.now, s.limit)
 		if of.deny {
 			s.denys = append(s.denys, c)
 		} else {
@@ -150,13 +152,6 @@ func newSearch(w Windows, now time.Time) *search {
 		}
 	}
 	return s
-}
-
-// stop frees the cursors.
-func (s *search) stop() {
-	for _, stop := range s.stops {
-		stop()
-	}
 }
 
 // open reports whether changes may go.
