@@ -1,8 +1,8 @@
 package clusters
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,7 +73,7 @@ func CheckRules(rules []Rule) (ps problem.Problems) {
 		}
 		parsed[i] = requirementsOf(&r.Selector)
 		if a, b, found := contradiction(parsed[i]); found {
-			report("Rule selects nothing", fmt.Sprintf("No cluster has both %s and %s. Remove one of them.", a, b))
+			report("Rule selects nothing", fmt.Sprintf("No cluster has both %s and %s. Remove one of them.", a.text, b.text))
 			continue
 		}
 		if summary, detail := conflict(rules, parsed, i); summary != "" {
@@ -88,10 +88,11 @@ func conflict(rules []Rule, parsed [][]requirement, i int) (summary, detail stri
 	for j := range i {
 		switch {
 		case parsed[j] == nil || parsed[i] == nil:
-		case rules[j].ClusterType == rules[i].ClusterType && complementary(parsed[j], parsed[i]):
+		case rules[j].ClusterType == rules[i].ClusterType && len(parsed[j]) == 1 && len(parsed[i]) == 1 &&
+			parsed[j][0].not().implies(parsed[i][0]):
 			return "Contradictory rules", fmt.Sprintf("match[%d] and match[%d] give the cluster type %q for %s and for %s, so "+
 				"together they select every cluster. Remove one, or write one rule with match_all = true.", j, i,
-				rules[i].ClusterType, parsed[j][0], parsed[i][0])
+				rules[i].ClusterType, parsed[j][0].text, parsed[i][0].text)
 		case covers(parsed[j], parsed[i]):
 			return "Rule is never reached", fmt.Sprintf("match[%d] comes first and selects every cluster that match[%d] "+
 				"selects, for the cluster type %q. Put the rule that selects fewer clusters first, or remove it.", j, i,
@@ -101,69 +102,59 @@ func conflict(rules []Rule, parsed [][]requirement, i int) (summary, detail stri
 	return "", ""
 }
 
-// requirement is a requirement of a selector on one label.
+// requirement is a requirement of a selector on one label: the values that it allows.
 type requirement struct {
-	key      string
-	operator metav1.LabelSelectorOperator
-	values   []string
-}
-
-// String returns the requirement as Kubernetes writes it.
-func (r requirement) String() string {
-	return metav1.FormatLabelSelector(&fleet.Selector{MatchExpressions: []metav1.LabelSelectorRequirement{
-		{Key: r.key, Operator: r.operator, Values: r.values},
-	}})
+	text   string // as Kubernetes writes it
+	key    string
+	values []string
+	others bool // it allows all values but these
+	absent bool // it allows that the label is absent
 }
 
 // requirementsOf returns the requirements of a valid selector, sorted by label. It returns nil if one of them is
 // unknown.
 func requirementsOf(s *fleet.Selector) []requirement {
-	all := []requirement{}
-	for key, value := range s.MatchLabels {
-		if unknown.Is(key) || unknown.Is(value) {
-			return nil
-		}
-		all = append(all, requirement{key, metav1.LabelSelectorOpIn, []string{value}})
+	var expressions []metav1.LabelSelectorRequirement
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		expressions = append(expressions, metav1.LabelSelectorRequirement{
+			Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{s.MatchLabels[key]},
+		})
 	}
-	slices.SortFunc(all, func(a, b requirement) int { return cmp.Compare(a.key, b.key) })
-	for _, e := range s.MatchExpressions {
+	all := []requirement{}
+	for _, e := range slices.Concat(expressions, s.MatchExpressions) {
 		if unknown.Is(e.Key) || unknown.Is(string(e.Operator)) || slices.ContainsFunc(e.Values, unknown.Is) {
 			return nil
 		}
-		all = append(all, requirement{e.Key, e.Operator, e.Values})
+		all = append(all, requirement{
+			text: metav1.FormatLabelSelector(&fleet.Selector{MatchExpressions: []metav1.LabelSelectorRequirement{e}}),
+			key:  e.Key, values: e.Values,
+			others: e.Operator == metav1.LabelSelectorOpNotIn || e.Operator == metav1.LabelSelectorOpExists,
+			absent: e.Operator == metav1.LabelSelectorOpNotIn || e.Operator == metav1.LabelSelectorOpDoesNotExist,
+		})
 	}
 	return all
 }
 
 // implies reports whether each cluster that meets r meets other.
 func (r requirement) implies(other requirement) bool {
-	if r.key != other.key {
-		return false
-	}
-	in := func(of []string) func(string) bool {
+	among := func(of []string) func(string) bool {
 		return func(value string) bool { return slices.Contains(of, value) }
 	}
-	switch other.operator {
-	case metav1.LabelSelectorOpIn:
-		return r.operator == metav1.LabelSelectorOpIn && every(r.values, in(other.values))
-	case metav1.LabelSelectorOpNotIn:
-		return r.operator == metav1.LabelSelectorOpDoesNotExist ||
-			r.operator == metav1.LabelSelectorOpNotIn && every(other.values, in(r.values)) ||
-			r.operator == metav1.LabelSelectorOpIn && !slices.ContainsFunc(r.values, in(other.values))
-	case metav1.LabelSelectorOpExists:
-		return r.operator == metav1.LabelSelectorOpIn || r.operator == metav1.LabelSelectorOpExists
+	switch {
+	case r.key != other.key, r.absent && !other.absent, r.others && !other.others:
+		return false
+	case r.others:
+		return every(other.values, among(r.values))
+	case other.others:
+		return !slices.ContainsFunc(r.values, among(other.values))
 	}
-	return r.operator == other.operator
+	return every(r.values, among(other.values))
 }
 
 // not returns the opposite of r: the requirement that a cluster meets if and only if it does not meet r.
 func (r requirement) not() requirement {
-	opposite := map[metav1.LabelSelectorOperator]metav1.LabelSelectorOperator{
-		metav1.LabelSelectorOpIn: metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpNotIn: metav1.LabelSelectorOpIn,
-		metav1.LabelSelectorOpExists:       metav1.LabelSelectorOpDoesNotExist,
-		metav1.LabelSelectorOpDoesNotExist: metav1.LabelSelectorOpExists,
-	}
-	return requirement{r.key, opposite[r.operator], r.values}
+	r.others, r.absent = !r.others, !r.absent
+	return r
 }
 
 // covers reports whether the first rule selects every cluster that the later one selects.
@@ -183,11 +174,6 @@ func contradiction(all []requirement) (a, b requirement, found bool) {
 		}
 	}
 	return a, b, false
-}
-
-// complementary reports whether two rules with one requirement each select all clusters between them.
-func complementary(a, b []requirement) bool {
-	return len(a) == 1 && len(b) == 1 && a[0].not().implies(b[0])
 }
 
 func every[T any](all []T, is func(T) bool) bool {
