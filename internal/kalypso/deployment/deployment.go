@@ -7,6 +7,7 @@ package deployment
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // ErrNoAnswer means that a source did not answer in time, so its clusters are unknown.
@@ -40,8 +43,7 @@ var ReportStates = []Health{Healthy, Progressing, Failed, Suspended}
 
 // WorseThan reports whether this health decides over another one, if an object depends on both.
 func (h Health) WorseThan(other Health) bool {
-	order := []Health{Healthy, Progressing, Suspended, Failed}
-	return slices.Index(order, h) > slices.Index(order, other)
+	return severity[ClusterState(h)] > severity[ClusterState(other)]
 }
 
 // ParseTime returns a time as Kubernetes writes it, or the zero time.
@@ -84,13 +86,12 @@ type Report struct {
 func (r Report) Printable() Report {
 	r.Cluster, r.Folder, r.Object = printable.Line(r.Cluster), printable.Line(r.Folder), printable.Line(r.Object)
 	r.Revision, r.Message = printable.Text(r.Revision), printable.Text(r.Message)
-	r.Targets = slices.Clone(r.Targets)
-	for i, t := range r.Targets {
-		r.Targets[i] = TargetReport{
+	r.Targets = lists.Map(r.Targets, func(t TargetReport) TargetReport {
+		return TargetReport{
 			Name: printable.Line(t.Name), Revision: printable.Text(t.Revision), Version: printable.Text(t.Version),
 			Health: t.Health, Message: printable.Text(t.Message),
 		}
-	}
+	})
 	return r
 }
 
@@ -157,10 +158,7 @@ type Rules struct {
 func (r Rules) Printable() Rules {
 	r.Expected = maps.Clone(r.Expected)
 	for folder, expected := range r.Expected {
-		expected.Clusters = slices.Clone(expected.Clusters)
-		for i, cluster := range expected.Clusters {
-			expected.Clusters[i] = printable.Line(cluster)
-		}
+		expected.Clusters = lists.Map(expected.Clusters, printable.Line)
 		r.Expected[folder] = expected
 	}
 	return r
@@ -213,6 +211,14 @@ type FolderState struct {
 	Counts
 	Verdict Verdict
 	Since   time.Time // the time at which the verdict was reached, as far as reports show; zero: unknown
+}
+
+// Failure says that a folder fails, and since when.
+func (f FolderState) Failure(name string) string {
+	if f.Since.IsZero() {
+		return fmt.Sprintf("folder %q fails", printable.Line(name))
+	}
+	return fmt.Sprintf("folder %q has been failing since %s", printable.Line(name), clock.Stamp(f.Since))
 }
 
 // Problem describes a cluster or a folder that is not current.

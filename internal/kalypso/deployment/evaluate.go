@@ -26,7 +26,13 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		return o, nil
 	}
 	w.reported = map[place]bool{}
-	w.listExpected()
+	w.listed = map[string]map[string]bool{}
+	for folder, expected := range w.Rules.Expected {
+		w.listed[folder] = map[string]bool{}
+		for _, cluster := range expected.Clusters {
+			w.listed[folder][clusterKey(cluster)] = true
+		}
+	}
 	all, elsewhere := w.groupReports(ctx, &o)
 	inFolder := map[string][]clusterState{}
 	for _, s := range all {
@@ -73,17 +79,6 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 	o.Verdict = w.verdict(o)
 	o.Summary = w.summary(o, counted)
 	return o, ctx.Err()
-}
-
-// listExpected lists the clusters that are expected in each folder.
-func (w *Input) listExpected() {
-	w.listed = map[string]map[string]bool{}
-	for folder, expected := range w.Rules.Expected {
-		w.listed[folder] = map[string]bool{}
-		for _, cluster := range expected.Clusters {
-			w.listed[folder][clusterKey(cluster)] = true
-		}
-	}
 }
 
 // clusterTally counts each cluster once, though it may follow several folders, or could follow any of them.

@@ -136,17 +136,12 @@ func (h *History) Descendants(commits []string) []string {
 // FirstParents returns the commits along first parents, starting at head.
 func (h *History) FirstParents() []string {
 	var all []string
-	for i := 0; i < len(h.commits); {
+	for i, read := 0, len(h.commits) > 0; read; {
 		c := h.commits[i]
 		all = append(all, c.Hash)
-		if len(c.Parents) == 0 {
-			break
+		if read = len(c.Parents) > 0; read {
+			i, read = h.index[c.Parents[0]]
 		}
-		next, read := h.index[c.Parents[0]]
-		if !read {
-			break
-		}
-		i = next
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // ByRollback is the value of [Reason.By] after an automatic rollback.
@@ -172,11 +171,7 @@ func (c *choice) describeFailure(failed []string) (facts []string) {
 			facts = append(facts, fmt.Sprintf("and %d more folders", len(failed)-shown))
 			break
 		}
-		fact := fmt.Sprintf("folder %q fails", printable.Line(name))
-		if since := o.Folders[name].Since; !since.IsZero() {
-			fact = fmt.Sprintf("folder %q has been failing since %s", printable.Line(name), clock.Stamp(since))
-		}
-		facts = append(facts, fact)
+		facts = append(facts, o.Folders[name].Failure(name))
 		for _, p := range o.Problems {
 			if p.Folder == name && p.State == deployment.StateFailed && len(c.clusters) < shown {
 				line := fmt.Sprintf("folder %q, cluster %q: %s", name, p.Cluster, p.Message)

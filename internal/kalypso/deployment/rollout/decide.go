@@ -236,7 +236,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 			wrong = append(wrong, name)
 		case state == stateSettledAtOnce:
 		case state == stateFailed:
-			w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
+			w.step.Stopped = append(w.step.Stopped, w.reports.describe(name, "  ")...)
 		case state == stateWaiting:
 			unsettled = append(unsettled, name)
 		case w.rollout.Observed.Folders[name].Total == 0: // no cluster runs it, so there is nothing to soak

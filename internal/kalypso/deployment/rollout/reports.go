@@ -75,7 +75,8 @@ func (r reports) awaited(name string) string {
 	case o.Tree != r.of.Target[name].Hash:
 		return name + ": it was observed while the branch contained another tree"
 	}
-	return fmt.Sprintf("%s: %d of %s current%s", name, o.Current, problem.Count(o.Total, "cluster"), r.problemOf(name))
+	lines := r.describe(name, "")
+	return strings.Join(lines[:min(2, len(lines))], "; ")
 }
 
 // nothingReported reports whether no cluster of a folder has reported it: all its problems are missing reports.
@@ -96,23 +97,13 @@ func (r reports) nothingReported(name string) bool {
 	return missing > 0
 }
 
-// problemOf returns the first problem of a folder.
-func (r reports) problemOf(name string) string {
-	for _, p := range r.observed.Problems {
-		if p.Folder == name {
-			return "; " + problemText(p)
-		}
-	}
-	return ""
-}
-
-// failure describes why a cluster type failed.
-func (r reports) failure(name string) []string {
+// describe describes the clusters of a cluster type: a line with their number, and a line for each problem.
+func (r reports) describe(name, indent string) []string {
 	o := r.observed.Folders[name]
 	lines := []string{fmt.Sprintf("%s: %d of %s current", name, o.Current, problem.Count(o.Total, "cluster"))}
 	for _, p := range r.observed.Problems {
 		if p.Folder == name {
-			lines = append(lines, "  "+problemText(p))
+			lines = append(lines, indent+problemText(p))
 		}
 	}
 	return lines

@@ -1,12 +1,10 @@
 package rollout
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // failed returns the cluster types whose folders the rollout changed and that have failed, sorted, if a failure rolls
@@ -47,11 +45,8 @@ func (w *wave) returnFolders(failed []string) {
 	}
 	facts := make([]string, len(failed))
 	for i, name := range failed {
-		facts[i] = fmt.Sprintf("folder %q fails", name)
-		if since := w.rollout.Observed.Folders[name].Since; !since.IsZero() {
-			facts[i] = fmt.Sprintf("folder %q has been failing since %s", name, clock.Stamp(since))
-		}
-		w.step.Stopped = append(w.step.Stopped, w.reports.failure(name)...)
+		facts[i] = w.rollout.Observed.Folders[name].Failure(name)
+		w.step.Stopped = append(w.step.Stopped, w.reports.describe(name, "  ")...)
 	}
 	w.step.RolledBack, w.step.Stage = problem.First(facts, maxReasons), w.Progress.Stage
 }
