@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -155,9 +156,7 @@ func (c *choice) consider(commit string) bool {
 		}
 		return false
 	}
-	if c.result.Candidate == "" {
-		c.result.Candidate = commit
-	}
+	c.result.Candidate = cmp.Or(c.result.Candidate, commit)
 	return true
 }
 

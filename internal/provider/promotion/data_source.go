@@ -65,7 +65,6 @@ func decide(ctx context.Context, r schemas.Reading) tfvalue.Values {
 
 // appendPromotionError turns an error of a decision into a diagnostic.
 func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err error) {
-	var current *lookup.CurrentError
 	var remote *gitremote.Error
 	controlPlane := path.Root("control_plane")
 	switch {
@@ -78,11 +77,11 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 			"after, statuses, soak and dwell read commit statuses, and %s is on no configured host. Pass the state of the "+
 				"previous environment as deployed, or set base_url of its host in the provider.",
 			request.ControlPlane.Repo))
-	case errors.As(err, &current) && errors.As(err, &remote):
+	case errors.Is(err, lookup.ErrCurrent) && errors.As(err, &remote):
 		configuration.AppendDeliveryError(diags, request.GitOps, remote)
-	case errors.As(err, &current) && errors.Is(err, record.ErrNewer):
+	case errors.Is(err, lookup.ErrCurrent) && errors.Is(err, record.ErrNewer):
 		configuration.AppendDeliveryError(diags, request.GitOps, err)
-	case errors.As(err, &current):
+	case errors.Is(err, lookup.ErrCurrent):
 		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", problem.Sentence(err)+
 			" Restore the file from the branch's history.")
 	case errors.As(err, &remote):

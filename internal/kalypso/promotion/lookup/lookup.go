@@ -47,28 +47,17 @@ const (
 // ErrNoHost means that gates need the statuses of a host, but the control plane's repo is on none.
 var ErrNoHost = errors.New("no host with statuses")
 
-// CurrentError means that the promoted commit can't be read.
-type CurrentError struct {
-	At  record.Destination
-	Err error
-}
-
-// Error implements error.
-func (e *CurrentError) Error() string {
-	return fmt.Sprintf("at %s, the promoted commit can't be read: %s", e.At, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *CurrentError) Unwrap() error { return e.Err }
+// ErrCurrent means that the promoted commit can't be read.
+var ErrCurrent = errors.New("the promoted commit can't be read")
 
 // Decide reads the inputs, and decides. It asks the host for the history of a commit's statuses only if the decision
 // depends on it. If the host does not answer, the decision contains that as the reason. The errors are those of Git,
-// [promotion.ErrNotOnBranch] and [ErrNoHost].
+// [promotion.ErrNotOnBranch], [ErrNoHost] and [ErrCurrent].
 func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	world := promotion.World{Rules: req.Rules, Window: req.Rules.Windows.At(req.Now)}
 	var err error
 	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
-		return nil, &CurrentError{req.GitOps, err}
+		return nil, fmt.Errorf("at %s, %w: %w", req.GitOps, ErrCurrent, err)
 	}
 	if err := req.readHistory(ctx, &world); err != nil {
 		return nil, err
@@ -78,7 +67,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	}
 	if world.NeedsDeliveries() {
 		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
-			return nil, &CurrentError{req.GitOps, err}
+			return nil, fmt.Errorf("at %s, %w: %w", req.GitOps, ErrCurrent, err)
 		}
 		if err := req.readHistory(ctx, &world); err != nil {
 			return nil, err
