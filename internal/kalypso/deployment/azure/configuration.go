@@ -45,13 +45,10 @@ type status struct {
 	Kind            string `json:"kind"`
 	ComplianceState string `json:"complianceState"`
 	AppliedBy       *struct {
-		Name      string `json:"name"`
-		Namespace string `json:"namespace"`
+		Name string `json:"name"`
 	} `json:"appliedBy"`
 	Conditions []struct {
 		Type               string `json:"type"`
-		Status             string `json:"status"`
-		Reason             string `json:"reason"`
 		Message            string `json:"message"`
 		LastTransitionTime string `json:"lastTransitionTime"`
 	} `json:"statusConditions"`

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,7 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := c.Context
-	if name == "" {
-		name = config.CurrentContext
-	}
+	name := cmp.Or(c.Context, config.CurrentContext)
 	at := config.Contexts[name]
 	switch {
 	case name == "":
@@ -98,9 +96,7 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 // The content of a kubeconfig must not refer to files, unless this is allowed. An author who knows only their paths
 // would get their contents: a token is sent to the server of the kubeconfig.
 func (c Connection) embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error {
-	if user == nil {
-		user = &api.AuthInfo{}
-	}
+	user = cmp.Or(user, &api.AuthInfo{})
 	allowed := c.AllowFiles || c.isPath()
 	var token []byte
 	var fields []string

@@ -55,10 +55,8 @@ func (s status) fill(r *deployment.Report) {
 // for states that end by themselves in a moment.
 func (o object) readyStatus(now time.Time) status {
 	ready := o.condition("Ready")
-	seen, settled := ready.number("observedGeneration"), o.number("status", "observedGeneration")
-	if seen == 0 {
-		seen = settled
-	}
+	settled := o.number("status", "observedGeneration")
+	seen := cmp.Or(ready.number("observedGeneration"), settled)
 	switch {
 	case o.GetDeletionTimestamp() != nil:
 		return status{deployment.Progressing, now, "being deleted"}
@@ -187,9 +185,7 @@ func lastSuccess(history []object) time.Time {
 func (o object) sourceStatus(applied string, now time.Time) status {
 	fetched := o.time("status", "artifact", "lastUpdateTime")
 	s := o.readyStatus(now)
-	if s.since.IsZero() {
-		s.since = fetched
-	}
+	s.since = cmp.Or(s.since, fetched)
 	stored := o.condition("ArtifactInStorage").text("message")
 	switch revision := o.text("status", "artifact", "revision"); {
 	case s.health == deployment.Failed && o.number("status", "observedGeneration") == o.GetGeneration():

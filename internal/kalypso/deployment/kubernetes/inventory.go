@@ -33,26 +33,25 @@ var inventoryKinds = map[string]struct {
 	resource
 	clusterScoped bool
 	conditions    []string
-	decode        func(text jsontext.Value, conditions []string) (clusters.Cluster, error)
 }{
 	ClusterProfile: {
 		resource:   resource{group: "multicluster.x-k8s.io", name: "clusterprofiles"},
-		conditions: []string{"ControlPlaneHealthy"}, decode: decodeCluster,
+		conditions: []string{"ControlPlaneHealthy"},
 	},
 	ManagedCluster: {
 		resource: resource{group: "cluster.open-cluster-management.io", name: "managedclusters"}, clusterScoped: true,
-		conditions: []string{"ManagedClusterConditionAvailable"}, decode: decodeCluster,
+		conditions: []string{"ManagedClusterConditionAvailable"},
 	},
 	ArgoCDCluster: {
-		resource: resource{name: "secrets", labelSelector: "argocd.argoproj.io/secret-type=cluster"}, decode: decodeSecret,
+		resource: resource{name: "secrets", labelSelector: "argocd.argoproj.io/secret-type=cluster"},
 	},
 	FleetCluster: {
 		resource:   resource{group: "fleet.cattle.io", name: "clusters"},
-		conditions: []string{"Ready"}, decode: decodeCluster,
+		conditions: []string{"Ready"},
 	},
 	ClusterAPI: {
 		resource:   resource{group: "cluster.x-k8s.io", name: "clusters"},
-		conditions: []string{"Available", "Ready"}, decode: decodeCluster,
+		conditions: []string{"Available", "Ready"},
 	},
 }
 
@@ -147,14 +146,19 @@ func (i Inventory) page(c *client, text []byte, found *clusters.List) (next stri
 		return "", fmt.Errorf("its list of %s can't be read: it is not in Kubernetes' format", of.name)
 	}
 	for n, item := range page.Items {
-		made, err := of.decode(item, of.conditions)
+		var o clusterObject
+		unreadable := jsonv2.Unmarshal(item, &o)
+		made, err := i.cluster(&o)
+		if unreadable != nil {
+			err = errFormat
+		}
 		if err == nil && len(item) > maxObjectBytes {
 			err = fmt.Errorf("it is larger than %d MiB", maxObjectBytes>>20)
 		}
 		made.Source = i.Name()
 		made.Name, made.Reason = c.redacted(made.Name), deployment.OneLine(c.redacted(made.Reason))
 		made.Labels, made.Properties = c.redactedMap(made.Labels), c.redactedMap(made.Properties)
-		object := i.Name() + " " + cmp.Or(objectName(item), fmt.Sprintf("number %d of a page", n+1))
+		object := i.Name() + " " + cmp.Or(o.name(), fmt.Sprintf("number %d of a page", n+1))
 		if err != nil {
 			err = found.LeaveOut(object, err)
 		} else {
@@ -167,71 +171,56 @@ func (i Inventory) page(c *client, text []byte, found *clusters.List) (next stri
 	return page.Metadata.Continue, nil
 }
 
-// metadata is the part of an object's metadata that is read. Annotations may contain secrets.
-type metadata struct {
-	Name      string            `json:"name"`
-	Namespace string            `json:"namespace"`
-	Labels    map[string]string `json:"labels"`
+// clusterObject contains the fields of an object that are read. Of a Secret, these are its labels and the name of the
+// cluster: the rest are credentials. Annotations may contain secrets too.
+type clusterObject struct {
+	Metadata struct {
+		Name      string            `json:"name"`
+		Namespace string            `json:"namespace"`
+		Labels    map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Data struct {
+		Name []byte `json:"name"`
+	} `json:"data"`
+	Status struct {
+		Conditions    []condition `json:"conditions"`
+		Properties    []property  `json:"properties"`    // of a ClusterProfile
+		ClusterClaims []property  `json:"clusterClaims"` // of a ManagedCluster
+	} `json:"status"`
+}
+
+type property struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // errFormat hides the cause, which may quote a Secret.
 var errFormat = errors.New("it can't be read: it is not in Kubernetes' format")
 
-// objectName returns the namespace and name of an object, or "".
-func objectName(text jsontext.Value) string {
-	var o struct {
-		Metadata metadata `json:"metadata"`
-	}
-	_ = jsonv2.Unmarshal(text, &o)
+// name returns the namespace and name of an object, or "".
+func (o *clusterObject) name() string {
 	if o.Metadata.Name == "" || o.Metadata.Namespace == "" {
 		return o.Metadata.Name
 	}
 	return o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 
-// decodeSecret decodes a Secret that registers a cluster. It reads its labels and the name of the cluster, and nothing
-// else: the rest are credentials.
-func decodeSecret(text jsontext.Value, _ []string) (clusters.Cluster, error) {
-	var o struct {
-		Metadata metadata `json:"metadata"`
-		Data     struct {
-			Name []byte `json:"name"`
-		} `json:"data"`
-	}
-	if jsonv2.Unmarshal(text, &o) != nil {
-		return clusters.Cluster{}, errFormat
-	}
-	if len(o.Data.Name) == 0 {
-		return clusters.Cluster{}, errors.New("it has no data.name, the name of the cluster")
-	}
-	return clusters.Cluster{Namespace: o.Metadata.Namespace, Name: string(o.Data.Name), Labels: o.Metadata.Labels}, nil
-}
-
-// decodeCluster decodes an object of any other kind.
-func decodeCluster(text jsontext.Value, conditions []string) (clusters.Cluster, error) {
-	type property struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
-	var o struct {
-		Metadata metadata `json:"metadata"`
-		Status   struct {
-			Conditions    []condition `json:"conditions"`
-			Properties    []property  `json:"properties"`    // of a ClusterProfile
-			ClusterClaims []property  `json:"clusterClaims"` // of a ManagedCluster
-		} `json:"status"`
-	}
-	if jsonv2.Unmarshal(text, &o) != nil {
-		return clusters.Cluster{}, errFormat
-	}
+// cluster returns the cluster that an object stands for.
+func (i Inventory) cluster(o *clusterObject) (clusters.Cluster, error) {
 	c := clusters.Cluster{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Labels: o.Metadata.Labels}
+	if i.Kind == ArgoCDCluster {
+		if c.Name = string(o.Data.Name); c.Name == "" {
+			return clusters.Cluster{}, errors.New("it has no data.name, the name of the cluster")
+		}
+		return c, nil
+	}
 	for _, p := range append(o.Status.Properties, o.Status.ClusterClaims...) {
 		if c.Properties == nil {
 			c.Properties = map[string]string{}
 		}
 		c.Properties[p.Name] = p.Value
 	}
-	c.Healthy, c.Reason = health(o.Status.Conditions, conditions)
+	c.Healthy, c.Reason = health(o.Status.Conditions, inventoryKinds[i.Kind].conditions)
 	return c, nil
 }
 

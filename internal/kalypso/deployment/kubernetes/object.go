@@ -67,10 +67,7 @@ func (o object) name() string { return o.GetKind() + " " + o.GetNamespace() + "/
 
 // parseDuration returns a duration as Kubernetes writes it, or 0.
 func parseDuration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0
-	}
+	d, _ := time.ParseDuration(text) // 0 if it fails
 	return d
 }
 

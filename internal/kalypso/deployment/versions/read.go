@@ -130,12 +130,10 @@ func (r *reader) commit(ctx context.Context, places []At) {
 func (r *reader) place(snapshot *gitbranch.Snapshot, at At) {
 	result := r.results[at]
 	folder, there, err := snapshot.Entry(at.Path)
-	switch {
-	case err != nil:
-		result.Err = err
-		return
-	case !there || folder.Mode != filemode.Dir:
-		result.Err = ErrNoFolder
+	if err == nil && (!there || folder.Mode != filemode.Dir) {
+		err = ErrNoFolder
+	}
+	if result.Err = err; err != nil {
 		return
 	}
 	tree := folder.Hash.String()
