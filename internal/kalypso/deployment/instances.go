@@ -114,8 +114,8 @@ func addTarget(targets []Instance, one Instance) []Instance {
 	return targets
 }
 
-// passOn passes on the instances of a cluster in a folder: of the folder, of the reported deployment targets, and of the
-// other targets at head. It counts those that failed.
+// passOn passes on the instances of a cluster in a folder: of the folder, of the reported deployment targets, and of
+// the other targets at head. It counts those that failed.
 func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *Outcome) {
 	head := w.Branch.Folders[s.folder].Targets
 	pass := func(i Instance) {

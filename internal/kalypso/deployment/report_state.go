@@ -149,13 +149,15 @@ var severity = map[ClusterState]int{
 	StateCurrent: 0, StateProgressing: 1, StateSuspended: 2, StateStale: 3, StateOffline: 4, StateFailed: 5,
 }
 
-// mergeReports merges the sorted reports of one object. It ignores stale reports if there are fresh ones.
+// mergeReports merges the sorted reports of one object. It ignores stale reports if there are fresh ones, and removes
+// them from the list.
 func mergeReports(all []*evaluatedReport) *evaluatedReport {
-	fresh := slices.DeleteFunc(slices.Clone(all), func(r *evaluatedReport) bool { return r.state == StateStale })
+	first := all[0]
+	fresh := slices.DeleteFunc(all, func(r *evaluatedReport) bool { return r.state == StateStale })
 	if len(fresh) == 0 {
-		return all[0]
+		return first
 	}
-	first := fresh[0]
+	first = fresh[0]
 	for _, r := range fresh[1:] {
 		if r.state != first.state {
 			first.reason = fmt.Sprintf("its reports contradict each other: %s and %s", first.state, r.state)
