@@ -2,12 +2,12 @@ package history
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Removed is the state of an instance that is gone.
@@ -59,13 +59,6 @@ func byPlace(o *observation.Observation) map[place][]observation.Group {
 	return groups
 }
 
-// places returns the places of both maps, sorted.
-func places(a, b map[place][]observation.Group) []place {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.SortFunc(all, place.compare)
-	return slices.Compact(all)
-}
-
 // Compare returns the changes between two observations, sorted. If was is nil, all instances are new.
 //
 // The members of was contain the latest known time of each instance. A change begins at the time that now reports, if
@@ -74,7 +67,7 @@ func Compare(was, now *observation.Observation) []InstanceChange {
 	var changes []InstanceChange
 	before, after := byPlace(was), byPlace(now)
 	observed := observation.Millis(now.ObservedAt)
-	for _, at := range places(before, after) {
+	for _, at := range slices.SortedFunc(sets.Keys(before, after), place.compare) {
 		type lastRun struct {
 			group *observation.Group
 			since int64
@@ -148,31 +141,20 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 	if len(now.Unanswered) == 0 {
 		return now
 	}
+	reported := clusters{}
 	carried := *now
 	carried.Groups = nil
-	reported := map[place]map[string]bool{}
 	for _, g := range now.Groups {
-		if g.State == string(deployment.StateMissing) {
-			continue
-		}
-		carried.Groups = append(carried.Groups, g)
-		at := placeOf(g)
-		if reported[at] == nil {
-			reported[at] = map[string]bool{}
-		}
-		for _, m := range g.Members {
-			reported[at][m.Cluster] = true
+		if g.State != string(deployment.StateMissing) {
+			carried.Groups = append(carried.Groups, g)
+			reported.add(placeOf(g), g.Members)
 		}
 	}
 	if was != nil {
-		for _, g := range was.Groups {
-			if !(Condition{State: g.State}).running() {
-				continue
+		for _, g := range reported.filter(was.Groups, false) {
+			if (Condition{State: g.State}).running() {
+				carried.Groups = append(carried.Groups, g)
 			}
-			g.Members = slices.DeleteFunc(slices.Clone(g.Members), func(m observation.Member) bool {
-				return reported[placeOf(g)][m.Cluster]
-			})
-			carried.Groups = append(carried.Groups, g)
 		}
 	}
 	carried.Sort()
@@ -181,31 +163,42 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 
 // Only returns a copy of an observation that contains only the instances in changes.
 func Only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
-	wanted := map[place]map[string]bool{}
+	wanted := clusters{}
 	for _, c := range changes {
-		at := place{c.ClusterType, c.Target}
-		if wanted[at] == nil {
-			wanted[at] = map[string]bool{}
-		}
-		for _, m := range c.Members {
-			wanted[at][m.Cluster] = true
-		}
+		wanted.add(place{c.ClusterType, c.Target}, c.Members)
 	}
 	some := *o
-	some.Groups = nil
-	for _, g := range o.Groups {
-		clusters := wanted[placeOf(g)]
+	some.Groups = wanted.filter(o.Groups, true)
+	return &some
+}
+
+// clusters contains names of clusters by the deployment target of a cluster type.
+type clusters map[place]map[string]bool
+
+func (c clusters) add(at place, members []observation.Member) {
+	if c[at] == nil {
+		c[at] = map[string]bool{}
+	}
+	for _, m := range members {
+		c[at][m.Cluster] = true
+	}
+}
+
+// filter returns copies of groups that have only the members in c or, if in is false, the others.
+func (c clusters) filter(groups []observation.Group, in bool) (left []observation.Group) {
+	for _, g := range groups {
+		names := c[placeOf(g)]
 		var members []observation.Member
 		for _, m := range g.Members {
-			if clusters[m.Cluster] {
+			if names[m.Cluster] == in {
 				members = append(members, m)
 			}
 		}
 		if g.Members = members; len(members) > 0 {
-			some.Groups = append(some.Groups, g)
+			left = append(left, g)
 		}
 	}
-	return &some
+	return left
 }
 
 // Count returns the number of instances that change.

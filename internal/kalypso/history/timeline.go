@@ -71,22 +71,24 @@ type span struct {
 
 // Timeline builds runs from starts. The zero value is empty.
 type Timeline struct {
-	instances map[place]map[string][]span // by cluster, oldest first
+	instances map[instance][]span // oldest first
+}
+
+// instance identifies a deployment target of a cluster type on a cluster.
+type instance struct {
+	at      place
+	cluster string
 }
 
 // Add adds the starts of a record. Records are added in their order. A start that is already known is ignored.
 func (t *Timeline) Add(starts []Start) {
 	if t.instances == nil {
-		t.instances = map[place]map[string][]span{}
+		t.instances = map[instance][]span{}
 	}
-	for i := range starts {
-		s := &starts[i]
-		at := place{s.ClusterType, s.Target}
-		if t.instances[at] == nil {
-			t.instances[at] = map[string][]span{}
-		}
+	for i, s := range starts {
 		for _, cluster := range s.Clusters {
-			t.instances[at][cluster] = addSpan(t.instances[at][cluster], s)
+			of := instance{place{s.ClusterType, s.Target}, cluster}
+			t.instances[of] = addSpan(t.instances[of], &starts[i])
 		}
 	}
 }
@@ -112,12 +114,7 @@ func addSpan(spans []span, s *Start) []span {
 }
 
 // latest returns the latest time in a span.
-func (s *span) latest() time.Time {
-	if s.until.IsZero() {
-		return s.start.Since
-	}
-	return s.until
-}
+func (s *span) latest() time.Time { return cmp.Or(s.until, s.start.Since) }
 
 // Present returns the last known condition of each instance, with its latest time, in the form that [Compare] needs.
 // Instances that ended have the state [Removed].
@@ -139,17 +136,15 @@ func (t *Timeline) Present() *observation.Observation {
 // Last returns the last start of each instance, sorted. Earlier starts are not needed to continue a timeline.
 func (t *Timeline) Last() []Start {
 	var starts []Start
-	for at, clusters := range t.instances {
-		for cluster, spans := range clusters {
-			last := spans[len(spans)-1]
-			s := *last.start
-			if !last.until.IsZero() {
-				s = Start{ClusterType: at.clusterType, Target: at.target, Condition: Condition{State: Removed},
-					Since: last.until}
-			}
-			s.Clusters = []string{cluster}
-			starts = append(starts, s)
+	for of, spans := range t.instances {
+		last := spans[len(spans)-1]
+		s := *last.start
+		if !last.until.IsZero() {
+			s = Start{ClusterType: of.at.clusterType, Target: of.at.target, Condition: Condition{State: Removed},
+				Since: last.until}
 		}
+		s.Clusters = []string{of.cluster}
+		starts = append(starts, s)
 	}
 	return merge(starts)
 }
@@ -157,20 +152,18 @@ func (t *Timeline) Last() []Start {
 // Select adds the runs and the versions that a query selects to past.
 func (t *Timeline) Select(q Query, past *StoredRuns) {
 	versions := versionCounts{}
-	for at, clusters := range t.instances {
-		for cluster, spans := range clusters {
-			if !q.wants(at, cluster) {
-				continue
+	for of, spans := range t.instances {
+		if !q.wants(of) {
+			continue
+		}
+		for _, s := range spans {
+			r := Run{Cluster: of.cluster, ClusterType: of.at.clusterType, Target: of.at.target, Condition: s.start.Condition,
+				Since: s.start.Since, Until: s.until, Message: s.start.Message}
+			if r.running() && r.Since.Before(q.Until) && (r.Until.IsZero() || r.Until.After(q.Since)) {
+				past.Runs = append(past.Runs, r)
 			}
-			for _, s := range spans {
-				r := Run{Cluster: cluster, ClusterType: at.clusterType, Target: at.target, Condition: s.start.Condition,
-					Since: s.start.Since, Until: s.until, Message: s.start.Message}
-				if r.running() && r.Since.Before(q.Until) && (r.Until.IsZero() || r.Until.After(q.Since)) {
-					past.Runs = append(past.Runs, r)
-				}
-				if r.running() && !r.Since.After(q.Until) && (r.Until.IsZero() || r.Until.After(q.Until)) {
-					versions.add(r)
-				}
+			if r.running() && !r.Since.After(q.Until) && (r.Until.IsZero() || r.Until.After(q.Until)) {
+				versions.add(r)
 			}
 		}
 	}
@@ -185,8 +178,8 @@ func (t *Timeline) Select(q Query, past *StoredRuns) {
 }
 
 // wants reports whether a query selects an instance.
-func (q Query) wants(at place, cluster string) bool {
-	return (q.Target == nil || *q.Target == at.target) && (q.Cluster == nil || *q.Cluster == cluster)
+func (q Query) wants(of instance) bool {
+	return (q.Target == nil || *q.Target == of.at.target) && (q.Cluster == nil || *q.Cluster == of.cluster)
 }
 
 // versionCounts counts clusters by deployment target, version and state.
