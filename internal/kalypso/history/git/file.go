@@ -49,15 +49,12 @@ func (f *file) last() history.Snapshot {
 
 // newFile returns the deployment record of an observation without its starts.
 func newFile(o *observation.Observation, hash, after string) *file {
-	f := &file{header: header{
+	return &file{header: header{
 		Format: format, Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,
 		ObservedAt: o.ObservedAt.UTC(), Observation: hash, After: after, Verdict: o.Verdict,
-		VerdictSince: o.VerdictSince.UTC(), Head: o.Head, PromotedCommit: o.PromotedCommit, Unanswered: o.Unanswered,
+		VerdictSince: cmp.Or(o.VerdictSince.UTC(), o.ObservedAt.UTC()), Head: o.Head, PromotedCommit: o.PromotedCommit,
+		Unanswered: o.Unanswered,
 	}}
-	if o.VerdictSince.IsZero() {
-		f.VerdictSince = f.ObservedAt
-	}
-	return f
 }
 
 func (f *file) encode() ([]byte, error) {
@@ -152,7 +149,3 @@ func newName(folder string, f *file, digits int) string {
 
 // month identifies a month.
 func month(t time.Time) string { return t.UTC().Format("2006/01") }
-
-func compareFiles(a, b *file) int {
-	return cmp.Or(a.ObservedAt.Compare(b.ObservedAt), cmp.Compare(a.Observation, b.Observation))
-}

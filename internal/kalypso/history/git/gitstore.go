@@ -188,7 +188,9 @@ func (l *log) parse(references []reference) ([]*file, error) {
 		}
 		files = append(files, f)
 	}
-	slices.SortStableFunc(files, compareFiles)
+	slices.SortStableFunc(files, func(a, b *file) int {
+		return cmp.Or(a.ObservedAt.Compare(b.ObservedAt), cmp.Compare(a.Observation, b.Observation))
+	})
 	return files, nil
 }
 

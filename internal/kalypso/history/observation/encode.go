@@ -154,8 +154,10 @@ func newDocument(o *Observation, oldest int64) document {
 				r = &row{Cluster: m.Cluster}
 				rows[m.Cluster] = r
 			}
-			if n := len(r.Groups); n > 0 && d.Groups[r.Groups[n-1]].sameTarget(d.Groups[i]) {
-				continue
+			if n := len(r.Groups); n > 0 {
+				if last := o.Groups[r.Groups[n-1]]; last.ClusterType == g.ClusterType && last.Target == g.Target {
+					continue
+				}
 			}
 			if m.Since < oldest {
 				m.Since = 0
@@ -168,8 +170,4 @@ func newDocument(o *Observation, oldest int64) document {
 		d.Rows = append(d.Rows, rows[cluster])
 	}
 	return d
-}
-
-func (g group) sameTarget(other group) bool {
-	return g.ClusterType == other.ClusterType && g.Target == other.Target
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -44,9 +45,7 @@ var (
 // Settings that are not in the URL come from the variables and files of PostgreSQL's own programs, such as PGPASSWORD
 // and ~/.pgpass. sslmode is verify-full by default.
 func Open(s Settings) (*Store, error) {
-	if s.Schema == "" {
-		s.Schema = DefaultSchema
-	}
+	s.Schema = cmp.Or(s.Schema, DefaultSchema)
 	if err := CheckSchema(s.Schema); err != nil {
 		return nil, err
 	}
@@ -54,9 +53,7 @@ func Open(s Settings) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Secrets == nil {
-		s.Secrets = &redact.Secrets{}
-	}
+	s.Secrets = cmp.Or(s.Secrets, &redact.Secrets{})
 	s.Secrets.Add(config.Password)
 	return &Store{config: config, schema: s.Schema, secrets: s.Secrets}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -126,14 +127,12 @@ func (s *Store) String() string {
 	var servers []string
 	add := func(host string, port uint16) {
 		_, address := pgconn.NetworkAddress(host, port)
-		if len(servers) == 0 || servers[len(servers)-1] != address {
-			servers = append(servers, address)
-		}
+		servers = append(servers, address)
 	}
 	add(s.config.Host, s.config.Port)
 	for _, f := range s.config.Fallbacks {
 		add(f.Host, f.Port)
 	}
-	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", strings.Join(servers, ", "),
+	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", strings.Join(slices.Compact(servers), ", "),
 		pgx.Identifier{s.config.Database}.Sanitize(), pgx.Identifier{s.schema}.Sanitize())
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -46,7 +47,7 @@ func (b *bounds) limit(config *pgx.ConnConfig) *pgx.ConnConfig {
 		return &boundedConn{Conn: conn, bounds: b}, nil
 	}
 	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
-		return pgproto3.NewFrontend(&messageReader{r: r, bounds: b}, w)
+		return pgproto3.NewFrontend(&messageReader{r: bufio.NewReader(r), bounds: b}, w)
 	}
 	return config
 }
@@ -74,38 +75,32 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 // messageReader limits the messages that arrive. A message has a byte for its kind, four bytes for its length, which
 // includes these four, and a body.
 type messageReader struct {
-	r io.Reader
+	r *bufio.Reader
 	*bounds
-	header      []byte // the part of the next message's header that was read
-	body        int    // bytes of the last message that are still to come
+	left        int // bytes of the message that are still to come
 	unrequested int
 }
 
 // Read implements io.Reader.
 func (m *messageReader) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	for rest := p[:n]; len(rest) > 0; {
-		skipped := min(m.body, len(rest))
-		m.body -= skipped
-		rest = rest[skipped:]
-		taken := min(5-len(m.header), len(rest))
-		m.header = append(m.header, rest[:taken]...)
-		rest = rest[taken:]
-		if len(m.header) < 5 {
-			continue
+	if m.left == 0 {
+		header, err := m.r.Peek(5)
+		if err != nil {
+			return 0, err
 		}
-		m.body = max(0, int(binary.BigEndian.Uint32(m.header[1:]))-4)
-		switch m.header[0] {
+		m.left = 1 + max(4, int(binary.BigEndian.Uint32(header[1:])))
+		switch header[0] {
 		case 'S', 'N', 'A': // ParameterStatus, NoticeResponse, NotificationResponse
-			m.unrequested += len(m.header) + m.body
+			m.unrequested += m.left
 		}
-		m.header = m.header[:0]
 		switch {
 		case m.unrequested > maxUnrequested:
 			return 0, m.exceed(errUnrequested)
-		case m.body > maxMessage:
+		case m.left > maxMessage:
 			return 0, m.exceed(errMessage)
 		}
 	}
+	n, err := m.r.Read(p[:min(len(p), m.left)])
+	m.left -= n
 	return n, err
 }

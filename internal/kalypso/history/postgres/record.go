@@ -54,13 +54,9 @@ func (e *environment) columns() []any {
 func (s *Store) Snapshot(ctx context.Context, name string) (history.Snapshot, error) {
 	var found environment
 	err := s.transact(ctx, pgx.ReadOnly, func(tx pgx.Tx) error {
-		found = environment{}
-		if there, err := s.exists(ctx, tx); !there {
-			return err
-		}
-		err := tx.QueryRow(ctx, selectEnvironment+" WHERE name = $1", name).Scan(found.columns()...)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
+		there, err := s.exists(ctx, tx)
+		if there {
+			found, err = findEnvironment(ctx, tx, history.Query{Environment: name})
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -30,14 +31,11 @@ func (w *writer) write(tables string, want int, statement string, arguments ...a
 }
 
 func (w *writer) observation(o *observation.Observation, n history.Rows) error {
-	since := o.VerdictSince
-	if since.IsZero() {
-		since = o.ObservedAt
-	}
 	if err := w.write("the table observation", 1, `INSERT INTO observation
 		(environment_id, observed_at, head, promoted_commit, verdict, verdict_since, changes)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7)`,
-		w.environment, o.ObservedAt, o.Head, o.PromotedCommit, o.Verdict, since, n.Result.Changes); err != nil {
+		w.environment, o.ObservedAt, o.Head, o.PromotedCommit, o.Verdict,
+		cmp.Or(o.VerdictSince, o.ObservedAt), n.Result.Changes); err != nil {
 		return err
 	}
 	return w.write("the table environment", 1, "UPDATE environment SET observed_at = $2, observation = $3 WHERE id = $1",
@@ -46,7 +44,10 @@ func (w *writer) observation(o *observation.Observation, n history.Rows) error {
 
 // change closes and opens runs.
 func (w *writer) change(c history.InstanceChange) error {
-	version := w.versionID(c.To.Version)
+	var version *int64
+	if id, there := w.versions[keyOf(c.To.Version)]; there && c.To.Version != (observation.Version{}) {
+		version = &id
+	}
 	for members := range slices.Chunk(c.Members, batch) {
 		names := clusters(members)
 		sinces, messages := make([]time.Time, len(members)), make([]string, len(members))

@@ -60,14 +60,6 @@ func (w *writer) findVersions(changes []history.InstanceChange) (missing []obser
 	}), &refusal{errVersionsMissing}
 }
 
-// versionID returns the ID of a version that was found; nil for the zero version.
-func (w *writer) versionID(v observation.Version) *int64 {
-	if id, there := w.versions[keyOf(v)]; there && v != (observation.Version{}) {
-		return &id
-	}
-	return nil
-}
-
 // insertVersions inserts versions, and adds missing commits to rows. It inserts in the order of the versions, so that
 // two transactions never deadlock.
 func insertVersions(ctx context.Context, tx pgx.Tx, versions []observation.Version) error {
