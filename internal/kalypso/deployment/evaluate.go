@@ -194,9 +194,7 @@ func newReasons(sorted []clusterState) reasons {
 			{clusterKey(s.cluster), s.folder}: s.reason,
 			{"", s.folder}:                    fmt.Sprintf("cluster %q: %s", s.cluster, s.reason),
 		} {
-			if r[at] == "" {
-				r[at] = why
-			}
+			r[at] = cmp.Or(r[at], why)
 		}
 	}
 	return r
@@ -285,14 +283,10 @@ func (w *Input) evaluateFolder(
 }
 
 func (c *Counts) add(s ClusterState) {
-	for state, n := range map[ClusterState]*int{
+	*map[ClusterState]*int{
 		StateCurrent: &c.Current, StateProgressing: &c.Progressing, StateFailed: &c.Failed, StateSuspended: &c.Suspended,
 		StateStale: &c.Stale, StateOffline: &c.Offline, StateMissing: &c.Missing,
-	} {
-		if state == s {
-			*n++
-		}
-	}
+	}[s]++
 }
 
 // countMissing counts the clusters missing from the expected number: up to the minimum of current ones, or one if no

@@ -177,10 +177,8 @@ func add(named []Cluster, c Cluster) []Cluster {
 			continue
 		}
 		if maps.Equal(same.Labels, c.Labels) {
-			properties := maps.Clone(c.Properties)
-			if properties == nil {
-				properties = map[string]string{}
-			}
+			properties := map[string]string{}
+			maps.Copy(properties, c.Properties)
 			maps.Copy(properties, same.Properties)
 			same.Properties = properties
 			if c.Healthy != nil && (same.Healthy == nil || !*c.Healthy) {

@@ -97,11 +97,8 @@ func (m *Manifests) descriptor(target, environment string) observation.Version {
 
 // only returns the key of a map that has one.
 func only(set map[string]bool) string {
-	if len(set) != 1 {
-		return ""
-	}
-	for key := range set {
-		return key
+	if keys := slices.Collect(maps.Keys(set)); len(keys) == 1 {
+		return keys[0]
 	}
 	return ""
 }
