@@ -28,11 +28,7 @@ func (c *choice) summary() string {
 		lines = append(lines, fmt.Sprintf("Pull request %d, which is open, would promote %s.", p.Number, short(p.Commit)))
 	}
 	if c.waitingCount > 0 {
-		wait := "wait"
-		if c.waitingCount == 1 {
-			wait = "waits"
-		}
-		lines = append(lines, fmt.Sprintf("%s %s:", problem.Count(c.waitingCount, "newer commit"), wait))
+		lines = append(lines, problem.OneOrMany(c.waitingCount, "1 newer commit waits:", "%d newer commits wait:"))
 		for i, w := range c.result.Waiting {
 			if i == shown {
 				lines = append(lines, "- and more")
