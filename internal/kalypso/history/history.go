@@ -4,6 +4,7 @@
 package history
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -135,7 +136,7 @@ func Of(in Input) History {
 			h.Deliveries = append(h.Deliveries, d.Delivery)
 		}
 	}
-	h.Metrics = metricsOf(h.Deliveries, in.Until.Sub(in.Since))
+	h.Metrics = MetricsOf(h.Deliveries, in.Until.Sub(in.Since))
 	return h
 }
 
@@ -188,9 +189,7 @@ func (d *delivery) goesOn(c Commit) bool {
 // take adds a commit to d, as its last commit.
 func (d *delivery) take(c Commit) {
 	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Rendering.Promotion.Commit
-	if d.Reason = c.Rendering.Promotion.Explanation; d.Reason == "" {
-		d.Reason = c.Subject
-	}
+	d.Reason = cmp.Or(c.Rendering.Promotion.Explanation, c.Subject)
 	d.Changes = c.Rendering.Changes
 	if !c.Rendering.UnderWay {
 		d.Delivered = c.Time
@@ -273,9 +272,7 @@ func observe(all []*delivery, branch []Commit, records []RecordedVerdict) {
 			}
 			switch deployment.Verdict(o.Verdict) {
 			case deployment.Success:
-				if d.Running.IsZero() {
-					d.Running = o.VerdictSince
-				}
+				d.Running = cmp.Or(d.Running, o.VerdictSince)
 			case deployment.Failure:
 				if !d.Failed {
 					d.Failed, d.FailedAt = true, o.VerdictSince
@@ -304,9 +301,7 @@ func setFailures(all []*delivery) {
 		case d.Failed:
 			d.Restored = good
 		case d.Complete():
-			if good = d.Running; good.IsZero() {
-				good = d.Delivered
-			}
+			good = cmp.Or(d.Running, d.Delivered)
 		}
 	}
 }
@@ -323,26 +318,17 @@ func bring(all []*delivery, branch []Source) {
 	brought := make([]bool, len(branch))
 	for _, d := range all {
 		to, ok := position[d.PromotedCommit]
-		if d.Kind == First || d.unseen { // all commits up to its own count as delivered earlier
-			d.Known = true
-			for i := to; ok && i < len(branch); i++ {
-				brought[i] = true
-			}
-			continue
-		}
 		from, known := position[d.PreviousCommit]
-		if d.PromotedCommit == d.PreviousCommit {
-			d.Known = true
-			continue
+		first := d.Kind == First || d.unseen // all commits up to its own count as delivered earlier
+		if first {
+			from = len(branch)
 		}
-		if d.Known = ok && known; !d.Known {
-			continue
-		}
-		for i := to; i < from; i++ {
-			if !brought[i] {
-				brought[i] = true
+		d.Known = first || ok && known || d.PromotedCommit == d.PreviousCommit
+		for i := to; ok && d.Known && i < from; i++ {
+			if !brought[i] && !first {
 				d.Commits = append(d.Commits, branch[i])
 			}
+			brought[i] = true
 		}
 	}
 }

@@ -19,7 +19,8 @@ type Metrics struct {
 
 const day = 24 * time.Hour
 
-func metricsOf(deliveries []*Delivery, window time.Duration) Metrics {
+// MetricsOf returns the metrics of deliveries that began in a window.
+func MetricsOf(deliveries []*Delivery, window time.Duration) Metrics {
 	var m Metrics
 	var leads, restores []time.Duration
 	failed, counted := 0, 0
@@ -45,13 +46,13 @@ func metricsOf(deliveries []*Delivery, window time.Duration) Metrics {
 		rate := float64(failed) / float64(counted)
 		m.ChangeFailureRate = &rate
 	}
-	m.LeadTime, m.TimeToRestore = median(leads), median(restores)
+	m.LeadTime, m.TimeToRestore = Median(leads), Median(restores)
 	return m
 }
 
 // LeadTime returns the median time from the commits of d to its delivery, in whole seconds. It is nil without commits,
 // and if d was never delivered.
-func (d *Delivery) LeadTime() *time.Duration { return median(d.leads()) }
+func (d *Delivery) LeadTime() *time.Duration { return Median(d.leads()) }
 
 func (d *Delivery) leads() []time.Duration {
 	if !d.Complete() {
@@ -64,9 +65,9 @@ func (d *Delivery) leads() []time.Duration {
 	return all
 }
 
-// median returns the median, rounded down to seconds, or nil if there are no values. If their number is even, it is the
+// Median returns the median, rounded down to seconds, or nil if there are no values. If their number is even, it is the
 // mean of the middle two.
-func median(values []time.Duration) *time.Duration {
+func Median(values []time.Duration) *time.Duration {
 	n := len(values)
 	if n == 0 {
 		return nil

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,9 +20,9 @@ type cell struct {
 	Since   time.Time
 	Lead    string // "ahead", "2 behind"
 
-	Groups  []versionGroup
+	Groups  []Version
 	Lines   []line
-	Former  []formerVersion
+	Former  []*formerVersion
 	Changes []*delivery
 
 	addedChanges sequence
@@ -41,15 +42,8 @@ func (c *cell) Opens() bool {
 	return len(c.Groups) > 1 || len(c.Lines)+len(c.Former)+len(c.Changes) > 0
 }
 
-// versionGroup counts clusters of one version in one state.
-type versionGroup struct {
-	Version, State Text
-	Clusters       int
-	Since          time.Time
-}
-
 // Count returns the number of clusters in words.
-func (g versionGroup) Count() string { return problem.Count(g.Clusters, "cluster") }
+func (v Version) Count() string { return problem.Count(v.Clusters, "cluster") }
 
 // line lists clusters with the same version, state and message.
 type line struct {
@@ -60,9 +54,12 @@ type line struct {
 // formerVersion is a version that clusters ran before.
 type formerVersion struct {
 	Version      Text
-	Clusters     string
 	Since, Until time.Time
+	clusters     map[Text]bool
 }
+
+// Clusters returns the number of clusters in words.
+func (f *formerVersion) Clusters() string { return problem.Count(len(f.clusters), "cluster") }
 
 // Bounds of what a cell lists.
 const (
@@ -101,9 +98,9 @@ func (c *cell) addTarget(t TargetCounts) {
 	if t.Failed > 0 && t.Failed < t.Total {
 		of = "" // the counts don't show which version failed
 	}
-	var groups []versionGroup
+	var groups []Version
 	for version, n := range t.Versions {
-		groups = append(groups, versionGroup{Version: version, State: of, Clusters: n})
+		groups = append(groups, Version{Version: version, State: of, Clusters: n})
 	}
 	if len(groups) > 0 {
 		c.setGroups(groups)
@@ -120,8 +117,8 @@ func (c *cell) fail() {
 }
 
 // setGroups makes the cell show the version of most clusters, the worst state, and the time at which that state began.
-func (c *cell) setGroups(groups []versionGroup) {
-	slices.SortFunc(groups, func(a, b versionGroup) int {
+func (c *cell) setGroups(groups []Version) {
+	slices.SortFunc(groups, func(a, b Version) int {
 		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), cmp.Compare(a.Version, b.Version), cmp.Compare(a.State, b.State))
 	})
 	c.Groups, c.Version, c.Since, c.State = groups, groups[0].Version, groups[0].Since, groups[0].State
@@ -174,30 +171,20 @@ func (c *cell) addLines(open []Run) {
 
 // addPast lists the versions that clusters ran before, newest first.
 func (c *cell) addPast(closed []Run) {
-	type period struct {
-		since, until time.Time
-		clusters     map[Text]bool
-	}
-	periods := map[Text]*period{}
+	former := map[Text]*formerVersion{}
 	for _, r := range closed {
-		p := periods[r.Version]
-		if p == nil {
-			p = &period{since: r.Since, until: r.Until, clusters: map[Text]bool{}}
-			periods[r.Version] = p
+		f := former[r.Version]
+		if f == nil {
+			f = &formerVersion{Version: r.Version, Since: r.Since, clusters: map[Text]bool{}}
+			former[r.Version] = f
 		}
-		p.clusters[r.Cluster] = true
-		if r.Since.Before(p.since) {
-			p.since = r.Since
+		f.clusters[r.Cluster] = true
+		if r.Since.Before(f.Since) {
+			f.Since = r.Since
 		}
-		if r.Until.After(p.until) {
-			p.until = r.Until
-		}
+		f.Until = deployment.Later(f.Until, r.Until)
 	}
-	for version, p := range periods {
-		clusters := problem.Count(len(p.clusters), "cluster")
-		c.Former = append(c.Former, formerVersion{version, clusters, p.since, p.until})
-	}
-	slices.SortFunc(c.Former, func(a, b formerVersion) int {
+	c.Former = slices.SortedFunc(maps.Values(former), func(a, b *formerVersion) int {
 		return cmp.Or(b.Until.Compare(a.Until), cmp.Compare(a.Version, b.Version))
 	})
 	c.Former = c.Former[:min(len(c.Former), shownPast)]

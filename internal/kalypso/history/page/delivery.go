@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -28,12 +31,15 @@ func newDelivery(h *History, d *Deployment) *delivery {
 		Deployment: d,
 		Promoted:   commit{d.PromotedCommit, commitURL(h.ControlPlane.Repo, d.PromotedCommit)},
 		GitOps:     commit{d.Commit, commitURL(h.GitOpsRepo.Repo, d.Commit)},
-		Class:      kindClass(d.Kind),
+		Class:      "change",
 	}
 	name, _, _ := strings.Cut(string(d.Author), "<")
 	row.By = strings.TrimSpace(name)
-	if d.Failed {
+	switch {
+	case d.Failed:
 		row.Class = "failed"
+	case d.Kind == "first" || d.Kind == "promotion" || d.Kind == "rollback":
+		row.Class = string(d.Kind)
 	}
 	row.Changed = problem.First(textsOf(d.Folders), 4)
 	if d.Commits != nil && *d.Commits > 0 {
@@ -51,14 +57,6 @@ func (d *delivery) Label() string {
 		return "automatic rollback"
 	}
 	return string(d.Kind)
-}
-
-// kindClass returns the CSS class of a kind.
-func kindClass(kind Text) string {
-	if kind == "first" || kind == "promotion" || kind == "rollback" {
-		return string(kind)
-	}
-	return "change"
 }
 
 // Complete reports whether all commits of the delivery are on the branch.
@@ -118,9 +116,7 @@ func axis(all []*environment) []tick {
 		if whole.From.IsZero() || e.Window.From.Before(whole.From) {
 			whole.From = e.Window.From
 		}
-		if e.Window.To.After(whole.To) {
-			whole.To = e.Window.To
-		}
+		whole.To = deployment.Later(whole.To, e.Window.To)
 	}
 	if whole.To.IsZero() {
 		return nil
@@ -162,46 +158,75 @@ func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
 		}
 		return span(float64(*p))
 	}
-	all := []metric{
-		{Label: "Deployments", Value: fmt.Sprint(m.Deployments)},
-		{Label: "Lead time", Value: value(m.LeadTimeSeconds)},
-		{Label: "Change failure rate", Value: none},
-		{Label: "Time to restore", Value: value(m.TimeToRestoreSeconds)},
-	}
+	perDay, failures := fmt.Sprint(m.Deployments), none
 	if m.DeploymentsPerDay != nil {
-		all[0].Value = fmt.Sprintf("%d · %.2g a day", m.Deployments, *m.DeploymentsPerDay)
+		perDay = fmt.Sprintf("%d · %.2g a day", m.Deployments, *m.DeploymentsPerDay)
 	}
 	if m.ChangeFailureRate != nil {
-		all[2].Value = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
+		failures = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
 	}
-	for i, measure := range []struct {
-		of   func([]*delivery) (float64, bool)
-		text func(float64) string
+	var all []metric
+	for _, measure := range []struct {
+		label, value string
+		of           func([]*delivery) *float64
+		text         func(float64) string
 	}{
-		{deployed, func(n float64) string { return fmt.Sprint(n) }},
-		{leadTime, span},
-		{failureRate, func(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }},
-		{restoreTime, span},
+		{"Deployments", perDay, func(all []*delivery) *float64 { return new(float64(metricsOf(all).Deployments)) },
+			func(n float64) string { return fmt.Sprint(n) }},
+		{"Lead time", value(m.LeadTimeSeconds), leadTime, span},
+		{"Change failure rate", failures, func(all []*delivery) *float64 { return metricsOf(all).ChangeFailureRate },
+			func(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }},
+		{"Time to restore", value(m.TimeToRestoreSeconds),
+			func(all []*delivery) *float64 { return seconds(metricsOf(all).TimeToRestore) }, span},
 	} {
-		var heights []float64
-		for _, group := range split(deliveries, w, parts) {
-			height, _ := measure.of(group)
-			heights = append(heights, height)
+		heights := lists.Map(split(deliveries, w, parts), func(part []*delivery) float64 {
+			return *cmp.Or(measure.of(part), new(0.0))
+		})
+		known := false
+		halves := lists.Map(split(deliveries, w, 2), func(half []*delivery) string {
+			value := measure.of(half)
+			if value == nil {
+				return none
+			}
+			known = true
+			return measure.text(*value)
+		})
+		row := metric{Label: measure.label, Value: measure.value, Bars: trend(heights)}
+		if known {
+			row.Halves = strings.Join(halves, " → ")
 		}
-		all[i].Bars = trend(heights)
-		halves := split(deliveries, w, 2)
-		before, known := measure.of(halves[0])
-		after, known2 := measure.of(halves[1])
-		switch {
-		case known && known2:
-			all[i].Halves = fmt.Sprintf("%s → %s", measure.text(before), measure.text(after))
-		case known:
-			all[i].Halves = fmt.Sprintf("%s → %s", measure.text(before), none)
-		case known2:
-			all[i].Halves = fmt.Sprintf("%s → %s", none, measure.text(after))
-		}
+		all = append(all, row)
 	}
 	return all
+}
+
+// metricsOf returns the metrics of deliveries, as the data source computes them, but for their lead time.
+func metricsOf(all []*delivery) history.Metrics {
+	return history.MetricsOf(lists.Map(all, func(d *delivery) *history.Delivery {
+		past := &history.Delivery{Delivered: d.DeliveredAt, Failed: d.Failed, FailedAt: d.FailedAt}
+		if !d.FailedAt.IsZero() {
+			past.Restored = d.RestoredAt
+		}
+		return past
+	}), 0)
+}
+
+// leadTime returns the median of the lead times of deliveries.
+func leadTime(all []*delivery) *float64 {
+	var times []time.Duration
+	for _, d := range all {
+		if d.LeadTimeSeconds != nil {
+			times = append(times, time.Duration(*d.LeadTimeSeconds)*time.Second)
+		}
+	}
+	return seconds(history.Median(times))
+}
+
+func seconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	return new(d.Seconds())
 }
 
 // split groups deliveries by the equal parts of the window in which they started.
@@ -212,62 +237,6 @@ func split(deliveries []*delivery, w window, n int) [][]*delivery {
 		groups[i] = append(groups[i], d)
 	}
 	return groups
-}
-
-func deployed(all []*delivery) (float64, bool) {
-	n := 0
-	for _, d := range all {
-		if d.Complete() {
-			n++
-		}
-	}
-	return float64(n), true
-}
-
-func leadTime(all []*delivery) (float64, bool) {
-	var times []float64
-	for _, d := range all {
-		if d.LeadTimeSeconds != nil {
-			times = append(times, float64(*d.LeadTimeSeconds))
-		}
-	}
-	return median(times)
-}
-
-// failureRate returns the share of failed deliveries, among the deliveries that completed or failed, as
-// change_failure_rate does.
-func failureRate(all []*delivery) (float64, bool) {
-	failed, counted := 0, 0
-	for _, d := range all {
-		if d.Failed {
-			failed++
-		}
-		if d.Failed || d.Complete() {
-			counted++
-		}
-	}
-	if counted == 0 {
-		return 0, false
-	}
-	return float64(failed) / float64(counted), true
-}
-
-func restoreTime(all []*delivery) (float64, bool) {
-	var times []float64
-	for _, d := range all {
-		if !d.FailedAt.IsZero() && !d.RestoredAt.IsZero() {
-			times = append(times, d.RestoredAt.Sub(d.FailedAt).Seconds())
-		}
-	}
-	return median(times)
-}
-
-func median(values []float64) (float64, bool) {
-	if len(values) == 0 {
-		return 0, false
-	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2, true
 }
 
 // trend draws a bar for each height, 10 units wide, in a box 20 units high. Zero is drawn as a thin line.

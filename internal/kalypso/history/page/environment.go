@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -53,24 +54,33 @@ func newEnvironments(
 ) ([]*environment, error) {
 	var all []*environment
 	named, located := map[Text]*environment{}, map[Destination]*environment{}
+	// find returns the environment at a place, or the one with a name if people gave that name, or nothing is there.
+	find := func(at Destination, given, name Text) *environment {
+		if e := located[at.key()]; e != nil && given == "" {
+			return e
+		}
+		return named[name]
+	}
+	add := func(name Text) *environment {
+		named[name] = &environment{Name: name}
+		all = append(all, named[name])
+		return named[name]
+	}
 	for i := range histories {
 		h := &histories[i]
-		e := &environment{Name: cmp.Or(h.Name.line(), h.Environment, h.GitOpsRepo.Branch), History: h}
-		if named[e.Name] != nil {
-			return nil, twice("histories", e.Name)
+		name := cmp.Or(h.Name.line(), h.Environment, h.GitOpsRepo.Branch)
+		if named[name] != nil {
+			return nil, twice("histories", name)
 		}
-		named[e.Name], located[h.GitOpsRepo.key()] = e, e
-		all = append(all, e)
+		e := add(name)
+		e.History, located[h.GitOpsRepo.key()] = h, e
 	}
 	for i := range states {
 		s := &states[i]
-		e := located[s.GitOpsRepo.key()]
-		if name := cmp.Or(s.Name.line(), s.Environment, s.GitOpsRepo.Branch); s.Name != "" || e == nil {
-			if e = named[name]; e == nil {
-				e = &environment{Name: name}
-				named[name] = e
-				all = append(all, e)
-			}
+		name := cmp.Or(s.Name.line(), s.Environment, s.GitOpsRepo.Branch)
+		e := find(s.GitOpsRepo, s.Name, name)
+		if e == nil {
+			e = add(name)
 		}
 		if e.State != nil {
 			return nil, twice("states", e.Name)
@@ -78,10 +88,7 @@ func newEnvironments(
 		e.State, located[s.GitOpsRepo.key()] = s, e
 	}
 	for _, p := range promotions {
-		e := located[p.GitOpsRepo.key()]
-		if name := cmp.Or(p.Name.line(), p.Environment); p.Name != "" || e == nil {
-			e = named[name]
-		}
+		e := find(p.GitOpsRepo, p.Name, cmp.Or(p.Name.line(), p.Environment))
 		if e == nil {
 			continue // the page shows what runs, and a promotion without a history and a state does not say that
 		}
@@ -112,22 +119,13 @@ func (e *environment) NextWaiting() []waiting {
 
 // key returns the location in a form that is equal for equal folders.
 func (l Destination) key() Destination {
-	return Destination{
-		Repo:   l.Repo,
-		Branch: l.Branch,
-		Path:   Text(strings.Trim(strings.TrimPrefix(string(l.Path), "."), "/")),
-	}
+	l.Path = Text(path.Clean("/" + string(l.Path)))
+	return l
 }
 
 // asOf returns the latest time in the data.
 func asOf(histories []History, states []DeploymentState) (latest time.Time) {
-	see := func(times ...time.Time) {
-		for _, t := range times {
-			if t.After(latest) {
-				latest = t
-			}
-		}
-	}
+	see := func(a, b time.Time) { latest = deployment.Later(deployment.Later(latest, a), b) }
 	for _, h := range histories {
 		see(timeOf(h.Until), h.RecordedUntil)
 		for _, d := range h.Deployments {
@@ -137,11 +135,11 @@ func asOf(histories []History, states []DeploymentState) (latest time.Time) {
 			see(r.Since, r.Until)
 		}
 		for _, v := range h.Versions {
-			see(v.Since)
+			see(v.Since, v.Since)
 		}
 	}
 	for _, s := range states {
-		see(s.ObservedAt)
+		see(s.ObservedAt, s.ObservedAt)
 	}
 	return latest
 }
@@ -196,10 +194,7 @@ func (h *History) cut() bool {
 
 // window returns the window of the history. Without until, it ends at the time of the data.
 func (h *History) window(now time.Time) window {
-	to := timeOf(h.Until)
-	if to.IsZero() {
-		to = now
-	}
+	to := cmp.Or(timeOf(h.Until), now)
 	from := timeOf(h.Since)
 	if from.IsZero() {
 		length, err := time.ParseDuration(string(h.Since))

@@ -26,19 +26,20 @@ const (
 	mostIssues  = 200
 )
 
-// issues are the issues that the page lists, the worst first.
-type issues struct {
-	Count       int     // of all issues
-	First, Rest []issue // shown at once, and after a click
-	Listed      []issue // both
-	Left        int     // number of issues that only the matrix shows
-}
+// issues are the issues of the page, the worst first.
+type issues []issue
 
-func newIssues(all []issue) issues {
-	listed := all[:min(mostIssues, len(all))]
-	shown := min(shownIssues, len(all))
-	return issues{len(all), listed[:shown], listed[shown:], listed, len(all) - len(listed)}
-}
+// Listed returns the issues that the page lists. Only the matrix shows the others.
+func (all issues) Listed() issues { return all[:min(mostIssues, len(all))] }
+
+// First returns the issues that are shown at once.
+func (all issues) First() issues { return all[:min(shownIssues, len(all))] }
+
+// Rest returns the issues that are shown after a click.
+func (all issues) Rest() issues { return all.Listed()[len(all.First()):] }
+
+// Left returns the number of issues that only the matrix shows.
+func (all issues) Left() int { return len(all) - len(all.Listed()) }
 
 // findIssues lists what the data reports: problems of clusters, targets that are not current, deliveries that failed or
 // did not complete.
@@ -55,15 +56,14 @@ func findIssues(all []*environment) (wrong, progressing issues) {
 			cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What), cmp.Compare(a.Clusters, b.Clusters),
 			cmp.Compare(a.State, b.State))
 	})
-	var bad, unfinished []issue
 	for _, i := range found {
 		if i.State == Text(deployment.StateProgressing) {
-			unfinished = append(unfinished, i)
+			progressing = append(progressing, i)
 		} else {
-			bad = append(bad, i)
+			wrong = append(wrong, i)
 		}
 	}
-	return newIssues(bad), newIssues(unfinished)
+	return wrong, progressing
 }
 
 // clusterIssues joins the problems of a folder that only differ in their clusters. A verdict other than success is an

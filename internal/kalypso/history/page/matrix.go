@@ -38,44 +38,52 @@ type row struct {
 // Types returns the cluster types, separated by line breaks.
 func (r *row) Types() string { return strings.Join(slices.Sorted(maps.Keys(r.types)), "\n") }
 
+// rows are the rows by their names.
+type rows map[Text]*row
+
+// at returns the row with a name and these columns.
+func (rs rows) at(name Text, columns int) *row {
+	if rs[name] == nil {
+		rs[name] = &row{Name: name, Cells: make([]*cell, columns), types: map[string]bool{}}
+	}
+	return rs[name]
+}
+
+// cell returns the cell in a column.
+func (r *row) cell(column int) *cell {
+	if r.Cells[column] == nil {
+		r.Cells[column] = &cell{addedChanges: sequence{}}
+	}
+	return r.Cells[column]
+}
+
 // newMatrix returns the rows, sorted by name.
 func newMatrix(all []*environment) matrix {
-	targets, types := map[Text]*row{}, map[Text]*row{}
-	at := func(rows map[Text]*row, name Text, i int) *cell {
-		r := rows[name]
-		if r == nil {
-			r = &row{Name: name, Cells: make([]*cell, len(all)), types: map[string]bool{}}
-			rows[name] = r
-		}
-		if r.Cells[i] == nil {
-			r.Cells[i] = &cell{addedChanges: sequence{}}
-		}
-		return r.Cells[i]
-	}
+	targets, types := rows{}, rows{}
 	for i, e := range all {
 		e.addTypes(func(name Text) *cell {
-			c := at(types, name, i)
-			types[name].types[string(name)] = true
-			return c
+			r := types.at(name, len(all))
+			r.types[string(name)] = true
+			return r.cell(i)
 		})
 		for name, r := range types {
 			if c := r.Cells[i]; c != nil {
 				c.Version, c.own = e.reached(name)
 			}
 		}
-		e.addTargets(func(name Text, owner Owner) *cell {
-			c := at(targets, name, i)
-			targets[name].own(owner)
-			return c
+		e.addTargets(func(name Text, owner Owner, clusterType Text) *cell {
+			r := targets.at(name, len(all))
+			r.own(owner)
+			if clusterType != "" {
+				r.types[string(clusterType)] = true
+			}
+			return r.cell(i)
 		})
-	}
-	for _, e := range all {
-		e.addTypesOfTargets(targets)
 	}
 	var m matrix
 	for _, g := range []struct {
 		name string
-		rows map[Text]*row
+		rows rows
 	}{{"Deployment targets", targets}, {"Cluster types", types}} {
 		if len(g.rows) == 0 {
 			continue
@@ -187,10 +195,10 @@ func (e *environment) reached(folder Text) (version Text, own bool) {
 }
 
 // addTargets adds the environment's versions of the deployment targets.
-func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
+func (e *environment) addTargets(at func(name Text, owner Owner, clusterType Text) *cell) {
 	if e.State != nil {
 		for name, t := range e.State.Targets {
-			at(name, t.Owner).addTarget(t)
+			at(name, t.Owner, "").addTarget(t)
 		}
 	}
 	if e.History == nil {
@@ -200,42 +208,30 @@ func (e *environment) addTargets(at func(name Text, owner Owner) *cell) {
 	for _, r := range e.History.Runs {
 		if r.DeploymentTarget != "" {
 			runs[r.DeploymentTarget] = append(runs[r.DeploymentTarget], r)
-			at(r.DeploymentTarget, r.Owner)
+			at(r.DeploymentTarget, r.Owner, r.ClusterType)
 		}
 	}
-	groups := map[Text][]versionGroup{}
+	groups := map[Text][]Version{}
 	for _, v := range e.History.Versions {
 		if v.DeploymentTarget != "" {
-			groups[v.DeploymentTarget] = append(groups[v.DeploymentTarget],
-				versionGroup{v.Version, v.State, v.Clusters, v.Since})
-			at(v.DeploymentTarget, v.Owner)
+			groups[v.DeploymentTarget] = append(groups[v.DeploymentTarget], v)
+			at(v.DeploymentTarget, v.Owner, "")
 		}
 	}
 	for name, all := range groups {
-		at(name, Owner{}).setGroups(all)
+		c := at(name, Owner{}, "")
+		c.setGroups(all)
 		if e.State != nil && e.State.Targets[name].Failed > 0 {
-			at(name, Owner{}).fail()
+			c.fail()
 		}
 	}
 	for name, all := range runs {
-		c := at(name, Owner{})
+		c := at(name, Owner{}, "")
 		c.addRuns(all)
 		if !e.History.Truncated { // the first run of each version is known
 			for _, r := range all {
 				c.addedChanges.add(r.Version, r.Since)
 			}
-		}
-	}
-}
-
-// addTypesOfTargets adds the cluster types that ran the targets.
-func (e *environment) addTypesOfTargets(targets map[Text]*row) {
-	if e.History == nil {
-		return
-	}
-	for _, r := range e.History.Runs {
-		if r.DeploymentTarget != "" && r.ClusterType != "" {
-			targets[r.DeploymentTarget].types[string(r.ClusterType)] = true
 		}
 	}
 }

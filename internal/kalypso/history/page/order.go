@@ -4,18 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 // sequence maps each version to the time at which an environment first ran it.
 type sequence map[Text]time.Time
 
-func (s sequence) add(version Text, at time.Time) {
-	if first, there := s[version]; !there || at.Before(first) {
-		s[version] = at
+func (s sequence) add(of Text, at time.Time) {
+	if first, there := s[of]; !there || at.Before(first) {
+		s[of] = at
 	}
 }
 
@@ -61,7 +60,7 @@ func compareVersions(a, b Text, seen []sequence) int {
 		return 0
 	}
 	if x, y := numbered.FindStringSubmatch(string(a)), numbered.FindStringSubmatch(string(b)); x != nil && y != nil {
-		return cmp.Or(compareNumbers(numbersOf(x[1]), numbersOf(y[1])), comparePre(x[2], y[2]))
+		return cmp.Or(compareNumbers(x[1], y[1]), comparePre(x[2], y[2]))
 	}
 	for _, s := range seen {
 		first, there := s[a]
@@ -77,19 +76,14 @@ func compareVersions(a, b Text, seen []sequence) int {
 // number alone may be digits of a commit.
 var numbered = regexp.MustCompile(`^v?(\d{1,9}(?:\.\d{1,9})+)(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
 
-func numbersOf(version string) (all []int) {
-	for part := range strings.SplitSeq(version, ".") {
-		n, _ := strconv.Atoi(part) // at most nine digits
-		all = append(all, n)
-	}
-	return all
-}
-
 // compareNumbers compares the numbers of versions. A missing number is 0.
-func compareNumbers(a, b []int) int {
-	n := max(len(a), len(b))
-	padded := func(numbers []int) []int { return slices.Concat(numbers, make([]int, n-len(numbers))) }
-	return slices.Compare(padded(a), padded(b))
+func compareNumbers(a, b string) int {
+	numbers, err := version.ParseGeneric(a)
+	if err != nil {
+		return 0
+	}
+	order, _ := numbers.Compare(b)
+	return order
 }
 
 // comparePre compares versions with the same numbers by their pre-releases: a pre-release is older than the release.

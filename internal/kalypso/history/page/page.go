@@ -103,8 +103,8 @@ func (v *view) describe() {
 	v.Matrix = newMatrix(v.Environments)
 	v.Wrong, v.Progressing = findIssues(v.Environments)
 	v.Title = "What runs where"
-	if v.Wrong.Count > 0 {
-		v.Title = problem.Count(v.Wrong.Count, "problem") + " – " + v.Title
+	if len(v.Wrong) > 0 {
+		v.Title = problem.Count(len(v.Wrong), "problem") + " – " + v.Title
 	}
 	v.Notes = notes(v.Environments)
 }
