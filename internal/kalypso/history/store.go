@@ -91,7 +91,8 @@ func (p *Plan) Rows(
 	known := last.Hash == p.hash && last.ObservedAt.Equal(p.Observation.ObservedAt)
 	switch {
 	case last.Hash != "" && !last.IsAt(p.Observation.Repo, p.Observation.Branch, p.Observation.Path):
-		return n, &PlaceError{Environment: p.Observation.Environment, Stored: last}
+		return n, fmt.Errorf("environment %q in the store belongs to branch %q, path %q, of %s; %w",
+			p.Observation.Environment, last.Branch, last.Path, last.Repo, ErrPlace)
 	case known:
 		return n, nil
 	case last.Hash != "" && !p.Observation.ObservedAt.After(last.ObservedAt):
@@ -177,22 +178,13 @@ type RecordedVerdict struct {
 	VerdictSince   time.Time
 }
 
-// PlaceError means that the place of an environment differs between the store and the observation.
-type PlaceError struct {
-	Environment string
-	Stored      Snapshot
-}
-
-// Error implements error.
-func (e *PlaceError) Error() string {
-	return fmt.Sprintf("environment %q in the store belongs to branch %q, path %q, of %s; set environment to another "+
-		"name", e.Environment, e.Stored.Branch, e.Stored.Path, e.Stored.Repo)
-}
-
 // Errors of stores.
 var (
 	// ErrTooLarge means that a store has no room for so much data.
 	ErrTooLarge = errors.New("too large for this store; use the store postgres")
+	// ErrPlace means that the place of an environment differs between the store and the observation. It is the end of an
+	// error.
+	ErrPlace = errors.New("set environment to another name")
 	// ErrUnavailable means that a store does not answer.
 	ErrUnavailable = errors.New("the store does not answer")
 )

@@ -168,9 +168,8 @@ func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []ob
 	w.environment = e.id
 	n, err := r.Rows(e.Snapshot, w.load)
 	done = n.Result
-	var place *history.PlaceError
 	switch {
-	case errors.As(err, &place):
+	case errors.Is(err, history.ErrPlace):
 		return done, nil, &refusal{err}
 	case err != nil || !n.Write:
 		return done, nil, err
