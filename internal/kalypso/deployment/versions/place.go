@@ -137,8 +137,8 @@ func withoutSecrets(repo string) string {
 // clean returns a path relative to the root, "." for the root.
 func clean(p string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+p), "/"), ".") }
 
-// node is a YAML value. A field that is absent or has another type reads as the zero value. Aliases are not followed,
-// so that what is read is never larger than the text.
+// node is a YAML value. A field that is absent or has another type reads as the zero value. Aliases are only followed
+// in the identity of an object, so that what is read is never larger than the text.
 type node struct{ *yaml.Node }
 
 // maxDocuments limits the documents of a place.
@@ -199,13 +199,28 @@ func (n node) elements() []node {
 
 // groupKind returns the group, without the version, and the kind.
 func (n node) groupKind() string {
-	group, _, _ := strings.Cut(n.text("apiVersion"), "/")
-	return group + "/" + n.text("kind")
+	o := n.identity()
+	group, _, _ := strings.Cut(o.APIVersion, "/")
+	return group + "/" + o.Kind
 }
 
 // self returns the reference to an object.
 func (n node) self() Reference {
-	return Reference{n.text("kind"), n.text("metadata", "namespace"), n.text("metadata", "name")}
+	o := n.identity()
+	return Reference{o.Kind, o.Metadata.Namespace, o.Metadata.Name}
+}
+
+// identity contains the fields that identify an object.
+type identity struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Metadata   struct{ Namespace, Name string }
+}
+
+// identity returns the identity of an object. It follows aliases, since clusters do.
+func (n node) identity() (o identity) {
+	_ = n.Decode(&o) // a field of another type stays empty
+	return o
 }
 
 // reference returns the reference in a field. The namespace defaults to the object's own.

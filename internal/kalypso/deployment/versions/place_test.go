@@ -55,6 +55,11 @@ kind: Kustomization
 metadata: {name: web, namespace: apps}
 spec: {path: ../../x, sourceRef: {kind: GitRepository, name: web}}
 `, []object{{"Kustomization apps/web", versions.Place{"", "", "x"}}}},
+		"names by aliases and merges": {`kind: Kustomization
+x: [&meta {namespace: apps}, &name web]
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+metadata: {<<: *meta, name: *name}
+`, []object{{"Kustomization apps/web", versions.Place{"", "", "."}}}},
 		"Kustomization of an OCIRepository": {`apiVersion: v1
 kind: List
 items:
