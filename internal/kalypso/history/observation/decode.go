@@ -31,16 +31,12 @@ func Parse(text string) (*Observation, error) {
 	if err == nil {
 		err = jsonv2.UnmarshalRead(io.LimitReader(z, maxJSON), &d, jsonv2.WithUnmarshalers(escaped))
 	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrText, err)
-	case d.Format < 1 || d.Format > format:
-		return nil, fmt.Errorf("%w: its format is %d, and this version of the provider reads formats 1 to %d",
-			ErrText, d.Format, format)
-	}
 	o := d.Observation
 	o.ObservedAt, o.VerdictSince = Time(d.ObservedAt), Time(d.VerdictSince)
-	if o.Groups, err = d.decode(); err != nil {
+	if err == nil {
+		o.Groups, err = d.decode()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrText, err)
 	}
 	return &o, nil
@@ -58,10 +54,14 @@ var escaped = jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, text *string) e
 
 // decode returns the groups of a document.
 func (d *document) decode() ([]Group, error) {
-	if d.Format == 1 {
+	switch d.Format {
+	case 1:
 		if err := d.toRows(); err != nil {
 			return nil, err
 		}
+	case format:
+	default:
+		return nil, fmt.Errorf("its format is %d, and this version of the provider reads formats 1 to %d", d.Format, format)
 	}
 	var groups []Group
 	for _, g := range d.Groups {

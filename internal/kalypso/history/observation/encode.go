@@ -8,11 +8,14 @@ import (
 	"encoding/hex"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // MaxText is the length up to which a text contains all times. A longer text leaves out old times, because they cannot
@@ -67,11 +70,9 @@ func (o *Observation) Encode() string {
 	}
 	sorted.Sort()
 	// Leave out older and older times until the text is short enough.
-	for _, age := range []time.Duration{0, 30 * 24 * time.Hour, 7 * 24 * time.Hour, 24 * time.Hour, time.Hour} {
-		oldest := int64(1)
-		if age > 0 {
-			oldest = Millis(o.ObservedAt.Add(-age))
-		}
+	const day = 24 * time.Hour
+	for _, age := range []time.Duration{math.MaxInt64, 30 * day, 7 * day, day, time.Hour} {
+		oldest := max(1, Millis(o.ObservedAt.Add(-age)))
 		if text := compress(newDocument(&sorted, oldest)); len(text) <= MaxText {
 			return text
 		}
@@ -91,17 +92,13 @@ func writable(t time.Time) time.Time {
 // commit, and for each instance its [Version.Identity] and state. Times, messages, commits and the order are not part
 // of it.
 func (o *Observation) Hash() string {
-	content := Observation{
-		Environment: o.Environment, Repo: o.Repo, Branch: o.Branch, Path: o.Path,
-		PromotedCommit: o.PromotedCommit, Verdict: o.Verdict, Unanswered: o.Unanswered,
-	}
-	for _, g := range o.Groups {
-		bare := Group{ClusterType: g.ClusterType, Target: g.Target, Version: g.Version.Identity(), State: g.State}
-		for _, m := range g.Members {
-			bare.Members = append(bare.Members, Member{Cluster: m.Cluster})
-		}
-		content.Groups = append(content.Groups, bare)
-	}
+	content := *o
+	content.ObservedAt, content.VerdictSince, content.Head = time.Time{}, time.Time{}, ""
+	content.Groups = lists.Map(o.Groups, func(g Group) Group {
+		g.Version = g.Version.Identity()
+		g.Members = lists.Map(g.Members, func(m Member) Member { return Member{Cluster: m.Cluster} })
+		return g
+	})
 	content.Sort()
 	sum := sha256.New()
 	encodeJSON(sum, newDocument(&content, 1))
@@ -109,8 +106,7 @@ func (o *Observation) Hash() string {
 }
 
 func encodeJSON(w io.Writer, d document) {
-	err := jsonv2.MarshalEncode(jsontext.NewEncoder(w, jsontext.AllowInvalidUTF8(true)), d)
-	if err != nil {
+	if err := jsonv2.MarshalEncode(jsontext.NewEncoder(w, jsontext.AllowInvalidUTF8(true)), d); err != nil {
 		panic(err) // the document contains texts and numbers, and the writers never fail
 	}
 }
@@ -166,8 +162,6 @@ func newDocument(o *Observation, oldest int64) document {
 			r.Messages = append(r.Messages, messages[m.Message])
 		}
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(rows)) {
-		d.Rows = append(d.Rows, rows[cluster])
-	}
+	d.Rows = lists.Map(slices.Sorted(maps.Keys(rows)), func(cluster string) *row { return rows[cluster] })
 	return d
 }
