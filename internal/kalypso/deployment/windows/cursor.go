@@ -56,11 +56,11 @@ func (w *window) openings(since, limit int64) iter.Seq[int64] {
 			yield(w.from)
 			return
 		}
-		for from, end := since, int64(0); from <= limit; from = end {
+		for from := since; from <= limit; {
 			at := time.Unix(from, 0).In(w.zone)
 			_, seconds := at.Zone()
 			offset := int64(seconds)
-			end = limit + 1
+			end := limit + 1
 			if _, next := at.ZoneBounds(); !next.IsZero() {
 				end = min(end, next.Unix())
 			}
@@ -74,6 +74,7 @@ func (w *window) openings(since, limit int64) iter.Seq[int64] {
 					}
 				}
 			}
+			from = end
 		}
 	}
 }
@@ -84,8 +85,8 @@ func floor(local int64) int64 { return local - (local%day+day)%day }
 // starBit marks a field of a schedule that is a star.
 const starBit = 1 << 63
 
-// matches reports whether a schedule matches the day of a local midnight. If both the day of the month and the weekday are restricted, one of
-// them is enough.
+// matches reports whether a schedule matches the day of a local midnight. If both the day of the month and the weekday
+// are restricted, one of them is enough.
 func matches(s *cron.SpecSchedule, midnight int64) bool {
 	at := time.Unix(midnight, 0).UTC()
 	ofMonth, ofWeek := s.Dom&(1<<at.Day()) != 0, s.Dow&(1<<at.Weekday()) != 0

@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -105,7 +106,7 @@ func parse(r reference, text []byte) (*file, error) {
 	for line := 2; ; line++ {
 		var s history.Start
 		switch err := jsonv2.UnmarshalDecode(lines, &s); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return f, nil
 		case err != nil:
 			return nil, brokenFile("line %d of file %s can't be parsed, %s: %w", line, r.path, repair, err)
