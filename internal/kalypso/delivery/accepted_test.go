@@ -24,8 +24,7 @@ func (s *situation) change() (*Change, []error) {
 // ids returns the IDs of the refused changes among errors.
 func ids(errs []error) (all []string) {
 	for _, err := range errs {
-		var refused *accepted.RefusedError
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*check.Refusal](err); ok && refused.ID != "" {
 			all = append(all, string(refused.ID))
 		}
 	}

@@ -49,7 +49,7 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	adopt := c.Next.Wish.Adopt
 	if occupied := c.Occupied(owned); occupied != nil {
 		adopt = true
-		if err := c.Refuse(occupied, &change.Accepted, accepted.Occupied, c.Occupants(owned)...); err != nil {
+		if err := c.Refuse(occupied, &change.Accepted, accepted.Occupied, c.Occupants(owned)); err != nil {
 			return change, []error{err}
 		}
 	}

@@ -225,33 +225,33 @@ func (d *Decision) text(on *situation) string {
 	return strings.Join(parts, ", ")
 }
 
-// kindOf returns a short text for an error, by its type and the folders or the reason in it.
+// kindOf returns a short text for an error, by its kind and the folders or the reason in it.
 func kindOf(err error) string {
-	var ownership *check.OwnershipError
-	var moved *check.MovedError
-	var guardrail *check.GuardrailError
-	var exists *check.ExistsError
-	var emptied *check.EmptiedError
-	switch {
-	case errors.As(err, &emptied):
-		return fmt.Sprintf("empties %v", emptied.Folders.Names())
-	case errors.As(err, &exists):
-		return fmt.Sprintf("exists %v", exists.Changes)
-	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		return fmt.Sprintf("not ours %v", ownership.Folders)
-	case errors.As(err, &ownership):
+	refusal, ok := errors.AsType[*check.Refusal](err)
+	if !ok {
+		return err.Error()
+	}
+	switch refusal.Kind {
+	case check.Emptied:
+		return fmt.Sprintf("empties %v", refusal.Names)
+	case check.Exists:
+		return fmt.Sprintf("exists %v", refusal.Names)
+	case check.NotOwned:
+		return fmt.Sprintf("not ours %v", refusal.Names)
+	case check.Occupied:
 		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering",
 			"of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
-			if strings.Contains(ownership.Reason, word) {
+			if strings.Contains(refusal.Reason, word) {
 				return word
 			}
 		}
-	case errors.As(err, &moved):
-		return fmt.Sprintf("moved %v", moved.Folders)
-	case errors.As(err, &guardrail) && len(guardrail.Removed) == 0:
-		return "empty"
-	case errors.As(err, &guardrail):
-		return fmt.Sprintf("removes %v", guardrail.Removed)
+	case check.BranchMoved:
+		return fmt.Sprintf("moved %v", refusal.Names)
+	case check.Guardrail:
+		if len(refusal.Names) == 0 {
+			return "empty"
+		}
+		return fmt.Sprintf("removes %v", refusal.Names)
 	}
 	return err.Error()
 }
@@ -663,11 +663,11 @@ func TestChange(t *testing.T) {
 		// A rendering of the environment, without its state.
 		{"another tree, without a state", func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 new/d=1")
-		}, "refuses: exists map[large:+0 -0 ~1 new:+1 -0 ~0 small:+0 -1 ~0]"},
+		}, "refuses: exists [large: +0 -0 ~1 new: +1 -0 ~0 small: +0 -1 ~0]"},
 		{"the same tree, a folder that people removed, without a state", func(s *situation) {
 			s.state = nil
 			delete(s.branch.Folders, "small")
-		}, "refuses: exists map[small:+1 -0 ~0]"},
+		}, "refuses: exists [small: +1 -0 ~0]"},
 		{"the same tree of another promoted commit, without a state",
 			func(s *situation) { s.state, s.desired.Promotion.Commit = nil, "v2" }, "write"},
 		{"another tree is adopted, without a state", func(s *situation) {
@@ -682,7 +682,7 @@ func TestChange(t *testing.T) {
 			s.state, s.desired.Tree = nil, rendered("large/a=1 large/b=2 small/c=1")
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
 			s.desired.Tree.Folders[0].Targets[0].Unknown = true
-		}, "refuses: exists map[large:+0 -0 ~1]"},
+		}, "refuses: exists [large: +0 -0 ~1]"},
 		{"a move to a path with a rendering of the environment", func(s *situation) {
 			s.state.Destination.Path, s.desired.Tree, s.desired.Guardrails = "elsewhere", rendered("large/a=2 large/b=1 "+
 				"small/c=1"), free

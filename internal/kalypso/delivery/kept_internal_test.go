@@ -1,7 +1,7 @@
 package delivery
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +70,7 @@ func (s *situation) keptText() string {
 		parts = append(parts, "overwrites drift")
 	}
 	for _, err := range decision.Errors {
-		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T", err), "*check."))
+		parts = append(parts, whyNotKept(err))
 	}
 	if s.branch != nil && len(decision.Errors) == 0 {
 		if read := d.On(s.state.OrNil(), s.branch); d.Known == inventory.Unread {
@@ -79,10 +79,25 @@ func (s *situation) keptText() string {
 			d = read
 		}
 		if _, errs := newChange(&check.Comparison{Next: d, Before: s.state.OrNil(), Branch: s.branch}, nil); len(errs) > 0 {
-			parts = append(parts, "the apply: "+strings.TrimPrefix(fmt.Sprintf("%T", errs[0]), "*check."))
+			parts = append(parts, "the apply: "+whyNotKept(errs[0]))
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// whyNotKept returns a short text for the refusal to keep targets.
+func whyNotKept(err error) string {
+	refusal, ok := errors.AsType[*check.Refusal](err)
+	switch {
+	case !ok:
+	case refusal.Kind == check.Guardrail && strings.Contains(refusal.Reason, "guardrails.max_kept"):
+		return "too many"
+	case refusal.Kind == check.CannotKeep && strings.Contains(refusal.Reason, "A create does not know the branch"):
+		return "removed by a create"
+	case refusal.Kind == check.CannotKeep && strings.Contains(refusal.Reason, "the new one can't keep them"):
+		return "lost by the move"
+	}
+	return err.Error()
 }
 
 // TestKept specifies what happens to deployment targets that fail to render. The branch contains the targets a and b of
@@ -153,7 +168,7 @@ func TestKept(t *testing.T) {
 		{"a create on a branch that contains the target's folder", func(s *situation) {
 			s.prior, s.state = nil, nil
 			s.fail("large/b=1 small/c=1", "large/a")
-		}, "write; left out large / a; the apply: LeftOutError"},
+		}, "write; left out large / a; the apply: removed by a create"},
 		{"a create that adopts", func(s *situation) {
 			s.prior, s.state, s.desired.Adopt = nil, nil, true
 			s.fail("large/b=1 small/c=1", "large/a")
@@ -167,7 +182,7 @@ func TestKept(t *testing.T) {
 			s.desired.Guardrails = free
 			s.branch = nil
 			s.fail("large/b=1 small/c=1", "large/a")
-		}, "write; left out large / a; KeptMoveError"},
+		}, "write; left out large / a; lost by the move"},
 		{"a move with a new failing target", func(s *situation) {
 			s.desired.Destination.Path = "fleet"
 			s.desired.Guardrails = free
@@ -177,7 +192,7 @@ func TestKept(t *testing.T) {
 		{"more targets than max_kept", func(s *situation) {
 			s.fail("large/b=1 small/c=1", "large/a")
 			s.desired.Guardrails.MaxKept = ""
-		}, "write; kept large / a; GuardrailError"},
+		}, "write; kept large / a; too many"},
 		{"a new target with max_kept = 0", func(s *situation) {
 			s.fail(delivered, "large/new")
 			s.desired.Guardrails.MaxKept = "0"

@@ -102,7 +102,8 @@ func TestChangedDecisions(t *testing.T) {
 	at := &past.Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
 	refused := func(s *past.State) bool {
 		err := (&check.Comparison{Next: d, Before: s, Branch: at}).Unchanged()
-		return errors.As(err, new(*check.DecisionsError))
+		refusal, ok := errors.AsType[*check.Refusal](err)
+		return ok && refusal.Kind == check.OtherDecisions
 	}
 	for _, adopt := range []bool{false, true} {
 		d.Wish.Adopt = adopt

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
@@ -107,12 +108,13 @@ func TestUnproven(t *testing.T) {
 				s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
 				row.change(s)
 				decision := s.decide(t)
-				var refused *check.UnknownRecordError
-				if got := !errors.As(errors.Join(decision.Errors...), &refused); got != believed {
-					t.Fatalf("the record is believed: %t, want %t (%v)", got, believed, decision.Errors)
+				refused, ok := errors.AsType[*check.Refusal](errors.Join(decision.Errors...))
+				if ok && refused.Kind != check.UnknownRecord || ok == believed {
+					t.Fatalf("the record is believed: %t, want %t (%v)", !ok, believed, decision.Errors)
 				}
-				if refused != nil && refused.Unproven != unproven {
-					t.Errorf("the error says %q", refused.Unproven)
+				closed := "The gates of that commit are closed: " + unproven + "."
+				if ok && strings.Contains(refused.Reason, closed) != (unproven != "") {
+					t.Errorf("the error says %q", refused.Reason)
 				}
 			})
 		}

@@ -222,8 +222,7 @@ func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRe
 	diags.Append(ds...)
 	diags.Append(resp.Private.SetKey(ctx, destroyPlannedKey, nil)...) // the key is only for this destroy, even if it fails
 	if planned == nil && d.Delivers() && !d.KeepOnDestroy {
-		configuration.AppendDeliveryError(diags, d.Destination,
-			&check.ReplacedError{Destination: d.Destination, Environment: d.Environment})
+		configuration.AppendDeliveryError(diags, d.Destination, check.Replaces(d.Destination, d.Environment))
 	}
 	if diags.HasError() {
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -33,29 +34,35 @@ func (c *Comparison) Unchanged() error {
 		return err
 	}
 	if c.Next.Wish.Updates(c.Before) {
-		if moved := c.Branch.ChangedSince(c.Before); len(moved) > 0 && !c.Next.IsContainedBy(c.Branch) {
-			return &MovedError{c.Next.Wish.Destination, moved}
+		if changed := c.Branch.ChangedSince(c.Before); len(changed) > 0 && !c.Next.IsContainedBy(c.Branch) {
+			return moved(c.Next.Wish.Destination, changed)
 		}
 		if err := c.record(); err != nil {
 			return err
 		}
 	}
-	if moved := c.keptMoved(); len(moved) > 0 {
-		return &MovedError{c.Next.Wish.Destination, moved}
+	if changed := c.keptMoved(); len(changed) > 0 {
+		return moved(c.Next.Wish.Destination, changed)
 	}
 	return checkPromotedCommit(c.Next.Wish, c.Next.Target())
 }
 
-// Refuse returns err, unless accepted_changes contains the ID of the refused change. If accepted_changes does, it adds
+// Refuse returns e, unless accepted_changes contains the ID of the refused change. If accepted_changes does, it adds
 // the ID to used. If the state knows the branch, the ID depends on the branch's head. Otherwise it depends only on the
 // contents, since other renderings push to the branch.
-func (c *Comparison) Refuse(err error, used *[]accepted.ID, kind string, stake ...string) error {
+func (c *Comparison) Refuse(e *Refusal, used *[]accepted.ID, kind string, stake []string) error {
 	head := ""
 	if c.Next.Wish.Updates(c.Before) {
 		head = c.Before.LastRead.Head
 	}
-	stake = append([]string{c.Next.Wish.Destination.String(), head}, stake...)
-	return c.Next.Wish.AcceptedChanges.Refuse(err, used, kind, stake...)
+	return refuse(c.Next.Wish, e, used, kind, append([]string{c.Next.Wish.Destination.String(), head}, stake...))
+}
+
+func refuse(a *wish.Arguments, e *Refusal, used *[]accepted.ID, kind string, stake []string) error {
+	if e.ID = accepted.NewID(kind, stake...); a.AcceptedChanges.Allow(e.ID, used) {
+		return nil
+	}
+	return e
 }
 
 // Removals returns the folders of the cluster types that stay and lose all their deployment targets, and the errors
@@ -64,23 +71,23 @@ func (c *Comparison) Refuse(err error, used *[]accepted.ID, kind string, stake .
 func (c *Comparison) Removals(
 	existing inventory.Folders, adopted []string, used *[]accepted.ID,
 ) (emptied inventory.Folders, errs []error) {
-	add := func(err error, kind string, stake []string) {
-		if err := c.Refuse(err, used, kind, stake...); err != nil {
+	add := func(e *Refusal, kind string) {
+		if err := c.Refuse(e, used, kind, e.stake); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	guardrails, target, replaced := c.Next.Wish.Guardrails, c.Next.Target(), c.replacesEnvironment()
 	if err := checkRemoved(guardrails, existing, target, replaced); err != nil {
-		add(err, accepted.Removed, err.stake)
+		add(err, accepted.Removed)
 	}
 	if !replaced { // adopted folders were never ours
 		emptied = existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
 	}
 	if len(emptied) > 0 && guardrails.Emptied == problem.Fail {
-		add(&EmptiedError{emptied}, accepted.Emptied, emptied.Stake())
+		add(EmptiesClusterTypes(emptied), accepted.Emptied)
 	}
 	if err := c.move(); err != nil {
-		add(err, accepted.Move, err.stake)
+		add(err, accepted.Move)
 	}
 	if err := c.checkKept(); err != nil {
 		errs = append(errs, err)
@@ -98,20 +105,20 @@ func (c *Comparison) Removals(
 func (c *Comparison) FirstDelivery(used *[]accepted.ID) error {
 	why := func() string { return whyEmpty(c.Next.Rendered) }
 	if err := checkFirstDelivery(c.Next.Wish.Guardrails, c.Next.Target(), why); err != nil {
-		return c.Refuse(err, used, accepted.Empty, err.stake...)
+		return c.Refuse(err, used, accepted.Empty, err.stake)
 	}
 	return nil
 }
 
-// move returns a *GuardrailError if the guardrails forbid to remove the folders at the old location.
-func (c *Comparison) move() *GuardrailError {
+// move returns an error if the guardrails forbid to remove the folders at the old location.
+func (c *Comparison) move() *Refusal {
 	if !c.Next.Wish.Moves(c.Before) || c.Next.Wish.KeepOld {
 		return nil
 	}
 	return checkMove(c.Next.Wish.Guardrails, c.Before.Destination, c.Before.OwnFolders())
 }
 
-// ProposalMoved returns a *MovedError if foreign commits were pushed to our branch after the plan was made.
+// ProposalMoved returns an error if foreign commits were pushed to our branch after the plan was made.
 func ProposalMoved(p *past.Proposal, at record.Destination, ours *past.Branch) error {
 	paths := ours.ChangedSince(p.Head)
 	if len(paths) == 0 && ours.Head != p.Head.LastRead.Head {
@@ -120,5 +127,5 @@ func ProposalMoved(p *past.Proposal, at record.Destination, ours *past.Branch) e
 	if len(paths) == 0 {
 		return nil
 	}
-	return &MovedError{at, paths}
+	return moved(at, paths)
 }

@@ -55,26 +55,9 @@ func whyEmpty(r *next.Rendered) string {
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
-// GuardrailError says that a change removes more than the guardrails allow.
-type GuardrailError struct {
-	Removed []string // cluster type/deployment target
-	Total   int
-	Reason  string
-
-	stake []string // what the change takes away, for its ID
-}
-
-// Error implements error.
-func (e *GuardrailError) Error() string {
-	if len(e.Removed) == 0 {
-		return e.Reason
-	}
-	return fmt.Sprintf("%s It would remove:\n%s", e.Reason, problem.IndentedList(e.Removed, problem.MaxListed))
-}
-
 // checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
 // is the explanation.
-func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() string) *GuardrailError {
+func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() string) *Refusal {
 	if g.AllowEmpty || wanted.MayHaveContent() {
 		return nil
 	}
@@ -84,13 +67,13 @@ func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() 
 	if text := why(); text != "" {
 		reason += "\n" + text
 	}
-	return &GuardrailError{Reason: reason, stake: wanted.Stake()}
+	return &Refusal{Kind: Guardrail, Reason: reason, stake: wanted.Stake()}
 }
 
 // checkRemoved returns an error if the change from before to after removes too much, or nil. A target whose files all
 // become empty counts as removed. If replaced, for example by another environment, all targets of before count as
 // removed.
-func checkRemoved(g wish.Guardrails, before, after inventory.Folders, replaced bool) *GuardrailError {
+func checkRemoved(g wish.Guardrails, before, after inventory.Folders, replaced bool) *Refusal {
 	removed, total := before.RemovedBy(after, replaced)
 	var reason string
 	switch {
@@ -104,28 +87,29 @@ func checkRemoved(g wish.Guardrails, before, after inventory.Folders, replaced b
 	default:
 		return nil
 	}
-	return newGuardrailError(reason, removed, total)
+	return tooManyRemoved(reason, removed)
 }
 
-// newGuardrailError returns the error for a change that removes targets, which [inventory.Folders.removedBy] found.
-func newGuardrailError(reason string, removed map[string]inventory.ShortHash, total int) *GuardrailError {
-	e := &GuardrailError{Reason: reason, Total: total, Removed: slices.Sorted(maps.Keys(removed))}
-	for _, target := range e.Removed {
+// tooManyRemoved refuses a change that removes targets, which [inventory.Folders.RemovedBy] found.
+func tooManyRemoved(reason string, removed map[string]inventory.ShortHash) *Refusal {
+	e := &Refusal{Kind: Guardrail, Names: slices.Sorted(maps.Keys(removed))}
+	e.Reason = reason + " It would remove:\n" + problem.IndentedList(e.Names, problem.MaxListed)
+	for _, target := range e.Names {
 		e.stake = append(e.stake, target, removed[target].String())
 	}
 	return e
 }
 
 // checkMove returns an error if a move must not remove all folders from the old location, or nil.
-func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Folders) *GuardrailError {
+func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Folders) *Refusal {
 	removed, total := existing.RemovedBy(nil, true)
 	if total == 0 || g.AllowEmpty && g.RemovedLimit().Allows(total, total) {
 		return nil
 	}
-	e := newGuardrailError(fmt.Sprintf(
+	e := tooManyRemoved(fmt.Sprintf(
 		"The rendering moves away from %s. Everything that this location loses counts as removed: %s. Clusters that still "+
 			"sync from there would delete the objects of these folders. Set on_move = \"keep\" to keep folders and record "+
-			"there. Accept the move only if no cluster syncs from there.", from, allFolders(total)), removed, total)
+			"there. Accept the move only if no cluster syncs from there.", from, allFolders(total)), removed)
 	e.stake = append(e.stake, from.String())
 	return e
 }

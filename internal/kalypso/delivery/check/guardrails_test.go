@@ -91,7 +91,7 @@ func TestGuardrails(t *testing.T) {
 			if err == nil {
 				t.Fatal("the change is allowed")
 			}
-			if diff := cmp.Diff(test.removed, err.Removed); diff != "" {
+			if diff := cmp.Diff(test.removed, err.Names); diff != "" {
 				t.Errorf("removed (-want +got):\n%s", diff)
 			}
 			for _, text := range append(test.removed, test.reason) {

@@ -3,11 +3,9 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -18,10 +16,13 @@ func Kept(t *next.Next) (errs []error) {
 		return nil
 	}
 	if len(k.Lost) > 0 {
-		errs = append(errs, &KeptMoveError{t.Wish.Destination, k.Lost})
+		errs = append(errs, &Refusal{Kind: CannotKeep, Reason: fmt.Sprintf(
+			"The rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location contains them, and "+
+				"the new one can't keep them. Fix them first, or remove them from their Workloads.",
+			t.Wish.Destination, problem.IndentedList(next.Lines(k.Lost), problem.MaxListed))})
 	}
 	if most := t.Wish.Guardrails.KeptLimit(); !most.Allows(len(k.Kept), k.Existing) {
-		errs = append(errs, &GuardrailError{Reason: fmt.Sprintf(
+		errs = append(errs, &Refusal{Kind: Guardrail, Reason: fmt.Sprintf(
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
 			len(k.Kept),
@@ -51,8 +52,7 @@ func (c *Comparison) keptMoved() (moved []string) {
 	return moved
 }
 
-// leftOut returns a *LeftOutError if the rendering is created where the branch contains targets that fail to
-// render.
+// leftOut returns an error if the rendering is created where the branch contains targets that fail to render.
 func (c *Comparison) leftOut() error {
 	k := c.Next.Failing
 	if k == nil || c.Before.Current() || c.Next.Branch == inventory.Unread {
@@ -62,33 +62,12 @@ func (c *Comparison) leftOut() error {
 	if len(existing) == 0 {
 		return nil
 	}
-	return &LeftOutError{c.Next.Wish.Destination, c.Next.Wish.Environment, existing}
-}
-
-// KeptMoveError means that a rendering moves to another destination while deployment targets fail to render. The new
-// destination does not contain their folders.
-type KeptMoveError struct {
-	To   record.Destination
-	Kept []record.FailedAssignment
-}
-
-// Error implements error.
-func (e *KeptMoveError) Error() string {
-	return fmt.Sprintf("the rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location "+
-		"contains them, and the new one can't keep them. Fix them first, or remove them from their Workloads",
-		e.To, problem.IndentedList(next.Lines(e.Kept), problem.MaxListed))
-}
-
-// LeftOutError means that a new rendering finds folders of deployment targets on the branch that fail to render.
-type LeftOutError struct {
-	Destination record.Destination
-	Environment string
-	Existing    []record.FailedAssignment
-}
-
-// Error implements error.
-func (e *LeftOutError) Error() string {
-	return fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
-		"A create does not know the branch, so it would remove them.",
-		e.Destination, strings.TrimRight(problem.IndentedList(next.Lines(e.Existing), problem.MaxListed), "\n"))
+	at := c.Next.Wish.Destination
+	return &Refusal{
+		Kind: CannotKeep,
+		Reason: fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
+			"A create does not know the branch, so it would remove them.",
+			at, problem.IndentedList(next.Lines(existing), problem.MaxListed)),
+		Advice: " Fix the targets, or import the rendering with the ID\n  " + at.ImportID(c.Next.Wish.Environment),
+	}
 }

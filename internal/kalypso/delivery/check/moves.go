@@ -9,9 +9,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
@@ -20,18 +20,6 @@ import (
 type Move struct {
 	Target   string
 	From, To []string
-}
-
-// MovesError means that deployment targets move between cluster types, and that the guardrails refuse that.
-type MovesError struct {
-	Moves   []Move
-	Renamed []string // folders of cluster types with a new name: old → new
-	InWaves bool     // a rollout commits the moves wave by wave
-}
-
-// Error implements error.
-func (e *MovesError) Error() string {
-	return problem.Count(len(e.Moves), "deployment target") + " would move between cluster types"
 }
 
 // Moves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave in one
@@ -93,35 +81,45 @@ func Moved(t *next.Next, s *past.State, moves []Move, renamed []string, used *[]
 	for _, m := range moves {
 		stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
 	}
-	err := &MovesError{moves, renamed, t.Wish.Rollout != nil}
-	return t.Wish.AcceptedChanges.Refuse(err, used, accepted.Moved, stake...)
+	return refuse(t.Wish, MovesTargets(moves, renamed, t.Wish.Rollout != nil), used, accepted.Moved, stake)
 }
 
-// checkKept returns an error if folders can't stay as delivered, because the rendering moves to a repo without them.
+// MovesTargets refuses moves of deployment targets between cluster types. renamed lists the folders of cluster types
+// with a new name: old → new. inWaves says that a rollout commits the moves wave by wave.
+func MovesTargets(moves []Move, renamed []string, inWaves bool) *Refusal {
+	lines := lists.Map(moves, func(m Move) string {
+		return fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
+	})
+	when := "Clusters follow the commit at their own pace, so a target may be nowhere for a while."
+	if inWaves {
+		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
+			"late one is nowhere in between."
+	}
+	advice := "To move in two steps, select both cluster types, or raise number_of_cluster_types. Apply, wait until the " +
+		"clusters report the new one, and then let the target leave the old one."
+	if len(renamed) > 0 {
+		advice += "\nThese folders have other names now:\n" + problem.IndentedList(renamed, problem.MaxListed) +
+			"\nClusters that sync from the old folder delete its objects, and they do not know the new one. Point them " +
+			"at the new folder first, while there are both cluster types."
+	}
+	return &Refusal{Kind: TargetsMove, Reason: fmt.Sprintf("%s while joining others:\n%s\n%s %s",
+		problem.OneOrMany(len(moves), "1 deployment target leaves cluster types", "%d deployment targets leave cluster types"),
+		problem.IndentedList(lines, problem.MaxListed), when, advice)}
+}
+
+// checkKept returns an error if folders can't stay as delivered: the rendering moves to another repo during a rollout,
+// and only the old repo contains the folders whose wave has not come yet.
 func (c *Comparison) checkKept() error {
 	if !c.Next.Wish.Moves(c.Before) || giturl.Same(c.Before.Destination.Repo, c.Next.Wish.Destination.Repo) {
 		return nil
 	}
-	if names := c.Next.Stored(); len(names) > 0 {
-		return &RolloutMoveError{From: c.Before.Destination, Folders: names, Target: c.Next.TargetTreeHash()}
+	names, skip := c.Next.Stored(), ""
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// RolloutMoveError means that a rendering moves to another repo during a rollout. Only the old repo contains the
-// folders whose wave has not come yet.
-type RolloutMoveError struct {
-	From    record.Destination
-	Folders []string
-	Target  string // the tree that the fleet renders to; "": not known yet
-}
-
-// Error implements error.
-func (e *RolloutMoveError) Error() string {
-	skip := ""
-	if e.Target != "" {
-		skip = fmt.Sprintf(", or set rollout.skip = %q", e.Target)
+	if target := c.Next.TargetTreeHash(); target != "" {
+		skip = fmt.Sprintf(", or set rollout.skip = %q", target)
 	}
-	return fmt.Sprintf("the rendering moves to another repo, and %s contains folders that no wave has reached yet: %s. "+
-		"Finish the rollout first%s.", e.From, strings.Join(e.Folders, ", "), skip)
+	return &Refusal{Kind: InRollout, Reason: fmt.Sprintf("The rendering moves to another repo, and %s contains folders that "+
+		"no wave has reached yet: %s. Finish the rollout first%s.", c.Before.Destination, strings.Join(names, ", "), skip)}
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,27 +10,28 @@ import (
 )
 
 // Occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
-func (c *Comparison) Occupied(owned []string) error {
-	r := c.Branch.Record
+func (c *Comparison) Occupied(owned []string) *Refusal {
+	r, at := c.Branch.Record, c.Next.Wish.Destination
 	if r != nil && !c.Next.Wish.Updates(c.Before) && r.Environment != c.Next.Wish.Environment {
-		return &OwnershipError{Destination: c.Next.Wish.Destination, Reason: fmt.Sprintf(
+		return occupied(at,
 			"the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.",
-			c.Next.Wish.Destination.RecordPath(), r.Environment, c.Next.Wish.Environment)}
+			at.RecordPath(), r.Environment, c.Next.Wish.Environment)
 	}
 	if c.Next.Wish.Adopt {
 		return nil
 	}
 	recorded := c.Branch.Folders.Only(c.Branch.RecordedFolders())
 	if r != nil && !c.Before.Current() && !recorded.MayEqual(c.Next.Folders) {
-		return &ExistsError{c.Next.Wish.Destination, c.Next.Wish.Environment, inventory.Changes(recorded, c.Next.Folders)}
+		return exists(at, c.Next.Wish.Environment, inventory.Changes(recorded, c.Next.Folders))
 	}
 	foreign := c.Branch.Folders.Only(sets.Without(c.Next.Folders.Names(), owned)).Names()
 	if len(foreign) == 0 {
 		return nil
 	}
-	return &OwnershipError{Destination: c.Next.Wish.Destination, Folders: foreign, Reason: fmt.Sprintf(
-		"these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: the apply then "+
-			"removes everything in them that is not rendered.", strings.Join(foreign, ", "))}
+	refusal := occupied(at, "these folders exist and are not this rendering's: %s. Set adopt = true to adopt them: the "+
+		"apply then removes everything in them that is not rendered.", strings.Join(foreign, ", "))
+	refusal.Kind, refusal.Names = NotOwned, foreign
+	return refusal
 }
 
 // Occupants describes what an occupied destination contains: its record with the owner, and the folders that the
@@ -45,10 +45,10 @@ func (c *Comparison) Occupants(owned []string) []string {
 	return append(all, c.Branch.Folders.Only(taken).Stake()...)
 }
 
-// ownership returns an *OwnershipError if the rendering must not write to the destination.
+// ownership returns an error if the rendering must not write to the destination.
 func (c *Comparison) ownership() error {
 	refuse := func(format string, args ...any) error {
-		return &OwnershipError{Destination: c.Next.Wish.Destination, Reason: fmt.Sprintf(format, args...)}
+		return occupied(c.Next.Wish.Destination, format, args...)
 	}
 	switch {
 	case c.Branch.Obstacle != "":
@@ -67,12 +67,12 @@ func (c *Comparison) ownership() error {
 		case c.Next.Wish.MovesWithin(c.Before) && other == c.Before.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
-				other, ErrNested)
+				other, Nested)
 		default:
 			return refuse(
 				"another rendering writes to path %q of this branch: %s. Choose a path beside it.",
 				other,
-				ErrNested,
+				Nested,
 			)
 		}
 	}
@@ -106,10 +106,9 @@ func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adopt
 	}
 	switch {
 	case len(obstacles) > 0:
-		return Adoption{}, &OwnershipError{Destination: c.Next.Wish.Destination, Reason: fmt.Sprintf(
+		return Adoption{}, occupied(c.Next.Wish.Destination,
 			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
-			strings.Join(obstacles, ", "),
-		)}
+			strings.Join(obstacles, ", "))
 	case !adopt || c.Next.Wish.Updates(c.Before) &&
 		c.Branch.Record != nil: // the first delivery adopted the operator's folders
 		return adopted, nil

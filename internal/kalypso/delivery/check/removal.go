@@ -46,10 +46,10 @@ func listPaths(s *past.State, paths []string) string {
 // maxPathsListed limits the paths that the plan of a destroy or a move lists.
 const maxPathsListed = 200
 
-// PathsToRemoveUnchanged returns the [PathsToRemove], or a *MovedError if they changed since the plan.
+// PathsToRemoveUnchanged returns the [PathsToRemove], or an error if they changed since the plan.
 func PathsToRemoveUnchanged(s *past.State, at *past.Branch) ([]string, error) {
-	if moved := at.ChangedSince(s); len(moved) > 0 {
-		return nil, &MovedError{s.Destination, moved}
+	if changed := at.ChangedSince(s); len(changed) > 0 {
+		return nil, moved(s.Destination, changed)
 	}
 	return PathsToRemove(s, at)
 }
@@ -75,9 +75,9 @@ func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 		}
 		join(ours)
 	case r.Environment != s.Environment:
-		return nil, &OwnershipError{Destination: s.Destination, Reason: fmt.Sprintf(
+		return nil, occupied(s.Destination,
 			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.",
-			s.Destination.RecordPath(), r.Environment, s.Environment)}
+			s.Destination.RecordPath(), r.Environment, s.Environment)
 	default:
 		if err := unknownRecord(s, at); err != nil {
 			return nil, err
@@ -90,8 +90,7 @@ func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 
 // RecordProblem returns why the record at a destination can't be used.
 func RecordProblem(at record.Destination, b *past.Branch) error {
-	return &OwnershipError{Destination: at, Reason: fmt.Sprintf(
-		"the record %s can't be used: %s.", at.RecordPath(), b.RecordError)}
+	return occupied(at, "the record %s can't be used: %s.", at.RecordPath(), b.RecordError)
 }
 
 // ContainsOurs reports whether the branch of a state, as it was last read, contains anything to remove.

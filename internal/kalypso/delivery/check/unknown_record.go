@@ -13,28 +13,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// UnknownRecordError means that the record on a branch names a promoted commit, or folders, that this rendering never
-// delivered. Since the record decides what is promoted and which folders are ours, nothing may depend on it.
-type UnknownRecordError struct {
-	Destination record.Destination
-	Environment string
-	Differences []string
-	// Unproven says why a gate of the record's promoted commit is closed; "": not known.
-	Unproven string
-}
-
-// Error implements error.
-func (e *UnknownRecordError) Error() string {
-	text := fmt.Sprintf("At %s, the record %s lists changes that this rendering never made: %s. It is ignored: "+
-		"nothing is written or removed, and on_drift does not change that.",
-		e.Destination, e.Destination.RecordPath(), strings.Join(e.Differences, "; "))
-	if e.Unproven != "" {
-		text += " The gates of that commit are closed: " + printable.Line(e.Unproven) + "."
+// foreignRecord refuses to depend on the record of a rendering, which lists changes that the rendering never made. unproven
+// says why a gate of the record's promoted commit is closed; "": not known.
+func foreignRecord(at record.Destination, environment string, differences []string, unproven string) *Refusal {
+	e := &Refusal{Kind: UnknownRecord, Names: differences, Reason: fmt.Sprintf("At %s, the record %s lists changes that this "+
+		"rendering never made: %s. It is ignored: nothing is written or removed, and on_drift does not change that.",
+		at, at.RecordPath(), strings.Join(differences, "; "))}
+	e.Advice = "\nRevert the change on the branch; git log names who made it. If "
+	if unproven != "" {
+		e.Reason += " The gates of that commit are closed: " + printable.Line(unproven) + "."
+		e.Advice += "the promoted commit is right, add it to approved of kalypso_promotion."
+	} else {
+		e.Advice += "it is right, because an apply was stopped after its push or people know why, remove the rendering from " +
+			"the state (terraform state rm), and import it with the ID\n  " + at.ImportID(environment)
 	}
-	return text
+	return e
 }
 
-// record returns an *UnknownRecordError for a record that this rendering did not write. An apply that was killed after
+// record returns an error for a record that this rendering did not write. An apply that was killed after
 // its push may have written a record that the state does not know: then the branch contains the desired tree, or an
 // earlier wave of it. If the record promotes a commit, the desired tree depends on the record itself, so the gates of
 // that commit must also be open.
@@ -64,10 +60,10 @@ func unknownRecord(s *past.State, at *past.Branch) error {
 	if len(differences) == 0 {
 		return nil
 	}
-	return &UnknownRecordError{Destination: s.Destination, Environment: s.Environment, Differences: differences}
+	return foreignRecord(s.Destination, s.Environment, differences, "")
 }
 
-// Proven returns an *UnknownRecordError if the record on a branch promotes a commit that the state does not know and
+// Proven returns an error if the record on a branch promotes a commit that the state does not know and
 // that has a closed gate now. If the state knows no promoted commit, the record is accepted.
 func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
 	if p.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
@@ -77,7 +73,7 @@ func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
 	if len(differences) == 0 {
 		return nil
 	}
-	return &UnknownRecordError{s.Destination, s.Environment, differences, p.Unproven}
+	return foreignRecord(s.Destination, s.Environment, differences, p.Unproven)
 }
 
 // ProvenByAttributes is [Proven] for a private state that was lost, or recovered from the branch. It compares the
@@ -89,7 +85,7 @@ func ProvenByAttributes(a *wish.Arguments, p *past.Prior, s *past.State) error {
 		a.Environment != p.Environment || slices.Contains(a.Rejected, p.PromotedCommit) {
 		return nil
 	}
-	return &UnknownRecordError{a.Destination, a.Environment, []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven}
+	return foreignRecord(a.Destination, a.Environment, []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven)
 }
 
 func promotes(commit string) string {
@@ -126,7 +122,7 @@ func wrote(s *past.State, hash string) bool {
 		slices.ContainsFunc(s.EarlierDeliveries, func(e past.Delivery) bool { return e.Record == hash })
 }
 
-// decisions returns a *DecisionsError if the record contains decisions that the state does not know, and the tree was
+// decisions returns an error if the record contains decisions that the state does not know, and the tree was
 // rendered with other decisions. Adopting the record would move targets.
 func (c *Comparison) decisions() error {
 	if c.Before.Current() || c.Branch.Record == nil || len(c.Branch.Record.Decisions) == 0 {
@@ -135,22 +131,12 @@ func (c *Comparison) decisions() error {
 	if !c.Next.Rendered.DecisionsKnown() || c.Next.Rendered.Decisions.Equal(c.Branch.Record.Decisions) {
 		return nil
 	}
-	return &DecisionsError{c.Next.Wish.Destination, c.Next.Wish.Environment}
-}
-
-// DecisionsError says that the destination contains a rendering that the state does not know, with other decisions of
-// placement.
-type DecisionsError struct {
-	Destination record.Destination
-	Environment string
-}
-
-// Error implements error.
-func (e *DecisionsError) Error() string {
-	return fmt.Sprintf(
-		"At %s, the record %s contains placement decisions that the state does not know. Placement decided without them, so "+
-			"the apply would move deployment targets.",
-		e.Destination,
-		e.Destination.RecordPath(),
-	)
+	at := c.Next.Wish.Destination
+	return &Refusal{
+		Kind: OtherDecisions,
+		Reason: fmt.Sprintf("At %s, the record %s contains placement decisions that the state does not know. Placement "+
+			"decided without them, so the apply would move deployment targets.", at, at.RecordPath()),
+		Advice: "\nImport the rendering, to take over the decisions in its record; adopt = true can't take them over. The " +
+			"ID of the import is\n  " + at.ImportID(c.Next.Wish.Environment),
+	}
 }

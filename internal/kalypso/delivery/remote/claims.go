@@ -28,8 +28,8 @@ type claim struct {
 }
 
 // Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
-// Plan returns a *NestedError if another rendering has claimed an equal or nested path. It skips destinations that are
-// not known yet. It returns a *[delivery.ReplacedError] for a create if this run also destroys the rendering there.
+// Plan returns an error if another rendering has claimed an equal or nested path, or for a create if this run also
+// destroys the rendering there. It skips destinations that are not known yet.
 func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 	if !a.Delivers() || !a.Located() || unknown.Is(a.Environment) {
 		return nil
@@ -43,23 +43,23 @@ func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 		}
 		switch {
 		case !other.replacedBy(claimed):
-			return &check.NestedError{Reason: fmt.Sprintf(
+			return &check.Refusal{Kind: check.Overlapping, Reason: fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
 					"beside each other.",
 				other.at.Path,
 				a.Destination.Path,
-				check.ErrNested,
+				check.Nested,
 			)}
 		case !a.KeepOnDestroy:
-			return &check.ReplacedError{Destination: a.Destination, Environment: a.Environment}
+			return check.Replaces(a.Destination, a.Environment)
 		}
 	}
 	c.planned = append(c.planned, claimed)
 	return c.checkReplaced(claimed.at)
 }
 
-// PlanDestroy claims the destination of a rendering that a destroy removes. It returns a *[delivery.ReplacedError] if
-// this run also creates a rendering there.
+// PlanDestroy claims the destination of a rendering that a destroy removes. It returns an error if this run also
+// creates a rendering there.
 func (c *Claims) PlanDestroy(a *wish.Arguments) error {
 	if !a.Delivers() || a.KeepOnDestroy {
 		return nil
@@ -70,14 +70,14 @@ func (c *Claims) PlanDestroy(a *wish.Arguments) error {
 	return c.checkReplaced(a.Destination)
 }
 
-// checkReplaced returns a *ReplacedError if this run both destroys and creates a rendering at a destination.
+// checkReplaced returns an error if this run both destroys and creates a rendering at a destination.
 func (c *Claims) checkReplaced(at record.Destination) error {
 	i := slices.IndexFunc(c.removals, func(r claim) bool { return r.at.Same(at) })
 	created := func(claimed claim) bool { return claimed.create && claimed.at.Same(at) }
 	if i < 0 || !slices.ContainsFunc(c.planned, created) {
 		return nil
 	}
-	return &check.ReplacedError{Destination: at, Environment: c.removals[i].environment}
+	return check.Replaces(at, c.removals[i].environment)
 }
 
 // replacedBy reports whether both claims belong to one resource that is replaced. Terraform plans that as an update
@@ -94,12 +94,12 @@ func (c *Claims) isClaimed(at record.Destination) bool {
 	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
 }
 
-// deliver returns a *NestedError if this run has delivered to the destination before.
+// deliver returns an error if this run has delivered to the destination before.
 func (c *Claims) deliver(at record.Destination) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.delivered, at.Same) {
-		return &check.NestedError{Reason: fmt.Sprintf(
+		return &check.Refusal{Kind: check.Overlapping, Reason: fmt.Sprintf(
 			"Another rendering of this configuration has just written to %s. Give each its own path.", at)}
 	}
 	c.delivered = append(c.delivered, at)

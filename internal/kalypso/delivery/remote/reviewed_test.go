@@ -297,8 +297,10 @@ func (r *reviewed) see(err error) string {
 	}
 	if err != nil {
 		text := strings.ReplaceAll(err.Error(), r.fake.URL, "")
-		if moved := (*check.MovedError)(nil); errors.As(err, &moved) {
-			text = fmt.Sprintf("%q moved: %v", moved.Destination.Branch, moved.Folders)
+		if moved, ok := errors.AsType[*check.Refusal](err); ok && moved.Kind == check.BranchMoved {
+			_, after, _ := strings.Cut(moved.Reason, " on branch ")
+			on, _, _ := strings.Cut(after, " of ")
+			text = fmt.Sprintf("%s moved: %v", on, moved.Names)
 		}
 		lines = append(lines, "error: "+text)
 	}

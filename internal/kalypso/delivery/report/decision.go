@@ -87,23 +87,25 @@ func spent(t *next.Next, used []accepted.ID) problem.Problems {
 			"accepted_changes:\n%s", problem.IndentedList(ids, problem.MaxListed)), "accepted_changes")}
 }
 
-// emptied warns about cluster types that stay and lose all their deployment targets, unless errs or the guardrail say
+// warning returns a change that the guardrail's reaction allows, as a warning, unless errs or the reaction say
 // otherwise.
-func emptied(folders inventory.Folders, reaction problem.Reaction, errs []error) problem.Problems {
-	refused := func(err error) bool { return errors.As(err, new(*check.EmptiedError)) }
-	if len(folders) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
-		slices.ContainsFunc(errs, refused) {
+func warning(e *check.Refusal, reaction problem.Reaction, errs []error) problem.Problems {
+	refused := func(err error) bool {
+		refusal, ok := errors.AsType[*check.Refusal](err)
+		return ok && refusal.Kind == e.Kind
+	}
+	if reaction == problem.Ignore || unknown.Is(string(reaction)) || slices.ContainsFunc(errs, refused) {
 		return nil
 	}
-	p := emptiedProblem(&check.EmptiedError{Folders: folders})
-	p.Severity = problem.Warning
-	return problem.Problems{p}
+	return problem.Problems{refusalProblem(record.Destination{}, e, e)}.AsWarnings()
 }
 
-func emptiedProblem(err *check.EmptiedError) problem.Problem {
-	return problem.At("Cluster types lose all their deployment targets", fmt.Sprintf(
-		"%s\nTheir clusters delete everything that they run. Compare the labels of these cluster types with the scheduling "+
-			"policies. If a cluster type is no longer needed, remove it.", err), "guardrails", "emptied")
+// emptied warns about cluster types that stay and lose all their deployment targets.
+func emptied(folders inventory.Folders, reaction problem.Reaction, errs []error) problem.Problems {
+	if len(folders) == 0 {
+		return nil
+	}
+	return warning(check.EmptiesClusterTypes(folders), reaction, errs)
 }
 
 // Guardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be
@@ -238,42 +240,14 @@ func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
 	return ps
 }
 
-// moves warns about deployment targets that move, unless the guardrails refuse or ignore that.
+// moves warns about deployment targets that move.
 func moves(decision *delivery.Decision) problem.Problems {
-	reaction := decision.Applied.Wish.Guardrails.Moved
-	refused := func(err error) bool { return errors.As(err, new(*check.MovesError)) }
-	if len(decision.Moves) == 0 || reaction == problem.Ignore || unknown.Is(string(reaction)) ||
-		slices.ContainsFunc(decision.Errors, refused) {
+	a := decision.Applied.Wish
+	if len(decision.Moves) == 0 {
 		return nil
 	}
-	p := movesProblem(&check.MovesError{
-		Moves: decision.Moves, Renamed: decision.Renamed, InWaves: decision.Applied.Wish.Rollout != nil,
-	})
-	p.Severity = problem.Warning
-	return problem.Problems{p}
-}
-
-func movesProblem(e *check.MovesError) problem.Problem {
-	all, renamed := e.Moves, e.Renamed
-	lines := lists.Map(all, func(m check.Move) string {
-		return fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
-	})
-	when := "Clusters follow the commit at their own pace, so a target may be nowhere for a while."
-	if e.InWaves {
-		when = "Each happens with the wave of its cluster type. A target that leaves with an early wave and joins with a " +
-			"late one is nowhere in between."
-	}
-	advice := "To move in two steps, select both cluster types, or raise number_of_cluster_types. Apply, wait until the " +
-		"clusters report the new one, and then let the target leave the old one."
-	if len(renamed) > 0 {
-		advice += "\nThese folders have other names now:\n" + problem.IndentedList(renamed, problem.MaxListed) +
-			"\nClusters that sync from the old folder delete its objects, and they do not know the new one. Point them " +
-			"at the new folder first, while there are both cluster types."
-	}
-	return problem.At("Deployment targets move between cluster types", fmt.Sprintf(
-		"%s while joining others:\n%s\n%s %s",
-		problem.OneOrMany(len(all), "1 deployment target leaves cluster types", "%d deployment targets leave cluster types"),
-		problem.IndentedList(lines, problem.MaxListed), when, advice), "guardrails", "moved")
+	return warning(check.MovesTargets(decision.Moves, decision.Renamed, a.Rollout != nil), a.Guardrails.Moved,
+		decision.Errors)
 }
 
 // RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them.

@@ -10,7 +10,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -25,9 +24,6 @@ func Error(at record.Destination, err error) problem.Problem {
 	if p.Summary == "" {
 		p = repoProblem(at, err)
 	}
-	if refused, ok := errors.AsType[*accepted.RefusedError](err); ok {
-		p.Detail += acceptAdvice(refused.ID)
-	}
 	p.Err = err
 	return p
 }
@@ -40,92 +36,61 @@ func acceptAdvice(id accepted.ID) string {
 
 // deliveryProblem returns an error of package delivery as a problem. For another error, its Summary is empty.
 func deliveryProblem(at record.Destination, err error) problem.Problem {
-	text := printable.Text(err.Error())
 	var (
-		exists    *check.ExistsError
-		decisions *check.DecisionsError
-		ownership *check.OwnershipError
-		moved     *check.MovedError
+		refusal   *check.Refusal
 		drifted   *check.DriftError
-		guardrail *check.GuardrailError
 		foreign   *pullrequest.ForeignError
 		review    *pullrequest.ReviewError
 		merging   *pullrequest.MergingError
-		nested    *check.NestedError
-		moves     *check.RolloutMoveError
 		reviewers *pullrequest.ReviewersError
-		keptMove  *check.KeptMoveError
-		leftOut   *check.LeftOutError
-		unknown   *check.UnknownRecordError
-		emptied   *check.EmptiedError
-		replaced  *check.ReplacedError
-		leaving   *check.MovesError
 	)
 	switch {
 	case errors.Is(err, record.ErrNewer):
 		return problem.At("The rendering's record is newer than the provider", problem.Sentence(err)+
 			" Nothing was written.", "gitops_repo")
-	case errors.As(err, &exists):
-		return problem.At("The branch contains a rendering of this environment: import it, or adopt it", fmt.Sprintf(
-			"%s\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and its "+
-				"state was lost, import it with the ID\n  %s\nIf the resource was renamed, add a moved block. Or set adopt = true "+
-				"to adopt the rendering.",
-			text,
-			exists.Destination.ImportID(exists.Environment),
-		), "gitops_repo")
-	case errors.As(err, &decisions):
-		return problem.At("The branch contains other placement decisions: import the rendering", fmt.Sprintf(
-			"%s\nImport the rendering, to take over the decisions in its record; adopt = true can't take them over. The ID "+
-				"of the import is\n  %s",
-			text, decisions.Destination.ImportID(decisions.Environment)), "gitops_repo")
-	case errors.As(err, &ownership) && len(ownership.Folders) > 0:
-		return problem.At("Folders are not owned by this rendering", problem.Sentence(err), "gitops_repo")
-	case errors.As(err, &ownership), errors.As(err, &foreign):
-		return problem.At("Destination is occupied", problem.Sentence(err), "gitops_repo")
-	case errors.As(err, &unknown) && unknown.Unproven != "":
-		return problem.At("Drift: the rendering's record changed outside Terraform", text+
-			"\nRevert the change on the branch; git log names who made it. If the promoted commit is right, add it to "+
-			"approved of kalypso_promotion.", "gitops_repo")
-	case errors.As(err, &unknown):
-		return problem.At("Drift: the rendering's record changed outside Terraform", fmt.Sprintf(
-			"%s\nRevert the change on the branch; git log names who made it. If it is right, because an apply was stopped "+
-				"after its push or people know why, remove the rendering from the state (terraform state rm), and import it "+
-				"with the ID\n  %s", text, unknown.Destination.ImportID(unknown.Environment)), "gitops_repo")
-	case errors.As(err, &moved):
-		return problem.At("The branch moved after the plan was made", problem.Sentence(err))
+	case errors.As(err, &refusal):
+		return refusalProblem(at, refusal, err)
 	case errors.As(err, &drifted):
 		return driftProblem(drifted.State, drift.Fail)
-	case errors.As(err, &emptied):
-		return emptiedProblem(emptied)
-	case errors.As(err, &leaving):
-		return movesProblem(leaving)
-	case errors.As(err, &guardrail):
-		return problem.At("Change exceeds guardrails", fmt.Sprintf("At %s: %s", at, text), "guardrails")
+	case errors.As(err, &foreign):
+		return problem.At(string(check.Occupied), problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &review):
 		return reviewProblem(at, review)
 	case errors.As(err, &merging):
 		return problem.At("The pull request is being merged", fmt.Sprintf("At %s: %s", at, problem.Sentence(err)), "delivery")
 	case errors.As(err, &reviewers):
 		return problem.At("Cannot request reviewers", problem.Sentence(err), "delivery")
-	case errors.As(err, &moves):
-		return problem.At("A rollout is under way", problem.Sentence(err), "gitops_repo")
-	case errors.As(err, &keptMove):
-		return problem.At("Cannot keep deployment targets", problem.Sentence(err), "on_assignment_error")
-	case errors.As(err, &leftOut):
-		return problem.At("Cannot keep deployment targets", fmt.Sprintf(
-			"%s Fix the targets, or import the rendering with the ID\n  %s",
-			text, leftOut.Destination.ImportID(leftOut.Environment)), "on_assignment_error")
-	case errors.As(err, &replaced):
-		return problem.At("The plan destroys and creates the same rendering", fmt.Sprintf(
-			"%s\n%s\nA rendering never has to be replaced, with -replace or as a tainted resource: an apply writes what is "+
-				"missing. Run terraform untaint if it is tainted.", text, wish.MovedAdvice))
-	case errors.As(err, &nested):
-		return problem.At("Overlapping destinations", text, "gitops_repo")
 	case errors.Is(err, check.ErrNoRendering):
-		return problem.At("No rendering at the destination", fmt.Sprintf("At %s: %s.", at, strings.TrimRight(text, ".")),
-			"gitops_repo")
+		return problem.At("No rendering at the destination",
+			fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), ".")), "gitops_repo")
 	}
 	return problem.Problem{}
+}
+
+// refusedArguments are the arguments that refusals are about, if not gitops_repo.
+var refusedArguments = map[check.Kind][]string{
+	check.BranchMoved: nil, check.Replaced: nil, check.CannotKeep: {"on_assignment_error"},
+	check.Guardrail: {"guardrails"}, check.Emptied: {"guardrails", "emptied"},
+	check.TargetsMove: {"guardrails", "moved"},
+}
+
+// refusalProblem returns a refusal as a problem. err is or wraps it.
+func refusalProblem(at record.Destination, e *check.Refusal, err error) problem.Problem {
+	detail := problem.Sentence(err)
+	if !strings.HasSuffix(err.Error(), ".") { // it ends with a list
+		detail = strings.TrimSuffix(detail, ".")
+	}
+	if e.Kind == check.Guardrail {
+		detail = fmt.Sprintf("At %s: %s", at, detail)
+	}
+	if detail += e.Advice; e.ID != "" {
+		detail += acceptAdvice(e.ID)
+	}
+	arguments, ok := refusedArguments[e.Kind]
+	if !ok {
+		arguments = []string{"gitops_repo"}
+	}
+	return problem.At(string(e.Kind), detail, arguments...)
 }
 
 func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Problem {

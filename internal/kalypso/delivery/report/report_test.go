@@ -7,12 +7,15 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -21,15 +24,26 @@ var destination = record.Destination{Repo: "https://git.example/gitops", Branch:
 // TestKeptErrors: each error about targets that fail to render names the targets and says what to do.
 func TestKeptErrors(t *testing.T) {
 	t.Parallel()
-	all := []record.FailedAssignment{{ClusterType: "large", DeploymentTarget: "a"}}
-	for _, err := range []error{
-		&check.KeptMoveError{To: destination, Kept: all},
-		&check.LeftOutError{Destination: destination, Environment: "dev", Existing: all},
+	a := &wish.Arguments{Destination: destination, Environment: "dev", Strategy: strategy.Push}
+	r := next.NewRendered(a, &tree.Tree{Folders: []tree.Folder{{ClusterType: "large"}}})
+	r.Failed = problem.Problems{{Affects: []problem.AffectedTarget{{ClusterType: "large", Name: "a"}}}}
+	existing := inventory.Folders{"large": {Targets: []inventory.Target{inventory.NewTarget("a", tree.Hash{1}, false)}}}
+	old := past.NewState(record.Destination{Repo: destination.Repo, Branch: "old", Path: "."}, "dev")
+	old.Delivered, old.LastRead.Folders, old.LastRead.Head = existing, existing, "head"
+	written := record.New("dev", []string{"large"}, "", nil, nil)
+	create := check.Comparison{
+		Next: next.New(r, nil, nil), Branch: &past.Branch{Folders: existing, Record: &written},
+	}
+	for when, errs := range map[string][]error{
+		"a move": check.Kept(next.New(r, &past.Prior{}, &old)), "a create": {create.MayWrite()},
 	} {
-		p := report.Error(destination, err)
-		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, err) ||
-			strings.Contains(p.Summary, "can't be used") {
-			t.Errorf("%T: %v", err, p)
+		if len(errs) != 1 || errs[0] == nil {
+			t.Fatalf("%s: %v", when, errs)
+		}
+		p := report.Error(destination, errs[0])
+		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, errs[0]) ||
+			p.Summary != string(check.CannotKeep) {
+			t.Errorf("%s: %v", when, p)
 		}
 	}
 }
@@ -42,8 +56,9 @@ func decisionWithMoves(reaction problem.Reaction, moves []check.Move, renamed []
 		Moves: moves, Renamed: renamed,
 	}
 	if reaction == problem.Fail && len(moves) > 0 {
-		err := &check.MovesError{Moves: moves, Renamed: renamed}
-		d.Errors = []error{&accepted.RefusedError{ID: "moved-3f2a9c41d07b", Err: err}}
+		err := check.MovesTargets(moves, renamed, false)
+		err.ID = "moved-3f2a9c41d07b"
+		d.Errors = []error{err}
 	}
 	return d
 }

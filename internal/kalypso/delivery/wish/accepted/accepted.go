@@ -41,18 +41,6 @@ func NewID(kind string, stake ...string) ID {
 	return ID(fmt.Sprintf("%s-%x", kind, h.Sum(nil)[:6]))
 }
 
-// RefusedError is the refusal of a change that its ID in accepted_changes allows.
-type RefusedError struct {
-	ID  ID
-	Err error
-}
-
-// Error implements error.
-func (e *RefusedError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the reason of the refusal.
-func (e *RefusedError) Unwrap() error { return e.Err }
-
 // Changes are the changes that people allow one by one: the argument accepted_changes.
 type Changes []string
 
@@ -68,17 +56,13 @@ func (a Changes) MayAdopt() bool {
 		slices.ContainsFunc(a, func(id string) bool { return strings.HasPrefix(id, Occupied+"-") })
 }
 
-// Refuse returns a *RefusedError, or nil if the change is accepted. Then it adds the ID to accepted.
-func (a Changes) Refuse(err error, accepted *[]ID, kind string, stake ...string) error {
-	switch id := NewID(kind, stake...); {
-	case a.Accepts(id):
-		*accepted = append(*accepted, id)
-		return nil
-	case a.Unknown():
-		return nil
-	default:
-		return &RefusedError{id, err}
+// Allow reports whether the change is accepted, or may be. If it is, Allow adds its ID to accepted.
+func (a Changes) Allow(id ID, accepted *[]ID) bool {
+	if !a.Accepts(id) {
+		return a.Unknown()
 	}
+	*accepted = append(*accepted, id)
+	return true
 }
 
 // Validate reports elements that are no IDs.
