@@ -3,15 +3,23 @@ package delivery
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Change is the change of a branch by an apply.
 type Change struct {
+	Next   *next.Next   // the tree that the branch must contain
+	Branch *past.Branch // as it was read
+	// Before is the state before the change, for [Describe]. If the last apply is not known, it contains the branch's
+	// folders: ours and the adopted ones.
+	Before   *past.State
+	Cache    gitbranch.TreeCache
 	Wanted   inventory.Folders // what the destination will contain
 	Existing inventory.Folders // what it contains now: our folders and the adopted ones
 	Adoption check.Adoption
@@ -37,7 +45,10 @@ type Change struct {
 // newChange decides what the apply changes on the branch, and returns why it must not. If the rendering moves within
 // the branch, old is what the branch contains at its old path; it may be nil.
 func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
-	change := &Change{Record: c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders}
+	change := &Change{
+		Next: c.Next, Branch: c.Branch, Before: c.Before,
+		Record: c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders,
+	}
 	change.Reason = change.Record.NewReason(c.Branch.Record)
 	if err := c.MayWrite(); err != nil {
 		return change, []error{err}

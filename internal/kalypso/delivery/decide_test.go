@@ -886,9 +886,7 @@ func TestPromotes(t *testing.T) {
 			s := usualSituation()
 			s.adopted = []string{"large"}
 			test.with(s)
-			change := &PlannedChange{
-				Change: &Change{Adoption: check.Adoption{Adopted: s.adopted}}, Tree: s.applied(), At: s.branch,
-			}
+			change := &Change{Adoption: check.Adoption{Adopted: s.adopted}, Next: s.applied(), Branch: s.branch}
 			if got := change.Promotes(s.state); got != test.want {
 				t.Errorf("got %t", got)
 			}

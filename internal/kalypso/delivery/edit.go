@@ -9,29 +9,29 @@ import (
 )
 
 // Edit returns the commit of a change. It neither contains nor renders folders that the branch already contains.
-func (p *PlannedChange) Edit() *gitbranch.Edit {
-	t := p.Tree
+func (c *Change) Edit() *gitbranch.Edit {
+	t := c.Next
 	promoted := ""
 	if t.Complete {
 		promoted = t.Wish.Promotion.Commit
 	}
 	edit := &gitbranch.Edit{
-		Files:   p.Change.Record.Files(t.Wish.Destination, promoted),
-		Remove:  p.Change.Remove,
-		Message: p.CommitMessage(),
+		Files:   c.Record.Files(t.Wish.Destination, promoted),
+		Remove:  c.Remove,
+		Message: c.CommitMessage(),
 		Author:  t.Wish.Author,
 	}
 	rendered := make(map[string]int, len(t.Rendered.Tree.Folders))
 	for i, folder := range t.Rendered.Tree.Folders {
 		rendered[folder.ClusterType] = i
 	}
-	for _, name := range p.Change.Wanted.Names() {
-		hash, at := p.Change.Wanted[name].Hash, t.Wish.Destination.Join(name)
-		if p.Change.Existing[name].Hash == hash {
+	for _, name := range c.Wanted.Names() {
+		hash, at := c.Wanted[name].Hash, t.Wish.Destination.Join(name)
+		if c.Existing[name].Hash == hash {
 			continue
 		}
 		if i, ok := rendered[name]; ok && t.Target()[name].Hash == hash {
-			edit.Folders = append(edit.Folders, p.clusterTypeFolder(i, at))
+			edit.Folders = append(edit.Folders, c.clusterTypeFolder(i, at))
 			continue
 		}
 		edit.Folders = append(edit.Folders, gitbranch.FolderContent{Path: at, Hash: plumbing.Hash(hash), Stored: true})
@@ -41,9 +41,9 @@ func (p *PlannedChange) Edit() *gitbranch.Edit {
 
 // clusterTypeFolder returns folder i of the fleet's tree, at a path, with what the branch keeps in it. Only targets
 // that the branch does not contain are rendered.
-func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderContent {
-	whole := p.Tree.Rendered.Tree
-	target := p.Tree.Target()[whole.Folders[i].ClusterType]
+func (c *Change) clusterTypeFolder(i int, at string) gitbranch.FolderContent {
+	whole := c.Next.Rendered.Tree
+	target := c.Next.Target()[whole.Folders[i].ClusterType]
 	folder := gitbranch.FolderContent{
 		Path: at,
 		Hash: plumbing.Hash(target.Hash),
@@ -64,7 +64,7 @@ func (p *PlannedChange) clusterTypeFolder(i int, at string) gitbranch.FolderCont
 			},
 		})
 	}
-	for was, is := range inventory.Pairs(target.Targets, p.Tree.Rendered.Folders[whole.Folders[i].ClusterType].Targets) {
+	for was, is := range inventory.Pairs(target.Targets, c.Next.Rendered.Folders[whole.Folders[i].ClusterType].Targets) {
 		if is == nil {
 			folder.Folders = append(
 				folder.Folders, gitbranch.FolderContent{Path: was.Name, Hash: plumbing.Hash(was.FullHash), Stored: true},

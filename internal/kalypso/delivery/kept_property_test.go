@@ -328,9 +328,9 @@ func (m *keptModel) apply() {
 		m.Fatalf("seed %d: the hash of the tree (-want +got):\n%s", m.seed, diff)
 	}
 	if before == nil {
-		before = &past.State{}
+		change.Before = &past.State{}
 	}
-	m.state = (&PlannedChange{Change: change, Tree: d, At: at, Before: before}).Delivered(d.Wish.Destination, "head")
+	m.state = change.Delivered(d.Wish.Destination, "head")
 	m.prior = &past.Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
 	if Decide(rendered, m.prior, m.state).Action != Keep {

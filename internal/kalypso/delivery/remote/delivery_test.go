@@ -300,7 +300,7 @@ func TestNewerRecord(t *testing.T) {
 			_, refreshed := remote.Observe(t.Context(), b.client, s)
 			_, recovered := remote.Recover(t.Context(), b.client, at, "dev", s.Delivered.TreeHash().String(), s.Base)
 			_, imported := remote.Import(t.Context(), b.client, at, "dev")
-			_, planned := remote.Check(t.Context(), b.client, ask("2", nil).applied(), nil)
+			_, _, planned := remote.Check(t.Context(), b.client, ask("2", nil).applied(), nil)
 			_, read := remote.Origins(t.Context(), b.client, at)
 			moved := ask("2", s)
 			moved.Destination.Path = "moved"
@@ -534,7 +534,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("with adopt: %v", err)
 	}
 	o.Guardrails.MaxRemoved = "2"
-	found, err := remote.Check(t.Context(), b.client, o.applied(), o.before)
+	found, effects, err := remote.Check(t.Context(), b.client, o.applied(), o.before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -548,7 +548,7 @@ func TestAdopt(t *testing.T) {
 		"legacy: 0 added, 1 removed, 0 changed (the folder is removed)", "  removed: old-x",
 		"small: 1 added, 0 removed, 0 changed (a new folder)", "  added: c-x",
 	}
-	if diff := cmp.Diff(told, found.Lines(9)); diff != "" {
+	if diff := cmp.Diff(told, effects); diff != "" {
 		t.Errorf("lines about the changes (-want +got):\n%s", diff)
 	}
 	s := b.deliver(o, 1)

@@ -74,7 +74,7 @@ func (r *pullRequests) finishMove(
 type proposing struct {
 	found     *githost.PullRequest // before the attempt, or nil
 	s         *past.State          // after the merge of the pull request
-	planned   *delivery.PlannedChange
+	planned   *delivery.Change
 	ownBranch *past.Branch // our branch before the push
 }
 
@@ -107,14 +107,14 @@ func (r *pullRequests) change(t *pullrequest.Topic, applied *next.Next, p *propo
 		if p.planned, err = readChange(applied, target, p.s); err != nil {
 			return edit, err
 		}
-		if p.ownBranch, edit, err = readTopic(ctx, p.planned.Tree, t, ours, p.s, p.planned.At.Head); err != nil {
+		if p.ownBranch, edit, err = readTopic(ctx, p.planned.Next, t, ours, p.s, p.planned.Branch.Head); err != nil {
 			return edit, err
 		}
-		edit.Needed = p.planned.Change.Needed
+		edit.Needed = p.planned.Needed
 		// Without our branch, the same tree can be proposed again later.
 		edit.Discard = p.found != nil && p.found.State != githost.Merged
 		edit.Commit = func() *gitbranch.Edit { return p.planned.Edit() }
-		edit.Contents = contents(p.planned.Change.RecordHash, p.planned.Change.Wanted.Hashes())
+		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.Hashes())
 		return edit, nil
 	}
 	// An open removal would remove the tree that is desired again.
@@ -122,9 +122,9 @@ func (r *pullRequests) change(t *pullrequest.Topic, applied *next.Next, p *propo
 		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
 	}
 	c.Text = func(ctx context.Context) pullrequest.Text {
-		reviewers, _ := owners.Asked(r.settings.Reviewers, delivery.ReachedOwners(p.planned.Tree, p.planned.Before))
+		reviewers, _ := owners.Asked(r.settings.Reviewers, delivery.ReachedOwners(p.planned.Next, p.planned.Before))
 		return pullrequest.Text{
-			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Tree, p.planned.Before),
+			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Next, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
 		}
 	}
@@ -137,12 +137,11 @@ func (r *pullRequests) proposed(
 ) (*Result, error) {
 	planned, pr := p.planned, run.PullRequest
 	result := &Result{
-		State: planned.TargetState(), Applied: planned.Tree, Before: planned.Before,
-		Adoption: planned.Change.Adoption, Pushed: run.Pushed, PullRequest: pr,
+		State: planned.TargetState(), Applied: planned.Next, Before: planned.Before, Pushed: run.Pushed, PullRequest: pr,
 	}
 	if pr == nil { // the target contains the tree
-		result.State.Delivered, result.State.Inputs = planned.Change.Wanted, planned.InputsAfter()
-		result.State.Rollout = planned.Tree.RolloutAfter(false)
+		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.InputsAfter()
+		result.State.Rollout = planned.Next.RolloutAfter(false)
 		result.Commit = result.State.LastRead.Head
 		if p.found != nil && p.found.State == githost.Merged && p.found.MergeCommit == result.Commit {
 			result.PullRequest = p.found
@@ -156,7 +155,7 @@ func (r *pullRequests) proposed(
 	head.Base, head.LastRead.Head = run.Head, run.Head
 	proposal := &past.Proposal{
 		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
-		Adopted: planned.Change.Existing.Only(planned.Change.Adoption.Adopted), Tracking: planned.At.PromotedCommitFile,
+		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.Branch.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
 	if pr.State == githost.Closed { // by people, who are not requested again

@@ -22,13 +22,12 @@ import (
 
 // Result is the result of a delivery.
 type Result struct {
-	Action   delivery.Action
-	State    *past.State
-	Commit   string      // the commit on the branch that contains the tree
-	Pushed   bool        // false if the branch already contained the tree
-	Applied  *next.Next  // the tree of the apply, once the branch was read that it depends on
-	Before   *past.State // the state before the change, for [delivery.Describe]
-	Adoption check.Adoption
+	Action  delivery.Action
+	State   *past.State
+	Commit  string      // the commit on the branch that contains the tree
+	Pushed  bool        // false if the branch already contained the tree
+	Applied *next.Next  // the tree of the apply, once the branch was read that it depends on
+	Before  *past.State // the state before the change, for [delivery.Describe]
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
 	// remove old locations.
 	PullRequest *githost.PullRequest
@@ -42,34 +41,32 @@ type Result struct {
 	Recovered *past.State
 }
 
-// Check reads the branch. It returns the change of the apply there if the state does not know it, and an error if the
-// apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
-func Check(ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State) (*BranchChange, error) {
+// Check reads the branch. It returns the change of the apply there, with its effects if the state does not know the
+// branch, and an error if the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
+func Check(
+	ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State,
+) (change *delivery.Change, told []string, err error) {
 	s = s.OrNil()
 	snapshot, err := gitbranch.ReadHead(ctx, client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer snapshot.Close()
 	switch {
 	case snapshot.Commit.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != strategy.Push):
-		return nil, gitbranch.ErrBranchNotFound
+		return nil, nil, gitbranch.ErrBranchNotFound
 	case t.Rendered.Tree == nil:
-		return &BranchChange{}, nil
+		return &delivery.Change{}, nil, nil
 	}
-	planned, err := readChange(t, snapshot, s)
-	if err != nil {
-		return nil, err
+	if change, err = readChange(t, snapshot, s); err == nil && !t.Wish.Updates(s) {
+		told, err = effects(change, snapshot)
 	}
-	if t.Wish.Updates(s) {
-		return newBranchChange(planned), nil
-	}
-	return branchChange(planned, snapshot)
+	return change, told, err
 }
 
 // readChange reads a branch, and decides what the apply changes on it. It returns an error if the apply must not
 // change the branch.
-func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*delivery.PlannedChange, error) {
+func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*delivery.Change, error) {
 	before := s
 	if t.Wish.KeepsFailed() && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that the whole hashes of the targets are read
@@ -84,15 +81,15 @@ func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*del
 			return nil, err
 		}
 	}
-	p, err := delivery.PlanChange(t, s, at, old)
+	change, err := delivery.PlanChange(t, s, at, old)
 	if err != nil {
 		return nil, err
 	}
-	if err := snapshot.Load(p.Change.Remove...); err != nil { // so that moved folders are not sent again
+	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
 		return nil, err
 	}
-	p.Cache = snapshot.TreeCache(t.Wish.Destination.RecordPath())
-	return p, nil
+	change.Cache = snapshot.TreeCache(t.Wish.Destination.RecordPath())
+	return change, nil
 }
 
 // Deliver commits the tree to its destination, and removes the tree from previous locations. If another push comes
@@ -105,7 +102,7 @@ func Deliver(
 	if err != nil {
 		return nil, err
 	}
-	var last *delivery.PlannedChange
+	var last *delivery.Change
 	opts := gitbranch.UpdateOptions{
 		CreateBranch: t.Wish.CreateBranch, Progress: progress, CachePath: t.Wish.Destination.RecordPath(),
 	}
@@ -114,7 +111,7 @@ func Deliver(
 	}
 	edit := func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		var err error
-		if last, err = readChange(t, snapshot, s); err != nil || !last.Change.Needed {
+		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
 			return nil, err
 		}
 		return last.Edit(), nil
@@ -136,7 +133,7 @@ func Deliver(
 	return &Result{
 		State:  last.Delivered(t.Wish.Destination, pushed.Commit.String()),
 		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
-		Applied: last.Tree, Before: last.Before, Adoption: last.Change.Adoption, Kept: kept,
+		Applied: last.Next, Before: last.Before, Kept: kept,
 	}, nil
 }
 

@@ -78,7 +78,9 @@ type Checked struct {
 	Recovered *past.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *githost.PullRequest
-	Change *BranchChange // the change of the apply there; nil if the state shows it
+	Change *delivery.Change // the change of the apply there; nil if the state shows it
+	// Effects describe the change, if the state does not know the branch.
+	Effects []string
 }
 
 // Check reads the facts from the branch that the decision needs and the state lacks. It returns an error if the apply
@@ -98,7 +100,7 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 			return checked, err
 		}
 	}
-	checked.Change, err = Check(ctx, r.Git, applied, s)
+	checked.Change, checked.Effects, err = Check(ctx, r.Git, applied, s)
 	return checked, err
 }
 

@@ -55,8 +55,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestBranchChangeLines: the number of lines about a branch is limited.
-func TestBranchChangeLines(t *testing.T) {
+// TestEffectLines: the number of lines about a branch is limited.
+func TestEffectLines(t *testing.T) {
 	t.Parallel()
 	names := func(n int) (all []string) {
 		for i := range n {
@@ -64,19 +64,20 @@ func TestBranchChangeLines(t *testing.T) {
 		}
 		return all
 	}
-	c := &BranchChange{ClusterTypes: []ClusterTypeChange{
+	changes := []clusterTypeChange{
 		{
-			ClusterType: describe.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)},
-			Files:       []string{"notes.txt"},
-			Differences: []Difference{{"renames a → b", 8}, {"namespace a → b", 1}},
-			NotCompared: 1,
+			clusterType: describe.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)},
+			files:       []string{"notes.txt"},
+			differences: map[string]int{"renames a → b": 8, "namespace a → b": 1},
+			notCompared: 1,
 		},
-		{ClusterType: describe.ClusterType{Name: "new", Kind: describe.Added}},
-		{ClusterType: describe.ClusterType{Name: "old", Kind: describe.Removed, Removed: names(6)}},
-		{ClusterType: describe.ClusterType{Name: "small"}},
-	}}
-	for i := range 2 * maxDifferences {
-		c.ClusterTypes[1].Differences = append(c.ClusterTypes[1].Differences, Difference{fmt.Sprint("namespace ", i), 1})
+		{clusterType: describe.ClusterType{Name: "new", Kind: describe.Added}, differences: map[string]int{}},
+		{clusterType: describe.ClusterType{Name: "old", Kind: describe.Removed, Removed: names(6)}},
+		{clusterType: describe.ClusterType{Name: "small"}},
+	}
+	for i := range maxDifferences {
+		changes[1].differences[fmt.Sprint("namespace ", i)] = 1
+		changes[1].differences[fmt.Sprint("reconciler ", i)] = 1
 	}
 	want := []string{
 		"large: 1 added, 2 removed, 9 changed",
@@ -99,14 +100,13 @@ func TestBranchChangeLines(t *testing.T) {
 		"  removed: t0, t1, t2, t3, t4 and 1 more",
 		"and 1 more cluster type",
 	)
-	if diff := cmp.Diff(want, c.Lines(3)); diff != "" {
+	if diff := cmp.Diff(want, effectLines(changes, nil, 3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestUndecidedChangesAreNotKnown(t *testing.T) {
-	change := &BranchChange{Undecided: []string{"b"}}
-	if diff := cmp.Diff([]string{"not known before the apply: b"}, change.Lines(1)); diff != "" {
+	if diff := cmp.Diff([]string{"not known before the apply: b"}, effectLines(nil, []string{"b"}, 1)); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }

@@ -142,18 +142,15 @@ func adoption(at record.Destination, a check.Adoption, rest string) problem.Prob
 	return problem.Problems{problem.WarningAt("Existing folders will be adopted", detail+rest, "adopt")}
 }
 
-// branchChange warns about a change of a branch of which the state knows nothing.
-func branchChange(at record.Destination, c *remote.BranchChange) problem.Problems {
-	told := ""
-	if lines := c.Lines(problem.MaxListed); len(lines) > 0 {
-		told = "What the apply changes there, by cluster type, in deployment targets:\n" +
-			problem.IndentedList(lines, len(lines))
+// effects warns about a change of a branch of which the state knows nothing.
+func effects(at record.Destination, adopted check.Adoption, lines []string) problem.Problems {
+	if len(lines) == 0 {
+		return adoption(at, adopted, "")
 	}
-	switch {
-	case told == "":
-		return adoption(at, c.Adoption, "")
-	case len(c.Adoption.Adopted) > 0:
-		return adoption(at, c.Adoption, "\n"+told)
+	told := "What the apply changes there, by cluster type, in deployment targets:\n" +
+		problem.IndentedList(lines, len(lines))
+	if len(adopted.Adopted) > 0 {
+		return adoption(at, adopted, "\n"+told)
 	}
 	return problem.Problems{problem.WarningAt("The branch contains folders of this rendering", fmt.Sprintf(
 		"At %s, the branch contains folders that belong to this rendering by their record. The state does not know them. %s",
@@ -172,7 +169,7 @@ func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Pr
 		ps = append(ps, open(t.Wish.Destination, checked.Open))
 	}
 	if change := checked.Change; change != nil {
-		ps = append(ps, branchChange(t.Wish.Destination, change)...)
+		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)
 		ps = append(ps, emptied(change.Emptied, t.Wish.Guardrails.Emptied, nil)...)
 		ps = append(ps, spent(t, slices.Concat(decision.Accepted, change.Accepted))...)
 	}

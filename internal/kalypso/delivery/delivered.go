@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -19,86 +18,74 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// PlannedChange is a change of a branch that was read.
-type PlannedChange struct {
-	Change *Change
-	Tree   *next.Next // that the branch must contain
-	At     *past.Branch
-	// Before is the state before the change, for [Describe]. If the last apply is not known, it contains
-	// the branch's folders: ours and the adopted ones.
-	Before *past.State
-	Cache  gitbranch.TreeCache
-}
-
 // PlanChange decides on the change of a branch that contains at. old is the destination before a move within the
 // branch, or nil. It returns an error if the apply must not change it.
-func PlanChange(t *next.Next, s *past.State, at, old *past.Branch) (*PlannedChange, error) {
+func PlanChange(t *next.Next, s *past.State, at, old *past.Branch) (*Change, error) {
 	t = t.On(s, at)
 	change, errs := newChange(&check.Comparison{Next: t, Before: s, Branch: at}, old)
 	if errs = append(check.Kept(t), errs...); len(errs) > 0 {
 		return nil, check.RefusalErrors(errs)
 	}
-	p := &PlannedChange{Change: change, Tree: t, At: at, Before: s}
 	if !s.Current() {
-		p.Before = at.AsState(t.Wish.Destination, change.Existing)
+		change.Before = at.AsState(t.Wish.Destination, change.Existing)
 	}
-	return p, nil
+	return change, nil
 }
 
 // after returns the branch after the change, with its head.
-func (p *PlannedChange) after(head string) past.Branch {
-	b := *p.At
+func (c *Change) after(head string) past.Branch {
+	b := *c.Branch
 	b.Head = head
-	if !p.Change.Needed {
+	if !c.Needed {
 		return b
 	}
 	b.Folders = inventory.Folders{}
-	for _, name := range sets.Without(p.At.Folders.Names(), p.Change.Existing.Names()) {
-		b.Folders[name] = p.At.Folders[name]
+	for _, name := range sets.Without(c.Branch.Folders.Names(), c.Existing.Names()) {
+		b.Folders[name] = c.Branch.Folders[name]
 	}
-	for name, folder := range p.Change.Wanted {
+	for name, folder := range c.Wanted {
 		b.Folders[name] = folder
 	}
-	ours := sets.Union(p.Change.Existing.Names(), p.Change.Wanted.Names())
+	ours := sets.Union(c.Existing.Names(), c.Wanted.Names())
 	b.Files = sets.Without(b.Files, ours)
 	b.OperatorFolders = sets.Without(b.OperatorFolders, ours)
-	b.Record, b.RecordHash, b.RecordError = &p.Change.Record, p.Change.RecordHash, ""
+	b.Record, b.RecordHash, b.RecordError = &c.Record, c.RecordHash, ""
 	_ = b.SetReplaced(func(name string, hash tree.Hash) (inventory.Folder, bool, error) {
-		for _, known := range []inventory.Folders{p.Change.Existing, p.At.Replaced} {
+		for _, known := range []inventory.Folders{c.Existing, c.Branch.Replaced} {
 			if folder, ok := known[name]; ok && folder.Hash == hash {
 				return folder, true, nil
 			}
 		}
 		return inventory.Folder{}, false, nil
 	})
-	if p.Change.Record.PromotedCommit != "" && !p.Change.Record.Rollout.UnderWay() {
-		b.PromotedCommitFile = record.PromotedCommitHash(p.Change.Record.PromotedCommit)
+	if c.Record.PromotedCommit != "" && !c.Record.Rollout.UnderWay() {
+		b.PromotedCommitFile = record.PromotedCommitHash(c.Record.PromotedCommit)
 	}
 	return b
 }
 
 // Delivered returns the state after the delivery of the change to a branch.
-func (p *PlannedChange) Delivered(at record.Destination, head string) *past.State {
-	t := p.Tree
+func (c *Change) Delivered(at record.Destination, head string) *past.State {
+	t := c.Next
 	s := past.NewState(at, t.Wish.Environment)
-	s.Delivered, s.DeliveredRecord, s.PromotedCommit = p.Change.Wanted, p.Change.RecordHash, t.Record.PromotedCommit
+	s.Delivered, s.DeliveredRecord, s.PromotedCommit = c.Wanted, c.RecordHash, t.Record.PromotedCommit
 	s.Decisions = t.Rendered.Decisions
-	s.Inputs, s.Base, s.LastRead, s.Cache = p.InputsAfter(), head, p.after(head), p.Cache
-	s.Rollout = t.RolloutAfter(p.Change.Needed)
+	s.Inputs, s.Base, s.LastRead, s.Cache = c.InputsAfter(), head, c.after(head), c.Cache
+	s.Rollout = t.RolloutAfter(c.Needed)
 	s.WholeHashes = t.Wish.KeepsFailed()
-	s.Remember(p.Before)
+	s.Remember(c.Before)
 	return &s
 }
 
 // CommitMessage returns the configured message of the commit, or the default, which lists the changes.
-func (p *PlannedChange) CommitMessage() string {
-	t := p.Tree
+func (c *Change) CommitMessage() string {
+	t := c.Next
 	if t.Wish.Message != "" {
 		return t.Wish.Message
 	}
-	changes := inventory.Changes(p.Change.Existing, p.Change.Wanted)
+	changes := inventory.Changes(c.Existing, c.Wanted)
 	var b strings.Builder
-	b.WriteString(record.Message(t.Wish.Environment, changedObjects(p.Before, t.Wish)))
+	b.WriteString(record.Message(t.Wish.Environment, changedObjects(c.Before, t.Wish)))
 	names := slices.Sorted(maps.Keys(changes))
 	if len(names) > 0 {
 		b.WriteString("\n")
@@ -119,13 +106,13 @@ func (p *PlannedChange) CommitMessage() string {
 			fmt.Fprintf(&b, "\n%s", promotion.Reason{Explanation: why}.Facts())
 		}
 	}
-	if p.Change.Settles {
+	if c.Settles {
 		b.WriteString("\nThe environment succeeded after an automatic rollback.\n")
 	}
 	if t.Wish.Promotion.Commit != "" && t.Complete {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)
 	}
-	if facts := p.Change.Reason.Facts(); facts != "" {
+	if facts := c.Reason.Facts(); facts != "" {
 		if !t.Complete {
 			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Wish.Promotion.Commit)
 		}
@@ -136,8 +123,8 @@ func (p *PlannedChange) CommitMessage() string {
 
 // Promotes reports whether the change promotes another commit. After a move within the branch, and for folders adopted
 // from the operator, no record at the destination names the previous commit.
-func (p *PlannedChange) Promotes(s *past.State) bool {
-	t, at := p.Tree, p.At
+func (c *Change) Promotes(s *past.State) bool {
+	t, at := c.Next, c.Branch
 	promoted := t.Record.PromotedCommit
 	switch {
 	case !t.Complete:
@@ -145,43 +132,43 @@ func (p *PlannedChange) Promotes(s *past.State) bool {
 	case at.Record != nil:
 	case t.Wish.MovesWithin(s):
 		return s.PromotedCommit != promoted
-	case len(p.Change.Adoption.Adopted) > 0 && promoted != "":
+	case len(c.Adoption.Adopted) > 0 && promoted != "":
 		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
 	}
 	return at.PromotedCommit() != promoted
 }
 
 // TargetState returns the state of the target branch of a pull request, which does not contain the proposed tree yet.
-func (p *PlannedChange) TargetState() *past.State {
-	t := p.Tree
+func (c *Change) TargetState() *past.State {
+	t := c.Next
 	s := past.NewState(t.Wish.Destination, t.Wish.Environment)
-	if p.At.Record != nil {
-		s.Environment = p.At.Record.Environment
+	if c.Branch.Record != nil {
+		s.Environment = c.Branch.Record.Environment
 	}
-	s.Delivered = p.Change.Existing.Only(sets.Without(p.Change.Existing.Names(), p.Change.Adoption.Adopted))
-	s.DeliveredRecord, s.PromotedCommit = p.At.RecordHash, p.At.PromotedCommit()
-	if p.At.Record != nil {
-		s.Decisions = p.At.Record.Decisions
+	s.Delivered = c.Existing.Only(sets.Without(c.Existing.Names(), c.Adoption.Adopted))
+	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
+	if c.Branch.Record != nil {
+		s.Decisions = c.Branch.Record.Decisions
 	}
-	s.Base, s.LastRead, s.Cache = p.At.Head, *p.At, p.Cache
-	if s.Rollout = past.RolloutOf(p.At.Record, p.At.Time); t.Wish.Updates(p.Before) {
-		s.Rollout = p.Before.Rollout
+	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
+	if s.Rollout = past.RolloutOf(c.Branch.Record, c.Branch.Time); t.Wish.Updates(c.Before) {
+		s.Rollout = c.Before.Rollout
 	}
 	s.WholeHashes = t.Wish.KeepsFailed()
 	if len(s.Delivered) > 0 {
-		s.Inputs = p.Before.Inputs
+		s.Inputs = c.Before.Inputs
 	}
-	s.Remember(p.Before)
+	s.Remember(c.Before)
 	return &s
 }
 
 // InputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
 // each wave is described as a part of the same change.
-func (p *PlannedChange) InputsAfter() *past.Inputs {
-	if !p.Tree.Complete {
-		return p.Before.Inputs
+func (c *Change) InputsAfter() *past.Inputs {
+	if !c.Next.Complete {
+		return c.Before.Inputs
 	}
-	return p.Tree.Wish.Inputs()
+	return c.Next.Wish.Inputs()
 }
 
 // Computed returns the state of a rendering that is only computed.
