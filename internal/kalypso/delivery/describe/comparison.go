@@ -81,21 +81,16 @@ func onSides(left, right string, only comparison.Pair[[]string]) (texts []string
 		only []string
 	}{{left, only.Left}, {right, only.Right}} {
 		if len(side.only) > 0 {
-			texts = append(texts, "only in "+side.name+": "+names(side.only))
+			texts = append(texts, "only in "+side.name+": "+names(side.only, maxNamed))
 		}
 	}
 	return texts
 }
 
-// names lists names, and counts those left out.
-func names(all []string) string {
-	return enumeration(lists.Map(first(all, maxNamed), code), len(all)-maxNamed)
-}
-
 // inFolders describes folders: a few by their names, many by their cluster types.
 func inFolders(all []comparison.Folder) string {
 	if len(all) <= maxNamed {
-		return names(lists.Map(all, comparison.Folder.String))
+		return names(lists.Map(all, comparison.Folder.String), maxNamed)
 	}
 	types := perClusterType(all, func(f comparison.Folder) string { return f.ClusterType })
 	return fmt.Sprintf("%d folders (%s)", len(all), enumeration(first(types, maxNamed), len(types)-maxNamed))

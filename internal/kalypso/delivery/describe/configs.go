@@ -23,15 +23,8 @@ type ConfigKey struct {
 	Old, New *string
 }
 
-func (w *writer) configs(heading, what string, changes []ConfigChange) {
-	if len(changes) == 0 {
-		return
-	}
-	w.heading(heading)
-	for _, c := range first(changes, w.rows) {
-		w.line("- %s%s%s: %s", code(c.Name), c.Kind.note(), w.reach(c), w.keys(c))
-	}
-	w.more(len(changes), what)
+func (w *writer) config(c ConfigChange) string {
+	return code(c.Name) + c.Kind.note() + w.reach(c) + ": " + w.keys(c)
 }
 
 // reach describes what a config applies to.

@@ -119,7 +119,7 @@ func Markdown(c RenderingChange) string {
 	})
 	var same []ClusterType
 	c.ClusterTypes, same = split(c.ClusterTypes)
-	placed := c.policyTargets()
+	placed := c.placed()
 	lines := c.Lines.markdown(c.MaxLength / 2) // the lists leave them this much
 	for _, l := range detailLevels {
 		w := &writer{change: c, same: same, rows: l.rows, names: l.names, nodes: l.nodes}
@@ -187,20 +187,20 @@ type writer struct {
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
 // write writes the lists, and the changed lines after them.
-func (w *writer) write(placed map[placement]int, lines string) string {
+func (w *writer) write(placed map[string]map[string]int, lines string) string {
 	w.b.Reset()
 	w.tree()
 	w.graph()
 	w.summary()
 	w.table()
 	w.failed()
-	w.owners()
+	rows(w, "Owners of the changed folders", "owner", w.change.Owners, w.owner)
 	w.promoted()
 	w.rolledBack()
-	w.origins()
+	rows(w, "Sources", "source", w.change.Sources, w.source)
 	w.placements(placed)
-	w.configs("Configuration", "config", w.change.Configs)
-	w.configs("References to secrets", "platform secret", w.change.Secrets)
+	rows(w, "Configuration", "config", w.change.Configs, w.config)
+	rows(w, "References to secrets", "platform secret", w.change.Secrets, w.config)
 	w.b.WriteString(lines)
 	w.uncompared()
 	if w.change.Marker != "" {
@@ -246,14 +246,8 @@ func (w *writer) summary() {
 	for _, ct := range w.change.ClusterTypes {
 		added, removed, changed = added+len(ct.Added), removed+len(ct.Removed), changed+len(ct.Changed)
 	}
-	w.line(
-		"\n**%s:** %d added, %d removed, %d changed on %s.",
-		"Deployment targets",
-		added,
-		removed,
-		changed,
-		count(len(w.change.ClusterTypes), "cluster type"),
-	)
+	w.line("\n**Deployment targets:** %d added, %d removed, %d changed on %s.", added, removed, changed,
+		count(len(w.change.ClusterTypes), "cluster type"))
 }
 
 func (w *writer) table() {
@@ -275,29 +269,26 @@ func (w *writer) table() {
 
 // failed lists the assignments that fail to render.
 func (w *writer) failed() {
-	if len(w.change.Kept)+len(w.change.LeftOut) == 0 {
+	kept := lists.Map(w.change.Kept, func(name string) string { return code(name) + ": kept as it is on the branch" })
+	left := lists.Map(w.change.LeftOut, func(name string) string { return code(name) + ": left out" })
+	if w.rows == 0 && len(kept)+len(left) > 0 {
+		w.line("\n### Fails to render\n\n%d kept, %d left out.", len(kept), len(left))
 		return
 	}
-	w.heading("Fails to render")
-	if w.rows == 0 {
-		w.line("\n%d kept, %d left out.", len(w.change.Kept), len(w.change.LeftOut))
-		return
-	}
-	for _, name := range first(w.change.Kept, w.rows) {
-		w.line("- %s: kept as it is on the branch", code(name))
-	}
-	for _, name := range first(w.change.LeftOut, max(0, w.rows-len(w.change.Kept))) {
-		w.line("- %s: left out", code(name))
-	}
-	w.more(len(w.change.Kept)+len(w.change.LeftOut), "deployment target")
+	rows(w, "Fails to render", "deployment target", slices.Concat(kept, left), func(row string) string { return row })
 }
 
 // list formats names for a cell.
-func (w *writer) list(names []string) string {
-	if w.names == 0 && len(names) > 0 {
-		return fmt.Sprint(len(names))
+func (w *writer) list(all []string) string {
+	if w.names == 0 && len(all) > 0 {
+		return fmt.Sprint(len(all))
 	}
-	return enumeration(lists.Map(first(names, w.names), code), len(names)-w.names)
+	return names(all, w.names)
+}
+
+// names lists names, and counts those left out.
+func names(all []string, most int) string {
+	return enumeration(lists.Map(first(all, most), code), len(all)-most)
 }
 
 // enumeration joins texts, and counts those left out.
@@ -309,12 +300,19 @@ func enumeration(texts []string, left int) string {
 	return text
 }
 
-// heading writes the heading of a list.
-func (w *writer) heading(text string) {
-	w.line("\n### %s", text)
+// rows writes a list under a heading, as far as its rows fit.
+func rows[T any](w *writer, heading, what string, all []T, row func(T) string) {
+	if len(all) == 0 {
+		return
+	}
+	w.line("\n### %s", heading)
 	if w.rows > 0 {
 		w.line("")
 	}
+	for _, one := range first(all, w.rows) {
+		w.line("- %s", row(one))
+	}
+	w.more(len(all), what)
 }
 
 // more writes the number of rows left out.
@@ -347,23 +345,15 @@ func (w *writer) rolledBack() {
 	}
 }
 
-func (w *writer) origins() {
-	if len(w.change.Sources) == 0 {
-		return
+func (w *writer) source(m SourceChange) string {
+	text := code(repoName(m.Repo)) + ": " + w.move(m.Repo, m.From, m.To)
+	if len(m.Registrations) > 0 && w.names > 0 {
+		text = w.list(m.Registrations) + " from " + text
 	}
-	w.heading("Sources")
-	for _, m := range first(w.change.Sources, w.rows) {
-		of := code(repoName(m.Repo))
-		if len(m.Registrations) > 0 && w.names > 0 {
-			of = w.list(m.Registrations) + " from " + of
-		}
-		text := fmt.Sprintf("- %s: %s", of, w.move(m.Repo, m.From, m.To))
-		if len(m.Paths) > 0 {
-			text += " (" + w.list(m.Paths) + ")"
-		}
-		w.line("%s", text)
+	if len(m.Paths) > 0 {
+		text += " (" + w.list(m.Paths) + ")"
 	}
-	w.more(len(w.change.Sources), "source")
+	return text
 }
 
 // move formats a commit, or a change from one commit to another, with links.
