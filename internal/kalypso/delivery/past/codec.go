@@ -22,9 +22,10 @@ type storedState struct {
 // Encode returns the state as bytes for Terraform's private state: its JSON as one gzip member, and the hashes of the
 // targets, which can't be compressed.
 func (s *State) Encode() ([]byte, error) {
-	stored := storedState{State: withoutRepeats(s)}
-	eachInventory(stored.State, func(inv *inventory.Folders) {
-		*inv = inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
+	var stored storedState
+	stored.State = s.with(func(now *State) {
+		now.dropRepeats()
+		now.replaceFolders(func(_ string, folder inventory.Folder) inventory.Folder {
 			stored.Targets.Add(folder.Targets)
 			folder.Targets = nil
 			return folder
@@ -38,19 +39,33 @@ func (s *State) Encode() ([]byte, error) {
 	return append(packed.Bytes(), stored.Targets.Hashes...), nil
 }
 
-// eachInventory calls visit for all inventories of s, and of the states in it, in a fixed order.
-func eachInventory(s *State, visit func(*inventory.Folders)) {
-	visit(&s.Delivered)
-	visit(&s.LastRead.Folders)
-	visit(&s.LastRead.Replaced)
-	if p := s.Proposal; p != nil {
-		visit(&p.Adopted)
-		if p.Head != nil {
-			eachInventory(p.Head, visit)
-		}
+// with returns a copy of s, and of the states in it, after a change of each.
+func (s *State) with(change func(*State)) *State {
+	now := *s
+	if s.Proposal != nil {
+		now.Proposal = new(*s.Proposal)
 	}
+	change(&now)
+	if p := now.Proposal; p != nil && p.Head != nil {
+		p.Head = p.Head.with(change)
+	}
+	now.OldLocations = nil
 	for _, old := range s.OldLocations {
-		eachInventory(old.State, visit)
+		o := *old
+		o.State = old.State.with(change)
+		now.OldLocations = append(now.OldLocations, &o)
+	}
+	return &now
+}
+
+// replaceFolders replaces the folders of all inventories of s, in a fixed order.
+func (s *State) replaceFolders(with func(name string, folder inventory.Folder) inventory.Folder) {
+	all := []*inventory.Folders{&s.Delivered, &s.LastRead.Folders, &s.LastRead.Replaced}
+	if s.Proposal != nil {
+		all = append(all, &s.Proposal.Adopted)
+	}
+	for _, inv := range all {
+		*inv = inv.Replace(with)
 	}
 }
 
@@ -77,70 +92,50 @@ func DecodeState(data []byte) (*State, error) {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
 	stored.Targets.Hashes = data[len(data)-rest.Len():]
-	eachInventory(stored.State, func(inv *inventory.Folders) {
-		*inv = inv.Replace(func(_ string, folder inventory.Folder) inventory.Folder {
+	s := stored.State.with(func(now *State) {
+		now.replaceFolders(func(_ string, folder inventory.Folder) inventory.Folder {
 			if err == nil {
 				folder.Targets, err = stored.Targets.Next()
 			}
 			return folder
 		})
+		now.addRepeats()
 	})
 	if err != nil || len(stored.Targets.Lists)+len(stored.Targets.Hashes) > 0 {
 		return nil, fmt.Errorf("%w: %w", errState, inventory.ErrTargets)
 	}
-	return withRepeats(stored.State), nil
+	return s, nil
 }
 
-// withoutRepeats returns s without the facts that would be stored twice: the targets of a seen folder with the hash of
-// the delivered one, and the decisions of a seen record that was delivered. It also removes whole hashes, unless s
-// needs them.
-func withoutRepeats(s *State) *State {
-	packed := *s
+// dropRepeats removes the facts that would be stored twice: the targets of a seen folder with the hash of the delivered
+// one, and the decisions of a seen record that was delivered. It also removes whole hashes, unless s needs them.
+func (s *State) dropRepeats() {
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
-		record := *s.LastRead.Record
-		record.Decisions = nil
-		packed.LastRead.Record = &record
+		s.LastRead.Record = new(*s.LastRead.Record)
+		s.LastRead.Record.Decisions = nil
 	}
-	packed.LastRead.Folders = s.LastRead.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
-		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
-			folder.Targets = nil
-		}
-		return folder
-	})
+	s.replaceRepeated(func(inventory.Folder) []inventory.Target { return nil })
 	if !s.WholeHashes {
-		packed.Delivered = s.Delivered.Replace(inventory.WithoutWholeHashes)
-		packed.LastRead.Folders = packed.LastRead.Folders.Replace(inventory.WithoutWholeHashes)
-		packed.LastRead.Replaced = packed.LastRead.Replaced.Replace(inventory.WithoutWholeHashes)
+		for _, inv := range []*inventory.Folders{&s.Delivered, &s.LastRead.Folders, &s.LastRead.Replaced} {
+			*inv = inv.Replace(inventory.WithoutWholeHashes)
+		}
 	}
-	if s.Proposal != nil {
-		p := *s.Proposal
-		p.Head = withoutRepeats(p.Head)
-		packed.Proposal = &p
-	}
-	packed.OldLocations = nil
-	for _, old := range s.OldLocations {
-		o := *old
-		o.State = withoutRepeats(o.State)
-		packed.OldLocations = append(packed.OldLocations, &o)
-	}
-	return &packed
 }
 
-func withRepeats(s *State) *State {
+// addRepeats adds what dropRepeats removed.
+func (s *State) addRepeats() {
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
 		s.LastRead.Record.Decisions = s.Decisions
 	}
+	s.replaceRepeated(func(was inventory.Folder) []inventory.Target { return was.Targets })
+}
+
+// replaceRepeated replaces the targets of each seen folder with the hash of the delivered one.
+func (s *State) replaceRepeated(with func(was inventory.Folder) []inventory.Target) {
 	s.LastRead.Folders = s.LastRead.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
 		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
-			folder.Targets = was.Targets
+			folder.Targets = with(was)
 		}
 		return folder
 	})
-	if s.Proposal != nil && s.Proposal.Head != nil {
-		withRepeats(s.Proposal.Head)
-	}
-	for _, old := range s.OldLocations {
-		withRepeats(old.State)
-	}
-	return s
 }

@@ -25,7 +25,8 @@ func TestDecisionsOfState(t *testing.T) {
 	s.Delivered = inventory.Folders{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions
 	s.LastRead = Branch{Head: "1", Record: &written, RecordHash: written.Hash()}
-	if packed := withoutRepeats(&s); packed.LastRead.Record.Decisions != nil || s.LastRead.Record.Decisions == nil {
+	packed := s.with((*State).dropRepeats)
+	if packed.LastRead.Record.Decisions != nil || s.LastRead.Record.Decisions == nil {
 		t.Error("the decisions are stored twice, or encoding removes them from the state")
 	}
 	data, err := s.Encode()
