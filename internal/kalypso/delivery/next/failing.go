@@ -13,18 +13,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// failures lists the deployment targets that fail to render: cluster type → names. The names under the key "" fail on
-// every cluster type.
-type failures map[string]map[string]bool
+// failures contains the deployment targets that fail to render.
+type failures map[problem.AffectedTarget]bool
 
 func failuresOf(ps problem.Problems) failures {
 	f := failures{}
 	for _, p := range ps {
 		for _, t := range p.Affects {
-			if f[t.ClusterType] == nil {
-				f[t.ClusterType] = map[string]bool{}
-			}
-			f[t.ClusterType][t.Name] = true
+			f[t] = true
 		}
 	}
 	return f
@@ -32,7 +28,7 @@ func failuresOf(ps problem.Problems) failures {
 
 // include reports whether a target fails on a cluster type.
 func (f failures) include(clusterType, target string) bool {
-	return f[""][target] || f[clusterType][target]
+	return f[problem.AffectedTarget{Name: target}] || f[problem.AffectedTarget{ClusterType: clusterType, Name: target}]
 }
 
 // Failing are the deployment targets that fail to render, with the effect of an apply on them.
@@ -83,14 +79,12 @@ func (f failures) keep(rendered, existing, delivered inventory.Folders) *Failing
 		Existing: existing.Count(),
 	}
 	placed := existing.Placed()
-	for clusterType, names := range f {
-		for name := range names {
-			if clusterType == "" && len(placed[name]) > 0 || slices.Contains(placed[name], clusterType) {
-				continue
-			}
-			k.LeftOut = append(k.LeftOut, record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: name})
-			k.waiting[name] = true
+	for t := range f {
+		if t.ClusterType == "" && len(placed[t.Name]) > 0 || slices.Contains(placed[t.Name], t.ClusterType) {
+			continue
 		}
+		k.LeftOut = append(k.LeftOut, record.FailedAssignment{ClusterType: t.ClusterType, DeploymentTarget: t.Name})
+		k.waiting[t.Name] = true
 	}
 	for name, folder := range rendered {
 		k.Folders[name] = k.keepIn(name, folder, existing[name], delivered[name])
