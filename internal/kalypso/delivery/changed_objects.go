@@ -3,7 +3,6 @@ package delivery
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -11,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -24,57 +24,38 @@ func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 		return nil
 	}
 	was, is := before.Inputs, a.Inputs()
-	for _, data := range []struct {
-		what    string
-		was, is map[string]past.ConfigInputs
-	}{{"config", was.Configs, is.Configs}, {"secret", was.Secrets, is.Secrets}} {
-		var changed []string
-		for _, c := range configChanges(data.was, data.is, false) {
-			changed = append(changed, changedConfig(data.what, c))
-		}
-		slices.Sort(changed)
-		lines = append(lines, changed...)
-	}
+	lines = append(changedConfigs("config", was.Configs, is.Configs), changedConfigs("secret", was.Secrets, is.Secrets)...)
 	if was.Objects != nil {
 		for _, name := range slices.Sorted(sets.Keys(was.Objects, is.Objects)) {
-			before, after := was.Objects[name], is.Objects[name]
-			switch {
-			case before == after:
-				continue
-			case before == "":
-				name += " (new)"
-			case after == "":
-				name += " (gone)"
+			if before, after := was.Objects[name], is.Objects[name]; before != after {
+				lines = append(lines, name+describe.KindOf(before != "", after != "").Note())
 			}
-			lines = append(lines, name)
 		}
 	}
 	if more := len(lines) - record.MaxObjects; more > 0 {
 		lines = append(lines[:record.MaxObjects-1], fmt.Sprintf("and %d more objects", more+1))
 	}
-	for i, line := range lines {
-		lines[i] = printable.Line(line)
-	}
+	return lists.Map(lines, printable.Line)
+}
+
+// changedConfigs names the changed configs, or changed references to secrets, with the keys.
+func changedConfigs(what string, was, is map[string]past.ConfigInputs) []string {
+	lines := lists.Map(configChanges(was, is, false), func(c describe.ConfigChange) string {
+		if c.Kind != describe.Changed {
+			return what + " " + c.Name + c.Kind.Note()
+		}
+		return what + " " + c.Name + ": " + changedKeys(c)
+	})
+	slices.Sort(lines)
 	return lines
 }
 
-// changedConfig names a changed config, or changed references to secrets, with the keys.
-func changedConfig(what string, c describe.ConfigChange) string {
-	line := what + " " + c.Name
-	switch c.Kind {
-	case describe.Added:
-		return line + " (new)"
-	case describe.Removed:
-		return line + " (gone)"
-	}
+// changedKeys names the changed keys of a config.
+func changedKeys(c describe.ConfigChange) string {
 	keys := lists.Map(c.Keys, func(k describe.ConfigKey) string { return k.Name })
 	slices.Sort(keys)
 	if c.LabelsChanged {
 		keys = append([]string{"labels"}, keys...)
 	}
-	text := strings.Join(keys[:min(len(keys), maxChangedKeys)], ", ")
-	if more := len(keys) - maxChangedKeys; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return line + ": " + text
+	return problem.First(keys, maxChangedKeys)
 }

@@ -35,11 +35,13 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 		Environment: t.Wish.Environment,
 		Branch:      at.Branch,
 		Path:        at.Path,
-		Policies:    policies(t.Rendered),
-		Requires:    requiredBeside(t.Rendered),
-		Links:       t.Wish.Review.Links,
-		Marker:      githost.Marker(t.Wish.Environment, at.Branch, at.Path),
-		MaxLength:   t.Wish.Review.MaxLength(),
+		Policies:    func(clusterType, target string) []string { return policies(t.Rendered, clusterType, target) },
+		Requires: func(clusterType, target string) []string {
+			return requiredBeside(t.Rendered, clusterType, target)
+		},
+		Links:     t.Wish.Review.Links,
+		Marker:    githost.Marker(t.Wish.Environment, at.Branch, at.Path),
+		MaxLength: t.Wish.Review.MaxLength(),
 	}
 	found := before.Found()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
@@ -138,32 +140,25 @@ func DescribeRemoval(
 	return describe.Markdown(c)
 }
 
-// policies returns a function that finds the policies that place a target on a cluster type.
-func policies(r *next.Rendered) func(clusterType, target string) []string {
-	return func(clusterType, target string) (names []string) {
-		if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
-			for _, p := range r.Tree.Schedule.Placements[i].Assignments[n].Policies {
-				names = append(names, p.Name)
-			}
+// policies returns the policies that place a target on a cluster type.
+func policies(r *next.Rendered, clusterType, target string) (names []string) {
+	if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
+		for _, p := range r.Tree.Schedule.Placements[i].Assignments[n].Policies {
+			names = append(names, p.Name)
 		}
-		return names
 	}
+	return names
 }
 
-// requiredBeside returns a function that finds the targets on a cluster type that a target requires there.
-func requiredBeside(r *next.Rendered) func(clusterType, target string) []string {
-	if r.Requires == nil {
-		return nil
-	}
-	return func(clusterType, target string) (names []string) {
-		if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
-			all, _ := r.Requires.Satisfying(i, n)
-			for _, required := range all {
-				names = append(names, required.Name)
-			}
+// requiredBeside returns the targets on a cluster type that a target requires there.
+func requiredBeside(r *next.Rendered, clusterType, target string) (names []string) {
+	if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
+		all, _ := r.Requires.Satisfying(i, n)
+		for _, required := range all {
+			names = append(names, required.Name)
 		}
-		return names
 	}
+	return names
 }
 
 // configChanges compares the configs, or the references to secrets. values shows their values too.
@@ -172,40 +167,26 @@ func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed [
 		old, before := was[name]
 		now, after := is[name]
 		c := describe.ConfigChange{
-			Name:          name,
-			LabelsChanged: before && after && old.Labels != now.Labels,
-			Keys:          keyChanges(old.Keys, now.Keys, values),
+			Name: name, Kind: describe.KindOf(before, after), LabelsChanged: before && after && old.Labels != now.Labels,
+			Keys: keyChanges(old.Keys, now.Keys, values),
 		}
-		switch {
-		case !before:
-			c.Kind = describe.Added
-		case !after:
-			c.Kind = describe.Removed
-		case len(c.Keys) == 0 && !c.LabelsChanged:
-			continue
+		if c.Kind != describe.Changed || len(c.Keys) > 0 || c.LabelsChanged {
+			changed = append(changed, c)
 		}
-		changed = append(changed, c)
 	}
 	return changed
 }
 
-func keyChanges(was, is map[string]past.KeyInput, values bool) []describe.ConfigKey {
-	var changed []describe.ConfigKey
+func keyChanges(was, is map[string]past.KeyInput, values bool) (changed []describe.ConfigKey) {
 	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		if before && after && old.Value == now.Value {
+		k := describe.ConfigKey{Name: name, Kind: describe.KindOf(before, after)}
+		if k.Kind == describe.Changed && old.Value == now.Value {
 			continue
 		}
-		k := describe.ConfigKey{Name: name}
 		if values {
 			k.Old, k.New = old.Shown, now.Shown
-		}
-		switch {
-		case !before:
-			k.Kind = describe.Added
-		case !after:
-			k.Kind = describe.Removed
 		}
 		changed = append(changed, k)
 	}

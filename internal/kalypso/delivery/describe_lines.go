@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -31,13 +32,13 @@ import (
 func changedLines(
 	ctx context.Context, t *next.Next, before *past.State, changed []describe.ClusterType,
 ) *describe.Lines {
-	var folders []describe.FolderName
+	var folders []comparison.Folder
 	for _, ct := range changed {
 		for _, name := range slices.Concat(ct.Added, ct.Removed, ct.Changed) {
-			folders = append(folders, describe.FolderName{ClusterType: ct.Name, Target: name})
+			folders = append(folders, comparison.Folder{ClusterType: ct.Name, Target: name})
 		}
 	}
-	slices.SortFunc(folders, describe.FolderName.Compare)
+	slices.SortFunc(folders, comparison.Folder.Compare)
 	found := before.Found()
 	was, is := filesBefore(ctx, t, before, found), filesAfter(ctx, t, before)
 	if ctx.Err() != nil { // the fleets are not whole

@@ -24,7 +24,7 @@ type ConfigKey struct {
 }
 
 func (w *writer) config(c ConfigChange) string {
-	return code(c.Name) + c.Kind.note() + w.reach(c) + ": " + w.keys(c)
+	return code(c.Name) + c.Kind.Note() + w.reach(c) + ": " + w.keys(c)
 }
 
 // reach describes what a config applies to.

@@ -95,8 +95,19 @@ const (
 	Removed
 )
 
-// note returns the suffix for the name of an object that is added or removed.
-func (k Kind) note() string { return map[Kind]string{Added: " (new)", Removed: " (gone)"}[k] }
+// KindOf returns the kind of the change of what is there before the change, or after it.
+func KindOf(before, after bool) Kind {
+	switch {
+	case !before:
+		return Added
+	case !after:
+		return Removed
+	}
+	return Changed
+}
+
+// Note returns the suffix for the name of an object that is added or removed.
+func (k Kind) Note() string { return map[Kind]string{Added: " (new)", Removed: " (gone)"}[k] }
 
 // Links returns the URLs of web pages. If a function is nil or returns "", there is no link.
 type Links struct {
@@ -258,7 +269,7 @@ func (w *writer) table() {
 	for _, ct := range first(w.change.ClusterTypes, w.rows) {
 		w.line(
 			"| %s | %s | %s | %s |",
-			cell(code(ct.Name)+ct.Kind.note()),
+			cell(code(ct.Name)+ct.Kind.Note()),
 			cell(w.list(ct.Added)),
 			cell(w.list(ct.Removed)),
 			cell(w.list(ct.Changed)),

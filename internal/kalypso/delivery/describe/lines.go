@@ -18,15 +18,12 @@ import (
 
 // Lines are the lines that change in rendered files. Each change is one group, with all the folders that it reaches.
 type Lines struct {
-	folders []FolderName
+	folders []comparison.Folder
 	files   FilesOf
 	groups  [][]fileChange // of the same change, in the order of the folders
 	unknown []int          // the folders whose files are not known
 	command func(folder string) string
 }
-
-// FolderName names the folder of a deployment target.
-type FolderName = comparison.Folder
 
 // FolderFiles are the files of a folder, sorted by name; none if there is no folder.
 type FolderFiles struct {
@@ -61,7 +58,7 @@ const foldersPerChunk = 64
 // NewLines groups the changes of the files in folders, which must be sorted. It calls files from several goroutines.
 // command returns the command that shows the changes of one folder; it may be nil. NewLines returns nil if ctx is done.
 func NewLines(
-	ctx context.Context, folders []FolderName, files FilesOf, command func(folder string) string,
+	ctx context.Context, folders []comparison.Folder, files FilesOf, command func(folder string) string,
 ) *Lines {
 	l := &Lines{folders: folders, files: files, command: command}
 	all := l.compareAll(ctx)
@@ -131,15 +128,7 @@ func runs(all []fileChange, key func(fileChange) [16]byte) [][]fileChange {
 // changedFile is a file before and after a change; nil: there is none.
 type changedFile struct{ before, after *render.File }
 
-func (f changedFile) kind() Kind {
-	switch {
-	case f.before == nil:
-		return Added
-	case f.after == nil:
-		return Removed
-	}
-	return Changed
-}
+func (f changedFile) kind() Kind { return KindOf(f.before != nil, f.after != nil) }
 
 func (f changedFile) name() string {
 	if f.after != nil {
@@ -206,7 +195,7 @@ func (l *Lines) compare(changes []fileChange, i int, b *Buffers) (all []fileChan
 
 // withoutNames replaces the names of a folder in lines, the longest first, where they are whole words. Lines that
 // become equal are equal but for the names. The marks contain a character that text does not.
-func withoutNames(lines []byte, namespace string, f FolderName) []byte {
+func withoutNames(lines []byte, namespace string, f comparison.Folder) []byte {
 	if bytes.IndexByte(lines, 0) >= 0 {
 		return lines
 	}

@@ -48,7 +48,7 @@ func (l *Lines) group(changes []fileChange) string {
 			renamed = ", the same, renamed"
 		}
 	}
-	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().note(), count(len(changes), "folder"), renamed)
+	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().Note(), count(len(changes), "folder"), renamed)
 	clusterType := func(c fileChange) string { return l.folders[c.folder].ClusterType }
 	if types := perClusterType(changes, clusterType); len(types) > 1 && len(changes) > maxNamed {
 		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxNamed), len(types)-maxNamed))

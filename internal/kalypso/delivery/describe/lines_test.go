@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
@@ -31,10 +32,10 @@ func TestLineGroups(t *testing.T) {
 		"different values": {map[string]string{"a": "size: 1", "large": "size: 2", "small": "size: 1"},
 			[]string{"in 2 folders", "in 1 folder"}},
 	} {
-		var folders []describe.FolderName
+		var folders []comparison.Folder
 		for _, ct := range []string{"a", "large", "small"} {
 			if test.lines[ct] != "" {
-				folders = append(folders, describe.FolderName{ClusterType: ct, Target: "app"})
+				folders = append(folders, comparison.Folder{ClusterType: ct, Target: "app"})
 			}
 		}
 		files := func(i int, _ *describe.Buffers) (before, after describe.FolderFiles, known bool) {
@@ -67,7 +68,7 @@ func TestLinesCancelled(t *testing.T) {
 		cancel()
 		return before, after, true
 	}
-	folders := make([]describe.FolderName, 10_000)
+	folders := make([]comparison.Folder, 10_000)
 	if lines := describe.NewLines(ctx, folders, files, nil); lines != nil || compared.Load() > 100 {
 		t.Errorf("%v after %d of %d folders", lines, compared.Load(), len(folders))
 	}

@@ -229,13 +229,7 @@ func (inv Folders) ChangesTo(after Folders) []describe.ClusterType {
 		if is.Known == Unread {
 			continue
 		}
-		ct := describe.ClusterType{Name: name}
-		switch {
-		case !existing:
-			ct.Kind = describe.Added
-		case !wanted:
-			ct.Kind = describe.Removed
-		}
+		ct := describe.ClusterType{Name: name, Kind: describe.KindOf(existing, wanted)}
 		for old, current := range Pairs(was.Targets, is.Targets) {
 			switch {
 			case old == nil:
