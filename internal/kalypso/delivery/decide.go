@@ -74,9 +74,9 @@ type Decision struct {
 	// ClosedPullRequest is the number of the pull request that people closed without merging it. It is 0 if there is
 	// none, or if the apply opens a new one.
 	ClosedPullRequest int
-	// RemainingTree is the destination that keeps the delivered tree once the rendering is only computed, and
-	// RemainingPullRequest the pull request that stays open. They are nil and 0 if there is none.
-	RemainingTree        *record.Destination
+	// RemainingTrees are the destinations that keep a delivered tree once the rendering is only computed, and
+	// RemainingPullRequest is the pull request that stays open, or 0.
+	RemainingTrees       []record.Destination
 	RemainingPullRequest int
 	// Moves are the deployment targets that move between cluster types.
 	Moves []check.Move
@@ -190,7 +190,7 @@ func (decision *Decision) write() {
 	}
 	switch {
 	case t.Wish.Strategy == strategy.None:
-		decision.RemainingTree, decision.RemainingPullRequest = remaining(p, s)
+		decision.RemainingTrees, decision.RemainingPullRequest = remaining(p, s)
 	case t.Wish.Delivers():
 		decision.Drift = decision.overwrittenDrift()
 		for _, drifted := range decision.Drift {
@@ -316,8 +316,8 @@ func (decision *Decision) describable() bool {
 		!slices.ContainsFunc(t.Wish.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }
 
-// remaining returns the tree and the pull request that stay on the server once the rendering is only computed.
-func remaining(p *past.Prior, s *past.State) (at *record.Destination, pullRequest int) {
+// remaining returns the trees and the pull request that stay on the server once the rendering is only computed.
+func remaining(p *past.Prior, s *past.State) (at []record.Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
 	}
@@ -325,7 +325,7 @@ func remaining(p *past.Prior, s *past.State) (at *record.Destination, pullReques
 		pullRequest = s.Proposal.Number
 	}
 	if p.Commit != "" {
-		at = &s.Destination
+		at = append([]record.Destination{s.Destination}, destinations(s.OldLocations)...)
 	}
 	return at, pullRequest
 }

@@ -214,7 +214,7 @@ func (d *Decision) text(on *situation) string {
 		add(true, "overwrites foreign changes on %s", s.Destination.Branch)
 	}
 	add(d.ClosedPullRequest != 0, "pull request %d was abandoned", d.ClosedPullRequest)
-	add(d.RemainingTree != nil, "leaves the tree")
+	add(len(d.RemainingTrees) > 0, "leaves the tree")
 	add(d.RemainingPullRequest != 0, "leaves pull request %d", d.RemainingPullRequest)
 	add(d.Replaced != "", "replaces %s", d.Replaced)
 	add(d.Unreadable, "recovers the state")

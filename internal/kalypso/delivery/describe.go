@@ -246,9 +246,9 @@ func reach(
 func repoOf(from, to string, was, is []origin.Origin) string {
 	repos := map[string]bool{}
 	for commit, origins := range map[string][]origin.Origin{from: was, to: is} {
-		if commit != "" {
-			for _, repo := range describe.ReposAt(commit, origins) {
-				repos[repo] = true
+		for _, o := range origins {
+			if commit != "" && o.Commit == commit {
+				repos[o.Repo] = true
 			}
 		}
 	}

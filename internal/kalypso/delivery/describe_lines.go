@@ -76,10 +76,7 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 			return files, false
 		}
 	}
-	if schedule.Places(f) {
-		f.PriorPlacement = placement.PriorResults{Decisions: before.Decisions, Placed: found.Placed()}
-	}
-	shown := engine.Prepare(ctx, f)
+	shown := prepare(ctx, f, before.Decisions, found)
 	whole := shown
 	if now := withSecrets(f, t, before); now != f {
 		whole = engine.Prepare(ctx, now)
@@ -97,6 +94,14 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 		})
 		return describe.FolderFiles{Namespace: namespace, Files: rendered}, known || trusted && hidden
 	}
+}
+
+// prepare prepares to render a fleet that was placed before.
+func prepare(ctx context.Context, f *fleet.Fleet, d placement.Decisions, placed inventory.Folders) *tree.Tree {
+	if schedule.Places(f) {
+		f.PriorPlacement = placement.PriorResults{Decisions: d, Placed: placed.Placed()}
+	}
+	return engine.Prepare(ctx, f)
 }
 
 // withSecrets returns the stored fleet with the secrets that did not change since: the state does not contain them. It
@@ -126,10 +131,7 @@ func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFil
 		return "(secret, changed)"
 	})
 	if f != t.Wish.Fleet {
-		if schedule.Places(f) {
-			f.PriorPlacement = placement.PriorResults{Decisions: r.Decisions, Placed: r.Folders.Placed()}
-		}
-		shown = engine.Prepare(ctx, f)
+		shown = prepare(ctx, f, r.Decisions, r.Folders)
 	}
 	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
 		if !bytes.Equal(r.Folders.HashOf(clusterType, target), hash) {

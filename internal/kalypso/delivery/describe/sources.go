@@ -89,15 +89,3 @@ func changedCommits(old, now map[reading]string) []SourceChange {
 	}
 	return moves
 }
-
-// ReposAt returns the sorted repos of origins with the commit.
-func ReposAt(commit string, origins []origin.Origin) []string {
-	var repos []string
-	for _, o := range origins {
-		if o.Commit == commit {
-			repos = append(repos, o.Repo)
-		}
-	}
-	slices.Sort(repos)
-	return slices.Compact(repos)
-}

@@ -130,11 +130,7 @@ func (r Operations) followProposal(ctx context.Context, s *past.State) (*past.St
 }
 
 func (r Operations) readPullRequest(ctx context.Context, url string, number int) (*githost.PullRequest, error) {
-	host, err := r.Host()
-	if err != nil {
-		return nil, err
-	}
-	repo, err := host.Repo(url)
+	repo, err := r.hosted(url)
 	if err != nil {
 		return nil, err
 	}

@@ -120,10 +120,7 @@ func Deliver(
 	if err != nil {
 		return nil, err
 	}
-	kept, err := removeFromOldBranch(ctx, client, t.Wish, s, pushed.Commit)
-	if err == nil {
-		err = removeFromOldLocations(ctx, client, t.Wish, s)
-	}
+	kept, err := removeOld(ctx, client, t.Wish, s, pushed.Commit)
 	if err != nil {
 		return nil, fmt.Errorf(
 			"the tree was pushed to its destination, but the old location, %s, was not "+
@@ -137,43 +134,51 @@ func Deliver(
 	}, nil
 }
 
-// removeFromOldBranch removes the rendering from the branch that it moves away from. A branch of the same name that
-// contains the new commit is the same branch under another URL, or a copy: then nothing is removed, and the old
-// location is returned.
-func removeFromOldBranch(
+// removeOld removes the rendering from the branch that it moves away from, and from the old locations whose removal had
+// been proposed. A branch of the same name that contains the new commit is the same branch under another URL, or a copy:
+// then nothing is removed there, and it is returned.
+func removeOld(
 	ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State, delivered plumbing.Hash,
-) (*record.Destination, error) {
-	if !a.Moves(s) || a.MovesWithin(s) || a.KeepOld {
+) (kept *record.Destination, err error) {
+	if s == nil || a.KeepOld {
 		return nil, nil
 	}
-	old := s.Destination
-	if old.Branch == a.Destination.Branch && old.Path == a.Destination.Path {
-		branch, err := gitbranch.Open(client, old.Repo, old.Branch)
-		if err != nil {
+	var left []*past.State
+	if a.Moves(s) && !a.MovesWithin(s) {
+		switch same, err := isCopy(ctx, client, s.Destination, a.Destination, delivered); {
+		case err != nil:
 			return nil, err
+		case same:
+			kept = &s.Destination
+		default:
+			left = append(left, s)
 		}
-		if _, found, err := branch.ChangesSince(ctx, delivered, nil); err != nil || found {
-			return &old, err
-		}
-	}
-	return nil, remove(ctx, client, s, moveMessage(s), a.Author, check.PathsToRemoveUnchanged)
-}
-
-// removeFromOldLocations removes the old locations whose removal had been proposed.
-func removeFromOldLocations(ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State) error {
-	if s == nil || a.KeepOld {
-		return nil
 	}
 	for _, old := range s.OldLocations {
-		if old.State.Destination.Same(a.Destination) {
-			continue
-		}
-		err := remove(ctx, client, old.State, moveMessage(old.State), a.Author, check.PathsToRemoveUnchanged)
-		if err != nil {
-			return err
+		if !old.State.Destination.Same(a.Destination) {
+			left = append(left, old.State)
 		}
 	}
-	return nil
+	for _, old := range left {
+		if err := remove(ctx, client, old, moveMessage(old), a.Author, check.PathsToRemoveUnchanged); err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
+// isCopy reports whether old is on a branch of the same name as now that contains a commit.
+func isCopy(
+	ctx context.Context, client *gitremote.Client, old, now record.Destination, commit plumbing.Hash,
+) (same bool, err error) {
+	if old.Branch != now.Branch || old.Path != now.Path {
+		return false, nil
+	}
+	branch, err := gitbranch.Open(client, old.Repo, old.Branch)
+	if err == nil {
+		_, same, err = branch.ChangesSince(ctx, commit, nil)
+	}
+	return same, err
 }
 
 func moveMessage(s *past.State) string {

@@ -39,11 +39,7 @@ func (r Operations) CheckHost(a *wish.Arguments) error {
 	if a.Strategy != strategy.PullRequest || a.Known < inventory.Whole {
 		return nil
 	}
-	host, err := r.Host()
-	if err != nil {
-		return err
-	}
-	repo, err := host.Repo(a.Destination.Repo)
+	repo, err := r.hosted(a.Destination.Repo)
 	switch {
 	case errors.Is(err, githost.ErrOtherHost): // which Check reports
 		return nil
@@ -61,15 +57,20 @@ func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decisi
 		!a.Located() {
 		return nil
 	}
-	host, err := r.Host()
-	if err != nil {
-		return []error{err}
-	}
-	repo, err := host.Repo(a.Destination.Repo)
-	if err != nil { // which Check reports
+	repo, err := r.hosted(a.Destination.Repo)
+	if err != nil { // which CheckHost and Check report
 		return nil
 	}
 	return pullrequest.CheckSettings(ctx, repo, a.Destination.Branch, a.AllReviewers())
+}
+
+// hosted returns the repo of a URL on its host.
+func (r Operations) hosted(url string) (repo githost.Repo, err error) {
+	host, err := r.Host()
+	if err != nil {
+		return repo, err
+	}
+	return host.Repo(url)
 }
 
 // Checked contains the facts that a plan read from the branch.

@@ -73,7 +73,7 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 		decision.Action != delivery.Undecided {
 		ps = append(ps, spent(t, decision.Accepted)...)
 	}
-	return slices.Concat(ps, oldLocationProblems(decision), computeOnlyProblems(decision))
+	return append(ps, leftProblems(decision)...)
 }
 
 // spent notes the IDs in accepted_changes that allow nothing of what the apply does. used are the others.
@@ -187,21 +187,9 @@ func Pause(r *rollout.Rollout) (why, until string) {
 	return fmt.Sprintf("rollout.windows are %s: %s", r.Window.Closed, printable.Line(r.Window.Reason)), "they open"
 }
 
-// oldLocationProblems warns about trees that other branches keep for now, or lose.
-func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
+// leftProblems warns about what stays, or stays for now, at locations that the rendering leaves, and about what it loses.
+func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 	destination := decision.Applied.Wish.Destination
-	for _, at := range decision.RemovedLocations {
-		ps = append(ps, problem.WarningAt("Previous location will be removed", fmt.Sprintf(
-			"%s now contains the tree. The apply opens a pull request that removes what was delivered to %s. Merge it once no "+
-				"cluster syncs from there.",
-			destination,
-			at,
-		), "gitops_repo"))
-	}
-	for _, at := range decision.KeptLocations {
-		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
-			"What was delivered to %s stays there. The apply closes the pull request that removes it.", at), "on_move"))
-	}
 	if decision.RemainingPaths != "" {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"on_move = \"keep\" leaves these paths at %s:\n%s\nThe rendering no longer reads or removes them. Once "+
@@ -209,33 +197,29 @@ func oldLocationProblems(decision *delivery.Decision) (ps problem.Problems) {
 				"folders.",
 			decision.Before.Destination, decision.RemainingPaths), "on_move"))
 	}
-	for _, at := range decision.PendingLocations {
-		ps = append(ps, problem.WarningAt("Previous location is kept for now", fmt.Sprintf(
-			"What was delivered to %s stays until %s contains the tree. Then an apply opens a pull request that removes it.",
-			at, destination), "gitops_repo"))
-	}
-	return ps
-}
-
-// computeOnlyProblems warns about the tree and the pull request that stay once a rendering is only computed.
-func computeOnlyProblems(decision *delivery.Decision) (ps problem.Problems) {
-	before := decision.Before
 	if n := decision.RemainingPullRequest; n != 0 {
 		ps = append(ps, problem.WarningAt("The pull request stays open", fmt.Sprintf(
 			"With the strategy none, the provider ignores pull request %d to %s from now on. Close it, or merge it.",
-			n, before.Destination), "delivery"))
+			n, decision.Before.Destination), "delivery"))
 	}
-	if decision.RemainingTree == nil {
-		return ps
-	}
-	left := []record.Destination{*decision.RemainingTree}
-	for _, old := range before.OldLocations {
-		left = append(left, old.State.Destination)
-	}
-	for _, at := range left {
-		ps = append(ps, problem.WarningAt("The delivered tree stays on the branch", fmt.Sprintf(
-			"With the strategy none, neither an apply nor a destroy nor a later move changes or removes what was delivered "+
-				"to %s. Delivering another tree to the same location again needs adopt = true.", at), "delivery"))
+	for _, left := range []struct {
+		places                  []record.Destination
+		argument, summary, text string
+	}{
+		{decision.RemovedLocations, "gitops_repo", "Previous location will be removed",
+			"%[2]s now contains the tree. The apply opens a pull request that removes what was delivered to %[1]s. Merge it " +
+				"once no cluster syncs from there."},
+		{decision.KeptLocations, "on_move", "Previous location is kept",
+			"What was delivered to %[1]s stays there. The apply closes the pull request that removes it."},
+		{decision.PendingLocations, "gitops_repo", "Previous location is kept for now",
+			"What was delivered to %[1]s stays until %[2]s contains the tree. Then an apply opens a pull request that removes it."},
+		{decision.RemainingTrees, "delivery", "The delivered tree stays on the branch",
+			"With the strategy none, neither an apply nor a destroy nor a later move changes or removes what was delivered to " +
+				"%[1]s. Delivering another tree to the same location again needs adopt = true."},
+	} {
+		for _, at := range left.places {
+			ps = append(ps, problem.WarningAt(left.summary, fmt.Sprintf(left.text, at, destination), left.argument))
+		}
 	}
 	return ps
 }
