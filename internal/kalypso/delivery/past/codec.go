@@ -114,7 +114,8 @@ func (s *State) dropRepeats() {
 		s.LastRead.Record = new(*s.LastRead.Record)
 		s.LastRead.Record.Decisions = nil
 	}
-	s.replaceRepeated(func(inventory.Folder) []inventory.Target { return nil })
+	s.LastRead.Folders = replaceRepeated(s.LastRead.Folders, s.Delivered,
+		func(inventory.Folder) []inventory.Target { return nil })
 	if !s.WholeHashes {
 		for _, inv := range []*inventory.Folders{&s.Delivered, &s.LastRead.Folders, &s.LastRead.Replaced} {
 			*inv = inv.Replace(inventory.WithoutWholeHashes)
@@ -127,13 +128,16 @@ func (s *State) addRepeats() {
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
 		s.LastRead.Record.Decisions = s.Decisions
 	}
-	s.replaceRepeated(func(was inventory.Folder) []inventory.Target { return was.Targets })
+	s.LastRead.Folders = replaceRepeated(s.LastRead.Folders, s.Delivered,
+		func(was inventory.Folder) []inventory.Target { return was.Targets })
 }
 
 // replaceRepeated replaces the targets of each seen folder with the hash of the delivered one.
-func (s *State) replaceRepeated(with func(was inventory.Folder) []inventory.Target) {
-	s.LastRead.Folders = s.LastRead.Folders.Replace(func(name string, folder inventory.Folder) inventory.Folder {
-		if was, ok := s.Delivered[name]; ok && was.Hash == folder.Hash {
+func replaceRepeated(
+	seen, delivered inventory.Folders, with func(was inventory.Folder) []inventory.Target,
+) inventory.Folders {
+	return seen.Replace(func(name string, folder inventory.Folder) inventory.Folder {
+		if was, ok := delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = with(was)
 		}
 		return folder

@@ -135,17 +135,6 @@ func (s *State) Last() inventory.Folders {
 	return s.Desired().Delivered
 }
 
-// RenamedTo returns s with the destination at, if both are the same location under different URLs. Otherwise it returns
-// s.
-func (s *State) RenamedTo(at record.Destination) *State {
-	if s.Destination == at || !s.Destination.Same(at) {
-		return s
-	}
-	renamed := *s
-	renamed.Destination = at
-	return &renamed
-}
-
 // WithoutTargets returns s without the targets of its folders, which are read again then.
 func (s *State) WithoutTargets() *State {
 	drop := func(_ string, folder inventory.Folder) inventory.Folder {

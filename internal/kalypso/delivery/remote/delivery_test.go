@@ -145,6 +145,12 @@ func (b *branch) tryDeliver(o request) (*remote.Result, error) {
 	return remote.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
 }
 
+// remove removes the rendering of a state, as a destroy does.
+func (b *branch) remove(s *past.State) error {
+	author := gitbranch.Author{Name: "A", Email: "a@acme.io"}
+	return remote.Remove(b.Context(), b.client, s, "Away", author, check.PathsToRemove)
+}
+
 func (b *branch) observe(s *past.State) *past.State {
 	b.Helper()
 	now, err := remote.Observe(b.Context(), b.client, s)
@@ -247,16 +253,13 @@ func TestUnknownRecord(t *testing.T) {
 			delivered := b.deliver(b.request("1", usual, nil), 1)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			want := gitserver.Modes(t, b.repo, "dev")
-			remove := func(s *past.State) error {
-				return remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"})
-			}
 			now := b.observe(delivered)
 			for _, value := range []string{"1", "2"} {
 				o := b.request(value, usual, now)
 				o.OnDrift = drift.Overwrite
 				o.Guardrails = wish.Guardrails{MaxRemoved: "100%"}
 				_, applied := b.tryDeliver(o)
-				for _, err := range []error{applied, remove(now)} {
+				for _, err := range []error{applied, b.remove(now)} {
 					if !refuses(err, check.UnknownRecord) || !strings.Contains(err.Error(), test.says) {
 						t.Errorf("the error is %v", err)
 					}
@@ -267,7 +270,7 @@ func TestUnknownRecord(t *testing.T) {
 			}
 			gitserver.Git(t, b.repo, "update-ref", "refs/heads/dev", "dev~1")
 			after := b.deliver(b.request("2", usual, b.observe(now)), 1)
-			if err := remove(after); err != nil {
+			if err := b.remove(after); err != nil {
 				t.Error(err)
 			}
 		})
@@ -298,7 +301,9 @@ func TestNewerRecord(t *testing.T) {
 			}
 			at := record.Destination{Repo: b.repo, Branch: "dev", Path: "."}
 			_, refreshed := remote.Observe(t.Context(), b.client, s)
-			_, recovered := remote.Recover(t.Context(), b.client, at, "dev", s.Delivered.TreeHash().String(), s.Base)
+			_, recovered := remote.Recover(t.Context(), b.client, &past.Prior{
+				Strategy: strategy.Push, Destination: at, Environment: "dev", TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base,
+			})
 			_, imported := remote.Import(t.Context(), b.client, at, "dev")
 			_, _, planned := remote.Check(t.Context(), b.client, ask("2", nil).applied(), nil)
 			_, read := remote.Origins(t.Context(), b.client, at)
@@ -308,7 +313,7 @@ func TestNewerRecord(t *testing.T) {
 				"refresh": refreshed, "refresh without private state": recovered, "import": imported,
 				"plan of a create": planned, "create": deliver(ask("2", nil)), "update": deliver(ask("2", s)),
 				"move": deliver(moved), "origins": read,
-				"destroy": remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"}),
+				"destroy": b.remove(s),
 			} {
 				if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "it has version 99") {
 					t.Errorf("%s: the error is %v", operation, err)
@@ -480,7 +485,7 @@ func TestRemove(t *testing.T) {
 			gitserver.Seed(t, b.repo, "dev", theirs)
 			gitserver.SeedFiles(t, b.repo, "dev", "Mine", test.edit)
 			before := b.paths()
-			err := remote.Remove(t.Context(), b.client, s, "Away", gitbranch.Author{Name: "A", Email: "a@acme.io"})
+			err := b.remove(s)
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
 				if !refuses(err, check.Occupied) || !strings.Contains(err.Error(), test.said) {
@@ -496,8 +501,7 @@ func TestRemove(t *testing.T) {
 			// On a deleted branch, there is nothing to do.
 			if test.said == "" {
 				gitserver.Git(t, b.repo, "update-ref", "-d", "refs/heads/dev")
-				if err := remote.Remove(t.Context(), b.client, s, "Away",
-					gitbranch.Author{Name: "A", Email: "a@acme.io"}); err != nil {
+				if err := b.remove(s); err != nil {
 					t.Errorf("on a deleted branch: %v", err)
 				}
 			}

@@ -160,7 +160,7 @@ func removeOld(
 		}
 	}
 	for _, old := range left {
-		if err := remove(ctx, client, old, moveMessage(old), a.Author, check.PathsToRemoveUnchanged); err != nil {
+		if err := Remove(ctx, client, old, moveMessage(old), a.Author, check.PathsToRemoveUnchanged); err != nil {
 			return kept, err
 		}
 	}
@@ -189,14 +189,8 @@ func removalMessage(s *past.State) string {
 	return "Remove the rendering of environment " + s.Environment
 }
 
-// Remove removes our folders and our record in one commit. It does nothing if the branch does not exist.
-func Remove(
-	ctx context.Context, client *gitremote.Client, s *past.State, message string, author gitbranch.Author,
-) error {
-	return remove(ctx, client, s, message, author, check.PathsToRemove)
-}
-
-func remove(ctx context.Context, client *gitremote.Client, s *past.State, message string, author gitbranch.Author,
+// Remove removes paths of our folders and our record in one commit. It does nothing if the branch does not exist.
+func Remove(ctx context.Context, client *gitremote.Client, s *past.State, message string, author gitbranch.Author,
 	paths func(*past.State, *past.Branch) ([]string, error),
 ) error {
 	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)

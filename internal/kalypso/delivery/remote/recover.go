@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -101,24 +102,20 @@ func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment
 			check.ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
 	}
 	s := past.NewState(at, environment)
-	s.Delivered, s.DeliveredRecord = found.Folders.Only(found.RecordedFolders()), found.RecordHash
-	s.Decisions = found.Record.Decisions
-	s.PromotedCommit, s.Inputs, s.Base = found.Record.PromotedCommit, past.InputsOf(found.Record), found.Head
 	s.LastRead, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
-	s.Rollout = past.RolloutOf(found.Record, found.Time)
-	return &s, nil
+	return s.AsSeen(), nil
 }
 
 // Recover is [Import] for a rendering whose private state can't be read, because another version of the provider wrote
-// it. It needs the hash of the delivered tree, and a commit of the branch that contains it. Foreign changes since then
-// are drift, and the state is only partly [past.State.Known]. If our record was removed, the error is [ErrNoRendering],
-// and the state contains only the drift.
-func Recover(
-	ctx context.Context, client *gitremote.Client, at record.Destination, environment, delivered, commit string,
-) (*past.State, error) {
-	s, err := Import(ctx, client, at, environment)
+// it. A refresh writes the private state again; without a refresh, a change recovers it too. Foreign changes since the
+// delivery are drift, and the state is only partly [past.State.Known]. If our record was removed, the error is
+// [check.ErrNoRendering], and the state contains only the drift.
+func Recover(ctx context.Context, client *gitremote.Client, p *past.Prior) (*past.State, error) {
+	at, commit := p.Destination, p.Commit
+	s, err := Import(ctx, client, at, p.Environment)
+	proposed := commit == "" || p.Strategy != strategy.Push && !p.Delivered // and maybe not delivered
 	gone := errors.Is(err, check.ErrNoRendering)
-	if err != nil && !gone || !gone && s.Delivered.TreeHash().String() == delivered {
+	if proposed || err != nil && !gone || !gone && s.Delivered.TreeHash().String() == p.TreeHash {
 		return s, err
 	}
 	branch, failed := gitbranch.Open(client, at.Repo, at.Branch)
@@ -126,7 +123,7 @@ func Recover(
 		return nil, failed
 	}
 	if gone {
-		s = &past.State{Destination: at, Environment: environment}
+		s = &past.State{Destination: at, Environment: p.Environment}
 		if s.Drift, failed = drift.Since(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
 			return nil, failed
 		}

@@ -194,10 +194,14 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 	found := &Refreshed{}
 	var err error
 	if s.Known() < inventory.Whole {
-		found.State, err = r.recoverPrior(ctx, p)
+		found.State, err = Recover(ctx, r.Git, p)
 		found.Changed = true
 	} else {
-		renamed := s.RenamedTo(p.Destination)
+		renamed := s
+		if at := p.Destination; s.Destination != at && s.Destination.Same(at) { // under another URL
+			renamed = new(*s)
+			renamed.Destination = at
+		}
 		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil {
 			found.State = knownRevert(renamed, found.State)
 			if proposal := found.State.Proposal; proposal.Open() { // which was read anew
@@ -267,7 +271,7 @@ func (r Operations) Destroy(
 		return nil, Destroyed{OccupiedDestination: &s.Destination}, nil
 	}
 	if a.Strategy == strategy.Push {
-		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author)
+		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author, check.PathsToRemove)
 	}
 	if _, err := r.Host(); err != nil {
 		return nil, Destroyed{}, err
@@ -279,13 +283,13 @@ func (r Operations) Destroy(
 	return nil, Destroyed{Removals: removals}, nil
 }
 
-// recoverForChange is [Operations.recoverPrior] for a change. drifted is the recovered state if the branch has foreign
+// recoverForChange is [Recover] for a change. drifted is the recovered state if the branch has foreign
 // changes. If the apply must not overwrite them, the error is a *DriftError. The state is nil if nothing of the
 // rendering is left.
 func (r Operations) recoverForChange(
 	ctx context.Context, decision *delivery.Decision,
 ) (s, drifted *past.State, err error) {
-	s, err = r.recoverPrior(ctx, decision.Prior)
+	s, err = Recover(ctx, r.Git, decision.Prior)
 	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, check.ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
@@ -300,13 +304,4 @@ func (r Operations) recoverForChange(
 		s = nil
 	}
 	return s, drifted, nil
-}
-
-// recoverPrior reads the content of the private state from the branch. It is needed if another version of the provider
-// wrote the private state. [Operations.Refresh] writes it again; without a refresh, a change recovers it too.
-func (r Operations) recoverPrior(ctx context.Context, p *past.Prior) (*past.State, error) {
-	if p.Commit == "" || p.Strategy != strategy.Push && !p.Delivered { // the tree may only have been proposed
-		return Import(ctx, r.Git, p.Destination, p.Environment)
-	}
-	return Recover(ctx, r.Git, p.Destination, p.Environment, p.TreeHash, p.Commit)
 }
