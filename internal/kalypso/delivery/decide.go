@@ -183,7 +183,9 @@ func (decision *Decision) write() {
 	if s.Current() && !unknown.Is(t.Wish.Environment) && s.Desired().Environment != t.Wish.Environment {
 		decision.Replaced = s.Desired().Environment
 	}
-	if decision.Action == Write && t.Known == inventory.Whole && decision.canCompare() {
+	// The state contains the tree from before the apply.
+	compares := s != nil && s.Delivered != nil && (!t.Wish.Delivers() || s.Current())
+	if decision.Action == Write && t.Known == inventory.Whole && compares {
 		if decision.Description = inventory.Partial; decision.describable() {
 			decision.Description = inventory.Whole
 		}
@@ -286,12 +288,6 @@ func (decision *Decision) keepArguments() {
 
 func destinations(places []*past.OldLocation) []record.Destination {
 	return lists.Map(places, func(old *past.OldLocation) record.Destination { return old.State.Destination })
-}
-
-// canCompare reports whether the state contains the tree from before the apply.
-func (decision *Decision) canCompare() bool {
-	a, s := decision.Applied, decision.Before
-	return s != nil && s.Delivered != nil && (!a.Wish.Delivers() || s.Current())
 }
 
 // describable reports whether everything is known that [Describe] describes.

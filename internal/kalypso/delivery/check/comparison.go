@@ -86,8 +86,10 @@ func (c *Comparison) Removals(
 	if len(emptied) > 0 && guardrails.Emptied == problem.Fail {
 		add(EmptiesClusterTypes(emptied), accepted.Emptied)
 	}
-	if err := c.move(); err != nil {
-		add(err, accepted.Move)
+	if c.Next.Wish.Moves(c.Before) && !c.Next.Wish.KeepOld {
+		if err := checkMove(guardrails, c.Before.Destination, c.Before.OwnFolders()); err != nil {
+			add(err, accepted.Move)
+		}
 	}
 	if err := c.checkKept(); err != nil {
 		errs = append(errs, err)
@@ -108,14 +110,6 @@ func (c *Comparison) FirstDelivery(used *[]accepted.ID) error {
 		return c.Refuse(err, used, accepted.Empty, err.stake)
 	}
 	return nil
-}
-
-// move returns an error if the guardrails forbid to remove the folders at the old location.
-func (c *Comparison) move() *Refusal {
-	if !c.Next.Wish.Moves(c.Before) || c.Next.Wish.KeepOld {
-		return nil
-	}
-	return checkMove(c.Next.Wish.Guardrails, c.Before.Destination, c.Before.OwnFolders())
 }
 
 // ProposalMoved returns an error if foreign commits were pushed to our branch after the plan was made.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -9,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -18,9 +20,9 @@ func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 	if ps := a.ValidateDestroy(); len(ps) > 0 || !a.Delivers() || a.KeepOnDestroy || !s.Current() {
 		return ps
 	}
-	paths, err := PathsToRemove(s, &s.LastRead)
-	if err != nil || len(paths) == 0 {
-		return nil //nolint:nilerr // the destroy reads the branch, and reports its errors
+	paths := listPaths(s)
+	if paths == "" {
+		return nil
 	}
 	does := "The destroy removes"
 	if a.Strategy == strategy.PullRequest {
@@ -29,12 +31,17 @@ func PlanDestroy(a *wish.Arguments, s *past.State) problem.Problems {
 	return problem.Problems{problem.WarningAt("Folders will be removed", fmt.Sprintf(
 		"%s these paths from %s. Clusters that sync from the folders delete their objects. To keep them, apply on_destroy = "+
 			"\"keep\" first:\n%s",
-		does, s.Destination, listPaths(s, paths)), "on_destroy")}
+		does, s.Destination, paths), "on_destroy")}
 }
 
-// listPaths lists paths of the rendering at its destination, each with its number of deployment targets.
-func listPaths(s *past.State, paths []string) string {
-	lines := slices.Sorted(slices.Values(paths))
+// listPaths lists the paths of the rendering at its destination, each with its number of deployment targets. It is ""
+// if there are none, or if they can't be told: the apply reads the branch, and reports its errors.
+func listPaths(s *past.State) string {
+	lines, err := PathsToRemove(s, &s.LastRead)
+	if err != nil || len(lines) == 0 {
+		return ""
+	}
+	slices.Sort(lines)
 	for name, folder := range s.OwnFolders() {
 		if i, there := slices.BinarySearch(lines, s.Destination.Join(name)); there {
 			lines[i] += fmt.Sprintf(" (%s)", problem.Count(len(folder.Targets), "deployment target"))
@@ -58,22 +65,12 @@ func PathsToRemoveUnchanged(s *past.State, at *past.Branch) ([]string, error) {
 // Without a record, only folders that did not change since the delivery are ours.
 func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 	var paths []string
-	join := func(inventory inventory.Folders) {
-		for _, name := range inventory.Names() {
-			paths = append(paths, s.Destination.Join(name))
-		}
-	}
+	ours := at.Folders.Only(s.Delivered.Names())
 	switch r := at.Record; {
 	case at.RecordError != "":
 		return nil, RecordProblem(s.Destination, at)
 	case r == nil:
-		ours := at.Folders.Only(s.Delivered.Names())
-		for name, folder := range ours {
-			if folder.Hash != s.Delivered[name].Hash {
-				delete(ours, name)
-			}
-		}
-		join(ours)
+		maps.DeleteFunc(ours, func(name string, f inventory.Folder) bool { return f.Hash != s.Delivered[name].Hash })
 	case r.Environment != s.Environment:
 		return nil, occupied(s.Destination,
 			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.",
@@ -82,10 +79,9 @@ func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 		if err := unknownRecord(s, at); err != nil {
 			return nil, err
 		}
-		paths = append(paths, s.Destination.RecordPath())
-		join(at.Folders.Only(r.ClusterTypes))
+		paths, ours = []string{s.Destination.RecordPath()}, at.Folders.Only(r.ClusterTypes)
 	}
-	return paths, nil
+	return append(paths, lists.Map(ours.Names(), s.Destination.Join)...), nil
 }
 
 // RecordProblem returns why the record at a destination can't be used.
@@ -104,9 +100,5 @@ func LeftByMove(a *wish.Arguments, s *past.State) string {
 	if !a.Delivers() || !a.Located() || !a.KeepOld || !a.Moves(s) {
 		return ""
 	}
-	paths, err := PathsToRemove(s, &s.LastRead)
-	if err != nil || len(paths) == 0 {
-		return ""
-	}
-	return listPaths(s, paths)
+	return listPaths(s)
 }

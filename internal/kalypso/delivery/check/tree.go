@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -39,11 +40,13 @@ func checkPromotedCommit(a *wish.Arguments, folders inventory.Folders) error {
 	if a.Promotion.Commit == "" {
 		return nil
 	}
-	paths := []string{a.Destination.RecordPath()}
-	for _, name := range folders.Names() {
-		paths = append(paths, a.Destination.Join(name))
+	for _, name := range append([]string{record.File}, folders.Names()...) {
+		if path := a.Destination.Join(name); record.Nested(path, record.PromotedCommitFile) {
+			return fmt.Errorf("%q conflicts with the file of the promoted commit, %s; choose another path",
+				path, record.PromotedCommitFile)
+		}
 	}
-	return record.CheckPaths(paths)
+	return nil
 }
 
 // ClearSecrets reports config values that are plainly secrets, except those that the branch already contains, as the

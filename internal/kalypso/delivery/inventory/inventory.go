@@ -176,14 +176,10 @@ func (inv Folders) Only(names []string) Folders {
 
 // Differing returns the cluster types whose folders differ, sorted.
 func (inv Folders) Differing(other Folders) []string {
-	var names []string
-	for name := range sets.Keys(inv, other) {
-		if folder, ok := inv[name]; !ok || folder.Hash != other[name].Hash {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(slices.Sorted(sets.Keys(inv, other)), func(name string) bool {
+		folder, ok := inv[name]
+		return ok && folder.Hash == other[name].Hash
+	})
 }
 
 // Stake lists the folders with their hashes, for the ID of a change.

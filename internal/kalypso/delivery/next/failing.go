@@ -48,27 +48,17 @@ type Failing struct {
 	incomplete bool
 }
 
-// Affected lists the deployment targets that one problem affects, by the effect on them. Lost targets stay at a
-// previous location.
-type Affected struct{ Kept, Lost, LeftOut []record.FailedAssignment }
-
-// By returns the effect on the deployment targets that a problem affects.
-func (k *Failing) By(p problem.Problem) Affected {
+// AffectedBy returns a function that reports whether a problem has an effect on an assignment.
+func (k *Failing) AffectedBy(p problem.Problem) func(record.FailedAssignment) bool {
 	affected, names := failuresOf(problem.Problems{p}), map[string]bool{}
 	for _, t := range p.Affects {
 		names[t.Name] = true
 	}
-	of := func(all []record.FailedAssignment) (found []record.FailedAssignment) {
-		for _, f := range all {
-			// A target that can't join a cluster type is kept on others.
-			joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
-			if affected.include(f.ClusterType, f.DeploymentTarget) || joins && names[f.DeploymentTarget] {
-				found = append(found, f)
-			}
-		}
-		return found
+	return func(f record.FailedAssignment) bool {
+		// A target that can't join a cluster type is kept on others.
+		joins := k.waiting[f.DeploymentTarget] && !k.failures.include(f.ClusterType, f.DeploymentTarget)
+		return affected.include(f.ClusterType, f.DeploymentTarget) || joins && names[f.DeploymentTarget]
 	}
-	return Affected{of(k.Kept), of(k.Lost), of(k.LeftOut)}
 }
 
 // keep adds the failing targets on the branch to the rendered tree. existing are our folders on the branch as they were

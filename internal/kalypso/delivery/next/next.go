@@ -166,14 +166,10 @@ func (n *Next) ReachedBy(s *past.State) bool {
 
 // Stored returns the folders of the tree that the fleet does not render: only the repo contains their content.
 func (n *Next) Stored() []string {
-	var names []string
-	for name, folder := range n.Folders {
-		if target, ok := n.Target()[name]; !ok || target.Hash != folder.Hash {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(n.Folders.Names(), func(name string) bool {
+		target, ok := n.Target()[name]
+		return ok && target.Hash == n.Folders[name].Hash
+	})
 }
 
 // IsContainedBy reports whether a branch contains the desired tree, by this apply or another writer.

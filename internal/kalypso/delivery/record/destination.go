@@ -106,15 +106,3 @@ func (p Destination) Nested(other Destination) bool { return Nested(p.Path, othe
 func Nested(a, b string) bool {
 	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
-
-// CheckPaths returns an error if one of the paths would contain the file of the promoted commit, or lie inside it. They
-// are those of folders and of a record.
-func CheckPaths(paths []string) error {
-	for _, path := range paths {
-		if Nested(path, PromotedCommitFile) {
-			return fmt.Errorf(
-				"%q conflicts with the file of the promoted commit, %s; choose another path", path, PromotedCommitFile)
-		}
-	}
-	return nil
-}

@@ -291,9 +291,12 @@ func failureProblems(decision *delivery.Decision) problem.Problems {
 
 // failureLines describes what happens to the assignments that a problem affects.
 func failureLines(n *next.Next, p problem.Problem) (lines []string) {
-	affected := n.Failing.By(p)
+	affected := n.Failing.AffectedBy(p)
 	add := func(all []record.FailedAssignment, becomes string) {
 		for _, f := range all {
+			if !affected(f) {
+				continue
+			}
 			line := fmt.Sprintf("%s: %s", f, becomes)
 			if f.Since != "" {
 				line += ", failing since " + printable.Line(f.Since)
@@ -301,14 +304,14 @@ func failureLines(n *next.Next, p problem.Problem) (lines []string) {
 			lines = append(lines, line)
 		}
 	}
-	add(affected.Kept, "kept")
-	add(affected.Lost, "it is at the old location, and the new one can't keep it")
+	add(n.Failing.Kept, "kept")
+	add(n.Failing.Lost, "it is at the old location, and the new one can't keep it")
 	switch {
 	case len(n.Failing.Lost) > 0:
 	case n.Known == inventory.Unread:
-		add(affected.LeftOut, "the apply reads whether the branch contains it")
+		add(n.Failing.LeftOut, "the apply reads whether the branch contains it")
 	default:
-		add(affected.LeftOut, "left out")
+		add(n.Failing.LeftOut, "left out")
 	}
 	return lines
 }

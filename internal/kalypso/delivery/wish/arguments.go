@@ -74,16 +74,13 @@ func (a *Arguments) Located() bool {
 
 // WritesNothing reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
 // environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
-func (a *Arguments) WritesNothing(p *past.Prior) bool { return a.frozen() || a.pausedFirst(p) }
+func (a *Arguments) WritesNothing(p *past.Prior) bool {
+	return a.frozen() ||
+		a.Delivers() && a.Rollout != nil && a.Rollout.Paused() != "" && (p == nil || !p.DeliveredBefore())
+}
 
 // frozen reports whether the promotion stops everything.
 func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() != "" }
-
-// pausedFirst reports whether the rollout is paused before its first wave, and nothing was delivered before.
-func (a *Arguments) pausedFirst(p *past.Prior) bool {
-	return a.Delivers() && a.Rollout != nil && a.Rollout.Paused() != "" &&
-		(p == nil || !p.DeliveredBefore())
-}
 
 // Updates reports whether the last apply delivered to the same destination.
 func (a *Arguments) Updates(s *past.State) bool {

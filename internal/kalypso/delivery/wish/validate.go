@@ -3,8 +3,8 @@ package wish
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
@@ -24,7 +24,8 @@ func (a *Arguments) Validate() problem.Problems {
 	if _, err := parseLimit(a.Guardrails.MaxKept, DefaultMaxKept); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
-	if a.Promotion.Commit != "" && a.Promotion.Reason == (promotion.Reason{}) && !oneWord(a.Promotion.Commit) {
+	commit := a.Promotion.Commit
+	if a.Promotion.Reason == (promotion.Reason{}) && !unknown.Is(commit) && strings.ContainsAny(commit, " \t\n\f\r") {
 		ps = append(ps, problem.At("Invalid promoted commit",
 			"promoted_commit contains spaces or line breaks. Usually it is a commit hash.", "promoted_commit"))
 	}
@@ -91,7 +92,3 @@ const MovedAdvice = "If its resource has another address now, because it was ren
 	"    from = kalypso_environment_rendering.<old name>\n" +
 	"    to   = kalypso_environment_rendering.<new name>\n" +
 	"  }"
-
-var word = regexp.MustCompile(`^\S+$`)
-
-func oneWord(text string) bool { return unknown.Is(text) || word.MatchString(text) }
