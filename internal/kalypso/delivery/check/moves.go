@@ -103,7 +103,8 @@ func MovesTargets(moves []Move, renamed []string, inWaves bool) *Refusal {
 			"at the new folder first, while there are both cluster types."
 	}
 	return &Refusal{Kind: TargetsMove, Reason: fmt.Sprintf("%s while joining others:\n%s\n%s %s",
-		problem.OneOrMany(len(moves), "1 deployment target leaves cluster types", "%d deployment targets leave cluster types"),
+		problem.OneOrMany(len(moves), "1 deployment target leaves cluster types",
+			"%d deployment targets leave cluster types"),
 		problem.IndentedList(lines, problem.MaxListed), when, advice)}
 }
 
@@ -120,6 +121,6 @@ func (c *Comparison) checkKept() error {
 	if target := c.Next.TargetTreeHash(); target != "" {
 		skip = fmt.Sprintf(", or set rollout.skip = %q", target)
 	}
-	return &Refusal{Kind: InRollout, Reason: fmt.Sprintf("The rendering moves to another repo, and %s contains folders that "+
-		"no wave has reached yet: %s. Finish the rollout first%s.", c.Before.Destination, strings.Join(names, ", "), skip)}
+	return &Refusal{Kind: InRollout, Reason: fmt.Sprintf("The rendering moves to another repo, and %s contains folders "+
+		"that no wave has reached yet: %s. Finish the rollout first%s.", c.Before.Destination, strings.Join(names, ", "), skip)}
 }

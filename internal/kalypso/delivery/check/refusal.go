@@ -71,8 +71,8 @@ func exists(at record.Destination, environment string, changes map[string]string
 			"At %s, the record %s names a rendering of environment %q. The state does not know it, and this configuration "+
 				"renders another tree. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
 			at, at.RecordPath(), environment, problem.IndentedList(names, problem.MaxListed)),
-		Advice: "\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it and " +
-			"its state was lost, import it with the ID\n  " + at.ImportID(environment) +
+		Advice: "\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it " +
+			"and its state was lost, import it with the ID\n  " + at.ImportID(environment) +
 			"\nIf the resource was renamed, add a moved block. Or set adopt = true to adopt the rendering.",
 	}
 }
@@ -102,8 +102,8 @@ func EmptiesClusterTypes(folders inventory.Folders) *Refusal {
 func Replaces(at record.Destination, environment string) *Refusal {
 	return &Refusal{
 		Kind: Replaced,
-		Reason: fmt.Sprintf("At %s, the apply would remove the rendering of environment %q in one commit, and write it again "+
-			"in the next one. A cluster that fetches the first commit deletes all its workloads.", at, environment),
+		Reason: fmt.Sprintf("At %s, the apply would remove the rendering of environment %q in one commit, and write it "+
+			"again in the next one. A cluster that fetches the first commit deletes all its workloads.", at, environment),
 		Advice: "\n" + wish.MovedAdvice + "\nA rendering never has to be replaced, with -replace or as a tainted resource: " +
 			"an apply writes what is missing. Run terraform untaint if it is tainted.",
 	}

@@ -13,19 +13,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// foreignRecord refuses to depend on the record of a rendering, which lists changes that the rendering never made. unproven
-// says why a gate of the record's promoted commit is closed; "": not known.
+// foreignRecord refuses to depend on the record of a rendering, which lists changes that the rendering never made.
+// unproven says why a gate of the record's promoted commit is closed; "": not known.
 func foreignRecord(at record.Destination, environment string, differences []string, unproven string) *Refusal {
-	e := &Refusal{Kind: UnknownRecord, Names: differences, Reason: fmt.Sprintf("At %s, the record %s lists changes that this "+
-		"rendering never made: %s. It is ignored: nothing is written or removed, and on_drift does not change that.",
+	e := &Refusal{Kind: UnknownRecord, Names: differences, Reason: fmt.Sprintf("At %s, the record %s lists changes that "+
+		"this rendering never made: %s. It is ignored: nothing is written or removed, and on_drift does not change that.",
 		at, at.RecordPath(), strings.Join(differences, "; "))}
 	e.Advice = "\nRevert the change on the branch; git log names who made it. If "
 	if unproven != "" {
 		e.Reason += " The gates of that commit are closed: " + printable.Line(unproven) + "."
 		e.Advice += "the promoted commit is right, add it to approved of kalypso_promotion."
 	} else {
-		e.Advice += "it is right, because an apply was stopped after its push or people know why, remove the rendering from " +
-			"the state (terraform state rm), and import it with the ID\n  " + at.ImportID(environment)
+		e.Advice += "it is right, because an apply was stopped after its push or people know why, remove the rendering " +
+			"from the state (terraform state rm), and import it with the ID\n  " + at.ImportID(environment)
 	}
 	return e
 }

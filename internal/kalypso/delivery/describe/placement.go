@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// placed counts the added and changed targets that each policy assigns, by cluster type. Removed targets have no policy.
+// placed counts the added and changed targets that each policy assigns, by cluster type. Removed targets have no
+// policy.
 func (c *RenderingChange) placed() map[string]map[string]int {
 	placed := map[string]map[string]int{}
 	if c.Policies == nil {

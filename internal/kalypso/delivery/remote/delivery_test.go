@@ -302,7 +302,8 @@ func TestNewerRecord(t *testing.T) {
 			at := record.Destination{Repo: b.repo, Branch: "dev", Path: "."}
 			_, refreshed := remote.Observe(t.Context(), b.client, s)
 			_, recovered := remote.Recover(t.Context(), b.client, &past.Prior{
-				Strategy: strategy.Push, Destination: at, Environment: "dev", TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base,
+				Strategy: strategy.Push, Destination: at, Environment: "dev",
+				TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base,
 			})
 			_, imported := remote.Import(t.Context(), b.client, at, "dev")
 			_, _, planned := remote.Check(t.Context(), b.client, ask("2", nil).applied(), nil)

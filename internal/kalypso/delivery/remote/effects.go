@@ -27,8 +27,8 @@ type clusterTypeChange struct {
 // maxCompared limits the number of changed targets that are compared file by file.
 const maxCompared = 200
 
-// effects describes the effect of a change on a branch that the state does not know, by cluster type. It is empty if the
-// branch contains no folders of ours.
+// effects describes the effect of a change on a branch that the state does not know, by cluster type. It is empty if
+// the branch contains no folders of ours.
 func effects(c *delivery.Change, snapshot *gitbranch.Snapshot) ([]string, error) {
 	if len(c.Existing) == 0 {
 		return nil, nil

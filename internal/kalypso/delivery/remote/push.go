@@ -42,7 +42,8 @@ type Result struct {
 }
 
 // Check reads the branch. It returns the change of the apply there, with its effects if the state does not know the
-// branch, and an error if the apply would fail. It writes nothing. Without a tree, it only checks that the branch exists.
+// branch, and an error if the apply would fail. It writes nothing. Without a tree, it only checks that the branch
+// exists.
 func Check(
 	ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State,
 ) (change *delivery.Change, told []string, err error) {
@@ -135,8 +136,8 @@ func Deliver(
 }
 
 // removeOld removes the rendering from the branch that it moves away from, and from the old locations whose removal had
-// been proposed. A branch of the same name that contains the new commit is the same branch under another URL, or a copy:
-// then nothing is removed there, and it is returned.
+// been proposed. A branch of the same name that contains the new commit is the same branch under another URL, or a
+// copy: then nothing is removed there, and it is returned.
 func removeOld(
 	ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State, delivered plumbing.Hash,
 ) (kept *record.Destination, err error) {

@@ -187,7 +187,8 @@ func Pause(r *rollout.Rollout) (why, until string) {
 	return fmt.Sprintf("rollout.windows are %s: %s", r.Window.Closed, printable.Line(r.Window.Reason)), "they open"
 }
 
-// leftProblems warns about what stays, or stays for now, at locations that the rendering leaves, and about what it loses.
+// leftProblems warns about what stays, or stays for now, at locations that the rendering leaves, and about what they
+// lose.
 func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 	destination := decision.Applied.Wish.Destination
 	if decision.RemainingPaths != "" {
@@ -212,7 +213,8 @@ func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 		{decision.KeptLocations, "on_move", "Previous location is kept",
 			"What was delivered to %[1]s stays there. The apply closes the pull request that removes it."},
 		{decision.PendingLocations, "gitops_repo", "Previous location is kept for now",
-			"What was delivered to %[1]s stays until %[2]s contains the tree. Then an apply opens a pull request that removes it."},
+			"What was delivered to %[1]s stays until %[2]s contains the tree. Then an apply opens a pull request that removes " +
+				"it."},
 		{decision.RemainingTrees, "delivery", "The delivered tree stays on the branch",
 			"With the strategy none, neither an apply nor a destroy nor a later move changes or removes what was delivered to " +
 				"%[1]s. Delivering another tree to the same location again needs adopt = true."},
