@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,8 +10,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
-// readers bounds the number of concurrent requests.
-const readers = 8
+// StatusLists are the requests of a host that lists the statuses of one commit.
+type StatusLists interface {
+	// SetStatus is the method of [CommitStatuses].
+	SetStatus(ctx context.Context, commit string, status Status) (Status, error)
+	// ListStatuses returns all statuses of a commit, or at least the latest of each context. If the latter are many, those
+	// with the given names are enough. The error [ErrCommitNotFound] means that the commit has no statuses.
+	ListStatuses(ctx context.Context, op, commit string, names []string, all bool) (StatusList, error)
+	// Login returns the login that the credential belongs to, and the host's time, or zero.
+	Login(ctx context.Context, op string) (login string, at time.Time, err error)
+}
 
 // StatusList contains statuses of one commit, newest first.
 type StatusList struct {
@@ -19,16 +28,48 @@ type StatusList struct {
 	SeenAt   time.Time // of the answer, by the host's clock
 }
 
-// ReadLatest reads the latest status of each context of many commits from a host that needs a request for each commit.
-// It sends a few requests at once. If a list is not complete, its commit is unread if the list lacks one of the names.
-// viewer is the login that the credential belongs to, and seen the host's time when it reported the login. The error
-// [ErrCommitNotFound] of read means that the commit has no statuses.
-func ReadLatest(
-	commits, names []string, viewer string, seen time.Time, read func(commit string) (StatusList, error),
-) (*Statuses, error) {
-	all := &Statuses{ByCommit: map[string][]Status{}, Unread: map[string]string{}, Viewer: viewer, SeenAt: seen}
+// listedStatuses are the [CommitStatuses] of [StatusLists].
+type listedStatuses struct {
+	StatusLists
+	traits Traits
+}
+
+// ListedStatuses returns the [CommitStatuses] of a host that lists the statuses of one commit.
+func (t Traits) ListedStatuses(lists StatusLists) CommitStatuses { return listedStatuses{lists, t} }
+
+// Status implements [CommitStatuses].
+func (l listedStatuses) Status(ctx context.Context, commit, name string) (*Status, error) {
+	list, err := l.ListStatuses(ctx, l.traits.StatusOp("read", name, commit), commit, []string{name}, false)
+	for _, s := range list.Statuses {
+		if strings.EqualFold(s.Context, name) {
+			return &s, nil
+		}
+	}
+	return nil, err
+}
+
+// StatusHistory implements [CommitStatuses].
+func (l listedStatuses) StatusHistory(ctx context.Context, commit string) (all []Status, more bool, err error) {
+	list, err := l.ListStatuses(ctx, l.traits.HistoryOp(commit), commit, nil, true)
+	return list.Statuses, list.Unread != "", err
+}
+
+// readers bounds the number of concurrent requests.
+const readers = 8
+
+// LatestStatuses makes a request for each commit, a few at once. If a list is not complete, its commit is unread if the
+// list lacks one of the names.
+func (l listedStatuses) LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error) {
+	op := l.traits.LatestOp(len(commits))
+	login, at, err := l.Login(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	all := &Statuses{ByCommit: map[string][]Status{}, Unread: map[string]string{}, Viewer: login, SeenAt: at}
 	lists, errs := make([]StatusList, len(commits)), make([]error, len(commits))
-	parallel.Limited(len(commits), readers, func(i int) { lists[i], errs[i] = read(commits[i]) })
+	parallel.Limited(len(commits), readers, func(i int) {
+		lists[i], errs[i] = l.ListStatuses(ctx, op, commits[i], names, false)
+	})
 	for i, commit := range commits {
 		if errs[i] != nil && !errors.Is(errs[i], ErrCommitNotFound) {
 			return nil, errs[i]

@@ -84,14 +84,16 @@ const (
 	pageSize    = 1000
 )
 
-// list reads the statuses of a commit, newest first: all of them, or the latest of each context.
-func (r *statuses) list(ctx context.Context, op, commit string, latest bool) (l githost.StatusList, err error) {
+// ListStatuses implements [githost.StatusLists].
+func (r *statuses) ListStatuses(
+	ctx context.Context, op, commit string, _ []string, all bool,
+) (l githost.StatusList, err error) {
 	ctx, seen := noting(ctx)
 	var read []git.GitStatus
 	more := true
 	for page := 0; more && page < statusPages; page++ {
 		some, err := r.git.GetStatuses(ctx, git.GetStatusesArgs{
-			RepositoryId: &r.name, Project: &r.project, CommitId: &commit, LatestOnly: &latest, Top: new(pageSize),
+			RepositoryId: &r.name, Project: &r.project, CommitId: &commit, LatestOnly: new(!all), Top: new(pageSize),
 			Skip: new(page * pageSize),
 		})
 		if l.SeenAt = *seen; err != nil {
@@ -110,31 +112,8 @@ func (r *statuses) list(ctx context.Context, op, commit string, latest bool) (l 
 	return l, nil
 }
 
-// Status implements [githost.CommitStatuses].
-func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	op := r.traits.StatusOp("read", name, commit)
-	latest, err := r.list(ctx, op, commit, true)
-	for _, s := range latest.Statuses {
-		if strings.EqualFold(s.Context, name) {
-			return &s, nil
-		}
-	}
-	return nil, err
-}
-
-// StatusHistory implements [githost.CommitStatuses].
-func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	l, err := r.list(ctx, r.traits.HistoryOp(commit), commit, false)
-	return l.Statuses, l.Unread != "", err
-}
-
-// LatestStatuses implements [githost.CommitStatuses] with one request for each commit.
-func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := r.traits.LatestOp(len(commits))
+// Login implements [githost.StatusLists].
+func (r *statuses) Login(ctx context.Context, op string) (string, time.Time, error) {
 	me, err := r.myself(ctx, op)
-	if err != nil {
-		return nil, err
-	}
-	read := func(commit string) (githost.StatusList, error) { return r.list(ctx, op, commit, true) }
-	return githost.ReadLatest(commits, names, me.name, time.Time{}, read)
+	return me.name, time.Time{}, err
 }

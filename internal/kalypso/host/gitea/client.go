@@ -84,7 +84,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}), Issues: &issues{r},
 		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }

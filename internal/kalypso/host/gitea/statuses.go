@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -40,8 +39,7 @@ func (s status) convert(seen time.Time) githost.Status {
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := r.traits.StatusOp("set", s.Context, commit)
 	// If the repo lacks the commit, Gitea answers with a server error, so check first whether the commit exists.
-	_, err := r.eachStatus(ctx, op, commit, func(githost.Status) bool { return true })
-	if err != nil {
+	if _, err := r.ListStatuses(ctx, op, commit, nil, false); err != nil {
 		return githost.Status{}, err
 	}
 	var set status
@@ -57,58 +55,27 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 // statusPages bounds the pages of statuses of one commit that are read.
 const statusPages = 40
 
-// eachStatus calls f with the statuses of a commit, the newest first, until f returns true. Times are whole seconds, so
-// the statuses are sorted by the order in which they were set.
-func (r *statuses) eachStatus(
-	ctx context.Context, op, commit string, f func(githost.Status) (done bool),
-) (end, error) {
+// ListStatuses implements [githost.StatusLists]. Times are whole seconds, so the statuses are sorted by the order in
+// which they were set. Of the latest, it reads a page, and further ones until each name is found.
+func (r *statuses) ListStatuses(
+	ctx context.Context, op, commit string, names []string, all bool,
+) (l githost.StatusList, err error) {
 	end, err := each(ctx, r.repo, list{
 		op: op, path: "/commits/" + url.PathEscape(commit) + "/statuses", pages: statusPages,
 		query: url.Values{"sort": {"leastindex"}},
-	}, func(s status, at time.Time) bool { return f(s.convert(at)) })
-	return end, r.as(ctx, githost.ErrCommitNotFound, err)
-}
-
-// Status implements [githost.CommitStatuses].
-func (r *statuses) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
-	op := r.traits.StatusOp("read", name, commit)
-	_, err = r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
-		if strings.EqualFold(s.Context, name) {
-			found = &s
-		}
-		return found != nil
+	}, func(s status, at time.Time) bool {
+		l.Statuses = append(l.Statuses, s.convert(at))
+		names = sets.WithoutFold(names, []string{s.Context})
+		return !all && len(l.Statuses) >= pageSize && len(names) == 0
 	})
-	return found, err
-}
-
-// LatestStatuses makes one request for each commit. If a commit has more than one page of statuses, further requests
-// read on until each given name is found.
-func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := r.traits.LatestOp(len(commits))
-	login, err := r.client.login(ctx, op)
-	if err != nil {
-		return nil, err
+	if l.SeenAt = end.at; end.more {
+		l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
 	}
-	return githost.ReadLatest(commits, names, login, time.Time{}, func(commit string) (l githost.StatusList, err error) {
-		missing := names
-		end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
-			l.Statuses = append(l.Statuses, s)
-			missing = sets.WithoutFold(missing, []string{s.Context})
-			return len(l.Statuses) >= pageSize && len(missing) == 0
-		})
-		if l.SeenAt = end.at; end.more {
-			l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
-		}
-		return l, err
-	})
+	return l, r.as(ctx, githost.ErrCommitNotFound, err)
 }
 
-// StatusHistory implements [githost.CommitStatuses].
-func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	op := r.traits.HistoryOp(commit)
-	end, err := r.eachStatus(ctx, op, commit, func(s githost.Status) bool {
-		all = append(all, s)
-		return false
-	})
-	return all, end.more, err
+// Login implements [githost.StatusLists].
+func (r *statuses) Login(ctx context.Context, op string) (string, time.Time, error) {
+	login, err := r.client.login(ctx, op)
+	return login, time.Time{}, err
 }

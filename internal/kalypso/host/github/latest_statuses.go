@@ -245,8 +245,5 @@ func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []gith
 		}
 		return resp, err
 	})
-	if err != nil {
-		return nil, false, r.server.Error(r.traits.HistoryOp(commit), err)
-	}
-	return all, more, nil
+	return all, more, r.server.Error(r.traits.HistoryOp(commit), err)
 }

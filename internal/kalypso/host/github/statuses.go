@@ -36,24 +36,19 @@ func statusOf(s *github.RepoStatus, resp *github.Response) githost.Status {
 // maxStatusPages bounds the pages of a list. GitHub keeps 1,000 statuses per commit and context.
 const maxStatusPages = 20
 
-func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
+func (r *statuses) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
 	ctx = r.with(ctx, "statuses: read")
-	options := &github.ListOptions{PerPage: 100}
-	for range maxStatusPages {
-		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, options)
+	_, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
+		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, page)
 		if err != nil {
-			return nil, r.server.Error(r.traits.StatusOp("read", name, commit), err)
+			return nil, err
 		}
 		for _, s := range combined.Statuses {
-			if strings.EqualFold(s.GetContext(), name) {
-				found := statusOf(s, resp)
-				return &found, nil
+			if found == nil && strings.EqualFold(s.GetContext(), name) {
+				found = new(statusOf(s, resp))
 			}
 		}
-		if resp.NextPage == 0 {
-			break
-		}
-		options.Page = resp.NextPage
-	}
-	return nil, nil //nolint:nilnil // nil means no status
+		return resp, err
+	})
+	return found, r.server.Error(r.traits.StatusOp("read", name, commit), err)
 }

@@ -69,7 +69,7 @@ func (r *statuses) postStatus(
 
 // pending returns the pending or running status that GitLab does not set to pending again.
 func (r *statuses) pending(ctx context.Context, commit, name string, refusal error) (githost.Status, error) {
-	s, err := r.Status(ctx, commit, name)
+	s, err := r.traits.ListedStatuses(r).Status(ctx, commit, name)
 	if err == nil && s == nil {
 		err = refusal
 	}
@@ -98,76 +98,60 @@ func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) githost.Status
 	return c
 }
 
-// Status implements [githost.CommitStatuses].
-func (r *statuses) Status(ctx context.Context, commit, name string) (*githost.Status, error) {
-	op := r.traits.StatusOp("read", name, commit)
-	all, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return &all[0], nil
-}
-
-// list reads a page of the statuses of a commit, newest first, and whether there are more.
-func (r *statuses) list(ctx context.Context, op, commit string, options gitlab.GetCommitStatusesOptions) (
-	all []githost.Status, more bool, err error,
-) {
-	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
-	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
-	list, resp, err := onOne(ctx, r.repo, op, r.client.api.Commits.GetCommitStatuses, commit, &options)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, s := range list {
-		all = append(all, convertStatus(s, resp))
-	}
-	return all, resp.NextPage != 0, nil
-}
-
 // maxStatusPages limits how many pages of a commit's statuses are read.
 const maxStatusPages = 20
 
-// StatusHistory implements [githost.CommitStatuses].
-func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	op := r.traits.HistoryOp(commit)
-	for page := int64(1); page <= maxStatusPages; page++ {
-		options := gitlab.GetCommitStatusesOptions{All: gitlab.Ptr(true)}
-		options.Page = page
-		var some []githost.Status
-		if some, more, err = r.list(ctx, op, commit, options); err != nil {
-			return nil, false, err
-		}
-		if all = append(all, some...); !more {
-			break
-		}
+// ListStatuses implements [githost.StatusLists]. GitLab lists the latest statuses of each pipeline, so there may be
+// several of a context. If a page of them is not enough, it reads those with the given names.
+func (r *statuses) ListStatuses(
+	ctx context.Context, op, commit string, names []string, all bool,
+) (l githost.StatusList, err error) {
+	if all {
+		return r.list(ctx, op, commit, maxStatusPages, gitlab.GetCommitStatusesOptions{All: &all})
 	}
-	return all, more, nil
-}
-
-// LatestStatuses makes one request for each commit.
-func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
-	op := r.traits.LatestOp(len(commits))
-	user, resp, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
-	if err != nil {
-		return nil, r.server.Error(op, err)
+	if l, err = r.list(ctx, op, commit, 1, gitlab.GetCommitStatusesOptions{}); err != nil || l.Unread == "" {
+		return l, err
 	}
-	read := func(commit string) (githost.StatusList, error) { return r.latest(ctx, op, commit, names) }
-	return githost.ReadLatest(commits, names, user.Username, httpapi.TimeOf(resp.Header), read)
-}
-
-// latest reads the latest statuses of a commit: of each pipeline, so there may be several of a context. If a commit has
-// many statuses, it reads only the statuses with the given names.
-func (r *statuses) latest(ctx context.Context, op, commit string, names []string) (l githost.StatusList, err error) {
-	all, more, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{})
-	if err != nil || !more {
-		return githost.StatusList{Statuses: all}, err
-	}
+	l = githost.StatusList{}
 	for _, name := range names {
-		named, _, err := r.list(ctx, op, commit, gitlab.GetCommitStatusesOptions{Name: &name})
+		named, err := r.list(ctx, op, commit, 1, gitlab.GetCommitStatusesOptions{Name: &name})
 		if err != nil {
 			return l, err
 		}
-		l.Statuses = append(l.Statuses, named...)
+		l.Statuses = append(l.Statuses, named.Statuses...)
 	}
 	return l, nil
+}
+
+// list reads pages of the statuses of a commit, newest first.
+func (r *statuses) list(
+	ctx context.Context, op, commit string, pages int64, options gitlab.GetCommitStatusesOptions,
+) (l githost.StatusList, err error) {
+	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
+	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
+	for options.Page = 1; ; options.Page++ {
+		page, resp, err := onOne(ctx, r.repo, op, r.client.api.Commits.GetCommitStatuses, commit, &options)
+		if err != nil {
+			return githost.StatusList{}, err
+		}
+		for _, s := range page {
+			l.Statuses = append(l.Statuses, convertStatus(s, resp))
+		}
+		switch {
+		case resp.NextPage == 0:
+			return l, nil
+		case options.Page == pages:
+			l.Unread = "it has more statuses, which are not read"
+			return l, nil
+		}
+	}
+}
+
+// Login implements [githost.StatusLists].
+func (r *statuses) Login(ctx context.Context, op string) (string, time.Time, error) {
+	user, resp, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
+	if err != nil {
+		return "", time.Time{}, r.server.Error(op, err)
+	}
+	return user.Username, httpapi.TimeOf(resp.Header), nil
 }
