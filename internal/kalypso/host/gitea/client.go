@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -84,7 +85,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}), Issues: &issues{r},
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}), Issues: r.issues(),
 		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
@@ -106,12 +107,22 @@ type repo struct {
 	owner, name string
 }
 
-// pullRequests, statuses and issues are the parts of a [githost.Repo].
+// pullRequests and statuses are parts of a [githost.Repo].
 type (
 	pullRequests struct{ *repo }
 	statuses     struct{ *repo }
-	issues       struct{ *repo }
 )
 
 // gitUser is the user name that is sent with a token. Gitea accepts any name.
 const gitUser = "kalypso"
+
+// issues returns the issues of the repo. Gitea lists the newest first.
+func (r *repo) issues() githost.Issues {
+	return &httpapi.Issues{
+		Traits: r.traits, Query: "state=all&type=issues&limit=" + strconv.Itoa(pageSize), Size: pageSize,
+		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
+			return r.call(ctx, op, method, "/issues"+path, body, into)
+		},
+		AddLabels: r.AddLabels,
+	}
+}

@@ -8,6 +8,8 @@ package github
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -124,7 +126,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: &issues{r},
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: r.issues(),
 		GitCredential: r.gitCredential,
 	}, nil
 }
@@ -160,9 +162,35 @@ type repo struct {
 	owner, name string
 }
 
-// pullRequests, statuses and issues are the parts of a [githost.Repo].
+// pullRequests and statuses are parts of a [githost.Repo].
 type (
 	pullRequests struct{ *repo }
 	statuses     struct{ *repo }
-	issues       struct{ *repo }
 )
+
+// issues returns the issues of the repo.
+func (r *repo) issues() githost.Issues {
+	return &httpapi.Issues{
+		Traits: r.traits, Query: fmt.Sprintf("state=all&sort=created&direction=desc&per_page=%d", pageSize), Size: pageSize,
+		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
+			access := "write"
+			if method == http.MethodGet {
+				access = "read"
+			}
+			return r.call(r.with(ctx, "issues: "+access), op, method, "repos/"+r.owner+"/"+r.name+"/issues"+path, body, into)
+		},
+	}
+}
+
+// call sends a request that the library has no method for. It returns the headers of the answer.
+func (r *repo) call(ctx context.Context, op, method, address string, body, into any) (http.Header, error) {
+	req, err := r.client.api.NewRequest(method, address, body)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	resp, err := r.client.api.Do(ctx, req, into)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	return resp.Header, nil
+}

@@ -84,20 +84,16 @@ func (r *pullRequests) mutate(ctx context.Context, op, query string, variables m
 	return err
 }
 
-// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200. If there is an
-// error, the data is incomplete and is ignored.
+// query runs a query and decodes its data, unless into is nil. It returns the headers of the answer. GraphQL returns
+// errors with status 200. If there is an error, the data is incomplete and is ignored.
 func (r *repo) query(
 	ctx context.Context, op, query string, variables map[string]string, into any,
-) (*github.Response, error) {
-	req, err := r.client.api.NewRequest(http.MethodPost, r.client.graph,
-		map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		return nil, r.server.Error(op, err)
-	}
+) (http.Header, error) {
 	var data bytes.Buffer
-	resp, err := r.client.api.Do(ctx, req, &data)
+	header, err := r.call(ctx, op, http.MethodPost, r.client.graph,
+		map[string]any{"query": query, "variables": variables}, &data)
 	if err != nil {
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
 	var a errorAnswer
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
@@ -115,7 +111,7 @@ func (r *repo) query(
 		return nil, e
 	}
 	if into == nil {
-		return resp, nil
+		return header, nil
 	}
-	return resp, r.server.Error(op, json.Unmarshal(data.Bytes(), &struct{ Data any }{into}))
+	return header, r.server.Error(op, json.Unmarshal(data.Bytes(), &struct{ Data any }{into}))
 }

@@ -179,11 +179,11 @@ func (r *statuses) queryCommits(
 		Viewer     struct{ Login string }
 		Repository any
 	}{Repository: into}
-	resp, err := r.query(ctx, r.traits.LatestOp(n),
+	header, err := r.query(ctx, r.traits.LatestOp(n),
 		"query($owner: String!, $name: String!"+declared+") {\n  viewer { login }\n"+
 			"  repository(owner: $owner, name: $name) {\n"+fields+"  }\n}\n"+statusFields+"\n"+checkRunFields, given, &answer)
 	if err == nil {
-		all.Viewer, all.SeenAt = answer.Viewer.Login, httpapi.TimeOf(resp.Header)
+		all.Viewer, all.SeenAt = answer.Viewer.Login, httpapi.TimeOf(header)
 	}
 	return err
 }

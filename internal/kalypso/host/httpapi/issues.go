@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+)
+
+// Issues implements [githost.Issues] for hosts whose API has the form of GitHub's.
+type Issues struct {
+	Traits githost.Traits
+	// Call sends a request for a path below the issues of the repo, and decodes its answer, unless into is nil. It returns
+	// the headers of the answer, or a *[githost.Error].
+	Call func(ctx context.Context, op, method, path string, body, into any) (http.Header, error)
+	// Query asks for pages with the newest issues, open and closed ones, and Size is the number of issues on a page.
+	Query string
+	Size  int
+	// AddLabels adds labels to an open issue. If it is nil, the request that opens an issue contains them.
+	AddLabels func(ctx context.Context, number int, names []string) error
+}
+
+// issue is an issue in an answer.
+type issue struct {
+	Number             int
+	Title, Body, State string
+	PullRequest        *struct{} `json:"pull_request"` // GitHub lists pull requests as issues too
+}
+
+func (i issue) convert() *githost.Issue {
+	return &githost.Issue{Number: i.Number, Title: i.Title, Body: i.Body, Closed: i.State == "closed"}
+}
+
+// List implements [githost.Issues].
+func (i *Issues) List(ctx context.Context) (all []githost.Issue, err error) {
+	for page := 1; page <= githost.MaxListedIssues/i.Size; page++ {
+		var found []issue
+		header, err := i.Call(ctx, i.Traits.IssuesOp("list the issues"), http.MethodGet,
+			fmt.Sprintf("?%s&page=%d", i.Query, page), nil, &found)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range found {
+			if one.PullRequest == nil {
+				all = append(all, *one.convert())
+			}
+		}
+		if !strings.Contains(header.Get("Link"), `rel="next"`) {
+			break
+		}
+	}
+	return all, nil
+}
+
+// Read implements [githost.Issues].
+func (i *Issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
+	return i.one(ctx, i.Traits.IssueOp("read", number), http.MethodGet, fmt.Sprintf("/%d", number), nil)
+}
+
+// Open implements [githost.Issues].
+func (i *Issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Issue, error) {
+	fields := map[string]any{"title": c.Title, "body": c.Body}
+	if len(c.Labels) > 0 && i.AddLabels == nil {
+		fields["labels"] = c.Labels
+	}
+	opened, err := i.one(Once(ctx), i.Traits.IssuesOp("open an issue"), http.MethodPost, "", fields)
+	if err == nil && len(c.Labels) > 0 && i.AddLabels != nil {
+		err = i.AddLabels(ctx, opened.Number, c.Labels)
+	}
+	return opened, err
+}
+
+// Edit implements [githost.Issues].
+func (i *Issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
+	state := map[bool]string{false: "open", true: "closed"}[c.Closed]
+	return i.one(ctx, i.Traits.IssueOp("edit", number), http.MethodPatch, fmt.Sprintf("/%d", number),
+		map[string]any{"title": c.Title, "body": c.Body, "state": state})
+}
+
+// Comment implements [githost.Issues].
+func (i *Issues) Comment(ctx context.Context, number int, text string) error {
+	_, err := i.Call(Once(ctx), i.Traits.IssueOp("comment", number), http.MethodPost,
+		fmt.Sprintf("/%d/comments", number), map[string]any{"body": text}, nil)
+	return err
+}
+
+func (i *Issues) one(ctx context.Context, op, method, path string, body any) (*githost.Issue, error) {
+	var found issue
+	if _, err := i.Call(ctx, op, method, path, body, &found); err != nil {
+		return nil, err
+	}
+	return found.convert(), nil
+}
