@@ -17,25 +17,28 @@ type StatusLists interface {
 	// ListStatuses returns all statuses of a commit, or at least the latest of each context. If the latter are many, those
 	// with the given names are enough. The error [ErrCommitNotFound] means that the commit has no statuses.
 	ListStatuses(ctx context.Context, op, commit string, names []string, all bool) (StatusList, error)
-	// Login returns the login that the credential belongs to, and the host's time, or zero.
-	Login(ctx context.Context, op string) (login string, at time.Time, err error)
+	// Login returns the login that the credential belongs to.
+	Login(ctx context.Context, op string) (string, error)
 }
 
 // StatusList contains statuses of one commit, newest first.
 type StatusList struct {
 	Statuses []Status
-	Unread   string    // why there are statuses that were not read; "": all are read
-	SeenAt   time.Time // of the answer, by the host's clock
+	Unread   string // why there are statuses that were not read; "": all are read
 }
 
 // listedStatuses are the [CommitStatuses] of [StatusLists].
 type listedStatuses struct {
 	StatusLists
 	traits Traits
+	seenAt func() time.Time
 }
 
-// ListedStatuses returns the [CommitStatuses] of a host that lists the statuses of one commit.
-func (t Traits) ListedStatuses(lists StatusLists) CommitStatuses { return listedStatuses{lists, t} }
+// ListedStatuses returns the [CommitStatuses] of a host that lists the statuses of one commit. seenAt returns the time of
+// the last answer by the host's clock.
+func (t Traits) ListedStatuses(lists StatusLists, seenAt func() time.Time) CommitStatuses {
+	return listedStatuses{lists, t, seenAt}
+}
 
 // Status implements [CommitStatuses].
 func (l listedStatuses) Status(ctx context.Context, commit, name string) (*Status, error) {
@@ -61,21 +64,19 @@ const readers = 8
 // list lacks one of the names.
 func (l listedStatuses) LatestStatuses(ctx context.Context, commits, names []string) (*Statuses, error) {
 	op := l.traits.LatestOp(len(commits))
-	login, at, err := l.Login(ctx, op)
+	login, err := l.Login(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	all := &Statuses{ByCommit: map[string][]Status{}, Unread: map[string]string{}, Viewer: login, SeenAt: at}
+	all := &Statuses{ByCommit: map[string][]Status{}, Unread: map[string]string{}, Viewer: login}
 	lists, errs := make([]StatusList, len(commits)), make([]error, len(commits))
 	parallel.Limited(len(commits), readers, func(i int) {
 		lists[i], errs[i] = l.ListStatuses(ctx, op, commits[i], names, false)
 	})
+	all.SeenAt = l.seenAt()
 	for i, commit := range commits {
 		if errs[i] != nil && !errors.Is(errs[i], ErrCommitNotFound) {
 			return nil, errs[i]
-		}
-		if lists[i].SeenAt.After(all.SeenAt) {
-			all.SeenAt = lists[i].SeenAt
 		}
 		found := map[string]bool{}
 		for _, s := range lists[i].Statuses {

@@ -3,7 +3,6 @@ package azuredevops
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,21 +13,13 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// answers is a transport that notes the time of answers, and checks the list of the API's resources.
+// answers is a transport that checks the list of the API's resources.
 type answers struct{ http.RoundTripper }
 
 func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.RoundTripper.RoundTrip(req)
-	answer := resp
-	if refused, ok := errors.AsType[*httpapi.Refusal](err); ok {
-		answer = refused.Response
-	}
-	if seen, ok := req.Context().Value(seenKey{}).(*time.Time); ok && answer != nil {
-		*seen = httpapi.TimeOf(answer.Header)
-	}
 	if err != nil || req.Method != http.MethodOptions {
 		return resp, err
 	}
@@ -58,16 +49,6 @@ func checkLocations(body []byte) error {
 		}
 	}
 	return nil
-}
-
-// seenKey is the context key for the time of the last answer. The time is passed in the context, since the library
-// hides the headers.
-type seenKey struct{}
-
-// noting returns a context whose requests note the time of their answers, by Azure's clock.
-func noting(ctx context.Context) (_ context.Context, seen *time.Time) {
-	seen = &time.Time{}
-	return context.WithValue(ctx, seenKey{}, seen), seen
 }
 
 // message returns the message of an error answer, on one line. The answer may begin with a byte order mark.

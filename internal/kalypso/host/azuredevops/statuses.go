@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // states are Azure's names of the states. Azure has more states, which become [githost.Errored] or [githost.Pending].
@@ -40,11 +40,11 @@ func contextOf(context string) *git.GitStatusContext {
 	return &git.GitStatusContext{Genre: new(context[:i]), Name: new(context[i+1:])}
 }
 
-func convertStatus(s git.GitStatus, seen time.Time) githost.Status {
+func (r *statuses) convert(s git.GitStatus) githost.Status {
 	name := deref(s.Context)
 	c := githost.Status{
 		Context: strings.TrimPrefix(deref(name.Genre)+"/"+deref(name.Name), "/"), State: stateOf(deref(s.State)),
-		Description: deref(s.Description), TargetURL: deref(s.TargetUrl), SeenAt: seen,
+		Description: deref(s.Description), TargetURL: deref(s.TargetUrl), SeenAt: r.server.SeenAt(),
 		Creator: deref(deref(s.CreatedBy).UniqueName),
 	}
 	if s.CreationDate != nil {
@@ -57,7 +57,6 @@ func convertStatus(s git.GitStatus, seen time.Time) githost.Status {
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	op := r.traits.StatusOp("set", s.Context, commit)
 	state := states[s.State]
-	ctx, seen := noting(ctx)
 	created, err := r.git.CreateCommitStatus(ctx, git.CreateCommitStatusArgs{
 		RepositoryId: &r.name, Project: &r.project, CommitId: &commit, GitCommitStatusToCreate: &git.GitStatus{
 			State: &state, Context: contextOf(s.Context), Description: &s.Description, TargetUrl: &s.TargetURL,
@@ -66,7 +65,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 	if err != nil {
 		return githost.Status{}, r.commitError(op, err)
 	}
-	return convertStatus(*created, *seen), nil
+	return r.convert(*created), nil
 }
 
 // commitError wraps an error of a request for a commit. If the repo is not visible, the message contains a code.
@@ -88,7 +87,6 @@ const (
 func (r *statuses) ListStatuses(
 	ctx context.Context, op, commit string, _ []string, all bool,
 ) (l githost.StatusList, err error) {
-	ctx, seen := noting(ctx)
 	var read []git.GitStatus
 	more := true
 	for page := 0; more && page < statusPages; page++ {
@@ -96,16 +94,14 @@ func (r *statuses) ListStatuses(
 			RepositoryId: &r.name, Project: &r.project, CommitId: &commit, LatestOnly: new(!all), Top: new(pageSize),
 			Skip: new(page * pageSize),
 		})
-		if l.SeenAt = *seen; err != nil {
+		if err != nil {
 			return l, r.commitError(op, err)
 		}
 		read, more = append(read, *some...), len(*some) == pageSize
 	}
 	// Statuses with the same time are sorted by their numbers, which grow.
 	slices.SortStableFunc(read, func(a, b git.GitStatus) int { return deref(b.Id) - deref(a.Id) })
-	for _, s := range read {
-		l.Statuses = append(l.Statuses, convertStatus(s, *seen))
-	}
+	l.Statuses = lists.Map(read, r.convert)
 	if more {
 		l.Unread = fmt.Sprintf("it has more than %d statuses, and the others are not read", statusPages*pageSize)
 	}
@@ -113,7 +109,7 @@ func (r *statuses) ListStatuses(
 }
 
 // Login implements [githost.StatusLists].
-func (r *statuses) Login(ctx context.Context, op string) (string, time.Time, error) {
+func (r *statuses) Login(ctx context.Context, op string) (string, error) {
 	me, err := r.myself(ctx, op)
-	return me.name, time.Time{}, err
+	return me.name, err
 }

@@ -12,10 +12,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // call sends a request for a path below the repo, and decodes its answer unless into is nil.
@@ -151,14 +149,9 @@ type list struct {
 // pageSize is the number of entries on a page, unless Gitea's settings have a smaller one.
 const pageSize = 50
 
-// end describes how the reading of a list ended.
-type end struct {
-	more bool      // the list has more pages than are read
-	at   time.Time // of the last answer, by Gitea's clock
-}
-
-// each calls f with the entries of a list and the time of the answer, until f returns true or the list ends.
-func each[T any](ctx context.Context, r *repo, l list, f func(entry T, at time.Time) (done bool)) (e end, err error) {
+// each calls f with the entries of a list, until f returns true or the list ends. more reports whether the list has
+// more pages than are read.
+func each[T any](ctx context.Context, r *repo, l list, f func(entry T) (done bool)) (more bool, err error) {
 	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	maps.Copy(query, l.query)
 	seen := 0
@@ -167,20 +160,18 @@ func each[T any](ctx context.Context, r *repo, l list, f func(entry T, at time.T
 		var entries []T
 		header, err := r.call(ctx, l.op, http.MethodGet, l.path+"?"+query.Encode(), nil, &entries)
 		if err != nil {
-			return e, err
+			return false, err
 		}
-		e.at = httpapi.TimeOf(header)
 		for _, entry := range entries {
-			if f(entry, e.at) {
-				return e, nil
+			if f(entry) {
+				return false, nil
 			}
 		}
 		seen += len(entries)
 		total, err := strconv.Atoi(header.Get("X-Total-Count"))
 		if len(entries) == 0 || err == nil && !l.uncounted && seen >= total {
-			return e, nil
+			return false, nil
 		}
 	}
-	e.more = true
-	return e, nil
+	return true, nil
 }

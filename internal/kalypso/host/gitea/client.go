@@ -85,7 +85,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}), Issues: r.issues(),
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), Issues: r.issues(),
 		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -90,7 +89,7 @@ func (r *pullRequests) find(ctx context.Context, l list, q githost.Query) (*pull
 }
 
 func (r *pullRequests) search(ctx context.Context, l list, q githost.Query) (found *pull, err error) {
-	_, err = each(ctx, r.repo, l, func(p pull, _ time.Time) bool {
+	_, err = each(ctx, r.repo, l, func(p pull) bool {
 		if p.Head.RepoID != p.Base.RepoID || p.Base.Label != q.Target || q.Branch != "" && p.Head.Label != q.Branch ||
 			q.Marker != "" && !githost.HasMarker(p.Body, q.Marker) {
 			return false
@@ -131,7 +130,7 @@ func (r *pullRequests) complete(ctx context.Context, op string, p pull) (*githos
 	_, err = each(ctx, r.repo, list{
 		op: op, path: "/pulls", pages: closedPages,
 		query: url.Values{"state": {"closed"}, "base_branch": {p.Base.Label}, "sort": {"recentclose"}},
-	}, func(listed pull, _ time.Time) bool {
+	}, func(listed pull) bool {
 		if listed.Number == p.Number {
 			one.HeadCommit = listed.Head.SHA
 		}

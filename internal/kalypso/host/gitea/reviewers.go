@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -76,7 +75,7 @@ func (r *pullRequests) MissingReviewers(
 	var done []string
 	_, err := each(ctx, r.repo, list{
 		op: r.traits.Op("read the reviews of", now.Number), path: pullPath(now.Number) + "/reviews", pages: reviewPages,
-	}, func(review struct{ User user }, _ time.Time) bool {
+	}, func(review struct{ User user }) bool {
 		done = append(done, review.User.Login)
 		return false
 	})
@@ -106,7 +105,7 @@ func (r *pullRequests) timeline(ctx context.Context, op string, number int, f fu
 	// A page may be short before the end of the list, since Gitea hides entries that the user may not see.
 	_, err := each(ctx, r.repo, list{
 		op: op, path: fmt.Sprintf("/issues/%d/timeline", number), pages: timelinePages, uncounted: true,
-	}, func(e event, _ time.Time) bool {
+	}, func(e event) bool {
 		f(e)
 		return false
 	})

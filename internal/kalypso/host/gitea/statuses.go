@@ -8,7 +8,6 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -21,11 +20,10 @@ type status struct {
 	CreatedAt            time.Time `json:"created_at"`
 }
 
-// convert converts a status, and adds the time of the answer.
-func (s status) convert(seen time.Time) githost.Status {
+func (r *statuses) convert(s status) githost.Status {
 	c := githost.Status{
 		Context: s.Context, State: s.State, Description: s.Description, TargetURL: s.TargetURL, Creator: s.Creator.Login,
-		SetAt: s.CreatedAt, SeenAt: seen,
+		SetAt: s.CreatedAt, SeenAt: r.server.SeenAt(),
 	}
 	switch s.State {
 	case githost.Pending, githost.Success, githost.Failure, githost.Errored:
@@ -43,13 +41,13 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 		return githost.Status{}, err
 	}
 	var set status
-	header, err := r.call(ctx, op, http.MethodPost, "/statuses/"+url.PathEscape(commit), map[string]any{
+	_, err := r.call(ctx, op, http.MethodPost, "/statuses/"+url.PathEscape(commit), map[string]any{
 		"state": s.State, "context": s.Context, "description": s.Description, "target_url": s.TargetURL,
 	}, &set)
 	if err != nil {
 		return githost.Status{}, err
 	}
-	return set.convert(httpapi.TimeOf(header)), nil
+	return r.convert(set), nil
 }
 
 // statusPages bounds the pages of statuses of one commit that are read.
@@ -60,22 +58,21 @@ const statusPages = 40
 func (r *statuses) ListStatuses(
 	ctx context.Context, op, commit string, names []string, all bool,
 ) (l githost.StatusList, err error) {
-	end, err := each(ctx, r.repo, list{
+	more, err := each(ctx, r.repo, list{
 		op: op, path: "/commits/" + url.PathEscape(commit) + "/statuses", pages: statusPages,
 		query: url.Values{"sort": {"leastindex"}},
-	}, func(s status, at time.Time) bool {
-		l.Statuses = append(l.Statuses, s.convert(at))
+	}, func(s status) bool {
+		l.Statuses = append(l.Statuses, r.convert(s))
 		names = sets.WithoutFold(names, []string{s.Context})
 		return !all && len(l.Statuses) >= pageSize && len(names) == 0
 	})
-	if l.SeenAt = end.at; end.more {
+	if more {
 		l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
 	}
 	return l, r.as(ctx, githost.ErrCommitNotFound, err)
 }
 
 // Login implements [githost.StatusLists].
-func (r *statuses) Login(ctx context.Context, op string) (string, time.Time, error) {
-	login, err := r.client.login(ctx, op)
-	return login, time.Time{}, err
+func (r *statuses) Login(ctx context.Context, op string) (string, error) {
+	return r.client.login(ctx, op)
 }

@@ -80,24 +80,21 @@ func (r *pullRequests) setDraft(ctx context.Context, now githost.PullRequest, dr
 
 // mutate runs a mutation.
 func (r *pullRequests) mutate(ctx context.Context, op, query string, variables map[string]string) error {
-	_, err := r.query(ctx, op, query, variables, nil)
-	return err
+	return r.query(ctx, op, query, variables, nil)
 }
 
-// query runs a query and decodes its data, unless into is nil. It returns the headers of the answer. GraphQL returns
-// errors with status 200. If there is an error, the data is incomplete and is ignored.
-func (r *repo) query(
-	ctx context.Context, op, query string, variables map[string]string, into any,
-) (http.Header, error) {
+// query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200. If there is an
+// error, the data is incomplete and is ignored.
+func (r *repo) query(ctx context.Context, op, query string, variables map[string]string, into any) error {
 	var data bytes.Buffer
-	header, err := r.call(ctx, op, http.MethodPost, r.client.graph,
+	_, err := r.call(ctx, op, http.MethodPost, r.client.graph,
 		map[string]any{"query": query, "variables": variables}, &data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var a errorAnswer
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
-		return nil, r.server.Error(op, err)
+		return r.server.Error(op, err)
 	}
 	if len(a.details()) > 0 {
 		e := r.server.Rejected(op, "", nil)
@@ -108,10 +105,10 @@ func (r *repo) query(
 		case a.of("FORBIDDEN"), a.of("INSUFFICIENT_SCOPES"):
 			e.Kind, e.Grant = githost.ErrForbidden, grant("")
 		}
-		return nil, e
+		return e
 	}
 	if into == nil {
-		return header, nil
+		return nil
 	}
-	return header, r.server.Error(op, json.Unmarshal(data.Bytes(), &struct{ Data any }{into}))
+	return r.server.Error(op, json.Unmarshal(data.Bytes(), &struct{ Data any }{into}))
 }

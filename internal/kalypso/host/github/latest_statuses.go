@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 const (
@@ -179,11 +179,11 @@ func (r *statuses) queryCommits(
 		Viewer     struct{ Login string }
 		Repository any
 	}{Repository: into}
-	header, err := r.query(ctx, r.traits.LatestOp(n),
+	err := r.query(ctx, r.traits.LatestOp(n),
 		"query($owner: String!, $name: String!"+declared+") {\n  viewer { login }\n"+
 			"  repository(owner: $owner, name: $name) {\n"+fields+"  }\n}\n"+statusFields+"\n"+checkRunFields, given, &answer)
 	if err == nil {
-		all.Viewer, all.SeenAt = answer.Viewer.Login, httpapi.TimeOf(header)
+		all.Viewer, all.SeenAt = answer.Viewer.Login, r.server.SeenAt()
 	}
 	return err
 }
@@ -240,9 +240,7 @@ func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []gith
 	ctx = r.with(ctx, "statuses: read")
 	more, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
 		found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, page)
-		for _, s := range found {
-			all = append(all, statusOf(s, resp))
-		}
+		all = slices.Concat(all, lists.Map(found, r.convert))
 		return resp, err
 	})
 	return all, more, r.server.Error(r.traits.HistoryOp(commit), err)

@@ -37,7 +37,7 @@ func (r *pullRequests) readQueue(
 			MergeQueueEntry     *struct{ Enqueuer actor }
 		}
 	}
-	_, err = r.query(r.pulls(ctx), r.traits.Op("read the merge queue of", now.Number), queryQueue,
+	err = r.query(r.pulls(ctx), r.traits.Op("read the merge queue of", now.Number), queryQueue,
 		map[string]string{"id": now.ID}, &answer)
 	switch {
 	case errors.Is(err, githost.ErrForbidden), githost.Says(err, saysNoField):

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
@@ -17,19 +16,18 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 		set.TargetURL = &s.TargetURL
 	}
 	ctx = r.with(ctx, "statuses: write")
-	created, resp, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
+	created, _, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
 		return githost.Status{}, r.server.Error(r.traits.StatusOp("set", s.Context, commit), err)
 	}
-	return statusOf(created, resp), nil
+	return r.convert(created), nil
 }
 
-// statusOf converts a status, and adds the time of GitHub's answer.
-func statusOf(s *github.RepoStatus, resp *github.Response) githost.Status {
+func (r *statuses) convert(s *github.RepoStatus) githost.Status {
 	return githost.Status{
 		Context: s.GetContext(), State: githost.StatusState(s.GetState()), Description: s.GetDescription(),
 		TargetURL: s.GetTargetURL(), Creator: s.GetCreator().GetLogin(),
-		SetAt: s.GetCreatedAt().Time, SeenAt: httpapi.TimeOf(resp.Header),
+		SetAt: s.GetCreatedAt().Time, SeenAt: r.server.SeenAt(),
 	}
 }
 
@@ -45,7 +43,7 @@ func (r *statuses) Status(ctx context.Context, commit, name string) (found *gith
 		}
 		for _, s := range combined.Statuses {
 			if found == nil && strings.EqualFold(s.GetContext(), name) {
-				found = new(statusOf(s, resp))
+				found = new(r.convert(s))
 			}
 		}
 		return resp, err

@@ -115,7 +115,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		OtherMethods: " on request, since its projects choose the merge method. Set merge, which uses that method, or squash",
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}), Issues: &issues{r},
+		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), Issues: &issues{r},
 		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }

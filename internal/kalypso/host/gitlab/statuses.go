@@ -2,12 +2,13 @@ package gitlab
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // states maps our states to GitLab's.
@@ -57,9 +58,9 @@ func (r *statuses) postStatus(
 ) (githost.Status, error) {
 	op := r.traits.StatusOp("set", *options.Name, commit)
 	for attempt := 1; ; attempt++ {
-		set, resp, err := onOne(ctx, r.repo, op, r.client.api.Commits.SetCommitStatus, commit, options)
+		set, _, err := onOne(ctx, r.repo, op, r.client.api.Commits.SetCommitStatus, commit, options)
 		if err == nil {
-			return convertStatus(set, resp), nil
+			return r.convert(set), nil
 		}
 		if !githost.Says(err, saysBusy) || !r.server.NextAttempt(ctx, attempt) {
 			return githost.Status{}, err
@@ -69,7 +70,7 @@ func (r *statuses) postStatus(
 
 // pending returns the pending or running status that GitLab does not set to pending again.
 func (r *statuses) pending(ctx context.Context, commit, name string, refusal error) (githost.Status, error) {
-	s, err := r.traits.ListedStatuses(r).Status(ctx, commit, name)
+	s, err := r.traits.ListedStatuses(r, r.server.SeenAt).Status(ctx, commit, name)
 	if err == nil && s == nil {
 		err = refusal
 	}
@@ -85,10 +86,10 @@ func staysPending(want, have githost.Status) bool {
 	return want.State == githost.Pending && have.State == githost.Pending
 }
 
-func convertStatus(s *gitlab.CommitStatus, resp *gitlab.Response) githost.Status {
+func (r *statuses) convert(s *gitlab.CommitStatus) githost.Status {
 	c := githost.Status{
 		Context: s.Name, State: stateOf(s.Status), Description: s.Description, TargetURL: s.TargetURL,
-		Creator: s.Author.Username, SeenAt: httpapi.TimeOf(resp.Header),
+		Creator: s.Author.Username, SeenAt: r.server.SeenAt(),
 	}
 	for _, at := range []*time.Time{s.CreatedAt, s.StartedAt, s.FinishedAt} {
 		if at != nil {
@@ -134,9 +135,7 @@ func (r *statuses) list(
 		if err != nil {
 			return githost.StatusList{}, err
 		}
-		for _, s := range page {
-			l.Statuses = append(l.Statuses, convertStatus(s, resp))
-		}
+		l.Statuses = slices.Concat(l.Statuses, lists.Map(page, r.convert))
 		switch {
 		case resp.NextPage == 0:
 			return l, nil
@@ -148,10 +147,10 @@ func (r *statuses) list(
 }
 
 // Login implements [githost.StatusLists].
-func (r *statuses) Login(ctx context.Context, op string) (string, time.Time, error) {
-	user, resp, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
+func (r *statuses) Login(ctx context.Context, op string) (string, error) {
+	user, _, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
 	if err != nil {
-		return "", time.Time{}, r.server.Error(op, err)
+		return "", r.server.Error(op, err)
 	}
-	return user.Username, httpapi.TimeOf(resp.Header), nil
+	return user.Username, nil
 }

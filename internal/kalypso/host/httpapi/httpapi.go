@@ -122,6 +122,7 @@ type API struct {
 	mu sync.Mutex
 	// notBefore is the time from which the next request may be sent, by server.
 	notBefore map[string]time.Time
+	seenAt    time.Time
 }
 
 // New returns an API. It contacts no server.
@@ -156,13 +157,11 @@ func (a *API) RefusingClient(auth Authorization) *http.Client {
 	return client
 }
 
-// TimeOf returns the time of an answer by the host's clock, or zero.
-func TimeOf(h http.Header) time.Time {
-	at, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
+// SeenAt returns the time of the last answer by the host's clock, or zero.
+func (a *API) SeenAt() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.seenAt
 }
 
 // ParseBase returns the address of a server, without a slash at its end. The example is shown in the error.

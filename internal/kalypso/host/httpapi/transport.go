@@ -46,7 +46,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		v := t.decideRetry(resp, err, attempt)
 		if v.failed == nil {
-			t.delayNext(resp.Request.URL, resp.Header)
+			t.note(resp.Request.URL, resp.Header)
 			hideHeaders(resp.Header)
 			return resp, nil
 		}
@@ -85,17 +85,17 @@ func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
 	return nil
 }
 
-// delayNext notes the time from which the next request may be sent to the server of an address. Some hosts answer a
-// request, but ask to slow down.
-func (a *API) delayNext(to *url.URL, h http.Header) {
+// note notes the time of an answer, and the time from which the next request may be sent to the server of an address.
+// Some hosts answer a request, but ask to slow down.
+func (a *API) note(to *url.URL, h http.Header) {
 	now := a.Clock.Now()
 	asked, says := RetryAfter(h, now)
-	if !says {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if at := now.Add(asked); at.After(a.notBefore[address(to)]) {
+	if at, err := http.ParseTime(h.Get("Date")); err == nil {
+		a.seenAt = at
+	}
+	if at := now.Add(asked); says && at.After(a.notBefore[address(to)]) {
 		a.notBefore[address(to)] = at
 	}
 }
