@@ -47,8 +47,8 @@ func (c *Client) Error(r Repository, op string, err error) error {
 	case failed != nil:
 		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
 	case errors.As(err, &answer):
-		e.Kind, e.Status, e.Message = httpapi.KindOf(answer.StatusCode), answer.StatusCode, textOf(answer.Errors)
-		e.Cause = nil
+		e.Kind, e.Status, e.Cause = httpapi.KindOf(answer.StatusCode), answer.StatusCode, nil
+		e.Message = c.access.Secrets.Redact(textOf(answer.Errors))
 	case errors.Is(err, ErrNoCredential):
 		e.Kind, e.Cause = githost.ErrUnauthenticated, ErrNoCredential
 	case errors.Is(err, errDocker):

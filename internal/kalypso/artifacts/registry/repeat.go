@@ -24,7 +24,7 @@ func (c *Client) Repeat(ctx context.Context, upload func(ctx context.Context) er
 		}
 		wait := httpapi.Backoff(attempt)
 		if c.access.OnRetry != nil {
-			c.access.OnRetry(ctx, err, wait)
+			c.access.OnRetry(ctx, c.access.Secrets.Error(err), wait)
 		}
 		if c.access.Clock.Sleep(ctx, wait) != nil {
 			return err

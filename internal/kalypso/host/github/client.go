@@ -46,8 +46,6 @@ func New(c Config) (*Client, error) {
 	server := httpapi.New(httpapi.Config{
 		Access: c.Access, Host: hostName, Block: hostBlock, Roots: []*url.URL{at.rest, at.graphql},
 		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
-		// GraphQL returns errors with status 200.
-		MayContainErrors: func(u *url.URL) bool { return u.Path == at.graphql.Path },
 	})
 	auth := httpapi.TokenAuthorization(c.Token)
 	if c.App != nil {

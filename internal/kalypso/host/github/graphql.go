@@ -98,7 +98,7 @@ func (r *repo) query(ctx context.Context, op, query string, variables map[string
 	}
 	if len(a.details()) > 0 {
 		e := r.server.Rejected(op, "", nil)
-		e.Message = a.text()
+		e.Message = r.server.Secrets.Redact(a.text())
 		switch {
 		case a.of("NOT_FOUND"):
 			e.Kind = githost.ErrNotVisible

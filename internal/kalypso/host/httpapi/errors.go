@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,21 +24,6 @@ type Refusal struct {
 
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s (HTTP %d)", r.Message, r.Response.StatusCode)
-}
-
-// refusing is a transport that returns error answers as a *[Refusal], since libraries drop the text of some error
-// answers.
-type refusing struct {
-	*API
-	http.RoundTripper
-}
-
-func (t refusing) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.RoundTripper.RoundTrip(req)
-	if err != nil || resp.StatusCode < http.StatusMultipleChoices {
-		return resp, err
-	}
-	return nil, &Refusal{resp, cmp.Or(t.Message(bodyOf(resp)), http.StatusText(resp.StatusCode))}
 }
 
 // Error converts an error of a request by [API.RefusingClient] to a *[githost.Error]. It returns nil for nil.

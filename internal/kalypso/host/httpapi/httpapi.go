@@ -43,9 +43,6 @@ type Config struct {
 	// Redirected answers a request that the server redirects outside the API. It must send neither the headers nor the
 	// body of the request. ok is false for a request that fails. If Redirected is nil, all such requests fail.
 	Redirected func(req *http.Request, to *url.URL) (resp *http.Response, ok bool, err error)
-	// MayContainErrors reports whether a successful answer from an address may contain errors, so that it must be
-	// redacted. If it is nil, no such answer contains errors.
-	MayContainErrors func(*url.URL) bool
 }
 
 // Access configures the access to the API of a host.
@@ -142,19 +139,17 @@ func New(c Config) *API {
 
 // Client returns a client for requests with an authorization. Its errors wrap a *[githost.Error], except for answers
 // that Go's HTTP client can't use. The bodies of answers are in memory completely.
-func (a *API) Client(auth Authorization) *http.Client {
+func (a *API) Client(auth Authorization) *http.Client { return a.client(auth, false) }
+
+// RefusingClient returns a client like [API.Client]. This client returns an error answer of the host as an error, a
+// *[Refusal], since libraries drop the text of some error answers.
+func (a *API) RefusingClient(auth Authorization) *http.Client { return a.client(auth, true) }
+
+func (a *API) client(auth Authorization, refuses bool) *http.Client {
 	return &http.Client{
-		Transport:     &transport{a, auth},
+		Transport:     &transport{a, auth, refuses},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-}
-
-// RefusingClient returns a client like [API.Client]. This client returns an error answer of the host as an error: a
-// *[Refusal].
-func (a *API) RefusingClient(auth Authorization) *http.Client {
-	client := a.Client(auth)
-	client.Transport = refusing{a, client.Transport}
-	return client
 }
 
 // SeenAt returns the time of the last answer by the host's clock, or zero.

@@ -42,7 +42,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 	reset, limited := a.Limited(resp, bodyOf(resp))
 	switch code := resp.StatusCode; {
 	case limited:
-		v.failed = a.failure(githost.ErrRateLimited, code, a.Message(bodyOf(resp)), nil)
+		v.failed = a.failure(githost.ErrRateLimited, code, a.message(resp), nil)
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if !reset.IsZero() {
 			// Hosts name whole seconds, so wait one second longer.
@@ -50,7 +50,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 		}
 	case code == http.StatusInternalServerError, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
 		code == http.StatusGatewayTimeout:
-		message := cmp.Or(a.Message(bodyOf(resp)), http.StatusText(code))
+		message := cmp.Or(a.message(resp), http.StatusText(code))
 		v.failed = a.failure(githost.ErrUnavailable, code, message, nil)
 		v.wait = Backoff(attempt)
 	}
@@ -154,3 +154,6 @@ func bodyOf(resp *http.Response) []byte {
 	}
 	return nil
 }
+
+// message returns the host's error message without secrets.
+func (a *API) message(resp *http.Response) string { return a.Secrets.Redact(a.Message(bodyOf(resp))) }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -15,7 +16,8 @@ import (
 // [attempts] times if there is none.
 type transport struct {
 	*API
-	auth Authorization
+	auth    Authorization
+	refuses bool // see [API.RefusingClient]
 }
 
 // attempts bounds the attempts if there is no deadline.
@@ -48,7 +50,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if v.failed == nil {
 			t.note(resp.Request.URL, resp.Header)
 			hideHeaders(resp.Header)
-			return resp, nil
+			return t.answer(resp)
 		}
 		if req.Context().Value(onceKey{}) != nil && errors.Is(v.failed, githost.ErrUnavailable) {
 			v.most = 1
@@ -57,6 +59,24 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+}
+
+// answer returns an answer. An error answer has no secrets: the host or a proxy may repeat a credential. The headers
+// are kept, since GitHub names the missing permission in a header.
+func (t *transport) answer(resp *http.Response) (*http.Response, error) {
+	if resp.StatusCode < http.StatusMultipleChoices {
+		return resp, nil
+	}
+	for _, values := range resp.Header {
+		for i := range values {
+			values[i] = t.Secrets.Redact(values[i])
+		}
+	}
+	if t.refuses {
+		return nil, &Refusal{resp, cmp.Or(t.message(resp), http.StatusText(resp.StatusCode))}
+	}
+	resp.Body = newBody([]byte(t.Secrets.Redact(string(bodyOf(resp)))))
+	return resp, nil
 }
 
 var errSignIn = errors.New("the server answers with a sign-in page")
@@ -137,9 +157,6 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 			return nil, credential, err
 		}
 		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
-			if resp.StatusCode >= http.StatusMultipleChoices {
-				t.redactHeaders(resp.Header)
-			}
 			return resp, credential, nil
 		}
 		next, err := resp.Location()
@@ -164,7 +181,7 @@ func (t *transport) outside(req *http.Request, to *url.URL, status int) (*http.R
 	return nil, t.failure(githost.ErrRejected, status, "", errOutsideAPI)
 }
 
-// send sends a request, and returns its whole answer, with secrets redacted if it is an error.
+// send sends a request, and returns its whole answer.
 func (t *transport) send(req *http.Request) (*http.Response, error) {
 	resp, err := t.Transport.RoundTrip(req)
 	if err == nil {
@@ -176,9 +193,6 @@ func (t *transport) send(req *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		return nil, t.Secrets.Error(err)
-	}
-	if resp.StatusCode >= http.StatusMultipleChoices || t.MayContainErrors != nil && t.MayContainErrors(req.URL) {
-		resp.Body = t.redacted(bodyOf(resp))
 	}
 	if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
 		return nil, t.failure(githost.ErrUnavailable, resp.StatusCode, "", errNull)

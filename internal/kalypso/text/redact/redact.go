@@ -40,6 +40,7 @@ func (s *Secrets) Add(values ...string) {
 			continue
 		}
 		s.known[value] = true
+		s.known[cmp.Or(strings.Join(strings.Fields(value), " "), value)] = true // as in a message on one line
 		s.finder = nil
 		for line := range strings.Lines(value) {
 			line = strings.TrimSpace(line)
