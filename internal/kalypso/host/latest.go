@@ -34,8 +34,8 @@ type listedStatuses struct {
 	seenAt func() time.Time
 }
 
-// ListedStatuses returns the [CommitStatuses] of a host that lists the statuses of one commit. seenAt returns the time of
-// the last answer by the host's clock.
+// ListedStatuses returns the [CommitStatuses] of a host that lists the statuses of one commit. seenAt returns the time
+// of the last answer by the host's clock.
 func (t Traits) ListedStatuses(lists StatusLists, seenAt func() time.Time) CommitStatuses {
 	return listedStatuses{lists, t, seenAt}
 }

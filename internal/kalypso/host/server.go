@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,4 +53,12 @@ func (s Server) folder(loc giturl.URL) (folder string, served bool) {
 		return "", slices.Contains(s.SSH, loc.Host)
 	}
 	return "", false
+}
+
+// ownerOrName matches valid names of owners and repos.
+var ownerOrName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// OwnerAndName reports whether the parts of a path are an owner and the name of a repo; see [Server.Find].
+func OwnerAndName(parts []string) bool {
+	return len(parts) == 2 && ownerOrName.MatchString(parts[0]) && ownerOrName.MatchString(parts[1])
 }

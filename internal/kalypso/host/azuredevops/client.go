@@ -246,7 +246,8 @@ func (o *organization) repo(project, name string) githost.Repo {
 		CheckReviewer: checkReviewer, Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), GitCredential: r.gitCredential,
+		Traits: r.traits, PullRequests: &pullRequests{r},
+		CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), GitCredential: r.gitCredential,
 	}
 }
 

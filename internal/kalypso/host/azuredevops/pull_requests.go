@@ -27,17 +27,12 @@ const (
 
 // Find implements [githost.PullRequests]. It lists the open pull requests, then the newest in any state.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op := r.traits.FindOp(q.Branch)
-	for _, status := range []git.PullRequestStatus{git.PullRequestStatusValues.Active, git.PullRequestStatusValues.All} {
-		if q.Open && status == git.PullRequestStatusValues.All {
-			break
-		}
-		found, err := r.search(ctx, op, q, status)
-		if err != nil || found != nil {
-			return found, err
-		}
+	op, statuses := r.traits.FindOp(q.Branch), git.PullRequestStatusValues
+	found, err := r.search(ctx, op, q, statuses.Active)
+	if err == nil && found == nil && !q.Open {
+		found, err = r.search(ctx, op, q, statuses.All)
 	}
-	return nil, nil //nolint:nilnil // nil means none
+	return found, err
 }
 
 // search returns the newest pull request that has the status and matches the query, or nil. Pull requests from forks do

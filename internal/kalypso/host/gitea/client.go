@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,18 +59,13 @@ const (
 	hostBlock = "gitea"
 )
 
-// name matches valid names of owners and repos.
-var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
-
 // Repo implements [githost.Host].
 func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	server := githost.Server{
 		Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{strings.ToLower(c.web.Hostname())},
 	}
 	parts, err := server.Find(repoURL, "the path of a Gitea repo is "+strings.TrimPrefix(c.web.Path+"/owner/name", "/"),
-		func(parts []string) bool {
-			return len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
-		})
+		githost.OwnerAndName)
 	if err != nil {
 		return githost.Repo{}, err
 	}
@@ -85,8 +79,9 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), Issues: r.issues(),
-		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
+		Traits: r.traits, PullRequests: &pullRequests{r}, Issues: c.issues(r),
+		CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt),
+		GitCredential:  httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
 
@@ -116,8 +111,8 @@ type (
 // gitUser is the user name that is sent with a token. Gitea accepts any name.
 const gitUser = "kalypso"
 
-// issues returns the issues of the repo. Gitea lists the newest first.
-func (r *repo) issues() githost.Issues {
+// issues returns the issues of a repo. Gitea lists the newest first.
+func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
 		Traits: r.traits, Query: "state=all&type=issues&limit=" + strconv.Itoa(pageSize), Size: pageSize,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/google/go-github/v53/github"
@@ -104,16 +103,11 @@ const (
 	hostBlock = "github"
 )
 
-// name matches valid names of owners and repos.
-var name = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
-
 // Repo implements [githost.Host].
 func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	host := strings.ToLower(c.web.Hostname())
 	server := githost.Server{Name: hostName, Block: hostBlock, Web: c.web, SSH: []string{host, "ssh." + host}}
-	parts, err := server.Find(repoURL, "the path of a GitHub repo is owner/name", func(parts []string) bool {
-		return len(parts) == 2 && name.MatchString(parts[0]) && name.MatchString(parts[1])
-	})
+	parts, err := server.Find(repoURL, "the path of a GitHub repo is owner/name", githost.OwnerAndName)
 	if err != nil {
 		return githost.Repo{}, err
 	}
@@ -124,7 +118,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: r.issues(),
+		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: c.issues(r),
 		GitCredential: r.gitCredential,
 	}, nil
 }
@@ -166,8 +160,8 @@ type (
 	statuses     struct{ *repo }
 )
 
-// issues returns the issues of the repo.
-func (r *repo) issues() githost.Issues {
+// issues returns the issues of a repo.
+func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
 		Traits: r.traits, Query: fmt.Sprintf("state=all&sort=created&direction=desc&per_page=%d", pageSize), Size: pageSize,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {

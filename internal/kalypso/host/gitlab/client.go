@@ -115,8 +115,9 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		OtherMethods: " on request, since its projects choose the merge method. Set merge, which uses that method, or squash",
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &mergeRequests{r}, CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), Issues: &issues{r},
-		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
+		Traits: r.traits, PullRequests: &mergeRequests{r}, Issues: &issues{r},
+		CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt),
+		GitCredential:  httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
 
