@@ -141,25 +141,22 @@ func (c commitBuilder) applyWrites(
 	editor *treeEditor, w *packWriter, written gitremote.Objects,
 ) (plumbing.Hash, error) {
 	for _, f := range c.edit.Folders {
-		names, _ := splitPath(f.Path)
-		var err error
 		if f.isEmpty() {
-			_, err = editor.remove(names)
-		} else {
-			err = editor.set(names, gitobject.ModeTree, f.Hash)
-		}
-		if err != nil {
-			return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
+			names, _ := splitPath(f.Path)
+			if _, err := editor.remove(names); err != nil {
+				return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
+			}
+		} else if err := editor.setPath(f.Path, gitobject.ModeTree, f.Hash); err != nil {
+			return plumbing.ZeroHash, err
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(c.edit.Files)) {
 		h, err := w.add(plumbing.BlobObject, c.edit.Files[path])
+		if err == nil {
+			err = editor.setPath(path, gitobject.ModeFile, h)
+		}
 		if err != nil {
 			return plumbing.ZeroHash, err
-		}
-		names, _ := splitPath(path)
-		if err := editor.set(names, gitobject.ModeFile, h); err != nil {
-			return plumbing.ZeroHash, &PathError{Path: path, Err: err}
 		}
 	}
 	if !editor.changed {

@@ -24,8 +24,8 @@ type File struct {
 type FolderContent struct {
 	Path string        // relative to the repository root or to the parent folder
 	Hash plumbing.Hash // of the resulting tree
-	// Files yields the files in byte order of their paths. It is called only if the folder on the branch differs, up to
-	// three times, and from several goroutines. It must yield the same files each time. Nil means no files.
+	// Files yields the files. It is called only if the folder on the branch differs, up to three times, and from several
+	// goroutines. It must yield the same files each time. Nil means no files.
 	Files iter.Seq2[File, error]
 	// Folders are the direct subfolders, in addition to the subfolders in the paths of Files; each path is a single name.
 	// Subfolders that the branch already has are not read.

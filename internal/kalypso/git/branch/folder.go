@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,32 +52,41 @@ func packFolders(
 
 // folder packs one folder without its subfolders.
 func (w *packWriter) folder(ctx context.Context, f FolderContent) error {
-	builder := &treeBuilder{packWriter: w}
-	if f.Files != nil {
-		for file, err := range f.Files {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return fmt.Errorf("folder %s: %w", quote(f.Path), err)
-			}
-			blob, err := w.add(plumbing.BlobObject, file.Content)
-			if err == nil {
-				err = builder.add(file.Path, blob)
-			}
-			if err != nil {
-				return fmt.Errorf("folder %s: %w", quote(f.Path), err)
-			}
-		}
+	h, err := w.writeFolder(ctx, f)
+	if err == nil && h != f.Hash && (!f.isEmpty() || !h.IsZero()) {
+		err = fmt.Errorf("%w: %s, not %s", ErrTreeMismatch, h, f.Hash)
 	}
-	h, err := builder.finish(f.Folders)
 	if err != nil {
 		return fmt.Errorf("folder %s: %w", quote(f.Path), err)
 	}
-	if !f.isEmpty() && h != f.Hash || f.isEmpty() && !h.IsZero() {
-		return fmt.Errorf("folder %s: %w: %s, not %s", quote(f.Path), ErrTreeMismatch, h, f.Hash)
-	}
 	return nil
+}
+
+// writeFolder packs the files of a folder and its trees, and returns the hash of the folder, or zero if it is empty.
+func (w *packWriter) writeFolder(ctx context.Context, f FolderContent) (plumbing.Hash, error) {
+	dir := emptyEditor(nil)
+	if f.Files != nil {
+		for file, err := range f.Files {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return plumbing.ZeroHash, err
+			}
+			blob, err := w.add(plumbing.BlobObject, file.Content)
+			if err == nil {
+				err = dir.setPath(file.Path, gitobject.ModeFile, blob)
+			}
+			if err != nil {
+				return plumbing.ZeroHash, err
+			}
+		}
+	}
+	for _, below := range f.Folders {
+		if !below.isEmpty() {
+			if err := dir.setPath(below.Path, gitobject.ModeTree, below.Hash); err != nil {
+				return plumbing.ZeroHash, err
+			}
+		}
+	}
+	return dir.write(w, nil)
 }
 
 // isEmpty reports whether the folder has no files. Git stores no empty folders, so it will be absent.

@@ -73,7 +73,22 @@ func (e *treeEditor) remove(names []string) (bool, error) {
 	return true, nil
 }
 
-// set puts an entry at a path.
+// setPath puts an entry at a path.
+func (e *treeEditor) setPath(path, mode string, hash plumbing.Hash) error {
+	names, err := splitPath(path)
+	if err == nil && len(names) == 0 {
+		err = &PathError{Path: path, Err: errName}
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.set(names, mode, hash); err != nil {
+		return &PathError{Path: path, Err: err}
+	}
+	return nil
+}
+
+// set puts an entry at the names of a path.
 func (e *treeEditor) set(names []string, mode string, hash plumbing.Hash) error {
 	name := names[0]
 	i, ok := e.items[name]
@@ -100,8 +115,8 @@ func (e *treeEditor) set(names []string, mode string, hash plumbing.Hash) error 
 	return dir.set(names[1:], mode, hash)
 }
 
-// write packs the changed trees, adds them to written, and returns the hash of the root, or zero if it is empty. It
-// drops folders that became empty.
+// write packs the changed trees, adds them to written unless it is nil, and returns the hash of the root, or zero if it
+// is empty. It drops folders that became empty.
 func (e *treeEditor) write(w *packWriter, written gitremote.Objects) (plumbing.Hash, error) {
 	entries := make([]entry, 0, len(e.items))
 	for _, i := range e.items {
@@ -123,6 +138,8 @@ func (e *treeEditor) write(w *packWriter, written gitremote.Objects) (plumbing.H
 	gitobject.SortTree(entries)
 	raw := gitobject.AppendTree(nil, entries)
 	h, err := w.add(plumbing.TreeObject, raw)
-	written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+	if written != nil {
+		written[h] = gitremote.Object{Kind: plumbing.TreeObject, Content: raw}
+	}
 	return h, err
 }
