@@ -50,7 +50,7 @@ func TestRequestV0(t *testing.T) {
 			if err := offered.Decode([]byte(test.offered)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := requestV0(test.want, test.haves, offered)
+			got, err := newRequest(test.want, test.haves, offered, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,9 +61,9 @@ func TestRequestV0(t *testing.T) {
 	}
 }
 
-// TestReadAcknowledgement reads the answers of servers up to the pack. An error of the server is found wherever it is
+// TestSkipToPack reads the answers of servers up to the pack. An error of the server is found wherever it is
 // in the answer.
-func TestReadAcknowledgement(t *testing.T) {
+func TestSkipToPack(t *testing.T) {
 	const (
 		shallow = "0034shallow " + hashA + "0036unshallow " + hashB
 		nak     = "0008NAK\n"
@@ -97,7 +97,7 @@ func TestReadAcknowledgement(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bufio.NewReader(strings.NewReader(test.answer))
-			err := readAcknowledgement(r)
+			err := skipToPack(r, false, 1<<20)
 			if test.want == "" {
 				rest, _ := io.ReadAll(r)
 				if err != nil || string(rest) != pack {

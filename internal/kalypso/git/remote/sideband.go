@@ -13,12 +13,15 @@ import (
 // connection.
 type sideband struct {
 	r      *bufio.Reader
+	left   int64 // bytes that the server may send
 	output *serverOutput
 	data   []byte
 	err    error
 }
 
-func newSideband(r *bufio.Reader) *sideband { return &sideband{r: r, output: &serverOutput{}} }
+func newSideband(r *bufio.Reader, most int64) *sideband {
+	return &sideband{r: r, left: most, output: &serverOutput{}}
+}
 
 func (s *sideband) Read(p []byte) (int, error) {
 	for len(s.data) == 0 {
@@ -34,12 +37,14 @@ func (s *sideband) Read(p []byte) (int, error) {
 
 func (s *sideband) next() {
 	p, err := readRawPacket(s.r)
-	switch {
+	switch s.left -= int64(len(p.data)) + 4; {
 	case errors.Is(err, io.EOF):
 		// An answer ends with a flush packet.
 		s.err = io.ErrUnexpectedEOF
 	case err != nil:
 		s.err = err
+	case s.left < 0:
+		s.err = ErrTooLarge
 	case p.kind != dataPacket:
 		s.err = io.EOF
 	case len(p.data) == 0:

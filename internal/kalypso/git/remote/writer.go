@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ func (w *Writer) push(req PushRequest) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	demux := newSideband(answer)
+	demux := newSideband(answer, math.MaxInt64)
 	report := packp.NewReportStatus()
 	bounded := &boundedReader{r: demux, remaining: maxReport, err: errors.New("the report on the push is too long")}
 	if err := report.Decode(bounded); err != nil {
