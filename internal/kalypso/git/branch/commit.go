@@ -119,20 +119,12 @@ func (c commitBuilder) knownObjects() (map[plumbing.Hash]struct{}, error) {
 
 // applyRemovals returns an editor of the root tree without the paths that an edit removes.
 func (c commitBuilder) applyRemovals() (*treeEditor, error) {
-	editor := emptyEditor(c.onto.objects)
-	if !c.onto.Root.IsZero() {
-		var err error
-		if editor, err = editTree(c.onto.objects, c.onto.Root); err != nil {
-			return nil, err
-		}
+	editor, err := editTree(c.onto.objects, c.onto.Root)
+	for i := 0; err == nil && i < len(c.edit.Remove); i++ {
+		names, _ := splitPath(c.edit.Remove[i])
+		err = editor.remove(names)
 	}
-	for _, path := range c.edit.Remove {
-		names, _ := splitPath(path)
-		if _, err := editor.remove(names); err != nil {
-			return nil, err
-		}
-	}
-	return editor, nil
+	return editor, err
 }
 
 // applyWrites sets the folders and files of an edit, and writes the changed trees. It returns the root tree, or zero
@@ -143,7 +135,7 @@ func (c commitBuilder) applyWrites(
 	for _, f := range c.edit.Folders {
 		if f.isEmpty() {
 			names, _ := splitPath(f.Path)
-			if _, err := editor.remove(names); err != nil {
+			if err := editor.remove(names); err != nil {
 				return plumbing.ZeroHash, &PathError{Path: f.Path, Err: err}
 			}
 		} else if err := editor.setPath(f.Path, gitobject.ModeTree, f.Hash); err != nil {

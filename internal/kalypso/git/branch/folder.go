@@ -64,7 +64,7 @@ func (w *packWriter) folder(ctx context.Context, f FolderContent) error {
 
 // writeFolder packs the files of a folder and its trees, and returns the hash of the folder, or zero if it is empty.
 func (w *packWriter) writeFolder(ctx context.Context, f FolderContent) (plumbing.Hash, error) {
-	dir := emptyEditor(nil)
+	dir, _ := editTree(nil, plumbing.ZeroHash) // a new tree
 	if f.Files != nil {
 		for file, err := range f.Files {
 			if err = cmp.Or(err, ctx.Err()); err != nil {

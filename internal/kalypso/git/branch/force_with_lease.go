@@ -1,9 +1,6 @@
 package branch
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // ForceWithLease makes the branch one commit on top of base, a branch of the same repository, and discards its old
 // commits. Use it only for branches of our own. build gets both branches and returns the change
@@ -16,26 +13,5 @@ func (b *Branch) ForceWithLease(
 	ctx context.Context, base *Branch, opts UpdateOptions,
 	build func(ctx context.Context, base, now *Snapshot) (*Edit, error),
 ) (UpdateResult, error) {
-	opts = opts.withDefaults()
-	return b.retryOnMoved(ctx, opts, func() (UpdateResult, error) {
-		opts.Progress(StageRead, 0, 0)
-		onto, err := base.open(ctx, opts.Cache)
-		if err != nil {
-			return UpdateResult{}, err
-		}
-		defer onto.Close()
-		if onto.Commit.IsZero() {
-			return UpdateResult{}, fmt.Errorf("%s: %w", base, ErrBranchNotFound)
-		}
-		now, err := b.Snapshot(ctx)
-		if err != nil {
-			return UpdateResult{}, err
-		}
-		defer now.Close()
-		edit, err := build(ctx, onto, now)
-		if err != nil || edit == nil {
-			return UpdateResult{Commit: now.Commit}, err
-		}
-		return b.commitAndPush(ctx, opts, onto, edit, now.Commit)
-	})
+	return b.update(ctx, base, opts, build)
 }

@@ -1,7 +1,6 @@
 package branch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,8 +55,7 @@ func (o *objects) fetchByHash(wants []plumbing.Hash, filter packp.Filter) error 
 	if len(wants) == 0 {
 		return nil
 	}
-	slices.SortFunc(wants, func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
-	return o.reader.Fetch(gitremote.FetchRequest{Wants: slices.Compact(wants), Filter: filter}, o.store)
+	return o.reader.Fetch(gitremote.FetchRequest{Wants: wants, Filter: filter}, o.store)
 }
 
 // fetchWhole fetches the last commits with all their trees, and with the files unless a filter leaves them out.

@@ -25,22 +25,17 @@ type editedEntry struct {
 	dir *treeEditor // set if the folder was opened
 }
 
-// emptyEditor returns an editor of a tree that the branch does not have.
-func emptyEditor(o *objects) *treeEditor {
-	return &treeEditor{objects: o, items: map[string]*editedEntry{}}
-}
-
-// editTree returns an editor of a tree of the branch.
+// editTree returns an editor of a tree of the branch, or of a new one if the hash is zero.
 func editTree(o *objects, tree plumbing.Hash) (*treeEditor, error) {
-	entries, err := o.tree(tree)
-	if err != nil {
-		return nil, err
+	editor := &treeEditor{objects: o, items: map[string]*editedEntry{}}
+	if tree.IsZero() {
+		return editor, nil
 	}
-	editor := emptyEditor(o)
+	entries, err := o.tree(tree)
 	for _, e := range entries {
 		editor.items[e.Name] = &editedEntry{entry: e}
 	}
-	return editor, nil
+	return editor, err
 }
 
 func (e *treeEditor) openDir(i *editedEntry) (dir *treeEditor, err error) {
@@ -50,27 +45,23 @@ func (e *treeEditor) openDir(i *editedEntry) (dir *treeEditor, err error) {
 	return i.dir, err
 }
 
-// remove removes a path, and reports whether it existed.
-func (e *treeEditor) remove(names []string) (bool, error) {
+// remove removes a path if it exists.
+func (e *treeEditor) remove(names []string) error {
 	i, ok := e.items[names[0]]
 	switch {
-	case !ok:
-		return false, nil
+	case !ok, len(names) > 1 && !i.IsTree():
+		return nil
 	case len(names) == 1:
 		delete(e.items, names[0])
-	case !i.IsTree():
-		return false, nil
-	default:
-		dir, err := e.openDir(i)
-		if err != nil {
-			return false, err
-		}
-		if removed, err := dir.remove(names[1:]); err != nil || !removed {
-			return false, err
-		}
+		e.changed = true
+		return nil
 	}
-	e.changed = true
-	return true, nil
+	dir, err := e.openDir(i)
+	if err == nil {
+		err = dir.remove(names[1:])
+		e.changed = e.changed || dir.changed
+	}
+	return err
 }
 
 // setPath puts an entry at a path.
@@ -104,7 +95,7 @@ func (e *treeEditor) set(names []string, mode string, hash plumbing.Hash) error 
 		return ErrFileFolderConflict
 	}
 	if !ok {
-		i = &editedEntry{entry: entry{Mode: gitobject.ModeTree, Name: name}, dir: emptyEditor(e.objects)}
+		i = &editedEntry{entry: entry{Mode: gitobject.ModeTree, Name: name}}
 		e.items[name] = i
 	}
 	dir, err := e.openDir(i)

@@ -60,34 +60,27 @@ type UpdateResult struct {
 func (b *Branch) Update(
 	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
 ) (UpdateResult, error) {
-	opts = opts.withDefaults()
-	return b.retryOnMoved(ctx, opts, func() (UpdateResult, error) { return b.attempt(ctx, opts, build) })
+	return b.update(ctx, b, opts, func(ctx context.Context, s, _ *Snapshot) (*Edit, error) { return build(ctx, s) })
 }
 
 // lockedAttempts limits how often a push to a locked branch is tried. A running push has the lock for some
 // milliseconds, and Git itself waits about as long.
 const lockedAttempts = 3
 
-// retryOnMoved runs an update until no other push gets in between. It runs only one update of a branch at a time in
-// this process.
-func (b *Branch) retryOnMoved(
-	ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error),
-) (UpdateResult, error) {
+// update makes the branch one commit on top of base, until no other push gets in between. It runs only one update of a
+// branch at a time in this process.
+func (b *Branch) update(
+	ctx context.Context, base *Branch, opts UpdateOptions, build buildFunc,
+) (result UpdateResult, err error) {
+	opts = opts.withDefaults()
+	defer func() { err = b.interrupted(err, false) }()
 	unlock, err := lock(ctx, b.Key())
 	if err != nil {
-		return UpdateResult{}, b.interrupted(err, false)
+		return UpdateResult{}, err
 	}
 	defer unlock()
-	result, err := b.attempts(ctx, opts, update)
-	return result, b.interrupted(err, false)
-}
-
-// attempts runs an update until no other push gets in between.
-func (b *Branch) attempts(
-	ctx context.Context, opts UpdateOptions, update func() (UpdateResult, error),
-) (UpdateResult, error) {
 	for attempt := 1; ; attempt++ {
-		result, err := update()
+		result, err := b.attempt(ctx, base, opts, build)
 		locked := errors.Is(err, gitremote.ErrBranchLocked)
 		switch {
 		case locked && attempt >= min(lockedAttempts, opts.Attempts):
@@ -126,26 +119,38 @@ func backoff(ctx context.Context, attempt int) error {
 	return clock.Sleep(ctx, most/4+rand.N(most*3/4))
 }
 
+// buildFunc returns the change of an update relative to base. now is the branch to move, which may be base.
+type buildFunc func(ctx context.Context, base, now *Snapshot) (*Edit, error)
+
 func (b *Branch) attempt(
-	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
+	ctx context.Context, base *Branch, opts UpdateOptions, build buildFunc,
 ) (UpdateResult, error) {
 	opts.Progress(StageRead, 0, 0)
-	s, err := b.open(ctx, opts.Cache)
+	onto, err := base.open(ctx, opts.Cache)
 	if err != nil {
 		return UpdateResult{}, err
 	}
-	defer s.Close()
-	edit, err := build(ctx, s)
-	if err != nil {
+	defer onto.Close()
+	now, absent := onto, fmt.Errorf("%s: %w", base, ErrBranchNotFound)
+	if base != b {
+		if onto.Commit.IsZero() {
+			return UpdateResult{}, absent
+		}
+		if now, err = b.Snapshot(ctx); err != nil {
+			return UpdateResult{}, err
+		}
+		defer now.Close()
+	}
+	edit, err := build(ctx, onto, now)
+	switch {
+	case err != nil:
 		return UpdateResult{}, err
+	case edit == nil:
+		return opts.result(now, false), nil
+	case onto.Commit.IsZero() && !opts.CreateBranch:
+		return UpdateResult{}, absent
 	}
-	if edit == nil {
-		return opts.result(s, false), nil
-	}
-	if s.Commit.IsZero() && !opts.CreateBranch {
-		return UpdateResult{}, fmt.Errorf("%s: %w", b, ErrBranchNotFound)
-	}
-	return b.commitAndPush(ctx, opts, s, edit, s.Commit)
+	return b.commitAndPush(ctx, opts, onto, edit, now.Commit)
 }
 
 // commitAndPush moves the branch from old to one commit on top of a snapshot.
