@@ -28,14 +28,11 @@ func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 	var all []FolderContent
 	var level []changedFolder
 	for _, f := range c.edit.Folders {
-		if f.Stored {
-			continue
-		}
-		at, there, err := c.onto.find(f.Path)
+		at, _, err := c.onto.find(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		level = appendChanged(level, f, at, there)
+		level = appendChanged(level, f, at)
 	}
 	var above []plumbing.Hash
 	children := 0 // of the parent folders
@@ -104,33 +101,22 @@ func (c commitBuilder) changedSubfolders(level []changedFolder) (next []changedF
 		if len(d.Folders) == 0 {
 			continue
 		}
-		there := map[string]entry{}
-		if !d.old.IsZero() {
-			entries, err := c.onto.objects.tree(d.old)
-			if err != nil {
-				return nil, 0, err
-			}
-			for _, e := range entries {
-				there[e.Name] = e
-			}
-			children += len(there)
+		there, err := c.onto.objects.children(d.old)
+		if err != nil {
+			return nil, 0, err
 		}
+		children += len(there)
 		for _, f := range d.Folders {
-			if !f.Stored {
-				at, ok := there[f.Path]
-				next = appendChanged(next, f, at, ok)
-			}
+			next = appendChanged(next, f, there[f.Path])
 		}
 	}
 	return next, children, nil
 }
 
-func appendChanged(all []changedFolder, f FolderContent, at entry, there bool) []changedFolder {
-	switch {
-	case there && at.IsTree() && at.Hash == f.Hash:
+// appendChanged adds a folder, unless the branch has it. at is the entry at its path on the branch, which may be zero.
+func appendChanged(all []changedFolder, f FolderContent, at entry) []changedFolder {
+	if f.Stored || at.IsTree() && at.Hash == f.Hash {
 		return all
-	case there && at.IsTree():
-		return append(all, changedFolder{f, at.Hash})
 	}
-	return append(all, changedFolder{f, plumbing.ZeroHash})
+	return append(all, changedFolder{f, treeOf(at)})
 }

@@ -74,20 +74,16 @@ func (d diff) entries(path string, old, now entry) error {
 // bothChildren returns the entries of two folders, and fetches the subfolders that differ. One of the two folders may
 // be absent.
 func (d diff) bothChildren(old, now entry) (before, after map[string]entry, err error) {
-	// If only one side is a folder, all its files differ.
-	if old.IsTree() != now.IsTree() {
-		side := old
-		if now.IsTree() {
-			side = now
-		}
-		if err := d.objects.fetch([]plumbing.Hash{side.Hash}, filterBlobs); err != nil {
+	tree, other := treeOf(old), treeOf(now)
+	if tree.IsZero() != other.IsZero() { // all files of the one side differ
+		if err := d.objects.fetch([]plumbing.Hash{tree, other}, filterBlobs); err != nil {
 			return nil, nil, err
 		}
 	}
-	if before, err = d.children(old); err != nil {
+	if before, err = d.objects.children(tree); err != nil {
 		return nil, nil, err
 	}
-	if after, err = d.children(now); err != nil {
+	if after, err = d.objects.children(other); err != nil {
 		return nil, nil, err
 	}
 	var wants []plumbing.Hash
@@ -97,16 +93,4 @@ func (d diff) bothChildren(old, now entry) (before, after map[string]entry, err 
 		}
 	}
 	return before, after, d.objects.fetch(wants, filterAll)
-}
-
-func (d diff) children(e entry) (map[string]entry, error) {
-	children := map[string]entry{}
-	if !e.IsTree() {
-		return children, nil
-	}
-	entries, err := d.objects.tree(e.Hash)
-	for _, c := range entries {
-		children[c.Name] = c
-	}
-	return children, err
 }

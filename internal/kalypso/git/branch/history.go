@@ -11,7 +11,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
-	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
@@ -240,28 +239,16 @@ func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash
 	if err != nil {
 		return nil, err
 	}
-	blobs := map[plumbing.Hash]plumbing.Hash{} // by commit
+	found := map[plumbing.Hash]entry{} // by commit
 	for commit, tree := range trees {
-		e, ok, err := h.objects.findBelow(tree, []string{path.Base(file)})
+		e, _, err := h.objects.findBelow(tree, []string{path.Base(file)})
 		if err != nil {
 			return nil, err
 		}
-		if ok && !e.IsTree() && e.Mode != gitobject.ModeModule {
-			blobs[commit] = e.Hash
-		}
+		e.Name = file // for errors
+		found[commit] = e
 	}
-	if err := h.fetch(slices.Collect(maps.Values(blobs)), ""); err != nil {
-		return nil, err
-	}
-	files := make(map[plumbing.Hash][]byte, len(blobs))
-	for commit, blob := range blobs {
-		content, ok := h.objects.raw(plumbing.BlobObject, blob)
-		if !ok {
-			return nil, &PathError{Path: file, Err: errNotSent}
-		}
-		files[commit] = content
-	}
-	return files, nil
+	return readFiles(h.objects, found, h.fetch)
 }
 
 // treesAt returns, for each of the commits, the tree of the folder at a path, and fetches these trees. A commit without

@@ -3,6 +3,7 @@ package branch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -169,6 +170,19 @@ func (o *objects) tree(h plumbing.Hash) ([]entry, error) {
 	return entries, nil
 }
 
+// children returns the entries of a tree by name, or none if its hash is zero.
+func (o *objects) children(tree plumbing.Hash) (map[string]entry, error) {
+	children := map[string]entry{}
+	if tree.IsZero() {
+		return children, nil
+	}
+	entries, err := o.tree(tree)
+	for _, e := range entries {
+		children[e.Name] = e
+	}
+	return children, err
+}
+
 // find looks up a path below a root tree, which is zero if there is none. The root itself is a tree without a name.
 func (o *objects) find(root plumbing.Hash, path string) (found entry, ok bool, err error) {
 	names, invalid := splitPath(path)
@@ -196,6 +210,30 @@ func (o *objects) findBelow(tree plumbing.Hash, names []string) (found entry, ok
 		at = entries[i]
 	}
 	return at, true, nil
+}
+
+// readFiles fetches the contents of entries together. It leaves out entries that are no files.
+func readFiles[K comparable](
+	o *objects, entries map[K]entry, fetch func([]plumbing.Hash, packp.Filter) error,
+) (map[K][]byte, error) {
+	blobs := map[K]plumbing.Hash{}
+	for key, e := range entries {
+		if !e.Hash.IsZero() && !e.IsTree() && e.Mode != gitobject.ModeModule {
+			blobs[key] = e.Hash
+		}
+	}
+	if err := fetch(slices.Collect(maps.Values(blobs)), ""); err != nil {
+		return nil, err
+	}
+	files := make(map[K][]byte, len(blobs))
+	for key, blob := range blobs {
+		content, ok := o.raw(plumbing.BlobObject, blob)
+		if !ok {
+			return nil, &PathError{Path: entries[key].Name, Err: errNotSent}
+		}
+		files[key] = content
+	}
+	return files, nil
 }
 
 // folders returns the folders among the entries of a tree, by name, with the hashes of their trees.

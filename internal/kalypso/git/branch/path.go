@@ -22,6 +22,14 @@ func treeEntry(e entry) object.TreeEntry {
 	return object.TreeEntry{Name: e.Name, Mode: mode, Hash: e.Hash}
 }
 
+// treeOf returns the tree of an entry, or zero if the entry is no folder.
+func treeOf(e entry) plumbing.Hash {
+	if e.IsTree() {
+		return e.Hash
+	}
+	return plumbing.ZeroHash
+}
+
 // errName means that a tree cannot contain a name.
 var errName = errors.New("not a valid name in a Git tree")
 

@@ -10,7 +10,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
-	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
@@ -174,29 +173,16 @@ func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, ob
 
 // ReadFiles returns the contents of files, fetched together, by path. Paths without a file are left out.
 func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
-	found := map[string]plumbing.Hash{}
+	found := map[string]entry{}
 	for _, path := range paths {
-		e, ok, err := s.find(path)
+		e, _, err := s.find(path)
 		if err != nil {
 			return nil, err
 		}
-		if !ok || e.IsTree() || e.Mode == gitobject.ModeModule {
-			continue
-		}
-		found[path] = e.Hash
+		e.Name = path // for errors
+		found[path] = e
 	}
-	if err := s.objects.fetch(slices.Collect(maps.Values(found)), ""); err != nil {
-		return nil, err
-	}
-	files := make(map[string][]byte, len(found))
-	for path, hash := range found {
-		content, ok := s.objects.raw(plumbing.BlobObject, hash)
-		if !ok {
-			return nil, &PathError{Path: path, Err: errNotSent}
-		}
-		files[path] = content
-	}
-	return files, nil
+	return readFiles(s.objects, found, s.objects.fetch)
 }
 
 // Contents fetches several files by hash. For a file above the size limit it returns the size instead.

@@ -28,12 +28,9 @@ type editedEntry struct {
 // editTree returns an editor of a tree of the branch, or of a new one if the hash is zero.
 func editTree(o *objects, tree plumbing.Hash) (*treeEditor, error) {
 	editor := &treeEditor{objects: o, items: map[string]*editedEntry{}}
-	if tree.IsZero() {
-		return editor, nil
-	}
-	entries, err := o.tree(tree)
-	for _, e := range entries {
-		editor.items[e.Name] = &editedEntry{entry: e}
+	children, err := o.children(tree)
+	for name, e := range children {
+		editor.items[name] = &editedEntry{entry: e}
 	}
 	return editor, err
 }
