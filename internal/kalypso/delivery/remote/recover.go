@@ -43,11 +43,11 @@ func readDeliveries(
 	snapshot *gitbranch.Snapshot, at record.Destination, environment string,
 ) ([]past.Delivery, error) {
 	history := snapshot.History()
-	chain, _, err := history.FirstParents(gitbranch.MaxHistory)
+	all, err := history.Ancestry(gitbranch.MaxHistory)
 	if err != nil {
 		return nil, err
 	}
-	hashes := gitbranch.Hashes(chain)
+	hashes := gitbranch.Hashes(all.FirstParents)
 	records, err := history.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func readDeliveries(
 	if err != nil {
 		return nil, err
 	}
-	var all []past.Delivery
+	var deliveries []past.Delivery
 	for _, commit := range hashes {
 		text, there := records[commit]
 		if !there {
@@ -72,11 +72,11 @@ func readDeliveries(
 				listed[name] = tree.Hash(hash)
 			}
 		}
-		all = append(all, past.Delivery{
+		deliveries = append(deliveries, past.Delivery{
 			Record: plumbing.ComputeHash(plumbing.BlobObject, text).String(), Tree: tree.FolderHash(listed).String(),
 		})
 	}
-	return all, nil
+	return deliveries, nil
 }
 
 // importFrom is [Import] from a branch that was read, without the earlier deliveries.

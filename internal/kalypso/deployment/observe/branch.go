@@ -150,11 +150,11 @@ func (b *branch) readHistory(reports []deployment.Report, awaited string) error 
 	delete(hashes, "")
 	named := slices.Collect(maps.Keys(hashes))
 	for _, depth := range depths {
-		commits, err := b.snapshot.History().Ancestry(depth)
+		all, err := b.snapshot.History().Ancestry(depth)
 		if err != nil {
 			return err
 		}
-		b.History = b.historyOf(commits)
+		b.History = b.historyOf(all.Commits)
 		if b.History.Complete() || !slices.ContainsFunc(named, func(hash string) bool { return !b.History.Has(hash) }) {
 			break
 		}

@@ -46,35 +46,34 @@ func (b *Branch) ChangesSince(
 	h := History{newObjects(head, reader, gitremote.Objects{})}
 	var changes []ChangingCommit
 	for _, depth := range depths {
-		chain, whole, err := h.FirstParents(depth)
+		all, err := h.Ancestry(depth)
 		if err != nil {
 			return nil, false, err
 		}
 		var found bool
-		if changes, found, err = h.changes(chain, whole, since, folders); err != nil {
+		if changes, found, err = h.changes(all, since, folders); err != nil {
 			return nil, false, fmt.Errorf("%s: %w", b, err)
 		}
-		if found || whole {
+		if found || all.Whole {
 			return changes, found, nil
 		}
 	}
 	return changes, false, nil
 }
 
-// changes returns the changes of the commits of a chain of first parents after since, and whether it found since. whole
-// says that the last commit of the chain has no parent.
+// changes returns the changes of the commits after since, along first parents, and whether it found since.
 func (h History) changes(
-	chain []Commit, whole bool, since plumbing.Hash, folders []string,
+	all Ancestors, since plumbing.Hash, folders []string,
 ) (changes []ChangingCommit, found bool, err error) {
-	for i, c := range chain {
+	for i, c := range all.FirstParents {
 		before := plumbing.ZeroHash
-		switch last := i == len(chain)-1; {
+		switch last := i == len(all.FirstParents)-1; {
 		case c.Hash == since:
 			return changes, true, nil
-		case last && !whole: // its parent is not known
+		case last && !all.Whole: // its parent is not known
 			return changes, false, nil
 		case !last:
-			before = chain[i+1].Tree
+			before = all.FirstParents[i+1].Tree
 		}
 		change := ChangingCommit{Commit: c}
 		if err := (diff{h.objects, &change}).roots(before, c.Tree, folders); err != nil {

@@ -3,6 +3,7 @@ package branch
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -29,25 +30,25 @@ type Commit struct {
 // History is a commit with its ancestors. It fetches commits, and their folders and files, on demand.
 type History struct{ objects *objects }
 
+// Ancestors are the newest commits of a history.
+type Ancestors struct {
+	Commits      []Commit // the newest first, by generations
+	FirstParents []Commit // the chain of first parents, starting with the newest commit
+	Whole        bool     // the last commit of FirstParents has no parent
+}
+
 // Ancestry returns the newest commit and its ancestors, up to depth generations, without their trees. Older
 // parents appear only in the Parents of their children.
-func (h History) Ancestry(depth int) ([]Commit, error) {
-	all, err := h.AncestryOf(h.objects.tip, depth)
-	if err == nil && len(all) == 0 && depth > 0 {
-		err = fmt.Errorf("commit %s: %w", h.objects.tip, errNotSent)
-	}
-	return all, err
-}
+func (h History) Ancestry(depth int) (Ancestors, error) { return h.AncestryOf(h.objects.tip, depth) }
 
 // AncestryOf returns the ancestry of another commit, like [History.Ancestry]. The branch need not contain the commit
 // any more. AncestryOf returns no commits if the server does not serve the commit.
-func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
-	err := h.objects.fetchCommits(commit, depth, filterAll)
+func (h History) AncestryOf(commit plumbing.Hash, depth int) (found Ancestors, err error) {
+	err = h.objects.fetchCommits(commit, depth, filterAll)
 	if err != nil && (commit == h.objects.tip || !errors.Is(err, gitremote.ErrObjectNotServed)) {
-		return nil, err
+		return found, err
 	}
 	// If the same session already sent the commit, Git's own server may send more generations than requested.
-	var all []Commit
 	met := map[plumbing.Hash]bool{commit: true}
 	for generation := []plumbing.Hash{commit}; len(generation) > 0 && depth > 0; depth-- {
 		var next []plumbing.Hash
@@ -55,11 +56,11 @@ func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
 			c, read, err := h.objects.commit(hash)
 			switch {
 			case err != nil:
-				return nil, err
+				return found, err
 			case !read:
 				continue
 			}
-			all = append(all, c)
+			found.Commits = append(found.Commits, c)
 			for _, p := range c.Parents {
 				if !met[p] {
 					met[p] = true
@@ -69,22 +70,36 @@ func (h History) AncestryOf(commit plumbing.Hash, depth int) ([]Commit, error) {
 		}
 		generation = next
 	}
-	return all, nil
+	if commit == h.objects.tip && len(found.Commits) == 0 {
+		return found, fmt.Errorf("commit %s: %w", commit, errNotSent)
+	}
+	found.FirstParents, found.Whole = firstParents(commit, found.Commits)
+	return found, nil
 }
+
+// deeper yields the ancestry of a commit, each time with more generations, until it is complete.
+func (h History) deeper(commit plumbing.Hash) iter.Seq2[Ancestors, error] {
+	return func(yield func(Ancestors, error) bool) {
+		for _, depth := range []int{64, 1024, allGenerations} {
+			all, err := h.AncestryOf(commit, depth)
+			if !yield(all, err) || err != nil || len(all.Commits) < depth {
+				return
+			}
+		}
+	}
+}
+
+const allGenerations = 1<<31 - 1
 
 // Find returns a commit of the history. ok is false if the history does not contain it. It fetches no more generations
 // than the search needs.
 func (h History) Find(hash plumbing.Hash) (found Commit, ok bool, err error) {
-	for _, depth := range historyDepths {
-		all, err := h.Ancestry(depth)
+	for all, err := range h.deeper(h.objects.tip) {
 		if err != nil {
 			return Commit{}, false, err
 		}
-		if i := slices.IndexFunc(all, func(c Commit) bool { return c.Hash == hash }); i >= 0 {
-			return all[i], true, nil
-		}
-		if len(all) < depth { // these are all
-			break
+		if i := slices.IndexFunc(all.Commits, func(c Commit) bool { return c.Hash == hash }); i >= 0 {
+			return all.Commits[i], true, nil
 		}
 	}
 	return Commit{}, false, nil
@@ -99,12 +114,11 @@ func (h History) At(commit plumbing.Hash) (*Snapshot, error) {
 // LastChanges returns the newest commit, along the first parents of a commit, that changed each of these folders
 // directly below a path.
 func (h History) LastChanges(commit plumbing.Hash, at string, names []string) (map[string]Commit, error) {
-	for _, depth := range historyDepths {
-		all, err := h.AncestryOf(commit, depth)
+	for all, err := range h.deeper(commit) {
 		if err != nil {
 			return nil, err
 		}
-		chain, whole := FirstParents(commit, all)
+		chain := all.FirstParents
 		trees, err := h.FoldersAt(at, Hashes(chain))
 		if err != nil {
 			return nil, err
@@ -114,29 +128,18 @@ func (h History) LastChanges(commit plumbing.Hash, at string, names []string) (m
 			now := trees[commit][name]
 			for i, c := range chain {
 				last := i == len(chain)-1
-				if last && whole || !last && trees[chain[i+1].Hash][name] != now {
+				if last && all.Whole || !last && trees[chain[i+1].Hash][name] != now {
 					changed[name] = c
 					break
 				}
 			}
 		}
-		if whole || len(changed) == len(names) {
+		if all.Whole || len(changed) == len(names) {
 			return changed, nil
 		}
 	}
 	return nil, fmt.Errorf("commit %s: %w", commit, errNotSent)
 }
-
-// FirstParents returns the newest commits along first parents, at most depth of them, and whether the last one has no
-// parent.
-func (h History) FirstParents(depth int) (chain []Commit, whole bool, err error) {
-	all, err := h.Ancestry(depth)
-	chain, whole = FirstParents(h.objects.tip, all)
-	return chain, whole, err
-}
-
-// historyDepths lists the numbers of generations that are read, one after another, until a commit is found.
-var historyDepths = []int{64, 1024, 1<<31 - 1}
 
 // FirstParentsSince returns the newest commits along first parents, up to the first commit that is known, or that a
 // known commit reaches along first parents. found is false if there is no such commit, or if the server does not serve
@@ -152,22 +155,20 @@ func (h History) FirstParentsSince(known []plumbing.Hash) (newer []Commit, found
 		past[commit] = true
 	}
 	var chain []Commit
-	for _, depth := range historyDepths {
-		var whole bool
-		if chain, whole, err = h.FirstParents(depth); err != nil || upTo(chain, past) {
+	for all, err := range h.deeper(h.objects.tip) {
+		if chain = all.FirstParents; err != nil || upTo(chain, past) {
 			return newer, err == nil, err
 		}
-		if whole {
+		if all.Whole {
 			break
 		}
 	}
 	for _, commit := range known { // the branch moved back to an older commit, or was rewritten
-		all, err := h.AncestryOf(commit, historyDepths[len(historyDepths)-1])
+		older, err := h.AncestryOf(commit, allGenerations)
 		if err != nil {
 			return nil, false, err
 		}
-		older, _ := FirstParents(commit, all)
-		for _, c := range older {
+		for _, c := range older.FirstParents {
 			past[c.Hash] = true
 		}
 	}
@@ -184,9 +185,9 @@ func (h History) Raw(commit plumbing.Hash) ([]byte, error) {
 	return raw, nil
 }
 
-// FirstParents returns the chain of first parents that starts at the head, as far as it is in commits, and whether its
-// last commit has no parent. The commits come from [History.Ancestry].
-func FirstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole bool) {
+// firstParents returns the chain of first parents that starts at a commit, as far as it is in commits, and whether its
+// last commit has no parent.
+func firstParents(head plumbing.Hash, commits []Commit) (chain []Commit, whole bool) {
 	byHash := make(map[plumbing.Hash]Commit, len(commits))
 	for _, c := range commits {
 		byHash[c.Hash] = c

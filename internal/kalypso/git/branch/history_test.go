@@ -31,10 +31,11 @@ func TestAncestry(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		all, err := s.History().Ancestry(100)
+		ancestors, err := s.History().Ancestry(100)
 		if err != nil {
 			t.Fatal(err)
 		}
+		all := ancestors.Commits
 		equal(t, "commits", len(all), 6)
 		equal(t, "parents of the head", fmt.Sprint(all[0].Parents), fmt.Sprintf("[%s %s]", commits[3], side))
 		equal(t, "time", all[0].When.Unix(), int64(1700000000))
@@ -109,10 +110,11 @@ func TestAncestryDepth(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		all, err := s.History().Ancestry(3)
+		ancestors, err := s.History().Ancestry(3)
 		if err != nil {
 			t.Fatal(err)
 		}
+		all := ancestors.Commits
 		equal(t, "commits", len(all), 3)
 		equal(t, "parents of the last", len(all[2].Parents), 1)
 	})
@@ -138,12 +140,12 @@ func TestHistoryAtVersion0(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			chain, whole, err := s.History().FirstParents(100)
+			all, err := s.History().Ancestry(100)
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "the history is complete", whole, true)
-			hashes := gitbranch.Hashes(chain)
+			equal(t, "the history is complete", all.Whole, true)
+			hashes := gitbranch.Hashes(all.FirstParents)
 			folders, err := s.History().FoldersAt("clusters", hashes)
 			if err != nil {
 				t.Fatal(err)

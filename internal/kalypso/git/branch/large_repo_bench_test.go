@@ -95,7 +95,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 			all, err := s.History().Ancestry(64)
 			check(b, err)
 			var hashes []plumbing.Hash
-			for _, c := range all {
+			for _, c := range all.Commits {
 				hashes = append(hashes, c.Hash)
 			}
 			_, err = s.History().FoldersAt(".", hashes)

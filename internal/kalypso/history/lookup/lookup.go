@@ -79,12 +79,11 @@ func readBranch(
 	if err != nil {
 		return nil, false, err
 	}
-	messages := make(map[plumbing.Hash]string, len(all))
-	for _, c := range all {
+	messages := make(map[plumbing.Hash]string, len(all.Commits))
+	for _, c := range all.Commits {
 		messages[c.Hash] = c.Message
 	}
-	chain, whole := gitbranch.FirstParents(snapshot.Commit, all)
-	hashes := gitbranch.Hashes(chain)
+	hashes := gitbranch.Hashes(all.FirstParents)
 	records, err := snapshot.History().FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, false, err
@@ -93,7 +92,7 @@ func readBranch(
 	if err != nil {
 		return nil, false, err
 	}
-	for _, c := range chain {
+	for _, c := range all.FirstParents {
 		next := history.Commit{Hash: c.Hash.String(), Time: c.When, Subject: c.Subject,
 			Author: printable.Line(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))}
 		if text, there := records[c.Hash]; there {
@@ -114,7 +113,7 @@ func readBranch(
 		}
 		commits = append(commits, next)
 	}
-	return commits, whole, nil
+	return commits, all.Whole, nil
 }
 
 func recordOf(r *record.Record) *history.Rendering {
@@ -145,8 +144,8 @@ func ReadControlPlane(ctx context.Context, client *gitremote.Client, repo, branc
 	if snapshot.Commit.IsZero() {
 		return nil, nil
 	}
-	chain, _, err := snapshot.History().FirstParents(MaxCommits)
-	return lists.Map(chain, func(c gitbranch.Commit) history.Source {
+	all, err := snapshot.History().Ancestry(MaxCommits)
+	return lists.Map(all.FirstParents, func(c gitbranch.Commit) history.Source {
 		return history.Source{Hash: c.Hash.String(), Time: c.When}
 	}), err
 }

@@ -68,11 +68,11 @@ func readDeliveries(
 	}
 	defer snapshot.Close()
 	history := snapshot.History()
-	chain, _, err := history.FirstParents(promotion.MaxDeliveries)
+	all, err := history.Ancestry(promotion.MaxDeliveries)
 	if err != nil {
 		return nil, err
 	}
-	hashes := gitbranch.Hashes(chain)
+	hashes := gitbranch.Hashes(all.FirstParents)
 	records, err := history.FileAt(at.RecordPath(), hashes)
 	if err != nil {
 		return nil, err
@@ -132,17 +132,16 @@ func (req Request) readHistory(ctx context.Context, world *promotion.World) erro
 	}
 	world.Signatures = req.signatures(snapshot.History())
 	for _, depth := range depths {
-		commits, err := snapshot.History().Ancestry(depth)
+		all, err := snapshot.History().Ancestry(depth)
 		if err != nil {
 			return err
 		}
-		chain, complete := gitbranch.FirstParents(snapshot.Commit, commits)
-		history.Commits = lists.Map(chain, func(c gitbranch.Commit) string { return c.Hash.String() })
+		history.Commits = lists.Map(all.FirstParents, func(c gitbranch.Commit) string { return c.Hash.String() })
 		history.Trees = map[string]string{}
-		for _, c := range commits {
+		for _, c := range all.Commits {
 			history.Trees[c.Hash.String()] = c.Tree.String()
 		}
-		if complete || reaches(*history, *world) {
+		if all.Whole || reaches(*history, *world) {
 			return readLost(snapshot.History(), history, world.Current.Commit, world.Current.RolledBack)
 		}
 	}
@@ -184,15 +183,14 @@ func readLost(repo gitbranch.History, history *promotion.History, commits ...str
 		if lost == "" || history.Has(lost) {
 			continue
 		}
-		hash := plumbing.NewHash(lost)
-		read, err := repo.AncestryOf(hash, promotion.MaxCandidates)
+		read, err := repo.AncestryOf(plumbing.NewHash(lost), promotion.MaxCandidates)
 		if err != nil {
 			return err
 		}
-		if len(read) > 0 {
-			history.Trees[lost] = read[0].Tree.String()
+		chain := read.FirstParents
+		if len(chain) > 0 {
+			history.Trees[lost] = chain[0].Tree.String()
 		}
-		chain, _ := gitbranch.FirstParents(hash, read)
 		onBranch := func(c gitbranch.Commit) bool { return history.Has(c.Hash.String()) }
 		if i := slices.IndexFunc(chain, onBranch); i >= 0 {
 			history.ForkPoints[lost] = chain[i].Hash.String()
