@@ -55,7 +55,9 @@ func (b *Branch) String() string { return "branch " + quote(b.name) + " of " + b
 
 // Head looks up the commit of the branch. It returns zero if the repository was read and has no such branch.
 func (b *Branch) Head(ctx context.Context) (plumbing.Hash, error) {
-	return b.remote.Ref(ctx, b.ref)
+	r := connection(ctx, b.remote)
+	defer r.Close()
+	return r.ref(b.ref)
 }
 
 // Filters for fetches: leave out file contents, or everything that is not requested by hash. Git hosts support these
@@ -95,31 +97,21 @@ func (b *Branch) open(ctx context.Context, cache TreeCache) (*Snapshot, error) {
 	}
 }
 
-func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (s *Snapshot, err error) {
-	reader, err := b.remote.Reader(ctx)
-	if err != nil {
-		return nil, err
+func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (*Snapshot, error) {
+	r := connection(ctx, b.remote)
+	head, err := r.ref(b.ref)
+	s := newSnapshot(head, r, cache.objects(head))
+	if err == nil && !head.IsZero() {
+		err = s.fetchRoot(filterAll)
 	}
-	defer func() {
-		if err != nil {
-			reader.Close()
-		}
-	}()
-	head, err := reader.Ref(b.ref)
-	if err != nil {
-		return nil, err
-	}
-	s = newSnapshot(head, reader, cache.objects(head))
-	if head.IsZero() {
+	if err == nil {
 		return s, nil
 	}
-	if err := s.fetchRoot(filterAll); err != nil {
-		if _, known := errors.AsType[*gitremote.Error](err); known { // it names the repo
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: %w", b, err)
+	r.Close()
+	if _, known := errors.AsType[*gitremote.Error](err); known { // it names the repo
+		return nil, err
 	}
-	return s, nil
+	return nil, fmt.Errorf("%s: %w", b, err)
 }
 
 // Delete deletes the branch if it is still at a commit, and returns [gitremote.ErrBranchMoved] if not.

@@ -28,22 +28,19 @@ type ChangingCommit struct {
 func (b *Branch) ChangesSince(
 	ctx context.Context, since plumbing.Hash, folders []string,
 ) ([]ChangingCommit, bool, error) {
-	reader, err := b.remote.Reader(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	defer reader.Close()
-	head, err := reader.Ref(b.ref)
+	r := connection(ctx, b.remote)
+	defer r.Close()
+	head, err := r.ref(b.ref)
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
 	// Most often one of the last commits caused the drift, so a short history is read first. A server without filters
 	// would send all files each time, so it gets only one request.
 	depths := []int{8, MaxHistory + 1}
-	if !reader.Filters() {
+	if !r.reader.Filters() {
 		depths = depths[1:]
 	}
-	h := History{newObjects(head, reader, gitremote.Objects{})}
+	h := History{newObjects(head, r, gitremote.Objects{})}
 	var changes []ChangingCommit
 	for _, depth := range depths {
 		all, err := h.Ancestry(depth)

@@ -88,7 +88,9 @@ func (b *Branch) historyContains(ctx context.Context, head, commit plumbing.Hash
 	}
 	last := gitremote.Objects{}
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: MaxHistory, Filter: filterAll}
-	err := b.remote.Fetch(ctx, want, last)
+	r := connection(ctx, b.remote)
+	defer r.Close()
+	err := r.Fetch(want, last)
 	_, existing := last[commit]
 	return existing, err
 }

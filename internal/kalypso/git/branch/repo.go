@@ -44,6 +44,11 @@ func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error
 	}, nil
 }
 
+// connection returns a repository that can be read until its Close, without limits.
+func connection(ctx context.Context, remote *gitremote.Remote) *Repo {
+	return &Repo{remote: remote, ctx: ctx}
+}
+
 // WithConnection runs f. During f the repository and its snapshots can be read, over a single connection that is
 // opened on demand.
 func (r *Repo) WithConnection(ctx context.Context, f func()) {
@@ -78,14 +83,18 @@ func (r *Repo) Head(branch string) (plumbing.Hash, error) {
 	if h, ok := r.heads[branch]; ok {
 		return h, nil
 	}
-	if err := r.connect(); err != nil {
-		return plumbing.ZeroHash, err
-	}
-	h, err := r.reader.Ref(plumbing.NewBranchReferenceName(branch))
+	h, err := r.ref(plumbing.NewBranchReferenceName(branch))
 	if err == nil {
 		r.heads[branch] = h
 	}
 	return h, err
+}
+
+func (r *Repo) ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
+	if err := r.connect(); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return r.reader.Ref(name)
 }
 
 // Fetch fetches objects within the limits of the repository.
