@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/crypto/ssh"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -34,8 +35,31 @@ func loginFunc(f func(repo string) (gitremote.Login, error)) gitremote.Option {
 	})
 }
 
+// remote is a repository. Each call opens a session.
+type remote struct{ *gitremote.Remote }
+
+// Ref looks up one reference.
+func (r remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
+	rd, err := r.Reader(ctx)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	defer rd.Close()
+	return rd.Ref(name)
+}
+
+// Fetch fetches objects.
+func (r remote) Fetch(ctx context.Context, req gitremote.FetchRequest, into gitremote.Objects) error {
+	rd, err := r.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer rd.Close()
+	return rd.Fetch(req, into)
+}
+
 // pushTo opens a connection, pushes, and closes the connection.
-func pushTo(ctx context.Context, r *gitremote.Remote, req gitremote.PushRequest) error {
+func pushTo(ctx context.Context, r remote, req gitremote.PushRequest) error {
 	w, err := r.Writer(ctx)
 	if err != nil {
 		return err

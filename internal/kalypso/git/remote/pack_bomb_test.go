@@ -54,7 +54,7 @@ func TestFetchBomb(t *testing.T) {
 	ssh := gitserver.NewSSH(t)
 	greeting := gitserver.FetchGreeting("main", head)
 	ssh.Fail(t, gitserver.SSHFault{Service: "git-upload-pack", Output: []byte(greeting + answer)})
-	for name, r := range map[string]*gitremote.Remote{
+	for name, r := range map[string]remote{
 		"http": open(t, url, nil, gitremote.WithMaxRead(16<<20)),
 		"ssh":  open(t, ssh.URL(repo), sshCredential(ssh), gitremote.WithMaxRead(16<<20)),
 	} {

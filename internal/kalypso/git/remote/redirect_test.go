@@ -40,14 +40,14 @@ func TestRedirectedCredential(t *testing.T) {
 			to: origin.URL + "/x/%252e%252e/private.git"},
 		"credential for both, target with an escaped slash": {url: origin.URL, to: origin.URL + "/x%2Fprivate.git"},
 	} {
-		for kind, open := range map[string]func(url string) *gitremote.Remote{
-			"basic": func(url string) *gitremote.Remote {
+		for kind, open := range map[string]func(url string) remote{
+			"basic": func(url string) remote {
 				return open(t, url, []gitremote.Credential{{URL: tc.url, Username: "me", Password: "canary"}})
 			},
-			"bearer": func(url string) *gitremote.Remote {
+			"bearer": func(url string) remote {
 				return open(t, url, []gitremote.Credential{{URL: tc.url, BearerToken: "canary"}})
 			},
-			"login function": func(url string) *gitremote.Remote {
+			"login function": func(url string) remote {
 				return open(t, url, nil, loginFunc(func(repo string) (gitremote.Login, error) {
 					if rest, ok := strings.CutPrefix(repo, tc.url); ok && (rest == "" || rest == ".git" || rest[0] == '/') {
 						return gitremote.Login{Username: "me", Password: "canary"}, nil
@@ -211,7 +211,7 @@ func TestAmbiguousPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = r.Ref(t.Context(), main)
+			_, err = remote{r}.Ref(t.Context(), main)
 			says := err != nil && strings.Contains(err.Error(), "no credential is sent because the URL has a path")
 			if err == nil || errors.Is(err, gitremote.ErrRepoNotFound) && !says {
 				t.Errorf("%s: the error does not say why there is no credential: %v", path, err)
@@ -227,7 +227,7 @@ func TestAmbiguousPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = r.Ref(t.Context(), main)
+		_, err = remote{r}.Ref(t.Context(), main)
 		is(t, err, gitremote.ErrUnauthorized)
 	}
 	ambiguous := gitremote.Credential{URL: server.URL + "/acme/..%5Cevil", BearerToken: "canary"}

@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
@@ -58,27 +56,6 @@ func (r *Remote) mirror() string {
 		return ""
 	}
 	return r.at.String()
-}
-
-// Ref looks up one reference. It returns the zero hash if the repository has no such reference, and an error if the
-// repository cannot be read.
-func (r *Remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
-	rd, err := r.Reader(ctx)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	defer rd.Close()
-	return rd.Ref(name)
-}
-
-// Fetch fetches objects; see [Reader].
-func (r *Remote) Fetch(ctx context.Context, req FetchRequest, into Objects) error {
-	rd, err := r.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer rd.Close()
-	return rd.Fetch(req, into)
 }
 
 // wrapError returns the [Error] of an operation, without secrets, or nil.

@@ -34,7 +34,7 @@ func cut(v string) (string, string, bool) {
 	return v, "", false
 }
 
-func open(t *testing.T, url string, credentials []gitremote.Credential, options ...gitremote.Option) *gitremote.Remote {
+func open(t *testing.T, url string, credentials []gitremote.Credential, options ...gitremote.Option) remote {
 	t.Helper()
 	client, err := gitremote.NewClient(credentials, options...)
 	if err != nil {
@@ -44,7 +44,7 @@ func open(t *testing.T, url string, credentials []gitremote.Credential, options 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return remote{r}
 }
 
 // TestRead reads an empty repo, and then a commit of the same repo, over each server.
