@@ -151,7 +151,7 @@ func (k Key) SignHead(t testing.TB, repo, branch string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signature, err := signer.Sign([]byte(text), time.Now())
+	signature, err := signer([]byte(text), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func commitText(tree, parent plumbing.Hash, e *Edit) ([]byte, error) {
 	fmt.Fprintf(&header, "author %s\ncommitter %s\n", who, who)
 	message := "\n" + e.message() + "\n"
 	if a.Signer != nil {
-		signature, err := a.Signer.Sign([]byte(header.String()+message), a.When)
+		signature, err := a.Signer([]byte(header.String()+message), a.When)
 		if err != nil {
 			return nil, err
 		}

@@ -51,11 +51,9 @@ type FieldError struct {
 // Error implements error.
 func (e *FieldError) Error() string { return string(e.Field) + " " + e.Reason }
 
-// Signer signs commits. It may be used by several goroutines.
-type Signer interface {
-	// Sign returns the armoured signature of a commit's text without its header gpgsig. when is the commit's time.
-	Sign(text []byte, when time.Time) ([]byte, error)
-}
+// Signer returns the armoured signature of a commit's text without its header gpgsig. when is the commit's time. It may
+// be used by several goroutines.
+type Signer func(text []byte, when time.Time) ([]byte, error)
 
 // New reads the key, and checks at the time now that it has not expired. The error is a *[FieldError].
 func New(s Settings, now time.Time) (Signer, error) {
@@ -97,15 +95,19 @@ func formatOf(key string) (Format, error) {
 		"Pass the content of the key's file, which starts with -----BEGIN"}
 }
 
-// sshSigner signs for the namespace of Git.
-type sshSigner struct{ key ssh.Signer }
-
+// newSSH returns a signer for the namespace of Git.
 func newSSH(key, passphrase string) (Signer, error) {
 	signer, err := ParseSSH(key, passphrase)
 	if err != nil {
 		return nil, err
 	}
-	return &sshSigner{signer}, nil
+	return func(text []byte, _ time.Time) ([]byte, error) {
+		signature, err := sshsig.Sign(bytes.NewReader(text), signer, sshsig.HashSHA512, "git")
+		if err != nil {
+			return nil, fmt.Errorf("the commit can't be signed: %w", err)
+		}
+		return sshsig.Armor(signature), nil
+	}, nil
 }
 
 // ParseSSH parses a private key of SSH, in OpenSSH's format or in PEM. The error is a *[FieldError].
@@ -125,17 +127,7 @@ func ParseSSH(key, passphrase string) (ssh.Signer, error) {
 	return signer, nil
 }
 
-func (s *sshSigner) Sign(text []byte, _ time.Time) ([]byte, error) {
-	signature, err := sshsig.Sign(bytes.NewReader(text), s.key, sshsig.HashSHA512, "git")
-	if err != nil {
-		return nil, fmt.Errorf("the commit can't be signed: %w", err)
-	}
-	return sshsig.Armor(signature), nil
-}
-
-// openPGPSigner signs with the newest of the entity's keys that may sign.
-type openPGPSigner struct{ entity *openpgp.Entity }
-
+// newOpenPGP returns a signer with the newest of the entity's keys that may sign.
 func newOpenPGP(key, passphrase string, now time.Time) (Signer, error) {
 	damaged := &FieldError{FieldPrivateKey, "is damaged, has no user ID that it signed itself, or is of a kind that " +
 		"can't be read"}
@@ -170,17 +162,15 @@ func newOpenPGP(key, passphrase string, now time.Time) (Signer, error) {
 			return nil, &FieldError{FieldPassphrase, "does not decrypt private_key"}
 		}
 	}
-	return &openPGPSigner{entity}, nil
-}
-
-func (s *openPGPSigner) Sign(text []byte, when time.Time) ([]byte, error) {
-	var armoured bytes.Buffer
-	err := openpgp.ArmoredDetachSign(&armoured, s.entity, bytes.NewReader(text), &packet.Config{
-		DefaultHash: crypto.SHA512, Time: func() time.Time { return when },
-		NonDeterministicSignaturesViaNotation: new(false), // so that the same commit gets the same signature
-	})
-	if err != nil {
-		return nil, fmt.Errorf("the commit can't be signed: %w", err)
-	}
-	return armoured.Bytes(), nil
+	return func(text []byte, when time.Time) ([]byte, error) {
+		var armoured bytes.Buffer
+		err := openpgp.ArmoredDetachSign(&armoured, entity, bytes.NewReader(text), &packet.Config{
+			DefaultHash: crypto.SHA512, Time: func() time.Time { return when },
+			NonDeterministicSignaturesViaNotation: new(false), // so that the same commit gets the same signature
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the commit can't be signed: %w", err)
+		}
+		return armoured.Bytes(), nil
+	}, nil
 }

@@ -130,12 +130,12 @@ func verify(t *testing.T, key signingkey.Key, passphrase string, format signing.
 		if err != nil {
 			t.Fatal(err)
 		}
-		signature, err := signer.Sign(text, now.Add(time.Minute))
+		signature, err := signer(text, now.Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
 		key.Verify(t, text, signature)
-		again, err := signer.Sign(text, now.Add(time.Minute))
+		again, err := signer(text, now.Add(time.Minute))
 		if format == signing.OpenPGP && !bytes.Equal(again, signature) {
 			t.Errorf("the second signature of the same text differs: %v", err)
 		}
@@ -176,7 +176,7 @@ func TestGPG(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := []byte("a commit\n")
-	signature, err := signer.Sign(text, time.Now())
+	signature, err := signer(text, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
