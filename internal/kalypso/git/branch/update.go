@@ -176,7 +176,8 @@ func (b *Branch) commitAndPush(
 		return UpdateResult{}, failed // building the pack failed; the server's error only says that the pack is incomplete
 	}
 	if w.Sent() {
-		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: s.objects.repo.reader, backoff: opts.Backoff})
+		reader := s.objects.repo.reader
+		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
 	}
 	if err != nil {
 		return UpdateResult{}, err
