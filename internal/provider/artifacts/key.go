@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -45,27 +46,27 @@ func readKey(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) 
 }
 
 // planPublicKey plans the public key, by which Terraform notices another key. Without a commit nothing is signed.
-func (m *model) planPublicKey(key *sign.Key, known bool, state *model) {
+func planPublicKey(c *schemas.Call, key *sign.Key, known bool) {
 	switch {
-	case m.Commit.IsNull() && state != nil:
-		m.PublicKey = state.PublicKey
+	case c.Plan.IsNull("commit") && c.State != nil:
+		c.Plan.Keep(c.State, "public_key")
 	case !known:
-		m.PublicKey = types.StringUnknown()
+		c.Plan.SetUnknown("public_key")
 	default:
-		m.setPublicKey(key)
+		setPublicKey(c.Plan, key)
 	}
 }
 
 // setPublicKey sets the public key to that of a key, which may be nil.
-func (m *model) setPublicKey(key *sign.Key) {
-	if m.PublicKey = types.StringNull(); key != nil {
-		m.PublicKey = types.StringValue(key.PEM())
+func setPublicKey(m schemas.Model, key *sign.Key) {
+	if m.Set(tfvalue.Values{"public_key": nil}); key != nil {
+		m.Set(tfvalue.Values{"public_key": key.PEM()})
 	}
 }
 
 // signer returns the public key of the last publication, or nil.
-func (m *model) signer() *sign.PublicKey {
-	key, err := sign.ParsePublicKey(m.PublicKey.ValueString())
+func signer(m schemas.Model) *sign.PublicKey {
+	key, err := sign.ParsePublicKey(m.Text("public_key"))
 	if err != nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package artifacts
 import (
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -14,23 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-// model contains the attributes of the resource.
-type model struct {
-	GitOpsRepo types.Object   `tfsdk:"gitops_repo"`
-	Commit     types.String   `tfsdk:"commit"`
-	Repository types.String   `tfsdk:"repository"`
-	Tags       types.Set      `tfsdk:"tags"`
-	OnDestroy  types.String   `tfsdk:"on_destroy"`
-	Signing    types.Object   `tfsdk:"signing"` // its attributes are write-only: see readKey
-	PublicKey  types.String   `tfsdk:"public_key"`
-	Artifacts  types.Map      `tfsdk:"artifacts"`
-	Timeouts   timeouts.Value `tfsdk:"timeouts"`
-}
 
 // published are the artifacts of the last publication, by cluster type. Private state contains them: the state has the
 // digests that a refresh read.
@@ -40,88 +25,90 @@ type published map[string]artifacts.Artifact
 const publishedKey = "published"
 
 // known reports whether everything is known that decides which artifacts there are.
-func (m *model) known() bool {
-	return tfvalue.WhollyKnown(m.GitOpsRepo) && !m.Commit.IsUnknown() && !m.Repository.IsUnknown()
-}
+func known(m schemas.Model) bool { return m.Decoder().Known("gitops_repo", "commit", "repository") }
 
 // destination returns the location of the rendering, and reports its errors.
-func (m *model) destination(diags *diag.Diagnostics) record.Destination {
+func destination(m schemas.Model, diags *diag.Diagnostics) record.Destination {
 	var ps problem.Problems
-	at := schemas.ReadDestination(tfvalue.NewModelDecoder(m, &ps))
+	at := schemas.ReadDestination(m.Reporting(&ps))
 	tfvalue.AppendProblems(diags, ps)
 	return at
 }
 
 // samePublication reports whether the same folders are published as in the state.
-func (m *model) samePublication(state *model) bool {
-	return state != nil && m.GitOpsRepo.Equal(state.GitOpsRepo) && m.Commit.Equal(state.Commit) &&
-		m.Repository.Equal(state.Repository)
+func samePublication(c *schemas.Call) bool {
+	for _, name := range []string{"gitops_repo", "commit", "repository"} {
+		if c.State == nil || !c.Plan[name].Equal(c.State[name]) {
+			return false
+		}
+	}
+	return true
 }
 
 // base returns the repository above those of the artifacts. The schema has checked it.
-func (m *model) base(diags *diag.Diagnostics) registry.Repository {
-	base, err := registry.ParseRepository(m.Repository.ValueString())
+func base(m schemas.Model, diags *diag.Diagnostics) registry.Repository {
+	base, err := registry.ParseRepository(m.Text("repository"))
 	if err != nil {
 		diags.AddAttributeError(path.Root("repository"), "Invalid repository", problem.Sentence(err))
 	}
 	return base
 }
 
-// publication returns where and how the folders are published.
-func (m *model) publication(data *configuration.Data, last published, diags *diag.Diagnostics) artifacts.Publication {
-	tags := tfvalue.NewModelDecoder(m, new(problem.Problems)).Strings("tags") // the schema has checked the types
+// publication returns where and how the folders of a model are published.
+func publication(c *schemas.Call, m schemas.Model, last published) artifacts.Publication {
+	tags := m.Decoder().Strings("tags")
 	slices.Sort(tags)
 	return artifacts.Publication{
-		Client: data.Registries, Base: m.base(diags), Tags: tags, Published: last, Version: data.Version, Signer: m.signer(),
+		Client: c.Data.Registries, Base: base(m, c.Diags), Tags: tags, Published: last, Version: c.Data.Version,
+		Signer: signer(m),
 	}
 }
 
 // setArtifacts sets the attribute artifacts. A digest that is not known yet is unknown.
-func (m *model) setArtifacts(all map[string]artifacts.Artifact) {
-	values := make(map[string]attr.Value, len(all))
+func setArtifacts(m schemas.Model, all map[string]artifacts.Artifact) {
+	values := make(map[string]tfvalue.Values, len(all))
 	for clusterType, a := range all {
 		digest := types.StringValue(a.Digest)
 		if a.Digest == "" {
 			digest = types.StringUnknown()
 		}
-		values[clusterType] = types.ObjectValueMust(artifactType.AttrTypes, map[string]attr.Value{
-			"ref": types.StringValue(a.Ref), "digest": digest, "tree_hash": types.StringValue(a.TreeHash),
-		})
+		values[clusterType] = tfvalue.Values{"ref": a.Ref, "digest": digest, "tree_hash": a.TreeHash}
 	}
-	m.Artifacts = types.MapValueMust(artifactType, values)
+	m.Set(tfvalue.Values{"artifacts": values})
 }
 
 // keepArtifacts plans those of the state, while there is no commit.
-func (m *model) keepArtifacts(state *model, diags *diag.Diagnostics) {
-	m.setArtifacts(nil)
-	if state == nil || len(state.Artifacts.Elements()) == 0 {
+func keepArtifacts(c *schemas.Call) {
+	setArtifacts(c.Plan, nil)
+	if given, _ := tfvalue.Members(c.State["artifacts"]); len(given) == 0 {
 		return
 	}
-	m.Artifacts = state.Artifacts
-	if !m.Repository.Equal(state.Repository) {
-		diags.AddAttributeError(path.Root("repository"), "Another repository needs a commit", "commit is null, so nothing "+
+	c.Plan.Keep(c.State, "artifacts")
+	if !c.Plan["repository"].Equal(c.State["repository"]) {
+		c.Diags.AddAttributeError(path.Root("repository"), "Another repository needs a commit", "commit is null, so nothing "+
 			"can be published to another repository. Set commit, or change repository once the rendering has a commit.")
 	}
 }
 
 // setTags sets the tags to those that the registry has. A set that was not given stays so.
-func (m *model) setTags(tags []string) {
-	if m.Tags.IsNull() {
+func setTags(m schemas.Model, tags []string) {
+	if m.IsNull("tags") {
 		return
 	}
 	values := lists.Map(tags, func(tag string) attr.Value { return types.StringValue(tag) })
-	m.Tags = types.SetValueMust(types.StringType, values)
+	m.Set(tfvalue.Values{"tags": types.SetValueMust(types.StringType, values)})
 }
 
 // changedDigests returns the cluster types whose planned digest is known, and another than the published one.
-func changedDigests(planned, published types.Map) (names []string) {
-	digest := func(of attr.Value) types.String {
-		o, _ := of.(types.Object)
-		text, _ := o.Attributes()["digest"].(types.String)
-		return text
+func changedDigests(planned, published attr.Value) (names []string) {
+	was, _ := tfvalue.Members(planned)
+	is, _ := tfvalue.Members(published)
+	digest := func(of attr.Value) attr.Value {
+		o, _ := tfvalue.Members(of)
+		return o["digest"]
 	}
-	for clusterType, a := range planned.Elements() {
-		if was := digest(a); !was.IsUnknown() && !was.Equal(digest(published.Elements()[clusterType])) {
+	for clusterType, a := range was {
+		if before := digest(a); !before.IsUnknown() && !before.Equal(digest(is[clusterType])) {
 			names = append(names, clusterType)
 		}
 	}

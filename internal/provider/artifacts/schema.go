@@ -1,11 +1,7 @@
 package artifacts
 
 import (
-	"context"
-
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -23,12 +19,7 @@ const (
 
 var endings = schemas.Enumeration{keep, remove}
 
-// artifactType is the type of an artifact in the attribute artifacts.
-var artifactType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"ref": types.StringType, "digest": types.StringType, "tree_hash": types.StringType,
-}}
-
-func artifactsSchema(ctx context.Context) schema.Schema {
+func artifactsSchema() schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Publishes what a GitOps branch contains of a rendering to an OCI registry, for clusters that " +
 			"can't reach Git: one artifact for the folder of each cluster type, as `flux push artifact` builds it. Git " +
@@ -94,8 +85,6 @@ func artifactsSchema(ctx context.Context) schema.Schema {
 				"digest":    schemas.ComputedText("The digest of the manifest, such as `sha256:…`."),
 				"tree_hash": schemas.ComputedText("The hash of the folder's Git tree."),
 			}),
-			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
-				schemas.ReadTimeout, schemas.WriteTimeout),
 		},
 	}
 }

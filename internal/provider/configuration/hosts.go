@@ -12,8 +12,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
@@ -290,32 +288,10 @@ func (d *Data) CheckCredential(repo string, diags *diag.Diagnostics) {
 		"The strategy pull_request opens a %s, but %s. Set %s.", host.noun, why, host.credential))
 }
 
-// attributes are a plan or a state.
-type attributes interface {
-	GetAttribute(ctx context.Context, at path.Path, target any) diag.Diagnostics
-}
-
-// Either returns the plan, or the state if there is no plan, as in a destroy.
-func Either(plan tfsdk.Plan, state tfsdk.State) attributes {
-	if plan.Raw.IsNull() {
-		return state
-	}
-	return plan
-}
-
-// GitopsRepoURL is the argument of a rendering that names its repo.
-var GitopsRepoURL = path.Root("gitops_repo").AtName("repo")
-
-// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by the word of its host, such as "merge
-// request".
-func (d *Data) TranslatePullRequest(
-	ctx context.Context, of attributes, repo path.Path, diags *diag.Diagnostics,
-) {
-	var url types.String
-	if len(*diags) == 0 || of.GetAttribute(ctx, repo, &url).HasError() {
-		return
-	}
-	host := d.hostOf(url.ValueString())
+// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by the word of the host of its repo, such
+// as "merge request".
+func (d *Data) TranslatePullRequest(repo string, diags *diag.Diagnostics) {
+	host := d.hostOf(repo)
 	if host == nil || host.noun == pullRequestNoun {
 		return
 	}

@@ -3,30 +3,17 @@ package deployment
 import (
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-// deploymentRecordModel contains the attributes of a record.
-type deploymentRecordModel struct {
-	Deployment  types.Object   `tfsdk:"deployment"`
-	History     types.Object   `tfsdk:"history"`
-	Environment types.String   `tfsdk:"environment"`
-	Store       types.Object   `tfsdk:"store"`
-	RenewAfter  types.String   `tfsdk:"renew_after"`
-	RecordedAt  types.String   `tfsdk:"recorded_at"`
-	Changes     types.Int64    `tfsdk:"changes"`
-	Summary     types.String   `tfsdk:"summary"`
-	Timeouts    timeouts.Value `tfsdk:"timeouts"`
-}
 
 // recordMemory is the content of the private state.
 type recordMemory struct {
@@ -54,14 +41,12 @@ func (d recordDecision) changes() []history.InstanceChange {
 	return history.Compare(d.recording.Previous, history.Carry(d.recording.Previous, d.recording.Observation))
 }
 
-// decide decides whether a record is due. It compares the arguments with the arguments of the last apply (nil: there
-// was none), and uses nothing else but the memory.
-func (m *deploymentRecordModel) decide(
-	last *deploymentRecordModel, memory recordMemory, diags *diag.Diagnostics,
-) (d recordDecision) {
-	arguments := tfvalue.NewModelDecoder(m, new(problem.Problems)) // the schema has checked the types
+// decideRecord decides whether a record is due. It compares the arguments with the arguments of the last apply (nil:
+// there was none), and uses nothing else but the memory.
+func decideRecord(m, last schemas.Model, memory recordMemory, diags *diag.Diagnostics) (d recordDecision) {
+	arguments := m.Decoder()
 	store, _ := arguments.Object("store")
-	if _, git := store.Argument("git"); git && !m.History.IsNull() {
+	if _, git := store.Argument("git"); git && !m.IsNull("history") {
 		diags.AddAttributeError(path.Root("history"), "Conflicting arguments",
 			"history goes to a table of store.postgres. store.git needs no history, because the Git branch already contains "+
 				"the deployments: remove history.")
@@ -89,55 +74,52 @@ func (m *deploymentRecordModel) decide(
 		diags.AddAttributeError(path.Root("deployment"), "Invalid observation", problem.Sentence(err))
 		return d
 	}
-	m.rename(now)
-	d.recording = history.Write{Observation: now, Deliveries: m.rows(diags)}
-	if was := last.recorded(memory, m.Store); was != nil && history.SamePlace(was, now) {
+	rename(now, m)
+	d.recording = history.Write{Observation: now, Deliveries: deliveryRows(m, diags)}
+	if was := recorded(last, memory, m["store"]); was != nil && history.SamePlace(was, now) {
 		d.recording.Previous = was
 	}
 	var known []history.DeliveryRow
 	if d.recording.Previous != nil {
-		known = last.rows(diags)
+		known = deliveryRows(last, diags)
 	}
-	after, _ := time.ParseDuration(m.RenewAfter.ValueString()) // null: 0
+	after := schemas.ReadDuration(arguments, "renew_after", 0)
 	d.due = history.Due(d.recording.Previous, now, after) || len(history.NewRows(known, d.recording.Deliveries)) > 0
 	return d
 }
 
 // rename gives an observation the name of the environment in the store.
-func (m *deploymentRecordModel) rename(o *observation.Observation) {
-	if name := m.Environment.ValueString(); name != "" {
+func rename(o *observation.Observation, m schemas.Model) {
+	if name := m.Text("environment"); name != "" {
 		o.Environment = name
 	}
 }
 
-// recorded returns the store's content according to the state; nil: nothing.
-func (m *deploymentRecordModel) recorded(memory recordMemory, store types.Object) *observation.Observation {
-	if m == nil || memory.Lost || memory.Skipped || m.RecordedAt.ValueString() == "" || !m.Store.Equal(store) {
+// recorded returns the content of a store according to the state; nil: nothing.
+func recorded(m schemas.Model, memory recordMemory, store attr.Value) *observation.Observation {
+	if memory.Lost || memory.Skipped || m.Text("recorded_at") == "" || !m["store"].Equal(store) {
 		return nil
 	}
 	text := memory.Present
 	if text == "" {
-		text = tfvalue.NewDecoder(m.Deployment, new(problem.Problems)).String("observation")
+		deployment, _ := m.Decoder().Object("deployment")
+		text = deployment.String("observation")
 	}
 	was, err := observation.Parse(text)
 	if err != nil {
 		return nil // of another version of the provider
 	}
-	m.rename(was)
-	if at, err := time.Parse(time.RFC3339Nano, m.RecordedAt.ValueString()); err == nil {
+	rename(was, m)
+	if at, err := time.Parse(time.RFC3339Nano, m.Text("recorded_at")); err == nil {
 		was.ObservedAt = at
 	}
 	return was
 }
 
-// rows converts the deployments for the store. It reports times that can't be parsed.
-func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.DeliveryRow {
-	if m.History.IsNull() {
-		return nil
-	}
+// deliveryRows converts the deployments for the store. It reports times that can't be parsed.
+func deliveryRows(m schemas.Model, diags *diag.Diagnostics) (rows []history.DeliveryRow) {
 	var ps problem.Problems
-	given := tfvalue.NewDecoder(m.History, &ps, problem.Attr("history"))
-	var rows []history.DeliveryRow
+	given, _ := m.Reporting(&ps).Object("history")
 	for _, d := range given.Objects("deployments") {
 		moment := func(name string) time.Time {
 			text := d.String(name)
@@ -160,19 +142,22 @@ func (m *deploymentRecordModel) rows(diags *diag.Diagnostics) []history.Delivery
 	return rows
 }
 
-// keep plans the attributes of the last record: its observation and its changes. If there was no record, they are null.
-func (m *deploymentRecordModel) keep(last *deploymentRecordModel) {
-	if last == nil {
-		m.RecordedAt, m.Changes, m.Summary = types.StringNull(), types.Int64Value(0), types.StringNull()
-		return
+// recordResults are the computed attributes: the last recorded observation and its changes.
+var recordResults = []string{"recorded_at", "changes", "summary"}
+
+// keepRecord plans the results of the last record. If there was no record, they are null.
+func keepRecord(m, last schemas.Model) {
+	m.Set(tfvalue.Values{"recorded_at": nil, "changes": 0, "summary": nil})
+	if last != nil {
+		m.Keep(last, recordResults...)
 	}
-	m.RecordedAt, m.Changes, m.Summary = last.RecordedAt, last.Changes, last.Summary
 }
 
-// set sets the computed attributes of a due record.
-func (m *deploymentRecordModel) set(d recordDecision) {
+// setRecord sets the results of a due record.
+func setRecord(m schemas.Model, d recordDecision) {
 	changes := d.changes()
-	m.RecordedAt = types.StringValue(d.recording.Observation.ObservedAt.UTC().Format(time.RFC3339Nano))
-	m.Changes = types.Int64Value(int64(history.Count(changes)))
-	m.Summary = types.StringValue(history.Summary(changes))
+	m.Set(tfvalue.Values{
+		"recorded_at": d.recording.Observation.ObservedAt.UTC().Format(time.RFC3339Nano),
+		"changes":     history.Count(changes), "summary": history.Summary(changes),
+	})
 }

@@ -1,9 +1,6 @@
 package deployment
 
 import (
-	"context"
-
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -15,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func deploymentRecordSchema(ctx context.Context) schema.Schema {
+func deploymentRecordSchema() schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Records what the clusters of an environment run, on a Git branch or in PostgreSQL. " +
 			"Query it with `kalypso_deployment_history` or SQL.\n\nEach apply adds the changes since the last record: " +
@@ -58,8 +55,6 @@ func deploymentRecordSchema(ctx context.Context) schema.Schema {
 				"The changes in the last record, for people: their number, then at most 50 lines by cluster " +
 					"type and deployment target. Known in the plan. After the state was lost, it may list changes that the store " +
 					"already has."),
-			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true},
-				recordTimeout, recordTimeout),
 		},
 	}
 }

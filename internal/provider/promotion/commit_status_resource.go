@@ -5,14 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
-
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
@@ -22,21 +17,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ resource.ResourceWithConfigure   = (*commitStatus)(nil)
-	_ resource.ResourceWithModifyPlan  = (*commitStatus)(nil)
-	_ resource.ResourceWithImportState = (*commitStatus)(nil)
-)
-
 // statusTimeout is the default of all timeouts.
 const statusTimeout = 10 * time.Minute
 
-// commitStatus manages the status of a commit in a context.
-type commitStatus struct{ schemas.Resource }
-
-// NewCommitStatus returns the resource kalypso_commit_status.
+// NewCommitStatus returns the resource kalypso_commit_status, the status of a commit in a context.
 func NewCommitStatus() resource.Resource {
-	return &commitStatus{schemas.NewResource("commit_status", commitStatusSchema, commitStatusIdentity)}
+	return schemas.NewManaged(schemas.Managed{
+		Name: "commit_status", Schema: commitStatusSchema, Identity: commitStatusIdentity, Identify: identifyStatus,
+		ReadTimeout: statusTimeout, WriteTimeout: statusTimeout,
+		Plan: planStatus, Apply: setStatus, Read: readStatus, Import: importStatus,
+		Left: "left the commit's status unchanged: statuses can't be deleted",
+	})
 }
 
 // commitStatusIdentity identifies a status.
@@ -51,190 +42,118 @@ var commitStatusIdentity = schemas.Identity{
 	{Name: "context", State: path.Root("context"), Required: true, Description: "Context of the status."},
 }
 
-// identify sets the identity from a state. The commit may come from the deployment.
-func (r *commitStatus) identify(
-	ctx context.Context,
-	state *tfsdk.State,
-	to *tfsdk.ResourceIdentity,
-	diags *diag.Diagnostics,
-) {
-	commitStatusIdentity.Set(ctx, state, to, diags)
-	if to == nil || state.Raw.IsNull() {
-		return
+// identifyStatus returns the commit, which may come from the deployment.
+func identifyStatus(_ *schemas.Call, m schemas.Model) map[string]string {
+	if commit := statusArguments(m).Target(); commit != "" {
+		return map[string]string{"commit": commit}
 	}
-	var m commitStatusModel
-	diags.Append(state.Get(ctx, &m)...)
-	if commit := m.arguments().Target(); commit != "" {
-		diags.Append(to.SetAttribute(ctx, path.Root("commit"), commit)...)
-	}
+	return nil
 }
 
-// ModifyPlan reports errors that it can find without a request. It plans a new status if one is due. Otherwise it keeps
+// planStatus reports errors that it can find without a request. It plans a new status if one is due. Otherwise it keeps
 // the state, including the deployment.
-func (r *commitStatus) ModifyPlan(
-	ctx context.Context,
-	req resource.ModifyPlanRequest,
-	resp *resource.ModifyPlanResponse,
-) {
-	if req.Plan.Raw.IsNull() {
-		return
-	}
-	plan := schemas.Get[commitStatusModel](ctx, req.Plan, &resp.Diagnostics)
-	if plan == nil {
-		return
-	}
-	wanted := plan.arguments()
-	tfvalue.AppendProblems(&resp.Diagnostics, wanted.Check())
-	if r.Data != nil {
-		tfvalue.AppendProblems(&resp.Diagnostics, r.Data.ClaimStatus(wanted, req.Config.Raw, req.State.Raw.IsNull()))
+func planStatus(ctx context.Context, c *schemas.Call) schemas.Model {
+	wanted := statusArguments(c.Plan)
+	tfvalue.AppendProblems(c.Diags, wanted.Check())
+	if c.Data != nil {
+		tfvalue.AppendProblems(c.Diags, c.Data.ClaimStatus(wanted, c.Config.Raw, c.State == nil))
 	}
 	same := githost.EqualStatus
-	if r.Data != nil && r.Data.Known && plan.Repo.ValueString() != "" {
-		if repo := r.Data.HostedRepo(plan.Repo.ValueString(), path.Root("repo"), &resp.Diagnostics); repo != nil {
+	if url := c.Plan.Text("repo"); c.Known() && url != "" {
+		if repo := c.Data.HostedRepo(url, path.Root("repo"), c.Diags); repo != nil {
 			same = repo.SameStatus
 		}
 	}
-	state := schemas.GetState[commitStatusModel](ctx, req.State, &resp.Diagnostics)
-	if state == nil {
-		return
+	if c.State == nil {
+		return nil
 	}
-	times := schemas.GetPrivate[status.Times](ctx, req.Private, statusTimesKey, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+	times := schemas.GetPrivate[status.Times](ctx, c.Private, statusTimesKey, c.Diags)
+	if c.Diags.HasError() {
+		return nil
 	}
-	plan.SetAt = types.StringUnknown()
-	if !wanted.Due(state.arguments(), times, same) {
-		plan.SetAt = state.SetAt
-		if wanted.Deployment != nil {
-			plan.Deployment = state.Deployment
-		}
+	if wanted.Due(statusArguments(c.State), times, same) {
+		c.Plan.SetUnknown("set_at")
+		return c.Plan
 	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+	c.Plan.Keep(c.State, "set_at")
+	if wanted.Deployment != nil {
+		c.Plan.Keep(c.State, "deployment")
+	}
+	return c.Plan
 }
 
 // statusTimesKey is the key of [status.Times] in private state.
 const statusTimesKey = "times"
 
-func (r *commitStatus) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	plan := schemas.Get[commitStatusModel](ctx, req.Plan, &resp.Diagnostics)
-	if plan == nil {
-		return
+// setStatus sets the status if it is due and there is a commit, and keeps its times in private state. The old status of
+// another commit or context stays, because it can't be deleted.
+func setStatus(ctx context.Context, c *schemas.Call) schemas.Model {
+	if !c.Plan["set_at"].IsUnknown() {
+		return c.Plan
 	}
-	r.set(ctx, plan, timeouts.Value.Create, resp.Private, &resp.Diagnostics)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+	wanted, set := statusArguments(c.Plan), githost.Status{}
+	tfvalue.AppendProblems(c.Diags, wanted.Check())
+	repo := c.Data.HostedRepo(wanted.Repo, path.Root("repo"), c.Diags)
+	if c.Diags.HasError() {
+		return nil
 	}
+	if wanted.Target() != "" {
+		var err error
+		if set, err = repo.SetStatus(ctx, wanted.Target(), wanted.Status()); err != nil {
+			configuration.AppendHostError(c.Diags, path.Root("repo"), err)
+			return nil
+		}
+		tflog.Info(ctx, "set the commit's status", map[string]any{
+			"commit": wanted.Target(), "context": wanted.Context, "state": string(wanted.Status().State),
+		})
+	}
+	c.Plan.Set(tfvalue.Values{"set_at": tfvalue.NullableTime(set.SetAt)})
+	schemas.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(set), c.Diags)
+	return c.Plan
 }
 
-// Update posts a new status, also for a new commit or context. The old status stays, because it can't be deleted.
-func (r *commitStatus) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer r.identify(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	plan := schemas.Get[commitStatusModel](ctx, req.Plan, &resp.Diagnostics)
-	if plan == nil {
-		return
+// readStatus reads the last status in the context, by any account. The resource is gone if there is no status or the
+// commit no longer exists. It reports an error if the repo is not visible.
+func readStatus(ctx context.Context, c *schemas.Call) schemas.Model {
+	last := statusArguments(c.State)
+	if !c.Data.Known || last.Target() == "" {
+		return nil
 	}
-	if plan.SetAt.IsUnknown() {
-		r.set(ctx, plan, timeouts.Value.Update, resp.Private, &resp.Diagnostics)
-	}
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
-	}
-}
-
-// set sets the status if there is a commit, and keeps its times in private state.
-func (r *commitStatus) set(
-	ctx context.Context, plan *commitStatusModel, of schemas.TimeoutGetter, private schemas.PrivateState,
-	diags *diag.Diagnostics,
-) {
-	plan.SetAt = types.StringNull()
-	wanted := plan.arguments()
-	tfvalue.AppendProblems(diags, wanted.Check())
-	repo := r.Data.HostedRepo(wanted.Repo, path.Root("repo"), diags)
-	ctx, cancel := schemas.Within(ctx, plan.Timeouts, of, statusTimeout, diags)
-	defer cancel()
-	switch {
-	case diags.HasError():
-		return
-	case wanted.Target() == "":
-		schemas.SetPrivate(ctx, private, statusTimesKey, status.Times{}, diags)
-		return
-	}
-	set, err := repo.SetStatus(ctx, wanted.Target(), wanted.Status())
-	if err != nil {
-		configuration.AppendHostError(diags, path.Root("repo"), err)
-		return
-	}
-	plan.SetAt = tfvalue.NullableTime(set.SetAt)
-	tflog.Info(ctx, "set the commit's status", map[string]any{
-		"commit": wanted.Target(), "context": wanted.Context, "state": string(wanted.Status().State),
-	})
-	schemas.SetPrivate(ctx, private, statusTimesKey, status.TimesOf(set), diags)
-}
-
-// Read reads the last status in the context, by any account. It removes the resource from state if there is no
-// status or the commit no longer exists. It reports an error if the repo is not visible.
-func (r *commitStatus) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	r.identify(ctx, &req.State, resp.Identity, &resp.Diagnostics)
-	state := schemas.Get[commitStatusModel](ctx, req.State, &resp.Diagnostics)
-	if state == nil || !r.Data.Known {
-		return
-	}
-	last := state.arguments()
-	if last.Target() == "" {
-		return
-	}
-	repo := r.Data.HostedRepo(last.Repo, path.Root("repo"), &resp.Diagnostics)
-	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, statusTimeout, &resp.Diagnostics)
-	defer cancel()
-	if resp.Diagnostics.HasError() {
-		return
+	repo := c.Data.HostedRepo(last.Repo, path.Root("repo"), c.Diags)
+	if c.Diags.HasError() {
+		return nil
 	}
 	found, err := repo.Status(ctx, last.Target(), last.Context)
 	switch {
 	case errors.Is(err, githost.ErrCommitNotFound):
-		resp.Diagnostics.AddAttributeWarning(
-			path.Root("commit"),
-			"The commit no longer exists",
-			problem.Sentence(err)+" A new status is planned.",
-		)
-		resp.State.RemoveResource(ctx)
+		c.Diags.AddAttributeWarning(path.Root("commit"), "The commit no longer exists",
+			problem.Sentence(err)+" A new status is planned.")
+		c.Gone = true
 	case err != nil:
-		configuration.AppendHostError(&resp.Diagnostics, path.Root("repo"), err)
+		configuration.AppendHostError(c.Diags, path.Root("repo"), err)
 	case found == nil:
-		resp.State.RemoveResource(ctx)
+		c.Gone = true
 	default:
-		state.observe(ctx, *found, repo.SameStatus)
-		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
-		schemas.SetPrivate(ctx, resp.Private, statusTimesKey, status.TimesOf(*found), &resp.Diagnostics)
+		observeStatus(c.State, *found, repo.SameStatus)
+		schemas.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(*found), c.Diags)
+		return c.State
 	}
+	return nil
 }
 
-// Delete does nothing, because statuses can't be deleted.
-func (r *commitStatus) Delete(ctx context.Context, _ resource.DeleteRequest, _ *resource.DeleteResponse) {
-	tflog.Info(ctx, "left the commit's status unchanged: statuses can't be deleted")
-}
-
-func (r *commitStatus) ImportState(
-	ctx context.Context,
-	req resource.ImportStateRequest,
-	resp *resource.ImportStateResponse,
-) {
-	defer schemas.CleanImport(&resp.Diagnostics)
-	id := req.ID
-	if given := commitStatusIdentity.Imported(ctx, req, &resp.Diagnostics); given != nil {
-		id = status.ImportID(given["repo"], given["commit"], given["context"])
+// importStatus sets what identifies a status. The following refresh reads it.
+func importStatus(_ context.Context, c *schemas.Call, id string, identity map[string]string) schemas.Model {
+	if identity != nil {
+		id = status.ImportID(identity["repo"], identity["commit"], identity["context"])
 	}
 	repo, commit, statusContext, err := status.ParseImportID(id)
 	if err != nil {
-		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
-		return
+		c.Diags.AddError("Invalid import ID", problem.Sentence(err))
+		return nil
 	}
-	if !r.Data.CheckKnown(
-		"Import reads the status, but the provider's credentials are known after apply.", &resp.Diagnostics) {
-		return
+	if !c.Data.CheckKnown("Import reads the status, but the provider's credentials are known after apply.", c.Diags) {
+		return nil
 	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("repo"), repo)...)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("commit"), commit)...)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("context"), statusContext)...)
+	c.State.Set(tfvalue.Values{"repo": repo, "commit": commit, "context": statusContext})
+	return c.State
 }

@@ -1,10 +1,8 @@
 package promotion
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
@@ -14,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func commitStatusSchema(ctx context.Context) schema.Schema {
+func commitStatusSchema() schema.Schema {
 	states := lists.Map(githost.StatusStates, func(s githost.StatusState) string { return string(s) })
 	return schema.Schema{
 		MarkdownDescription: "Sets the status of a commit on GitHub, GitLab, Gitea or Azure DevOps in one context, " +
@@ -64,8 +62,6 @@ func commitStatusSchema(ctx context.Context) schema.Schema {
 					"fresh status then know that the check still runs. GitHub allows 1,000 statuses per commit and context."),
 			"set_at": schemas.ComputedText(
 				"When the host received the last status, by its clock. Null if no status was set."),
-			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true},
-				statusTimeout, statusTimeout),
 		},
 	}
 }

@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -20,51 +16,31 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ resource.ResourceWithConfigure      = (*deploymentGate)(nil)
-	_ resource.ResourceWithValidateConfig = (*deploymentGate)(nil)
-	_ resource.ResourceWithModifyPlan     = (*deploymentGate)(nil)
-	_ resource.ResourceWithIdentity       = (*deploymentGate)(nil)
-)
-
-// deploymentGate waits until clusters run a rendering.
-type deploymentGate struct{ schemas.Resource }
-
-// NewGate returns the resource kalypso_deployment_gate. The identity of a gate is that of the rendering that it waits
-// for. Gates are not imported.
+// NewGate returns the resource kalypso_deployment_gate, which waits until clusters run a rendering. The identity of a
+// gate is that of the rendering. Gates are not imported, and a refresh keeps the result of the last wait:
+// kalypso_deployment_state shows whether it is still true.
 func NewGate() resource.Resource {
-	return &deploymentGate{schemas.NewResource("deployment_gate", deploymentGateSchema, schemas.GitOpsIdentity)}
+	return schemas.NewManaged(schemas.Managed{
+		Name: "deployment_gate", Schema: deploymentGateSchema, Identity: schemas.GitOpsIdentity,
+		WriteTimeout: defaultGateTimeout, Check: checkGate, Plan: planGate, Apply: waitAtGate,
+		Left: "left the clusters unchanged",
+	})
 }
 
-// ValidateConfig reports errors in the known arguments.
-func (g *deploymentGate) ValidateConfig(
-	ctx context.Context,
-	req resource.ValidateConfigRequest,
-	resp *resource.ValidateConfigResponse,
-) {
-	g.read(ctx, req.Config, &resp.Diagnostics)
+// checkGate reports errors in the known arguments.
+func checkGate(c *schemas.Call) { readGate(c) }
+
+// planGate checks the arguments and the provider's configuration together. It contacts nothing.
+func planGate(_ context.Context, c *schemas.Call) schemas.Model {
+	readGate(c)
+	return nil
 }
 
-// ModifyPlan checks the arguments and the provider's configuration together. It contacts nothing.
-func (g *deploymentGate) ModifyPlan(
-	ctx context.Context,
-	req resource.ModifyPlanRequest,
-	resp *resource.ModifyPlanResponse,
-) {
-	if !req.Plan.Raw.IsNull() {
-		g.read(ctx, req.Plan, &resp.Diagnostics)
-	}
-}
-
-// read reads the arguments and reports errors in the known ones.
-func (g *deploymentGate) read(
-	ctx context.Context,
-	from tfvalue.Getter,
-	diags *diag.Diagnostics,
-) (tfvalue.Decoder, schemas.ObservedRequest) {
+// readGate reads the arguments and reports errors in the known ones.
+func readGate(c *schemas.Call) (tfvalue.Decoder, schemas.ObservedRequest) {
 	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, from, diags), Problems: &ps}
-	request := schemas.ReadObserved(g.Data, d)
+	d := c.Plan.Reporting(&ps)
+	request := schemas.ReadObserved(c.Data, d)
 	request.Goal = observe.Goal{TreeHash: d.String("tree_hash"), Commit: d.String("commit")}
 	if request.Goal == (observe.Goal{}) {
 		d.Report(
@@ -84,77 +60,53 @@ func (g *deploymentGate) read(
 			)
 		}
 	}
-	tfvalue.AppendProblems(diags, ps)
+	tfvalue.AppendProblems(c.Diags, ps)
 	return d, request
 }
 
-// Create waits for the deployment.
-func (g *deploymentGate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	defer schemas.GitOpsIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	g.apply(ctx, req.Plan, timeouts.Value.Create, &resp.State, &resp.Diagnostics)
-}
-
-// Update waits again, for another tree or with other expectations.
-func (g *deploymentGate) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer schemas.GitOpsIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	g.apply(ctx, req.Plan, timeouts.Value.Update, &resp.State, &resp.Diagnostics)
-}
-
-// Read keeps the result of the last wait. kalypso_deployment_state shows whether it is still true.
-func (g *deploymentGate) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	schemas.GitOpsIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
-}
-
-// Delete removes the gate from state only.
-func (g *deploymentGate) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
-
-// apply waits for the deployment as long as the timeout of an operation allows, and sets the state after a success.
-func (g *deploymentGate) apply(
-	ctx context.Context, plan tfsdk.Plan, of schemas.TimeoutGetter, state *tfsdk.State, diags *diag.Diagnostics,
-) {
-	d, request := g.read(ctx, plan, diags)
-	times, _ := d.Arguments["timeouts"].(timeouts.Value)
-	limit, ds := of(times, ctx, defaultGateTimeout)
-	if diags.Append(ds...); diags.HasError() {
-		return
+// waitAtGate waits for the deployment as long as the timeout allows. An update waits again, for another tree or with
+// other expectations.
+func waitAtGate(ctx context.Context, c *schemas.Call) schemas.Model {
+	d, request := readGate(c)
+	if c.Diags.HasError() {
+		return nil
 	}
-	if !g.Data.Known || request.ConfigUnknown {
-		diags.AddError(
+	if !c.Data.Known || request.ConfigUnknown {
+		c.Diags.AddError(
 			"Provider configuration not known",
 			"The gate asks clusters, but the provider's configuration for that is not known.",
 		)
-		return
+		return nil
 	}
-	request.Client = g.Data.Client
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	request.Client = c.Data.Client
 	interval := schemas.ReadDuration(d, "poll_interval", defaultPollInterval)
-	seen, err := observe.Await(bounded, request.Request, interval, g.Data.Now,
+	seen, err := observe.Await(ctx, request.Request, interval, c.Data.Now,
 		func(seen *observe.Observation, err error) { logWaiting(ctx, seen, err) })
 	switch {
-	case ctx.Err() != nil:
-		diags.AddError("The gate was interrupted", "The next apply waits again.")
+	case errors.Is(ctx.Err(), context.Canceled):
+		c.Diags.AddError("The gate was interrupted", "The next apply waits again.")
 	case errors.Is(err, context.DeadlineExceeded):
-		diags.AddError(
+		c.Diags.AddError(
 			"The deployment did not complete in time",
 			fmt.Sprintf(
 				"After %s: %s The next apply waits again. To wait longer, raise timeouts.",
-				limit,
+				c.Limit,
 				describeState(seen),
 			),
 		)
 	case err != nil:
-		schemas.AppendDeploymentError(diags, request.At, err)
+		schemas.AppendDeploymentError(c.Diags, request.At, err)
 	case seen.Outcome.Verdict != deployment.Success:
-		diags.AddError("The deployment failed", describeState(seen)+" Fix the deployment and apply again.")
+		c.Diags.AddError("The deployment failed", describeState(seen)+" Fix the deployment and apply again.")
 	default:
 		tflog.Info(ctx, "the deployment is complete",
 			map[string]any{"head": seen.Branch.Head, "summary": seen.Outcome.Summary})
-		d.Arguments["head"] = types.StringValue(seen.Branch.Head)
-		d.Arguments["summary"] = types.StringValue(seen.Outcome.Summary)
-		d.Arguments["observed_at"] = tfvalue.NullableTime(seen.At)
-		diags.Append(tfvalue.SetObject(ctx, state, d.Arguments)...)
+		c.Plan.Set(tfvalue.Values{
+			"head": seen.Branch.Head, "summary": seen.Outcome.Summary, "observed_at": tfvalue.NullableTime(seen.At),
+		})
+		return c.Plan
 	}
+	return nil
 }
 
 func logWaiting(ctx context.Context, seen *observe.Observation, err error) {

@@ -18,7 +18,7 @@ const (
 	defaultGateTimeout  = time.Hour
 )
 
-func deploymentGateSchema(ctx context.Context) schema.Schema {
+func deploymentGateSchema() schema.Schema {
 	attributes := schemas.ObservedArguments()
 	attributes["tree_hash"] = schemas.OptionalString(
 		"The tree that the branch must contain: `tree_hash` of the rendering. This or `commit` is required.",
@@ -29,7 +29,7 @@ func deploymentGateSchema(ctx context.Context) schema.Schema {
 		schemas.Valid("commit", githost.CheckCommit))
 	attributes["poll_interval"] = schemas.OptionalDuration(
 		fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval))
-	attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
+	attributes["timeouts"] = timeouts.Attributes(context.Background(), timeouts.Opts{
 		Create:            true,
 		Update:            true,
 		CreateDescription: "How long to wait. The default is `1h`.",

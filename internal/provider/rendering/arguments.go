@@ -21,15 +21,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// decoder reads the arguments of a plan or a state. It adds what is wrong to problems.
-func (m *environmentRenderingModel) decoder(problems *problem.Problems) tfvalue.Decoder {
-	return tfvalue.NewModelDecoder(m, problems)
-}
-
-// preview returns the argument preview, or its default.
-func (m *environmentRenderingModel) preview() string {
-	return previews.Or(m.decoder(new(problem.Problems)).String("preview"))
-}
+// previewOf returns the argument preview, or its default.
+func previewOf(m schemas.Model) string { return previews.Or(m.Decoder().String("preview")) }
 
 // promotedCommit returns the promoted commit, whichever argument names it.
 func promotedCommit(d tfvalue.Decoder) string {
@@ -39,11 +32,7 @@ func promotedCommit(d tfvalue.Decoder) string {
 	return d.String("promoted_commit")
 }
 
-// arguments converts the arguments of a plan or a state, without the fleet.
-func (m *environmentRenderingModel) arguments() *wish.Arguments {
-	return decodeArguments(m.decoder(new(problem.Problems)))
-}
-
+// decodeArguments converts the arguments of a plan or a state, without the fleet.
 func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 	repo, _ := d.Object("gitops_repo")
 	guardrails, _ := d.Object("guardrails")
@@ -103,11 +92,11 @@ func known(d tfvalue.Decoder, names ...string) inventory.Known {
 
 // readArguments converts all arguments of a plan. It reports the invalid ones; it does not validate the fleet. It drops
 // the sources that contain no origin.
-func (m *environmentRenderingModel) readArguments(
-	ctx context.Context, data *configuration.Data,
+func readArguments(
+	ctx context.Context, m schemas.Model, data *configuration.Data,
 ) (*wish.Arguments, problem.Problems) {
 	var ps problem.Problems
-	d := m.decoder(&ps)
+	d := m.Reporting(&ps)
 	a := decodeArguments(d)
 	ps = append(ps, a.Validate()...)
 	a.Fleet, a.Origins = model.ReadFleet(ctx, d, readLimits(d))
@@ -151,12 +140,13 @@ func paused(d tfvalue.Decoder) bool {
 	return r != nil && r.Paused() != ""
 }
 
-// prior converts the attributes of a state that describe the last delivery.
-func (m *environmentRenderingModel) prior() *past.Prior {
+// priorOf converts the attributes of a state that describe the last delivery. It returns nil for no state.
+func priorOf(m schemas.Model) *past.Prior {
 	if m == nil {
 		return nil
 	}
-	a := m.arguments()
+	d := m.Decoder()
+	a := decodeArguments(d)
 	return &past.Prior{
 		Strategy:       a.Strategy,
 		Destination:    a.Destination,
@@ -164,13 +154,13 @@ func (m *environmentRenderingModel) prior() *past.Prior {
 		PullRequest:    a.PullRequest,
 		Owners:         a.Owners,
 		PromotedCommit: a.Promotion.Commit,
-		Promotes:       !m.Promotion.IsNull(),
-		TreeHash:       m.TreeHash.ValueString(),
-		TargetTreeHash: m.TargetTreeHash.ValueString(),
-		Commit:         m.CommitSHA.ValueString(),
-		Delivered:      m.Delivered.ValueBool(),
-		Placed:         placed(m.Assignments),
-		Paused:         paused(m.decoder(new(problem.Problems))),
-		Described:      !m.Description.IsNull(),
+		Promotes:       !m.IsNull("promotion"),
+		TreeHash:       m.Text("tree_hash"),
+		TargetTreeHash: m.Text("target_tree_hash"),
+		Commit:         m.Text("commit_sha"),
+		Delivered:      d.True("delivered"),
+		Placed:         placed(m["assignments"]),
+		Paused:         paused(d),
+		Described:      !m.IsNull("description"),
 	}
 }

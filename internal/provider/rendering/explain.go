@@ -19,15 +19,15 @@ import (
 // error hides the plan, which would show both. step is the step of the rollout, or nil if it is not known.
 // A refresh and a destroy know only the promotion in the state, which is older than the waves: it chose the commit for
 // the last wave when the rollout was still under way.
-func (m *environmentRenderingModel) explainErrors(
-	diags *diag.Diagnostics, verbs verbs, before *past.State, step *rollout.Step,
+func explainErrors(
+	m schemas.Model, diags *diag.Diagnostics, verbs verbs, before *past.State, step *rollout.Step,
 ) {
 	if !diags.HasError() {
 		return
 	}
-	text := explainPromotion(m.decoder(new(problem.Problems)), verbs)
-	if !m.Rollout.IsNull() {
-		text += explainRollout(m.RolloutStatus.ValueString(), before, step)
+	text := explainPromotion(m.Decoder(), verbs)
+	if !m.IsNull("rollout") {
+		text += explainRollout(m.Text("rollout_status"), before, step)
 	}
 	if text == "" {
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -63,64 +64,54 @@ func readFeedback(d tfvalue.Decoder) *wish.Feedback {
 	return f
 }
 
-// feedbackGiver gives the feedback of a rendering in one operation.
-type feedbackGiver struct {
-	data    *configuration.Data
-	private schemas.PrivateState
-	state   *environmentRenderingModel // before the operation; nil for a create
-	diags   *diag.Diagnostics
-}
-
-// last returns the value of feedback_status before the operation.
-func (g feedbackGiver) last() types.String {
-	if g.state == nil {
-		return types.StringNull()
-	}
-	return g.state.FeedbackStatus
-}
-
-// sent returns the feedback of earlier applies. A create has none: it finds the issues of an earlier rendering on
-// the host.
-func (g feedbackGiver) sent(ctx context.Context) (said feedback.Sent) {
-	if g.state == nil {
+// sentFeedback returns the feedback of earlier applies. A create has none: it finds the issues of an earlier rendering
+// on the host.
+func sentFeedback(ctx context.Context, c *schemas.Call) (said feedback.Sent) {
+	if c.State == nil {
 		return said
 	}
-	return schemas.GetPrivate[feedback.Sent](ctx, g.private, feedbackKey, g.diags)
+	return schemas.GetPrivate[feedback.Sent](ctx, c.Private, feedbackKey, c.Diags)
 }
 
-// plan plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If the apply
-// gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the like.
-func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) types.String {
-	last, said, settings := g.last(), g.sent(ctx), decision.Applied.Wish.Feedback
+// lastFeedback returns the value of feedback_status before the operation.
+func lastFeedback(c *schemas.Call) types.String {
+	return tfvalue.Nullable(c.State.Text("feedback_status"))
+}
+
+// planFeedback plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If the
+// apply gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the
+// like.
+func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decision) types.String {
+	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), decision.Applied.Wish.Feedback
 	if settings == nil && len(said.Issues) == 0 {
 		return last
 	}
 	due, known := feedback.Due(decision)
-	if g.data == nil || !g.data.Known {
+	if !c.Known() {
 		if known && !due {
 			return last
 		}
 		return types.StringUnknown()
 	}
-	host := g.data.HostFor(g.diags)
+	host := c.Data.HostFor(c.Diags)
 	if host == nil {
 		return last
 	}
 	ps, err := feedback.CheckRepo(host, settings)
-	if tfvalue.AppendProblems(g.diags, ps); err != nil {
-		configuration.AppendHostError(g.diags, path.Root("feedback").AtName("issues").AtName("repo"), err)
+	if tfvalue.AppendProblems(c.Diags, ps); err != nil {
+		configuration.AppendHostError(c.Diags, path.Root("feedback").AtName("issues").AtName("repo"), err)
 	}
 	switch {
 	case !known:
 		return types.StringUnknown()
-	case !due || g.diags.HasError():
+	case !due || c.Diags.HasError():
 		return last
 	}
 	message, known := feedback.NewMessage(ctx, decision.Applied, decision.Before)
 	if !known {
 		return types.StringUnknown()
 	}
-	tfvalue.AppendProblems(g.diags, message.Reach(host, settings, g.data.HasCredential))
+	tfvalue.AppendProblems(c.Diags, message.Reach(host, settings, c.Data.HasCredential))
 	line := feedback.NewPlan(message, said).Line()
 	if line == "" {
 		return last
@@ -134,71 +125,70 @@ func (g feedbackGiver) plan(ctx context.Context, decision *delivery.Decision) ty
 	return types.StringValue(line)
 }
 
-// set sets the attribute feedback_status, and adds it to the description of a change.
-func (g feedbackGiver) set(m *environmentRenderingModel, status types.String) {
-	m.FeedbackStatus = status
-	d := m.Description
+// setFeedback sets the attribute feedback_status, and adds it to the description of a change.
+func setFeedback(c *schemas.Call, status attr.Value) {
+	m, d := c.Plan, c.Plan["description"]
+	m["feedback_status"] = status
 	switch {
-	case status.Equal(g.last()), d.IsNull(), d.IsUnknown(), g.state != nil && d.Equal(g.state.Description):
+	case status.Equal(lastFeedback(c)), d.IsNull(), d.IsUnknown(), c.State != nil && d.Equal(c.State["description"]):
 	case status.IsUnknown():
-		m.Description = types.StringUnknown()
+		m.SetUnknown("description")
 	default:
-		m.Description = types.StringValue(describe.WithFeedback(d.ValueString(), status.ValueString()))
+		m.Set(tfvalue.Values{"description": describe.WithFeedback(m.Text("description"), m.Text("feedback_status"))})
 	}
 }
 
-// send gives the feedback of an apply. It never fails: problems are warnings, and the next apply tries again. planned
-// contains the planned results. It reports whether all feedback was given, so that the next plan has none.
-func (g feedbackGiver) send(
-	ctx context.Context, m *environmentRenderingModel, result *remote.Result, planned deliveryResults,
-) (settled bool) {
-	last, said, settings := g.last(), g.sent(ctx), result.Applied.Wish.Feedback
-	if m.FeedbackStatus = planned.FeedbackStatus; m.FeedbackStatus.IsUnknown() {
-		m.FeedbackStatus = last
+// sendFeedback gives the feedback of an apply. It never fails: problems are warnings, and the next apply tries again.
+// planned contains the planned results. It reports whether all feedback was given, so that the next plan has none.
+func sendFeedback(ctx context.Context, c *schemas.Call, result *remote.Result, planned schemas.Model) (settled bool) {
+	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Wish.Feedback
+	status := planned["feedback_status"]
+	if c.Plan["feedback_status"] = status; status.IsUnknown() {
+		c.Plan["feedback_status"] = last
 	}
 	if settings == nil && len(said.Issues) == 0 || feedback.Proposed(result.State) {
 		return true
 	}
 	message, known := feedback.NewMessage(ctx, result.Applied, result.State)
-	host := g.data.HostFor(g.diags)
+	host := c.Data.HostFor(c.Diags)
 	if !known || host == nil {
 		return false
 	}
-	unreached := message.Reach(host, settings, g.data.HasCredential) // the plan has shown it
+	unreached := message.Reach(host, settings, c.Data.HasCredential) // the plan has shown it
 	plan := feedback.NewPlan(message, said)
-	if plan.Empty() || planned.FeedbackStatus.Equal(last) {
+	if plan.Empty() || status.Equal(last) {
 		return plan.Empty() && len(unreached) == 0
 	}
-	if planned.FeedbackStatus.IsUnknown() {
-		m.FeedbackStatus = types.StringValue(plan.Line())
+	if status.IsUnknown() {
+		c.Plan.Set(tfvalue.Values{"feedback_status": plan.Line()})
 	}
-	if planned.Description.IsUnknown() {
-		g.set(m, m.FeedbackStatus)
+	if planned["description"].IsUnknown() {
+		setFeedback(c, c.Plan["feedback_status"])
 	}
 	heard, errs := plan.Send(ctx, host)
-	schemas.SetPrivate(ctx, g.private, feedbackKey, heard, g.diags)
+	schemas.SetPrivate(ctx, c.Private, feedbackKey, heard, c.Diags)
 	left := feedback.NewPlan(message, heard)
-	g.warn(errs, left)
+	warnOfFeedback(c, errs, left)
 	if settled = left.Empty() && len(unreached) == 0; !settled {
-		g.diags.Append(g.private.SetKey(ctx, nothingToDoKey, nil)...)
+		c.Diags.Append(c.Private.SetKey(ctx, nothingToDoKey, nil)...)
 	}
 	return settled
 }
 
-// end closes the issues of a rendering that was destroyed.
-func (g feedbackGiver) end(ctx context.Context, environment string) {
-	plan := feedback.NewPlan(&feedback.Message{Environment: environment}, g.sent(ctx))
+// endFeedback closes the issues of a rendering that was destroyed.
+func endFeedback(ctx context.Context, c *schemas.Call, environment string) {
+	plan := feedback.NewPlan(&feedback.Message{Environment: environment}, sentFeedback(ctx, c))
 	if plan.Empty() {
 		return
 	}
-	if host := g.data.HostFor(g.diags); host != nil {
+	if host := c.Data.HostFor(c.Diags); host != nil {
 		_, errs := plan.Send(ctx, host)
-		g.warn(errs, plan)
+		warnOfFeedback(c, errs, plan)
 	}
 }
 
-// warn warns of the feedback that was not given.
-func (g feedbackGiver) warn(errs []error, left *feedback.Plan) {
+// warnOfFeedback warns of the feedback that was not given.
+func warnOfFeedback(c *schemas.Call, errs []error, left *feedback.Plan) {
 	const summary, next = "Some feedback to teams was not sent", "The delivery is complete, and the next apply tries " +
 		"again."
 	at := path.Root("feedback")
@@ -206,10 +196,10 @@ func (g feedbackGiver) warn(errs []error, left *feedback.Plan) {
 		var failed diag.Diagnostics
 		configuration.AppendHostError(&failed, at, err)
 		for _, one := range failed {
-			g.diags.AddAttributeWarning(at, summary+": "+one.Summary(), one.Detail()+"\n"+next)
+			c.Diags.AddAttributeWarning(at, summary+": "+one.Summary(), one.Detail()+"\n"+next)
 		}
 	}
 	if len(errs) == 0 && !left.Empty() {
-		g.diags.AddAttributeWarning(at, summary, "There was not enough time. "+next)
+		c.Diags.AddAttributeWarning(at, summary, "There was not enough time. "+next)
 	}
 }

@@ -9,19 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 // TestEffectiveGuardrails: the first plan lists each guardrail of the schema, with the default that the docs name.
 func TestEffectiveGuardrails(t *testing.T) {
 	t.Parallel()
-	object, ok := environmentRenderingSchema(t.Context()).Attributes["guardrails"].(schema.SingleNestedAttribute)
+	object, ok := environmentRenderingSchema().Attributes["guardrails"].(schema.SingleNestedAttribute)
 	if !ok {
 		t.Fatal("guardrails is no object")
 	}
 	listed := map[string]string{}
-	effective := decodeArguments(tfvalue.NewModelDecoder(&environmentRenderingModel{}, new(problem.Problems)))
+	effective := decodeArguments(schemas.Model{}.Decoder())
 	for _, guardrail := range effective.Guardrails.Effective() {
 		listed[guardrail[0]] = guardrail[1]
 	}

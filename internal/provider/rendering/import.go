@@ -7,11 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -33,78 +29,66 @@ var renderingIdentity = append(schemas.Identity{
 // removed.
 const previewOfID = "&preview="
 
-// ImportState reads a rendering's record from its branch.
-func (r *environmentRendering) ImportState(
-	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
-) {
-	defer schemas.CleanImport(&resp.Diagnostics)
-	id, preview, named := strings.Cut(req.ID, previewOfID)
+// importRendering reads a rendering's record from its branch.
+func importRendering(ctx context.Context, c *schemas.Call, id string, identity map[string]string) schemas.Model {
+	of, preview, named := strings.Cut(id, previewOfID)
 	if named && !slices.Contains(previews, preview) {
-		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("%q sets the preview to %q, which is not one of %s.",
-			req.ID, preview, strings.Join(previews, ", ")))
-		return
+		c.Diags.AddError("Invalid import ID", fmt.Sprintf("%q sets the preview to %q, which is not one of %s.",
+			id, preview, strings.Join(previews, ", ")))
+		return nil
 	}
-	environment, at, err := record.ParseImportID(id)
-	if given := renderingIdentity.Imported(ctx, req, &resp.Diagnostics); given != nil {
-		environment, at = given["environment"], record.Destination{Repo: given["repo"], Branch: given["branch"]}
-		at.Path, err = record.CleanPath(given["path"])
+	environment, at, err := record.ParseImportID(of)
+	if identity != nil {
+		environment, at = identity["environment"], record.Destination{Repo: identity["repo"], Branch: identity["branch"]}
+		at.Path, err = record.CleanPath(identity["path"])
 	}
 	if err != nil {
-		resp.Diagnostics.AddError("Invalid import ID", problem.Sentence(err))
-		return
+		c.Diags.AddError("Invalid import ID", problem.Sentence(err))
+		return nil
 	}
-	if !r.Data.CheckKnown(
-		"An import reads the GitOps repo, and the provider's credentials are known after apply.", &resp.Diagnostics) {
-		return
+	if !c.Data.CheckKnown(
+		"An import reads the GitOps repo, and the provider's credentials are known after apply.", c.Diags) {
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, schemas.ReadTimeout)
-	defer cancel()
-	state, err := remote.Import(ctx, r.Data.Client, at, environment)
+	state, err := remote.Import(ctx, c.Data.Client, at, environment)
 	if errors.Is(err, gitbranch.ErrBranchNotFound) {
-		resp.Diagnostics.AddError("Branch not found",
+		c.Diags.AddError("Branch not found",
 			fmt.Sprintf(
 				"The repo %s has no branch %q. Check ref in the ID: an import needs a branch that contains the rendering.",
 				at.Repo, at.Branch))
-		return
+		return nil
 	}
 	if err != nil {
-		configuration.AppendDeliveryError(&resp.Diagnostics, at, err)
-		return
+		configuration.AppendDeliveryError(c.Diags, at, err)
+		return nil
 	}
-	setImported(ctx, &resp.State, state, preview, &resp.Diagnostics)
-	writeDelivery(ctx, state, &resp.Diagnostics)
+	writeDelivery(ctx, state, c.Diags)
+	return imported(c.State, state, preview)
 }
 
-// setImported sets the arguments that a record contains, and the preview. The other arguments stay null.
-func setImported(
-	ctx context.Context, to schemas.ImportedResource, state *past.State, preview string, diags *diag.Diagnostics,
-) {
-	at := state.Destination
-	repo := map[string]attr.Value{
-		"repo": types.StringValue(at.Repo), "branch": types.StringValue(at.Branch), "path": types.StringValue(at.Path),
+// imported sets the arguments that a record contains, and the preview. The other arguments stay null.
+func imported(m schemas.Model, state *past.State, preview string) schemas.Model {
+	at, delivered := state.Destination, state.Delivered
+	repo := tfvalue.Values{"repo": at.Repo, "branch": at.Branch}
+	if at.Path != "." {
+		repo["path"] = at.Path
 	}
-	if at.Path == "." {
-		repo["path"] = types.StringNull()
-	}
-	diags.Append(to.SetAttribute(ctx, path.Root("environment"), state.Environment)...)
-	imported := schemas.Get[environmentRenderingModel](ctx, to, diags)
-	if imported == nil {
-		return
-	}
-	imported.GitOpsRepo = types.ObjectValueMust(imported.GitOpsRepo.AttributeTypes(ctx), repo)
-	imported.PromotedCommit = tfvalue.Nullable(state.PromotedCommit)
-	switch imported.Preview = tfvalue.Nullable(preview); preview {
+	m.Set(tfvalue.Values{
+		"environment": state.Environment, "gitops_repo": repo, "promoted_commit": tfvalue.OrNil(state.PromotedCommit),
+		"preview": tfvalue.OrNil(preview), "assignment_count": delivered.Count(), "tree_hash": delivered.TreeHash().String(),
+	})
+	switch preview {
 	case previewSummary:
-		imported.Summary = summaryOf(state.Delivered.Summary(nil, nil))
+		m["summary"] = summaryOf(delivered.Summary(nil, nil))
 	case previewNone:
 	default:
-		imported.Assignments, imported.Folders = assignmentsOf(state.Delivered), foldersOf(at, state.Delivered)
+		m["assignments"], m["folders"] = assignmentsOf(delivered), foldersOf(at, delivered)
 	}
-	imported.AssignmentCount = types.Int64Value(int64(state.Delivered.Count()))
-	imported.TreeHash = types.StringValue(state.Delivered.TreeHash().String())
 	if r := state.Rollout; r != nil {
-		imported.TargetTreeHash, imported.RolloutStatus = tfvalue.Nullable(r.TargetTreeHash), tfvalue.Nullable(r.Status())
+		m.Set(tfvalue.Values{
+			"target_tree_hash": tfvalue.OrNil(r.TargetTreeHash), "rollout_status": tfvalue.OrNil(r.Status()),
+		})
 	}
-	imported.setDelivery(state.Base, types.BoolValue(state.Rollout == nil || state.Rollout.Complete), nil)
-	diags.Append(to.Set(ctx, imported)...)
+	setDelivery(m, state.Base, state.Rollout == nil || state.Rollout.Complete, nil)
+	return m
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 // A plan is reused only by an apply of the same values, and only once.
 func TestLastPlan(t *testing.T) {
-	values := func(environment types.String, manifest string) environmentRenderingModel {
-		return environmentRenderingModel{
-			Environment: environment,
-			Manifests:   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
-			Unscheduled: types.ListNull(types.StringType),
+	values := func(environment types.String, manifest string) schemas.Model {
+		return schemas.Model{
+			"environment": environment,
+			"manifests":   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
+			"unscheduled": types.ListNull(types.StringType),
 		}
 	}
 	dev := types.StringValue("dev")
 	var l configuration.LastPlans
 	at := record.Destination{Repo: "file:///repo", Branch: "dev", Path: "a"}
-	take := func(plan environmentRenderingModel) *delivery.Decision {
+	take := func(plan schemas.Model) *delivery.Decision {
 		decision, _ := l.Take("dev", at, plan)
 		return decision
 	}
@@ -33,8 +34,8 @@ func TestLastPlan(t *testing.T) {
 	one, two := &delivery.Decision{}, &delivery.Decision{}
 	l.Keep("dev", at, values(dev, "1"), one, nil)
 	more := values(dev, "1")
-	more.Preview = types.StringValue("none")
-	for name, other := range map[string]environmentRenderingModel{
+	more["preview"] = types.StringValue("none")
+	for name, other := range map[string]schemas.Model{
 		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"),
 		"no environment":  values(types.StringNull(), "1"),
 		"another preview": more, "nothing": {},

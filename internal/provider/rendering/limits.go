@@ -1,11 +1,9 @@
 package rendering
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -13,8 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
-
-var _ resource.ResourceWithValidateConfig = (*environmentRendering)(nil)
 
 func limitsAttribute() schema.SingleNestedAttribute {
 	count := func(what string, most int) schema.Int64Attribute {
@@ -55,21 +51,18 @@ const (
 	copies     = 3
 )
 
-// ValidateConfig reports YAML that is too large for Terraform's messages. Otherwise Terraform reports it at a later
-// plan, without saying which argument is too large or what to do, and even blocks the apply that would remove the YAML.
-func (r *environmentRendering) ValidateConfig(
-	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
-) {
-	var manifests types.Map
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(tfvalue.ManifestsAttribute), &manifests)...)
+// checkSize reports YAML that is too large for Terraform's messages. Otherwise Terraform reports it at a later plan,
+// without saying which argument is too large or what to do, and even blocks the apply that would remove the YAML.
+func checkSize(c *schemas.Call) {
+	manifests, _ := tfvalue.Members(c.Plan[tfvalue.ManifestsAttribute])
 	size := 0
-	for _, v := range manifests.Elements() {
+	for _, v := range manifests {
 		if text, ok := v.(types.String); ok {
 			size += len(text.ValueString())
 		}
 	}
 	if size > maxMessage/copies {
-		resp.Diagnostics.AddAttributeError(
+		c.Diags.AddAttributeError(
 			path.Root(tfvalue.ManifestsAttribute),
 			"Too much YAML for Terraform",
 			fmt.Sprintf(

@@ -15,28 +15,28 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewList returns the list of the renderings on the branches of a repo.
 func NewList() list.ListResource {
-	r := newEnvironmentRendering()
 	return &schemas.BranchList{
-		Resource: &r.Resource,
+		Resource: schemas.Named(resourceName),
 		Description: "Lists the renderings whose record `" + record.File + "` is on a branch of a GitOps repo, " +
 			"in any folder, as resources that an import by identity takes over. A record that can't be read causes a warning; " +
 			"the other renderings are listed. A record has no objects, so a generated configuration needs its `manifests` or " +
 			"its resources before it is applied.",
 		Repo:   "URL of the GitOps repo.",
 		Advice: "A branch from which a pull request proposes a rendering has a record too: choose globs that leave it out.",
-		Find:   r.list,
+		Find:   listRenderings,
 	}
 }
 
-// list adds the renderings on the branches of a repo to the results.
-func (r *environmentRendering) list(
-	ctx context.Context, repo string, globs []string, results *schemas.ListResults,
+// listRenderings adds the renderings on the branches of a repo to the results.
+func listRenderings(
+	ctx context.Context, data *configuration.Data, repo string, globs []string, results *schemas.ListResults,
 ) error {
-	return remote.EachRendering(ctx, r.Data.Client, repo, globs,
+	return remote.EachRendering(ctx, data.Client, repo, globs,
 		func(at record.Destination, found *remote.Rendering, err error) bool {
 			var unusable *record.Error
 			switch {
@@ -61,7 +61,8 @@ func (r *environmentRendering) list(
 					configuration.AppendDeliveryError(diags, at, err)
 					return
 				}
-				setImported(ctx, to, state, "", diags)
+				m := imported(schemas.NullModel(to.Schema.GetAttributes()), state, "")
+				diags.Append(tfvalue.SetObject(ctx, to, m)...)
 			})
 		})
 }

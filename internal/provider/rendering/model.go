@@ -2,11 +2,7 @@ package rendering
 
 import (
 	"context"
-	"maps"
-	"reflect"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -22,314 +18,228 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// environmentRenderingModel is a plan or a state of the resource. Large collections keep the framework's own types,
-// which saves a conversion; nested objects keep them because they may be unknown.
-type environmentRenderingModel struct {
-	Environment        types.String   `tfsdk:"environment"`
-	ClusterTypes       types.Map      `tfsdk:"cluster_types"`
-	Templates          types.Map      `tfsdk:"templates"`
-	Configs            types.Map      `tfsdk:"configs"`
-	ConfigSchemas      types.Map      `tfsdk:"config_schemas"`
-	Secrets            types.Map      `tfsdk:"secrets"`
-	SchedulingPolicies types.Map      `tfsdk:"scheduling_policies"`
-	Workloads          types.Map      `tfsdk:"workloads"`
-	Manifests          types.Map      `tfsdk:"manifests"`
-	Sources            types.Map      `tfsdk:"sources"`
-	Verified           types.Map      `tfsdk:"verified"`
-	GitOpsRepo         types.Object   `tfsdk:"gitops_repo"`
-	PromotedCommit     types.String   `tfsdk:"promoted_commit"`
-	Promotion          types.Object   `tfsdk:"promotion"`
-	Delivery           types.Object   `tfsdk:"delivery"`
-	Adopt              types.Bool     `tfsdk:"adopt"`
-	OnDrift            types.String   `tfsdk:"on_drift"`
-	Guardrails         types.Object   `tfsdk:"guardrails"`
-	AcceptedChanges    types.List     `tfsdk:"accepted_changes"`
-	Limits             types.Object   `tfsdk:"limits"`
-	Rollout            types.Object   `tfsdk:"rollout"`
-	Preview            types.String   `tfsdk:"preview"`
-	CreateBranch       types.Bool     `tfsdk:"create_branch"`
-	CommitMessage      types.String   `tfsdk:"commit_message"`
-	CommitTrailers     types.Map      `tfsdk:"commit_trailers"`
-	DeletionProtection types.Bool     `tfsdk:"deletion_protection"`
-	OnDestroy          types.String   `tfsdk:"on_destroy"`
-	OnMove             types.String   `tfsdk:"on_move"`
-	OnAssignmentError  types.String   `tfsdk:"on_assignment_error"`
-	Feedback           types.Object   `tfsdk:"feedback"`
-	Timeouts           timeouts.Value `tfsdk:"timeouts"`
-
-	Assignments     types.Map    `tfsdk:"assignments"`
-	AssignmentCount types.Int64  `tfsdk:"assignment_count"`
-	Unscheduled     types.List   `tfsdk:"unscheduled"`
-	Summary         types.Map    `tfsdk:"summary"`
-	Folders         types.Map    `tfsdk:"folders"`
-	Files           types.Map    `tfsdk:"files"`
-	TreeHash        types.String `tfsdk:"tree_hash"`
-	TargetTreeHash  types.String `tfsdk:"target_tree_hash"`
-
-	deliveryResults
+// deliveryResults are the computed attributes that an apply keeps if it writes nothing. rollout_status describes the last
+// commit, and feedback_status the last feedback.
+var deliveryResults = []string{
+	"description", "commit_sha", "delivered", "pull_request", "rollout_status", "feedback_status",
 }
 
-// deliveryResults contains the computed attributes that an apply keeps if it writes nothing.
-type deliveryResults struct {
-	Description types.String `tfsdk:"description"`
-	CommitSHA   types.String `tfsdk:"commit_sha"`
-	Delivered   types.Bool   `tfsdk:"delivered"`
-	PullRequest types.Object `tfsdk:"pull_request"`
-	// RolloutStatus describes the last commit.
-	RolloutStatus types.String `tfsdk:"rollout_status"`
-	// FeedbackStatus describes the last feedback.
-	FeedbackStatus types.String `tfsdk:"feedback_status"`
-}
-
-// sameAs reports whether two models have the same values.
-func (m *environmentRenderingModel) sameAs(other *environmentRenderingModel) bool {
-	return reflect.DeepEqual(m, other)
-}
+// computed are all computed attributes.
+var computed = append([]string{
+	"assignments", "assignment_count", "unscheduled", "summary", "folders", "files", "tree_hash", "target_tree_hash",
+}, deliveryResults...)
 
 // planResults plans the results of the apply.
-func (m *environmentRenderingModel) planResults(
-	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
-) {
+func planResults(ctx context.Context, m schemas.Model, decision *delivery.Decision, state schemas.Model) {
 	applied := decision.Applied
 	switch decision.Action {
 	case delivery.Keep, delivery.RemoveOld, delivery.Withhold:
-		m.keepResults(state, decision)
-		m.keepArguments(ctx, decision, state)
+		keepResults(m, state, decision)
+		keepArguments(m, decision, state)
 		if decision.Action != delivery.Keep { // Terraform doesn't apply a plan without a change
-			m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes)
+			m.SetUnknown("pull_request")
 		}
 		return
 	}
-	m.CommitSHA, m.Delivered = types.StringUnknown(), types.BoolUnknown()
-	m.PullRequest, m.Description = types.ObjectUnknown(schemas.PullRequestTypes), types.StringUnknown()
+	m.SetUnknown("commit_sha", "delivered", "pull_request", "description")
 	switch applied.Wish.Strategy {
 	case strategy.None:
-		m.setDelivery("", types.BoolNull(), nil)
+		setDelivery(m, "", nil, nil)
 	case strategy.Push:
-		m.PullRequest = types.ObjectNull(schemas.PullRequestTypes)
+		m.Set(tfvalue.Values{"pull_request": nil})
 		if applied.Known > inventory.Unread {
-			m.Delivered = types.BoolValue(applied.Complete)
+			m.Set(tfvalue.Values{"delivered": applied.Complete})
 		}
 	}
 	if decision.Description == inventory.Whole || applied.Wish.Review.Detail == wish.NoDescription {
-		m.describe(ctx, applied, decision.Before)
+		setDescription(ctx, m, applied, decision.Before)
 	}
-}
-
-// keepPart is [keepValue] for an attribute in an object.
-func keepPart(ctx context.Context, planned *types.Object, prior types.Object, name string) bool {
-	given, before := planned.Attributes(), prior.Attributes()[name]
-	if tfvalue.IsNull(given[name]) || tfvalue.IsNull(before) || !tfvalue.WhollyKnown(given[name]) {
-		return false
-	}
-	given[name] = before
-	*planned = types.ObjectValueMust(planned.AttributeTypes(ctx), given)
-	return true
 }
 
 // keepIfOnly plans the prior value of an object if only the given attributes of it differ. These attributes may be
 // null.
-func keepIfOnly(ctx context.Context, planned *types.Object, prior types.Object, names ...string) bool {
+func keepIfOnly(m, state schemas.Model, object string, names ...string) bool {
+	planned, prior := m[object], state[object]
 	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
 		return false
 	}
-	given := planned.Attributes()
+	given, _ := tfvalue.Members(planned)
+	before, _ := tfvalue.Members(prior)
 	for _, name := range names {
-		given[name] = prior.Attributes()[name]
+		given[name] = before[name]
 	}
-	if !types.ObjectValueMust(planned.AttributeTypes(ctx), given).Equal(prior) {
+	former, _ := prior.(types.Object)
+	if !types.ObjectValueMust(former.AttributeTypes(context.Background()), given).Equal(prior) {
 		return false
 	}
-	*planned = prior
+	m.Keep(state, object)
 	return true
 }
 
 // keepArguments plans the values of the last apply for the arguments that keep them, if Terraform accepts that.
-func (m *environmentRenderingModel) keepArguments(
-	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel,
-) {
+func keepArguments(m schemas.Model, decision *delivery.Decision, state schemas.Model) {
 	all := true
 	for _, name := range decision.KeptArguments {
-		all = m.keepArgument(ctx, name, state) && all
+		all = keepArgument(m, name, state) && all
 	}
 	if all && decision.DecidingArgument != "" {
-		m.keepArgument(ctx, decision.DecidingArgument, state)
+		keepArgument(m, decision.DecidingArgument, state)
 	}
 }
 
 // keepArgument plans the prior value of an argument, or of an attribute in it. It reports whether Terraform accepts
-// that.
-func (m *environmentRenderingModel) keepArgument(
-	ctx context.Context, name string, state *environmentRenderingModel,
-) bool {
+// that: only if neither value is null, and the configured value is known.
+func keepArgument(m schemas.Model, name string, state schemas.Model) bool {
 	switch name {
 	case "rollout.observed":
-		return keepPart(ctx, &m.Rollout, state.Rollout, "observed")
-	case "rollout.pause":
-		return keepIfOnly(ctx, &m.Rollout, state.Rollout, "pause", "windows")
-	}
-	planned, prior := reflect.ValueOf(m).Elem(), reflect.ValueOf(state).Elem()
-	for i := range planned.NumField() {
-		if planned.Type().Field(i).Tag.Get("tfsdk") == name {
-			return keepValue(planned.Field(i), prior.Field(i))
+		given, _ := tfvalue.Members(m["rollout"])
+		before, _ := tfvalue.Members(state["rollout"])
+		was := before["observed"]
+		if tfvalue.IsNull(given["observed"]) || tfvalue.IsNull(was) || !tfvalue.WhollyKnown(given["observed"]) {
+			return false
 		}
+		m.SetIn("rollout", tfvalue.Values{"observed": was})
+		return true
+	case "rollout.pause":
+		return keepIfOnly(m, state, "rollout", "pause", "windows")
 	}
-	return false
-}
-
-// keepValue plans a prior value in place of the configured value, and reports whether it did. Terraform accepts that
-// only if neither is null, and the configured value is known.
-func keepValue(planned, prior reflect.Value) bool {
-	given, _ := planned.Interface().(attr.Value)
-	before, _ := prior.Interface().(attr.Value)
-	if given.IsNull() || before.IsNull() || !tfvalue.WhollyKnown(given) {
-		return given.IsNull() && before.IsNull()
+	if m.IsNull(name) || state.IsNull(name) || !tfvalue.WhollyKnown(m[name]) {
+		return m.IsNull(name) && state.IsNull(name)
 	}
-	planned.Set(prior)
+	m.Keep(state, name)
 	return true
 }
 
-// keepComputed keeps all computed attributes.
-func (m *environmentRenderingModel) keepComputed(state *environmentRenderingModel) {
-	m.Assignments, m.AssignmentCount, m.Unscheduled = state.Assignments, state.AssignmentCount, state.Unscheduled
-	m.Summary = state.Summary
-	m.Folders, m.Files, m.TreeHash, m.TargetTreeHash = state.Folders, state.Files, state.TreeHash, state.TargetTreeHash
-	m.deliveryResults = state.deliveryResults
-}
-
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
-func (m *environmentRenderingModel) setNothing(a *wish.Arguments) {
-	none := func(element attr.Type, previews ...string) types.Map {
-		return m.show(element, true, func() types.Map { return types.MapValueMust(element, nil) }, previews...)
+func setNothing(m schemas.Model, a *wish.Arguments) {
+	m.Set(tfvalue.Values{"assignment_count": 0, "unscheduled": []string{}, "tree_hash": nil, "target_tree_hash": nil})
+	none := func(name string, previews ...string) {
+		all, _ := m[name].(types.Map)
+		show(m, name, true, func() types.Map {
+			return types.MapValueMust(all.ElementType(context.Background()), nil)
+		}, previews...)
 	}
-	m.Assignments, m.Folders = none(mapOfStrings, detailed...), none(folderType, detailed...)
-	m.Summary, m.Files = none(types.StringType, previewSummary), none(types.StringType, previewManifests)
-	m.AssignmentCount = types.Int64Value(0)
-	m.Unscheduled = tfvalue.StringListOf(nil)
-	m.TreeHash, m.TargetTreeHash = types.StringNull(), types.StringNull()
-	m.deliveryResults = deliveryResults{
-		PullRequest: types.ObjectNull(schemas.PullRequestTypes),
-		Delivered:   types.BoolValue(false),
+	none("assignments", detailed...)
+	none("folders", detailed...)
+	none("summary", previewSummary)
+	none("files", previewManifests)
+	for _, name := range deliveryResults {
+		m.Set(tfvalue.Values{name: nil})
 	}
-	if a.Strategy == strategy.None {
-		m.Delivered = types.BoolNull()
+	if a.Strategy != strategy.None {
+		m.Set(tfvalue.Values{"delivered": false})
 	}
 }
 
 // keepResults keeps the results of the last apply that wrote. It keeps the description only if delivery.describe asks
 // for one.
-func (m *environmentRenderingModel) keepResults(
-	state *environmentRenderingModel, decision *delivery.Decision,
-) {
-	m.deliveryResults = state.deliveryResults
+func keepResults(m, state schemas.Model, decision *delivery.Decision) {
+	m.Keep(state, deliveryResults...)
 	switch {
-	case m.Rollout.IsNull():
-		m.RolloutStatus = types.StringNull()
+	case m.IsNull("rollout"):
+		m.Set(tfvalue.Values{"rollout_status": nil})
 	case decision.Applied.Wish.Delivers():
-		m.Delivered = types.BoolValue(decision.Applied.ReachedBy(decision.Before))
+		m.Set(tfvalue.Values{"delivered": decision.Applied.ReachedBy(decision.Before)})
 	}
 	if decision.Stopped() { // the target of the last change stays until another change may begin
-		m.Unscheduled, m.Delivered = state.Unscheduled, state.Delivered
-		if !m.TargetTreeHash.IsNull() && !state.TargetTreeHash.IsNull() {
-			m.TargetTreeHash = state.TargetTreeHash
+		m.Keep(state, "unscheduled", "delivered")
+		if !m.IsNull("target_tree_hash") && !state.IsNull("target_tree_hash") {
+			m.Keep(state, "target_tree_hash")
 		}
 	}
 	switch detail := decision.Applied.Wish.Review.Detail; {
 	case detail == wish.NoDescription:
-		m.Description = types.StringNull()
-	case unknown.Is(string(detail)) && !m.Description.IsNull():
-		m.Description = types.StringUnknown()
+		m.Set(tfvalue.Values{"description": nil})
+	case unknown.Is(string(detail)) && !m.IsNull("description"):
+		m.SetUnknown("description")
 	}
 }
 
 // setResult sets the results of an apply. planned contains the planned results.
-func (m *environmentRenderingModel) setResult(
-	decision *delivery.Decision, result *remote.Result, planned deliveryResults, state *environmentRenderingModel,
-) {
+func setResult(m schemas.Model, decision *delivery.Decision, result *remote.Result, planned, state schemas.Model) {
 	switch {
 	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
-		m.keepResults(state, decision)
+		keepResults(m, state, decision)
 		return
 	case result.Applied.Wish.Strategy == strategy.None:
-		m.setDelivery("", types.BoolNull(), nil)
+		setDelivery(m, "", nil, nil)
 	default:
-		m.setDelivery(result.Commit, types.BoolValue(result.Applied.ReachedBy(result.State)), result.PullRequest)
+		setDelivery(m, result.Commit, result.Applied.ReachedBy(result.State), result.PullRequest)
 	}
-	if m.Description = planned.Description; m.Description.IsUnknown() {
-		m.describe(context.Background(), result.Applied, result.Before) // what was delivered has to be in the state
+	if m.Keep(planned, "description"); m["description"].IsUnknown() {
+		setDescription(context.Background(), m, result.Applied, result.Before) // what was delivered has to be in the state
 	}
 }
 
-// setRefreshed sets the results of a refresh, and reports whether anything changed. files are the files on the branch
-// after a revert; nil keeps the files of the state.
-func (m *environmentRenderingModel) setRefreshed(
-	ctx context.Context, found *remote.Refreshed, files map[string][]byte,
-) bool {
-	before := *m
-	m.setDelivery(found.Commit, types.BoolValue(found.Delivered), found.PullRequest)
-	if found.PullRequest == nil {
-		m.PullRequest = before.PullRequest
+// setRefreshed sets the results of a refresh. files are the files on the branch after a revert; nil keeps the files of
+// the state.
+func setRefreshed(m schemas.Model, found *remote.Refreshed, files map[string][]byte) {
+	before := m["pull_request"]
+	if setDelivery(m, found.Commit, found.Delivered, found.PullRequest); found.PullRequest == nil {
+		m["pull_request"] = before
 	}
 	if found.State.Reverted() {
-		m.setReverted(ctx, found.State)
-		m.setFiles(files, found.State.LastRead.Record.PromotedCommit)
+		setReverted(m, found.State)
+		setFiles(m, files, found.State.LastRead.Record.PromotedCommit)
 	}
-	return !m.sameAs(&before)
 }
 
 // setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet now renders the
 // same tree, the next plan is empty.
-func (m *environmentRenderingModel) setReverted(ctx context.Context, s *past.State) {
+func setReverted(m schemas.Model, s *past.State) {
 	ours, record := s.OwnFolders(), s.LastRead.Record
-	m.TreeHash = types.StringValue(ours.TreeHash().String())
-	m.AssignmentCount = types.Int64Value(int64(ours.Count()))
-	if !m.Folders.IsNull() {
-		m.Folders = foldersOf(s.Destination, ours)
+	hash := ours.TreeHash().String()
+	m.Set(tfvalue.Values{
+		"tree_hash": hash, "assignment_count": ours.Count(), "commit_sha": s.LastRead.Head,
+		"delivered": record.Rollout == nil || record.Rollout.Complete,
+	})
+	if !m.IsNull("folders") {
+		m["folders"] = foldersOf(s.Destination, ours)
 	}
-	if !m.Assignments.IsNull() {
-		m.Assignments = assignmentsOf(ours)
+	if !m.IsNull("assignments") {
+		m["assignments"] = assignmentsOf(ours)
 	}
-	if !m.Summary.IsNull() {
-		m.Summary = summaryOf(ours.Summary(nil, m.summary()))
+	if !m.IsNull("summary") {
+		m["summary"] = summaryOf(ours.Summary(nil, m.Decoder().StringMap("summary")))
 	}
-	m.CommitSHA = types.StringValue(s.LastRead.Head)
-	m.Delivered = types.BoolValue(record.Rollout == nil || record.Rollout.Complete)
-	if !m.TargetTreeHash.IsNull() {
-		m.TargetTreeHash = m.TreeHash
+	if !m.IsNull("target_tree_hash") {
 		if record.Rollout != nil {
-			m.TargetTreeHash = types.StringValue(record.Rollout.TargetTreeHash)
+			hash = record.Rollout.TargetTreeHash
 		}
-		m.RolloutStatus = tfvalue.Nullable(past.RolloutOf(record, s.LastRead.Time).Status())
+		m.Set(tfvalue.Values{
+			"target_tree_hash": hash,
+			"rollout_status":   tfvalue.OrNil(past.RolloutOf(record, s.LastRead.Time).Status()),
+		})
 	}
 	promoted := record.FinalPromotion()
-	if !m.PromotedCommit.IsNull() {
-		m.PromotedCommit = tfvalue.Nullable(promoted.Commit)
+	if !m.IsNull("promoted_commit") {
+		m.Set(tfvalue.Values{"promoted_commit": tfvalue.OrNil(promoted.Commit)})
 	}
-	if m.Promotion.IsNull() {
+	if m.IsNull("promotion") {
 		return
 	}
-	given := maps.Clone(m.Promotion.Attributes())
+	given := tfvalue.Values{"unsettled": nil}
 	for name, value := range schemas.PromotionTexts(promoted) {
-		given[name] = tfvalue.Nullable(value)
+		given[name] = tfvalue.OrNil(value)
 	}
-	given["unsettled"] = types.BoolNull()
 	if promoted.Unsettled {
-		given["unsettled"] = types.BoolValue(true)
+		given["unsettled"] = true
 	}
-	m.Promotion = types.ObjectValueMust(m.Promotion.AttributeTypes(ctx), given)
+	m.SetIn("promotion", given)
 }
 
-// describe sets the description of a change if delivery.describe asks for one.
-func (r *deliveryResults) describe(ctx context.Context, applied *next.Next, before *past.State) {
-	r.Description = types.StringNull()
+// setDescription sets the description of a change if delivery.describe asks for one.
+func setDescription(ctx context.Context, m schemas.Model, applied *next.Next, before *past.State) {
+	m.Set(tfvalue.Values{"description": nil})
 	if applied.Wish.Review.Detail != wish.NoDescription {
-		r.Description = types.StringValue(delivery.Describe(ctx, applied, before))
+		m.Set(tfvalue.Values{"description": delivery.Describe(ctx, applied, before)})
 	}
 }
 
 // setDelivery sets the results of a delivery. commit is empty if the branch does not contain the tree.
-// delivered is null for a rendering that is only computed.
-func (r *deliveryResults) setDelivery(commit string, delivered types.Bool, pr *githost.PullRequest) {
-	r.CommitSHA, r.Delivered = tfvalue.Nullable(commit), delivered
-	r.PullRequest = schemas.PullRequestValue(pr)
+// delivered is nil for a rendering that is only computed.
+func setDelivery(m schemas.Model, commit string, delivered any, pr *githost.PullRequest) {
+	m.Set(tfvalue.Values{
+		"commit_sha": tfvalue.OrNil(commit), "delivered": delivered, "pull_request": schemas.PullRequestValue(pr),
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -15,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -25,7 +27,7 @@ const nothingToDoKey = "nothing_to_do"
 // nothingToDo contains the result of a plan with nothing to do. An apply computes it at its end, because it has just
 // rendered the fleet. A later plan with the same inputs uses this result, and need not render the fleet again.
 type nothingToDo struct {
-	Inputs   []byte    `json:"inputs"` // hash of all inputs of the plan, see [environmentRendering.hashInputs]
+	Inputs   []byte    `json:"inputs"` // hash of all inputs of the plan, see [hashInputs]
 	Tree     string    `json:"tree"`   // hash of the fleet's tree
 	Warnings []warning `json:"warnings,omitempty"`
 }
@@ -37,19 +39,19 @@ type warning struct {
 	Detail  string   `json:"detail"`
 }
 
-// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Settled]. state and
-// s are the state and the delivery after the apply; decision and found come from the apply, see
-// [environmentRendering.render]. A development build stores nothing, since the next build may render other files.
-func (r *environmentRendering) keepNothingToDo(
-	ctx context.Context, private schemas.PrivateState, state *environmentRenderingModel, decision *delivery.Decision,
-	found problem.Problems, s *past.State, diags *diag.Diagnostics,
+// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Settled]. The
+// plan of the call is by now the state after the apply, and s the delivery; decision and found come from the apply, see
+// [render]. A development build stores nothing, since the next build may render other files.
+func keepNothingToDo(
+	ctx context.Context, c *schemas.Call, decision *delivery.Decision, found problem.Problems, s *past.State,
 ) {
-	if r.Data.Version == "dev" {
+	if c.Data.Version == "dev" {
 		return
 	}
-	prior, rendered := state.prior(), decision.Applied.Rendered
+	state := c.Plan
+	prior, rendered := priorOf(state), decision.Applied.Rendered
 	if len(found) > 0 || schedule.Places(rendered.Wish.Fleet) { // both may depend on what was delivered before
-		rendered, found = r.render(ctx, state, prior, s)
+		rendered, found = render(ctx, c.Data, state, prior, s)
 	}
 	if found.HasErrors() {
 		return
@@ -60,47 +62,43 @@ func (r *environmentRendering) keepNothingToDo(
 	}
 	var planned diag.Diagnostics
 	tfvalue.AppendProblems(&planned, found)
-	plan := *state
-	plan.plan(ctx, next, state, &planned)
+	plan := maps.Clone(state)
+	planComputed(ctx, plan, next, state, &planned)
 	warnings, ok := encodeWarnings(planned)
-	if !ok || !plan.sameAs(state) {
+	if !ok || !reflect.DeepEqual(plan, state) {
 		return
 	}
-	kept := nothingToDo{r.hashInputs(ctx, state), claimedTree(next.Applied), warnings}
-	schemas.SetPrivate(ctx, private, nothingToDoKey, kept, diags)
+	kept := nothingToDo{hashInputs(ctx, c.Data, state), claimedTree(next.Applied), warnings}
+	schemas.SetPrivate(ctx, c.Private, nothingToDoKey, kept, c.Diags)
 }
 
 // planNothing reports whether an apply has stored that this plan has nothing to do. Then it also reports the stored
-// warnings. If a check that is not stored fails, it returns false, so that a whole plan reports all errors. state is
-// nil for a create.
-func (r *environmentRendering) planNothing(
-	ctx context.Context, private schemas.PrivateState, plan, state *environmentRenderingModel, diags *diag.Diagnostics,
-) bool {
-	if state == nil || r.Data == nil || !plan.sameAs(state) {
+// warnings. If a check that is not stored fails, it returns false, so that a whole plan reports all errors.
+func planNothing(ctx context.Context, c *schemas.Call) bool {
+	if c.State == nil || c.Data == nil || !reflect.DeepEqual(c.Plan, c.State) {
 		return false
 	}
-	kept := schemas.GetPrivate[nothingToDo](ctx, private, nothingToDoKey, diags)
-	if !bytes.Equal(kept.Inputs, r.hashInputs(ctx, state)) {
+	kept := schemas.GetPrivate[nothingToDo](ctx, c.Private, nothingToDoKey, c.Diags)
+	if !bytes.Equal(kept.Inputs, hashInputs(ctx, c.Data, c.State)) {
 		return false
 	}
-	a := state.arguments()
-	if r.Data.Known && r.remote(ctx).CheckHost(a) != nil || r.Data.Claims.Plan(a, kept.Tree, false) != nil {
+	a := decodeArguments(c.State.Decoder())
+	if c.Data.Known && operations(ctx, c.Data).CheckHost(a) != nil || c.Data.Claims.Plan(a, kept.Tree, false) != nil {
 		return false
 	}
 	for _, w := range kept.Warnings {
-		diags.Append(w.diagnostic())
+		c.Diags.Append(w.diagnostic())
 	}
 	return true
 }
 
 // hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and the
 // delivery in the private state.
-func (r *environmentRendering) hashInputs(ctx context.Context, state *environmentRenderingModel) []byte {
+func hashInputs(ctx context.Context, data *configuration.Data, state schemas.Model) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %s\n", r.Data.Version, *schemas.Bulk(ctx))
-	all := tfvalue.Attributes(state)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(h, "%s %s\n", name, all[name])
+	fmt.Fprintf(h, "%q %s\n", data.Version, *schemas.Bulk(ctx))
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		fmt.Fprintf(h, "%s %s\n", name, state[name])
 	}
 	return h.Sum(nil)
 }

@@ -2,13 +2,12 @@ package rendering
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -26,96 +25,73 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// ModifyPlan plans every computed attribute. Terraform calls it again during apply. So planned values that are known
-// depend on the configuration, the prior state and the private state alone. It reads the branch only for errors and
-// warnings.
-func (r *environmentRendering) ModifyPlan(
-	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
-) {
-	diags := &resp.Diagnostics
-	defer r.Data.TranslatePullRequest(ctx, configuration.Either(req.Plan, req.State), configuration.GitopsRepoURL, diags)
-	state := schemas.GetState[environmentRenderingModel](ctx, req.State, diags)
-	if diags.HasError() {
-		return
-	}
-	if req.Plan.Raw.IsNull() {
-		r.planDestroy(ctx, state, resp.Private, diags)
-		return
-	}
-	plan := schemas.Get[environmentRenderingModel](ctx, req.Plan, diags)
-	if plan == nil || r.planNothing(ctx, req.Private, plan, state, diags) {
-		return
+// plan plans every computed attribute. It reads the branch only for errors and warnings.
+func plan(ctx context.Context, c *schemas.Call) schemas.Model {
+	if planNothing(ctx, c) {
+		return nil
 	}
 	var before *past.State
 	var step *rollout.Step
-	configured := *plan
-	defer func() { configured.explainErrors(diags, wouldDo, before, step) }()
-	prior := state.prior()
-	if state != nil { // after a refresh that found nothing, Terraform still passes the private state
-		before = readDelivery(ctx, prior, diags)
+	configured := maps.Clone(c.Plan)
+	defer func() { explainErrors(configured, c.Diags, wouldDo, before, step) }()
+	prior, limit := priorOf(c.State), timeouts.Value.Create
+	if c.State != nil { // after a refresh that found nothing, Terraform still passes the private state
+		before, limit = readDelivery(ctx, prior, c.Diags), timeouts.Value.Update
 	}
-	if diags.HasError() {
-		return
-	}
-	limit := timeouts.Value.Create
-	if state != nil {
-		limit = timeouts.Value.Update
+	if c.Diags.HasError() {
+		return nil
 	}
 	// A plan takes no longer than its apply may take.
-	ctx, cancel := schemas.Within(ctx, plan.Timeouts, limit, schemas.WriteTimeout, diags)
+	ctx, cancel := c.Within(ctx, limit, schemas.WriteTimeout)
 	defer cancel()
-	rendered, found := r.render(ctx, plan, prior, before)
+	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
 	decision, ps := decide(rendered, found, prior, before)
-	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
-		return
+	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
+		return nil
 	}
 	before, step = decision.Before, decision.Step
-	giver := feedbackGiver{r.Data, req.Private, state, diags}
-	feedback := giver.plan(ctx, decision)
-	plan.plan(ctx, decision, state, diags)
-	giver.set(plan, feedback)
-	if r.check(ctx, decision, diags); diags.HasError() {
-		return
+	feedback := planFeedback(ctx, c, decision)
+	planComputed(ctx, c.Plan, decision, c.State, c.Diags)
+	setFeedback(c, feedback)
+	if checkBranch(ctx, c, decision); c.Diags.HasError() {
+		return nil
 	}
-	if state == nil && tfvalue.WhollyKnown(plan.Guardrails) {
-		tfvalue.AppendProblems(diags, report.Guardrails(decision.Applied.Wish))
+	if c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]) {
+		tfvalue.AppendProblems(c.Diags, report.Guardrails(decision.Applied.Wish))
 	}
-	diags.Append(resp.Plan.Set(ctx, plan)...)
-	if r.Data != nil {
-		a := plan.arguments()
-		r.Data.LastPlans.Keep(a.Environment, a.Destination, *plan, decision, found)
+	if c.Data != nil {
+		a := decodeArguments(c.Plan.Decoder())
+		c.Data.LastPlans.Keep(a.Environment, a.Destination, c.Plan, decision, found)
 	}
+	return c.Plan
 }
 
 // destroyPlannedKey is a key in private state. A plan that destroys the rendering sets it, and Terraform passes it to
 // the destroy. If Terraform replaces the resource, its plan shows a create, so the destroy finds no key.
 const destroyPlannedKey = "destroy_planned"
 
-// planDestroy reports the folders that a destroy removes, or why the rendering must not be destroyed. state may be nil
-// after an error.
-func (r *environmentRendering) planDestroy(
-	ctx context.Context, state *environmentRenderingModel, private schemas.PrivateState, diags *diag.Diagnostics,
-) {
-	if state == nil {
+// planDestroy reports the folders that a destroy removes, or why the rendering must not be destroyed.
+func planDestroy(ctx context.Context, c *schemas.Call) {
+	if c.State == nil {
 		return
 	}
-	before := readDelivery(ctx, state.prior(), diags)
-	arguments := state.arguments()
-	tfvalue.AppendProblems(diags, check.PlanDestroy(arguments, before))
-	if r.Data != nil {
-		if err := r.Data.Claims.PlanDestroy(arguments); err != nil {
-			configuration.AppendDeliveryError(diags, arguments.Destination, err)
+	before := readDelivery(ctx, priorOf(c.State), c.Diags)
+	arguments := decodeArguments(c.State.Decoder())
+	tfvalue.AppendProblems(c.Diags, check.PlanDestroy(arguments, before))
+	if c.Data != nil {
+		if err := c.Data.Claims.PlanDestroy(arguments); err != nil {
+			configuration.AppendDeliveryError(c.Diags, arguments.Destination, err)
 		}
 	}
-	diags.Append(private.SetKey(ctx, destroyPlannedKey, []byte("true"))...)
-	state.explainErrors(diags, did, before, nil)
+	c.Diags.Append(c.Private.SetKey(ctx, destroyPlannedKey, []byte("true"))...)
+	explainErrors(c.State, c.Diags, did, before, nil)
 }
 
 // render converts the arguments of a plan, and renders the fleet. It returns the problems of both.
-func (r *environmentRendering) render(
-	ctx context.Context, plan *environmentRenderingModel, prior *past.Prior, before *past.State,
+func render(
+	ctx context.Context, data *configuration.Data, plan schemas.Model, prior *past.Prior, before *past.State,
 ) (*next.Rendered, problem.Problems) {
-	arguments, ps := plan.readArguments(ctx, r.Data)
+	arguments, ps := readArguments(ctx, plan, data)
 	rendered := next.NewRendered(arguments, nil)
 	if !arguments.NoCommit {
 		tflog.Info(ctx, "rendering the fleet", map[string]any{"environment": arguments.Environment})
@@ -142,68 +118,68 @@ func decide(
 	return decision, slices.Concat(found, decision.ClearSecrets(before))
 }
 
-// plan plans every computed attribute, and warns of what a reviewer of the plan must know.
-func (m *environmentRenderingModel) plan(
-	ctx context.Context, decision *delivery.Decision, state *environmentRenderingModel, diags *diag.Diagnostics,
+// planComputed plans every computed attribute, and warns of what a reviewer of the plan must know.
+func planComputed(
+	ctx context.Context, m schemas.Model, decision *delivery.Decision, state schemas.Model, diags *diag.Diagnostics,
 ) {
 	problems := report.Decision(decision)
 	switch {
 	case decision.Action == delivery.Nothing:
 		tfvalue.AppendProblems(diags, problems)
-		m.setNothing(decision.Applied.Wish)
+		setNothing(m, decision.Applied.Wish)
 	case decision.IdleReason != "":
 		tfvalue.AppendProblems(diags, problems)
-		m.keepArguments(ctx, decision, state)
-		m.keepComputed(state)
+		keepArguments(m, decision, state)
+		m.Keep(state, computed...)
 		if decision.Action == delivery.Withhold {
-			m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+			m.SetUnknown("pull_request") // Terraform doesn't apply a plan without a change
 		}
 	default:
-		if err := m.setRendered(decision.Applied, decision, state); err != nil {
+		if err := setRendered(m, decision.Applied, decision, state); err != nil {
 			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 			return
 		}
 		appendRollout(diags, decision)
-		if m.preview() == previewNone { // no attribute shows them
+		if previewOf(m) == previewNone { // no attribute shows them
 			problems = append(problems, report.RemovedFolders(decision)...)
 		}
 		tfvalue.AppendProblems(diags, problems)
-		m.planResults(ctx, decision, state)
+		planResults(ctx, m, decision, state)
 		if err := ctx.Err(); err != nil { // the description may lack lines
 			tfvalue.AppendProblems(diags, problem.Problems{fleet.StoppedProblem(err)})
 		}
 	}
 }
 
-// check reports problems of the apply that the state can't show: conflicts with other renderings, missing credentials,
+// checkBranch reports problems of the apply that the state can't show: conflicts with other renderings, missing credentials,
 // and the contents of the branch.
-func (r *environmentRendering) check(ctx context.Context, decision *delivery.Decision, diags *diag.Diagnostics) {
-	if r.Data == nil {
+func checkBranch(ctx context.Context, c *schemas.Call, decision *delivery.Decision) {
+	if c.Data == nil {
 		return
 	}
 	applied := decision.Applied
 	fail := func(err error) {
 		if err != nil {
-			configuration.AppendDeliveryError(diags, applied.Wish.Destination, err)
+			configuration.AppendDeliveryError(c.Diags, applied.Wish.Destination, err)
 		}
 	}
-	fail(r.Data.Claims.Plan(applied.Wish, claimedTree(applied), decision.Prior == nil))
-	if !r.Data.Known {
+	fail(c.Data.Claims.Plan(applied.Wish, claimedTree(applied), decision.Prior == nil))
+	if !c.Data.Known {
 		return
 	}
-	remote := r.remote(ctx)
+	remote := operations(ctx, c.Data)
 	fail(remote.CheckHost(applied.Wish))
 	if applied.Wish.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
-		r.Data.CheckCredential(applied.Wish.Destination.Repo, diags)
+		c.Data.CheckCredential(applied.Wish.Destination.Repo, c.Diags)
 	}
-	if diags.HasError() {
+	if c.Diags.HasError() {
 		return
 	}
 	for _, err := range remote.CheckSettings(ctx, decision) {
 		fail(err)
 	}
 	checked, err := remote.Check(ctx, decision)
-	tfvalue.AppendProblems(diags, report.Checked(decision, checked))
+	tfvalue.AppendProblems(c.Diags, report.Checked(decision, checked))
 	fail(err)
 }
 

@@ -3,15 +3,15 @@ package rendering
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -25,219 +25,157 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ resource.ResourceWithConfigure   = (*environmentRendering)(nil)
-	_ resource.ResourceWithModifyPlan  = (*environmentRendering)(nil)
-	_ resource.ResourceWithImportState = (*environmentRendering)(nil)
-	_ resource.ResourceWithIdentity    = (*environmentRendering)(nil)
-)
-
-// environmentRendering delivers the rendered tree of an environment to its branch.
-type environmentRendering struct{ schemas.Resource }
-
-// NewResource returns the resource kalypso_environment_rendering.
-func NewResource() resource.Resource { return newEnvironmentRendering() }
-
-func newEnvironmentRendering() *environmentRendering {
-	return &environmentRendering{
-		schemas.NewResource("environment_rendering", environmentRenderingSchema, renderingIdentity),
-	}
+// NewResource returns the resource kalypso_environment_rendering, which delivers the rendered tree of an environment to
+// its branch.
+func NewResource() resource.Resource {
+	return schemas.NewManaged(schemas.Managed{
+		Name: resourceName, Schema: environmentRenderingSchema, Identity: renderingIdentity,
+		Repo: func(m schemas.Model) string {
+			repo, _ := m.Decoder().Object("gitops_repo")
+			return repo.String("repo")
+		},
+		ReadTimeout: schemas.ReadTimeout, WriteTimeout: schemas.WriteTimeout, Check: checkSize, Plan: plan,
+		PlanDestroy: planDestroy, Apply: apply, Read: refresh, Destroy: destroy, Import: importRendering,
+	})
 }
 
-// Create delivers the tree. If it fails, there is no state; the next create finds on the branch what this one wrote.
-func (r *environmentRendering) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	*schemas.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
-	defer r.Data.TranslatePullRequest(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
-	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	if created := r.apply(ctx, &req.Plan, nil, nil, resp.Private, &resp.Diagnostics); created != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, created)...)
-	}
-}
+const resourceName = "environment_rendering"
 
-// Update delivers a changed tree. If it fails, the state stays.
-func (r *environmentRendering) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	defer r.Data.TranslatePullRequest(ctx, req.Plan, configuration.GitopsRepoURL, &resp.Diagnostics)
-	defer renderingIdentity.Set(ctx, &resp.State, resp.Identity, &resp.Diagnostics)
-	state := schemas.Get[environmentRenderingModel](ctx, req.State, &resp.Diagnostics)
-	if state == nil {
-		return
-	}
-	before := readDelivery(ctx, state.prior(), &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		state.explainErrors(&resp.Diagnostics, did, before, nil)
-		return
-	}
-	if updated := r.apply(ctx, &req.Plan, state, before, resp.Private, &resp.Diagnostics); updated != nil {
-		resp.Diagnostics.Append(resp.State.Set(ctx, updated)...)
-	}
-}
-
-// apply applies a plan, and returns the new state, or nil if it fails. state is nil for a create.
-func (r *environmentRendering) apply(
-	ctx context.Context,
-	plan *tfsdk.Plan,
-	state *environmentRenderingModel,
-	before *past.State,
-	private schemas.PrivateState,
-	diags *diag.Diagnostics,
-) *environmentRenderingModel {
-	next := schemas.Get[environmentRenderingModel](ctx, plan, diags)
-	if next == nil {
+// apply delivers the tree. If a create fails, the next one finds on the branch what this one wrote.
+func apply(ctx context.Context, c *schemas.Call) schemas.Model {
+	prior := priorOf(c.State)
+	var before *past.State
+	if c.State == nil {
+		*schemas.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
+	} else if before = readDelivery(ctx, prior, c.Diags); c.Diags.HasError() {
+		explainErrors(c.State, c.Diags, did, before, nil)
 		return nil
 	}
-	defer func() { next.explainErrors(diags, wouldDo, before, nil) }()
-	limit := timeouts.Value.Create
-	if state != nil {
-		limit = timeouts.Value.Update
-	}
-	ctx, cancel := schemas.Within(ctx, next.Timeouts, limit, schemas.WriteTimeout, diags)
-	defer cancel()
-	prior := state.prior()
-	decision, found := r.decision(ctx, next, prior, before, diags)
-	if diags.HasError() {
+	defer func() { explainErrors(c.Plan, c.Diags, wouldDo, before, nil) }()
+	decision, found := lastDecision(ctx, c, prior, before)
+	if c.Diags.HasError() || schemas.AppendWindowClosed(c.Diags, decision.CheckWindow(c.Data.Now())) {
 		return nil
 	}
-	if schemas.AppendWindowClosed(diags, decision.CheckWindow(r.Data.Now())) {
-		return nil
-	}
-	planned := next.deliveryResults
-	result, err := r.remote(ctx).Apply(ctx, decision)
+	planned := maps.Clone(c.Plan)
+	result, err := operations(ctx, c.Data).Apply(ctx, decision)
 	if err != nil {
-		configuration.AppendDeliveryError(diags, decision.Applied.Wish.Destination, err)
+		configuration.AppendDeliveryError(c.Diags, decision.Applied.Wish.Destination, err)
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
-	tfvalue.AppendProblems(diags, report.Result(result))
-	writeDelivery(ctx, result.State, diags)
+	tfvalue.AppendProblems(c.Diags, report.Result(result))
+	writeDelivery(ctx, result.State, c.Diags)
 	switch {
 	case result.Action == delivery.Nothing:
-		next.setNothing(result.Applied.Wish)
-		return next
+		setNothing(c.Plan, result.Applied.Wish)
+		return c.Plan
 	case decision.IdleReason != "":
-		next.keepComputed(state)
-		return next
+		c.Plan.Keep(c.State, computed...)
+		return c.Plan
 	}
-	if err := next.setRendered(result.Applied, decision, state); err != nil {
-		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+	if err := setRendered(c.Plan, result.Applied, decision, c.State); err != nil {
+		c.Diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
-	next.setResult(decision, result, planned, state)
-	if (feedbackGiver{r.Data, private, state, diags}).send(ctx, next, result, planned) {
-		r.keepNothingToDo(ctx, private, next, decision, found, result.State, diags)
+	setResult(c.Plan, decision, result, planned, c.State)
+	if sendFeedback(ctx, c, result, planned) {
+		keepNothingToDo(ctx, c, decision, found, result.State)
 	}
-	return next
+	return c.Plan
 }
 
-// decision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and decides.
-// found contains the problems of the arguments and the fleet.
-func (r *environmentRendering) decision(
-	ctx context.Context, plan *environmentRenderingModel, prior *past.Prior, before *past.State,
-	diags *diag.Diagnostics,
+// lastDecision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and
+// decides. found contains the problems of the arguments and the fleet.
+func lastDecision(
+	ctx context.Context, c *schemas.Call, prior *past.Prior, before *past.State,
 ) (decision *delivery.Decision, found problem.Problems) {
-	a := plan.arguments()
-	if decision, found = r.Data.LastPlans.Take(a.Environment, a.Destination, *plan); decision != nil {
+	a := decodeArguments(c.Plan.Decoder())
+	if decision, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan); decision != nil {
 		return decision, found
 	}
-	rendered, found := r.render(ctx, plan, prior, before)
+	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
 	decision, ps := decide(rendered, found, prior, before)
-	tfvalue.AppendProblems(diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
+	tfvalue.AppendProblems(c.Diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
 		return p.Severity == problem.Warning // the plan has shown it
 	}))
 	return decision, found
 }
 
-// remote returns the access to the branch.
-func (r *environmentRendering) remote(ctx context.Context) remote.Operations {
+// operations returns the access to the branch.
+func operations(ctx context.Context, data *configuration.Data) remote.Operations {
 	return remote.Operations{
-		Git: r.Data.Client, Host: r.Data.Hosting, Claims: &r.Data.Claims, Progress: logProgress(ctx, logEvery),
+		Git: data.Client, Host: data.Hosting, Claims: &data.Claims, Progress: logProgress(ctx, logEvery),
 	}
 }
 
-// Read compares the branch with the last delivery, and keeps the result in the private state.
-func (r *environmentRendering) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	renderingIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
-	diags := &resp.Diagnostics
-	defer r.Data.TranslatePullRequest(ctx, req.State, configuration.GitopsRepoURL, diags)
-	state := schemas.Get[environmentRenderingModel](ctx, req.State, diags)
-	if state == nil {
-		return
+// refresh compares the branch with the last delivery, and keeps the result in the private state.
+func refresh(ctx context.Context, c *schemas.Call) schemas.Model {
+	prior := priorOf(c.State)
+	before := readDelivery(ctx, prior, c.Diags)
+	defer func() { explainErrors(c.State, c.Diags, did, before, nil) }()
+	if c.Diags.HasError() || !c.Known() {
+		return nil
 	}
-	prior := state.prior()
-	before := readDelivery(ctx, prior, diags)
-	defer func() { state.explainErrors(diags, did, before, nil) }()
-	if diags.HasError() || r.Data == nil || !r.Data.Known {
-		return
-	}
-	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Read, schemas.ReadTimeout, diags)
-	defer cancel()
-	found, err := r.remote(ctx).Refresh(ctx, prior, before)
+	found, err := operations(ctx, c.Data).Refresh(ctx, prior, before)
 	switch {
 	case err != nil:
-		configuration.AppendDeliveryError(diags, prior.Destination, err)
-		return
+		configuration.AppendDeliveryError(c.Diags, prior.Destination, err)
+		return nil
 	case found == nil:
-		return
+		return nil
 	}
-	tfvalue.AppendProblems(diags, report.Refreshed(prior, found))
+	tfvalue.AppendProblems(c.Diags, report.Refreshed(prior, found))
 	if found.Removed {
-		resp.State.RemoveResource(ctx)
-		return
+		c.Gone = true
+		return nil
 	}
 	if found.Changed {
-		writeDelivery(ctx, found.State, diags)
+		writeDelivery(ctx, found.State, c.Diags)
 	}
-	files, err := r.revertedFiles(ctx, state, found.State)
+	files, err := revertedFiles(ctx, c, found.State)
 	if err != nil {
-		configuration.AppendDeliveryError(diags, prior.Destination, err)
-		return
+		configuration.AppendDeliveryError(c.Diags, prior.Destination, err)
+		return nil
 	}
-	if state.setRefreshed(ctx, found, files) {
-		diags.Append(resp.State.Set(ctx, state)...)
+	now := maps.Clone(c.State)
+	if setRefreshed(now, found, files); reflect.DeepEqual(now, c.State) {
+		return nil
 	}
+	return now
 }
 
 // revertedFiles returns the files on the branch after a revert, if the state still shows the files from before it.
-func (r *environmentRendering) revertedFiles(
-	ctx context.Context, state *environmentRenderingModel, now *past.State,
-) (map[string][]byte, error) {
-	if state.Files.IsNull() || !now.Reverted() || state.TreeHash.ValueString() == now.OwnFolders().TreeHash().String() {
+func revertedFiles(ctx context.Context, c *schemas.Call, now *past.State) (map[string][]byte, error) {
+	if c.State.IsNull("files") || !now.Reverted() || c.State.Text("tree_hash") == now.OwnFolders().TreeHash().String() {
 		return nil, nil
 	}
-	return r.remote(ctx).Files(ctx, now)
+	return operations(ctx, c.Data).Files(ctx, now)
 }
 
-// Delete removes the rendering's folders from the branch.
-func (r *environmentRendering) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	diags := &resp.Diagnostics
-	defer r.Data.TranslatePullRequest(ctx, req.State, configuration.GitopsRepoURL, diags)
-	state := schemas.Get[environmentRenderingModel](ctx, req.State, diags)
-	if state == nil {
-		return
-	}
-	prior := state.prior()
-	before := readDelivery(ctx, prior, diags)
-	defer func() { state.explainErrors(diags, did, before, nil) }()
-	d := state.arguments()
-	tfvalue.AppendProblems(diags, d.ValidateDestroy())
-	planned, ds := req.Private.GetKey(ctx, destroyPlannedKey)
-	diags.Append(ds...)
-	diags.Append(resp.Private.SetKey(ctx, destroyPlannedKey, nil)...) // the key is only for this destroy, even if it fails
+// destroy removes the rendering's folders from the branch.
+func destroy(ctx context.Context, c *schemas.Call) {
+	prior := priorOf(c.State)
+	before := readDelivery(ctx, prior, c.Diags)
+	defer func() { explainErrors(c.State, c.Diags, did, before, nil) }()
+	d := decodeArguments(c.State.Decoder())
+	tfvalue.AppendProblems(c.Diags, d.ValidateDestroy())
+	planned, ds := c.Private.GetKey(ctx, destroyPlannedKey)
+	c.Diags.Append(ds...)
+	c.Diags.Append(c.Private.SetKey(ctx, destroyPlannedKey, nil)...) // the key is only for this destroy, even if it fails
 	if planned == nil && d.Delivers() && !d.KeepOnDestroy {
-		configuration.AppendDeliveryError(diags, d.Destination, check.Replaces(d.Destination, d.Environment))
+		configuration.AppendDeliveryError(c.Diags, d.Destination, check.Replaces(d.Destination, d.Environment))
 	}
-	if diags.HasError() {
+	if c.Diags.HasError() {
 		return
 	}
-	ctx, cancel := schemas.Within(ctx, state.Timeouts, timeouts.Value.Delete, schemas.WriteTimeout, diags)
-	defer cancel()
-	d.Author = r.Data.Committer(d.Trailers)
-	after, destroyed, err := r.remote(ctx).Destroy(ctx, d, prior, before)
-	tfvalue.AppendProblems(diags, report.Destroyed(destroyed))
+	d.Author = c.Data.Committer(d.Trailers)
+	after, destroyed, err := operations(ctx, c.Data).Destroy(ctx, d, prior, before)
+	tfvalue.AppendProblems(c.Diags, report.Destroyed(destroyed))
 	if err != nil {
-		writeDelivery(ctx, after, diags)
-		configuration.AppendDeliveryError(diags, d.Destination, err)
+		writeDelivery(ctx, after, c.Diags)
+		configuration.AppendDeliveryError(c.Diags, d.Destination, err)
 		return
 	}
-	feedbackGiver{r.Data, resp.Private, state, diags}.end(ctx, d.Environment)
+	endFeedback(ctx, c, d.Environment)
 }
 
 // readDelivery returns the delivery that the last run stored in the private state. It returns nil if this version of

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -117,21 +116,22 @@ func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
 }
 
 // setRollout sets the computed attributes of a rollout. Without a rollout they are null.
-func (m *environmentRenderingModel) setRollout(t *next.Next) {
-	m.TargetTreeHash, m.RolloutStatus = types.StringNull(), types.StringNull()
+func setRollout(m schemas.Model, t *next.Next) {
+	m.Set(tfvalue.Values{"target_tree_hash": nil, "rollout_status": nil})
+	none, later := m.IsNull("rollout"), m["rollout"].IsUnknown()
 	switch {
-	case m.Rollout.IsNull():
-	case m.Rollout.IsUnknown() || t.TargetTreeHash() == "":
-		m.TargetTreeHash, m.RolloutStatus = types.StringUnknown(), types.StringUnknown()
+	case none:
+	case later || t.TargetTreeHash() == "":
+		m.SetUnknown("target_tree_hash", "rollout_status")
 	default:
-		m.TargetTreeHash = types.StringValue(t.TargetTreeHash())
+		m.Set(tfvalue.Values{"target_tree_hash": t.TargetTreeHash()})
 	}
 	switch {
-	case m.Rollout.IsNull() || m.Rollout.IsUnknown() || t.Rendered.Tree == nil:
+	case none || later || t.Rendered.Tree == nil:
 	case t.Known == inventory.Unread:
-		m.RolloutStatus = types.StringUnknown()
+		m.SetUnknown("rollout_status")
 	default:
-		m.RolloutStatus = tfvalue.Nullable(t.Rollout.Status())
+		m.Set(tfvalue.Values{"rollout_status": tfvalue.OrNil(t.Rollout.Status())})
 	}
 }
 
@@ -171,16 +171,15 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 // keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of
 // deployment targets. They come from the attribute files of the last apply; without it, there are none. at is the
 // destination of this apply.
-func keptFiles(
-	at record.Destination, state *environmentRenderingModel, folders []string,
-) map[string]attr.Value {
+func keptFiles(at record.Destination, state schemas.Model, folders []string) map[string]attr.Value {
 	kept := map[string]attr.Value{}
-	if len(folders) == 0 || state == nil || state.Files.IsNull() || state.Files.IsUnknown() {
+	files, _ := tfvalue.Members(state["files"])
+	if len(folders) == 0 || len(files) == 0 {
 		return kept
 	}
 	stays := sets.New(folders...)
-	from := strings.TrimSuffix(state.arguments().Destination.Join("x"), "x")
-	for name, content := range state.Files.Elements() {
+	from := strings.TrimSuffix(decodeArguments(state.Decoder()).Destination.Join("x"), "x")
+	for name, content := range files {
 		below, ok := strings.CutPrefix(name, from)
 		if !ok {
 			continue

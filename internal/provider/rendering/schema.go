@@ -1,10 +1,8 @@
 package rendering
 
 import (
-	"context"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -37,7 +35,7 @@ const (
 	moveKeep   = "keep"
 )
 
-func environmentRenderingSchema(ctx context.Context) schema.Schema {
+func environmentRenderingSchema() schema.Schema {
 	attributes := map[string]schema.Attribute{
 		"gitops_repo": schemas.OptionalObject(
 			"The destination of the tree. Required unless `delivery.strategy` is `none`. A new "+
@@ -152,8 +150,6 @@ func environmentRenderingSchema(ctx context.Context) schema.Schema {
 				"warn. Faults of platform objects always fail: see the guide Large fleets.",
 		),
 		"feedback": feedbackArgument(),
-		"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
-			schemas.ReadTimeout, schemas.WriteTimeout),
 	}
 	for name, a := range attributes { // if an object needs an attribute, it is an error to set none
 		if object, is := a.(schema.SingleNestedAttribute); is && !schemas.Needs(object.Attributes) {

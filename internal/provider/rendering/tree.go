@@ -13,20 +13,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // placed returns the cluster types of each deployment target in the attribute assignments.
-func placed(assignments types.Map) map[string][]string {
+func placed(assignments attr.Value) map[string][]string {
 	all := map[string][]string{}
-	for clusterType, v := range assignments.Elements() {
-		if targets, ok := v.(types.Map); ok {
-			for target := range targets.Elements() {
-				all[target] = append(all[target], clusterType)
-			}
+	clusterTypes, _ := tfvalue.Members(assignments)
+	for clusterType, v := range clusterTypes {
+		targets, _ := tfvalue.Members(v)
+		for target := range targets {
+			all[target] = append(all[target], clusterType)
 		}
 	}
 	for _, clusterTypes := range all {
@@ -46,44 +46,40 @@ var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
 // detailed lists the previews that show each deployment target.
 var detailed = []string{previewAssignments, previewManifests}
 
-// show returns a value for an attribute that these previews show, and null for any other preview.
-func (m *environmentRenderingModel) show(
-	element attr.Type, known bool, value func() types.Map, previews ...string,
-) types.Map {
-	switch preview := m.preview(); {
+// show sets an attribute that these previews show, and that is null for any other preview.
+func show(m schemas.Model, name string, known bool, value func() types.Map, previews ...string) {
+	switch preview := previewOf(m); {
 	case !unknown.Is(preview) && !slices.Contains(previews, preview):
-		return types.MapNull(element)
+		m.Set(tfvalue.Values{name: nil})
 	case unknown.Is(preview) || !known:
-		return types.MapUnknown(element)
+		m.SetUnknown(name)
+	default:
+		m[name] = value()
 	}
-	return value()
 }
 
 // setRendered sets the computed attributes that depend only on the configuration.
-func (m *environmentRenderingModel) setRendered(
-	t *next.Next, decision *delivery.Decision, state *environmentRenderingModel,
-) (err error) {
+func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, state schemas.Model) (err error) {
 	read := t.Known > inventory.Unread
 	known := read && t.Rendered.Tree != nil
-	m.Assignments = m.show(mapOfStrings, known, func() types.Map { return assignmentsOf(t.Folders) }, detailed...)
-	m.Folders = m.show(folderType, read, func() types.Map { return plannedFolders(t) }, detailed...)
-	m.Summary = m.show(types.StringType, known, func() types.Map {
-		return summaryOf(decision.Summary(t, state.summary()))
+	show(m, "assignments", known, func() types.Map { return assignmentsOf(t.Folders) }, detailed...)
+	show(m, "folders", read, func() types.Map { return plannedFolders(t) }, detailed...)
+	show(m, "summary", known, func() types.Map {
+		return summaryOf(decision.Summary(t, state.Decoder().StringMap("summary")))
 	}, previewSummary)
-	m.AssignmentCount, m.TreeHash = types.Int64Unknown(), types.StringUnknown()
-	m.Unscheduled = types.ListUnknown(types.StringType)
+	m.SetUnknown("assignment_count", "tree_hash", "unscheduled")
 	if known && t.Folders.Known() > inventory.Unread {
-		m.AssignmentCount = types.Int64Value(int64(t.Folders.Count()))
+		m.Set(tfvalue.Values{"assignment_count": t.Folders.Count()})
 	}
 	if t.Rendered.Tree != nil && len(t.Rendered.Tree.Schedule.Undecided) == 0 {
-		m.Unscheduled = tfvalue.StringListOf(t.Rendered.Unscheduled())
+		m.Set(tfvalue.Values{"unscheduled": t.Rendered.Unscheduled()})
 	}
 	if t.Known == inventory.Whole {
-		m.TreeHash = types.StringValue(t.Folders.TreeHash().String())
+		m.Set(tfvalue.Values{"tree_hash": t.Folders.TreeHash().String()})
 	}
-	m.setRollout(t)
+	setRollout(m, t)
 	known = known && !configuration.AnyUnknown(t.Wish.Destination.Path, t.Record.PromotedCommit)
-	m.Files = m.show(types.StringType, known, func() (files types.Map) {
+	show(m, "files", known, func() (files types.Map) {
 		files, err = plannedFiles(t, state)
 		return files
 	}, previewManifests)
@@ -107,14 +103,6 @@ func assignmentsOf(inv inventory.Folders) types.Map {
 		}
 	}
 	return types.MapValueMust(mapOfStrings, all)
-}
-
-// summary returns the lines of a state. It returns none for a nil state.
-func (m *environmentRenderingModel) summary() map[string]string {
-	if m == nil {
-		return nil
-	}
-	return m.decoder(new(problem.Problems)).StringMap("summary")
 }
 
 func summaryOf(lines map[string]string) types.Map {
@@ -171,7 +159,7 @@ func foldersOf(at record.Destination, inv inventory.Folders) types.Map {
 
 // plannedFiles returns the files of a tree. They are unknown as a whole if unknown values may decide whether a file
 // exists.
-func plannedFiles(t *next.Next, state *environmentRenderingModel) (types.Map, error) {
+func plannedFiles(t *next.Next, state schemas.Model) (types.Map, error) {
 	notKnown := types.MapUnknown(types.StringType)
 	all := map[string]attr.Value{}
 	if promoted := t.Record.PromotedCommit; promoted != "" {
@@ -214,7 +202,7 @@ func plannedFiles(t *next.Next, state *environmentRenderingModel) (types.Map, er
 
 // setFiles sets the attribute files to the files on the branch. If files is nil, or one of them is not text, the
 // attribute keeps the files of the last apply.
-func (m *environmentRenderingModel) setFiles(files map[string][]byte, promotedCommit string) {
+func setFiles(m schemas.Model, files map[string][]byte, promotedCommit string) {
 	if files == nil {
 		return
 	}
@@ -228,5 +216,5 @@ func (m *environmentRenderingModel) setFiles(files map[string][]byte, promotedCo
 	if promotedCommit != "" {
 		all[record.PromotedCommitFile] = types.StringValue(promotedCommit)
 	}
-	m.Files = types.MapValueMust(types.StringType, all)
+	m["files"] = types.MapValueMust(types.StringType, all)
 }

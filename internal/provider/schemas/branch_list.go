@@ -27,7 +27,9 @@ type BranchList struct {
 	Description string
 	Repo        string // describes the repo
 	Advice      string // about the globs; may be empty
-	Find        func(ctx context.Context, repo string, globs []string, results *ListResults) error
+	Find        func(
+		ctx context.Context, data *configuration.Data, repo string, globs []string, results *ListResults,
+	) error
 }
 
 var _ list.ListResourceWithConfigure = (*BranchList)(nil)
@@ -69,7 +71,7 @@ func (l *BranchList) List(ctx context.Context, req list.ListRequest, stream *lis
 		if !diags.HasError() {
 			ctx, cancel := context.WithTimeout(ctx, SourceTimeout)
 			defer cancel()
-			if err := l.Find(ctx, repo, globs, results); err != nil {
+			if err := l.Find(ctx, l.Data, repo, globs, results); err != nil {
 				configuration.AppendDeliveryError(&diags, record.Destination{Repo: repo}, err)
 			}
 		}

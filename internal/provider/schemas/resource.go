@@ -8,13 +8,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // Resource has the methods that are the same in all resources. A resource embeds it.
@@ -29,6 +26,9 @@ type Resource struct {
 func NewResource(name string, schema func(context.Context) schema.Schema, identity Identity) Resource {
 	return Resource{name: name, schema: schema, identity: identity}
 }
+
+// Named returns the methods of a list of the resources of a name.
+func Named(name string) *Resource { return &Resource{name: name} }
 
 // Metadata implements resource.Resource. The identity changes with the arguments: no argument replaces a resource.
 func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -53,16 +53,6 @@ func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _
 	r.Data = configuration.DataOf(req.ProviderData)
 }
 
-// ImportedResource is the state of a resource that an import creates, or that a list shows.
-type ImportedResource interface {
-	tfvalue.Getter
-	Set(ctx context.Context, value any) diag.Diagnostics
-	SetAttribute(ctx context.Context, at path.Path, value any) diag.Diagnostics
-}
-
-// TimeoutGetter returns the timeout of one operation.
-type TimeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
-
 // The default timeouts of the operations.
 const (
 	ReadTimeout  = 10 * time.Minute
@@ -78,33 +68,6 @@ func Timeouts(ctx context.Context, operations timeouts.Opts, read, write time.Du
 	operations.CreateDescription, operations.UpdateDescription = text(write), text(write)
 	operations.DeleteDescription = text(write)
 	return timeouts.Attributes(ctx, operations)
-}
-
-// Within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
-func Within(
-	ctx context.Context, all timeouts.Value, of TimeoutGetter, fallback time.Duration, diags *diag.Diagnostics,
-) (context.Context, context.CancelFunc) {
-	limit, ds := of(all, ctx, fallback)
-	diags.Append(ds...)
-	return context.WithTimeout(ctx, limit)
-}
-
-// Get reads a plan or a state into a model. It returns nil after an error.
-func Get[M any](ctx context.Context, from tfvalue.Getter, diags *diag.Diagnostics) *M {
-	m := new(M)
-	diags.Append(from.Get(ctx, m)...)
-	if diags.HasError() {
-		return nil
-	}
-	return m
-}
-
-// GetState is [Get] for a state. It also returns nil if there is no state, as in a create.
-func GetState[M any](ctx context.Context, state tfsdk.State, diags *diag.Diagnostics) *M {
-	if state.Raw.IsNull() {
-		return nil
-	}
-	return Get[M](ctx, state, diags)
 }
 
 // PrivateState is Terraform's private state of a resource.

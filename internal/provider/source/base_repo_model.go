@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
@@ -21,36 +18,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// baseRepoModel is a plan or a state of kalypso_base_repo.
-type baseRepoModel struct {
-	Repo          types.String   `tfsdk:"repo"`
-	Branch        types.String   `tfsdk:"branch"`
-	Promotion     types.Object   `tfsdk:"promotion"`
-	Delivery      types.Object   `tfsdk:"delivery"`
-	OnDrift       types.String   `tfsdk:"on_drift"`
-	CommitMessage types.String   `tfsdk:"commit_message"`
-	Timeouts      timeouts.Value `tfsdk:"timeouts"`
-	baseRepoResults
+// baseRepoResults are the computed attributes.
+var baseRepoResults = []string{"content", "commit_sha", "delivered", "pull_request"}
+
+// baseRepoKnown reports whether all arguments that the decision depends on are known.
+func baseRepoKnown(m schemas.Model) bool {
+	return m.Decoder().Known("repo", "branch", "promotion", "delivery", "on_drift", "commit_message")
 }
 
-// baseRepoResults contains the computed attributes.
-type baseRepoResults struct {
-	Content     types.String `tfsdk:"content"`
-	CommitSHA   types.String `tfsdk:"commit_sha"`
-	Delivered   types.Bool   `tfsdk:"delivered"`
-	PullRequest types.Object `tfsdk:"pull_request"`
-}
-
-// known reports whether all arguments that the decision depends on are known.
-func (m *baseRepoModel) known() bool {
-	return tfvalue.NewModelDecoder(m, new(problem.Problems)).Known(
-		"repo", "branch", "promotion", "delivery", "on_drift", "commit_message")
-}
-
-// desired converts the arguments, and reports errors in the known ones.
-func (m *baseRepoModel) desired(diags *diag.Diagnostics) *baserepo.Desired {
+// desiredBaseRepo converts the arguments, and reports errors in the known ones.
+func desiredBaseRepo(m schemas.Model, diags *diag.Diagnostics) *baserepo.Desired {
 	var ps problem.Problems
-	given := tfvalue.NewModelDecoder(m, &ps)
+	given := m.Reporting(&ps)
 	promotion := schemas.ReadPromotion(given)
 	delivery, _ := given.Object("delivery")
 	d := &baserepo.Desired{
@@ -74,79 +53,62 @@ func (m *baseRepoModel) desired(diags *diag.Diagnostics) *baserepo.Desired {
 	return d
 }
 
-// plan plans the computed attributes.
-func (m *baseRepoModel) plan(d *baserepo.Desired, decision baserepo.Decision, state *baseRepoModel) {
+// planBaseRepoResults plans the computed attributes.
+func planBaseRepoResults(m, state schemas.Model, d *baserepo.Desired, decision baserepo.Decision) {
 	switch {
 	case decision.Withhold:
-		m.baseRepoResults = state.baseRepoResults
-		m.PullRequest = types.ObjectUnknown(schemas.PullRequestTypes) // Terraform doesn't apply a plan without a change
+		m.Keep(state, baseRepoResults...)
+		m.SetUnknown("pull_request") // Terraform doesn't apply a plan without a change
 		return
 	case !decision.Write:
-		if m.keepResults(state); state != nil {
-			m.Promotion = state.Promotion
+		if keepBaseRepoResults(m, state); state != nil {
+			m.Keep(state, "promotion")
 		}
 		return
 	}
-	m.unknownResults()
+	m.SetUnknown(baseRepoResults...)
 	if decision.FileKnown {
-		m.Content = types.StringValue(decision.File)
+		m.Set(tfvalue.Values{"content": decision.File})
 	}
 	if d.Strategy == strategy.Push {
-		m.Delivered, m.PullRequest = types.BoolValue(true), types.ObjectNull(schemas.PullRequestTypes)
+		m.Set(tfvalue.Values{"delivered": true, "pull_request": nil})
 	}
 }
 
-// keepResults plans the results of the last apply, or null if there was none.
-func (m *baseRepoModel) keepResults(state *baseRepoModel) {
-	m.baseRepoResults = baseRepoResults{
-		Delivered: types.BoolValue(false), PullRequest: types.ObjectNull(schemas.PullRequestTypes),
-	}
+// keepBaseRepoResults plans the results of the last apply, or null if there was none.
+func keepBaseRepoResults(m, state schemas.Model) {
+	m.Set(tfvalue.Values{"content": nil, "commit_sha": nil, "delivered": false, "pull_request": nil})
 	if state != nil {
-		m.baseRepoResults = state.baseRepoResults
+		m.Keep(state, baseRepoResults...)
 	}
 }
 
-func (m *baseRepoModel) unknownResults() {
-	m.baseRepoResults = baseRepoResults{
-		types.StringUnknown(), types.StringUnknown(), types.BoolUnknown(), types.ObjectUnknown(schemas.PullRequestTypes),
-	}
-}
-
-// commit returns the promoted commit; "" if there is none.
-func (m *baseRepoModel) commit() string {
-	commit, _ := m.Promotion.Attributes()["commit"].(types.String)
-	return commit.ValueString()
-}
-
-// setResult sets the results of an apply or a refresh, and reports whether anything changed.
-func (m *baseRepoModel) setResult(found *baserepo.Result) bool {
-	before := m.baseRepoResults
+// setBaseRepoResult sets the results of an apply or a refresh.
+func setBaseRepoResult(m schemas.Model, found *baserepo.Result) {
 	file := found.State.File
 	if p := found.State.Proposal; p != nil && p.State == githost.Open {
 		file = p.File
 	}
-	m.Content, m.CommitSHA = tfvalue.Nullable(file), tfvalue.Nullable(found.Commit)
-	m.Delivered = types.BoolValue(found.Commit != "")
-	if m.PullRequest = schemas.PullRequestValue(found.PullRequest); found.PullRequest == nil &&
-		!before.PullRequest.IsUnknown() {
-		m.PullRequest = before.PullRequest
+	m.Set(tfvalue.Values{
+		"content": tfvalue.OrNil(file), "commit_sha": tfvalue.OrNil(found.Commit), "delivered": found.Commit != "",
+	})
+	if found.PullRequest != nil || m["pull_request"].IsUnknown() {
+		m.Set(tfvalue.Values{"pull_request": schemas.PullRequestValue(found.PullRequest)})
 	}
-	return !reflect.DeepEqual(before, m.baseRepoResults)
 }
 
 // baseRepoKey is the key in private state of the file and the pull request as they were last read.
 const baseRepoKey = "base_repo"
 
-// readBaseRepo returns the BaseRepo as the last run stored it in the private state, or else as the state shows it.
-func readBaseRepo(
-	ctx context.Context, private schemas.PrivateState, state *baseRepoModel, diags *diag.Diagnostics,
-) *baserepo.State {
-	if s := schemas.GetPrivate[baserepo.State](ctx, private, baseRepoKey, diags); s.Head != "" {
+// readPrior returns the BaseRepo as the last run stored it in the private state, or else as the state shows it.
+func readPrior(ctx context.Context, c *schemas.Call) *baserepo.State {
+	if s := schemas.GetPrivate[baserepo.State](ctx, c.Private, baseRepoKey, c.Diags); s.Head != "" {
 		return &s
 	}
+	promotion, _ := c.State.Decoder().Object("promotion")
 	return &baserepo.State{
-		At:    baserepo.EnvironmentBranch{Repo: state.Repo.ValueString(), Branch: state.Branch.ValueString()},
-		Since: state.CommitSHA.ValueString(), Delivered: state.commit(),
+		At:    baserepo.EnvironmentBranch{Repo: c.State.Text("repo"), Branch: c.State.Text("branch")},
+		Since: c.State.Text("commit_sha"), Delivered: promotion.String("commit"),
 	}
 }
 

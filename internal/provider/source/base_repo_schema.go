@@ -1,9 +1,6 @@
 package source
 
 import (
-	"context"
-
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
@@ -16,7 +13,7 @@ import (
 // baseRepoStrategies lists the strategies of a BaseRepo. The first one is the default.
 var baseRepoStrategies = schemas.Enumeration{string(strategy.Push), string(strategy.PullRequest)}
 
-func baseRepoSchema(ctx context.Context) schema.Schema {
+func baseRepoSchema() schema.Schema {
 	settings := schemas.DeliveryAttributes()
 	delete(settings, "describe")
 	settings["strategy"] = baseRepoStrategies.Attribute("`push` commits to the branch. `pull_request` commits to a " +
@@ -54,8 +51,6 @@ func baseRepoSchema(ctx context.Context) schema.Schema {
 				"The commit message, and the title of the pull request. By default it contains the commit and the reason of the " +
 					"promotion.",
 			),
-			"timeouts": schemas.Timeouts(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true},
-				schemas.ReadTimeout, schemas.WriteTimeout),
 			"content": schemas.ComputedText(
 				"The file after the apply: on the branch, or as the pull request proposes it. Known in the plan of an update; a " +
 					"create reads the file during apply.",

@@ -1,0 +1,258 @@
+package schemas
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*managed)(nil)
+	_ resource.ResourceWithValidateConfig = (*managed)(nil)
+	_ resource.ResourceWithModifyPlan     = (*managed)(nil)
+	_ resource.ResourceWithIdentity       = (*managed)(nil)
+	_ resource.ResourceWithImportState    = (*importable)(nil)
+)
+
+// Managed defines a resource by what it does with its plan and its state. A function that is nil does nothing.
+type Managed struct {
+	Name string
+	// Schema returns the attributes. The argument timeouts is added if they have none.
+	Schema   func() schema.Schema
+	Identity Identity
+	// Identify returns the attributes of the identity that the state does not contain. A call has no plan in a refresh.
+	Identify func(*Call, Model) map[string]string
+	// Repo returns the URL of the repo whose host has the pull requests in errors. Nil: errors have none.
+	Repo func(Model) string
+	// The defaults of timeouts.
+	ReadTimeout, WriteTimeout time.Duration
+	// Check reports problems of a configuration, as far as it is known. It is the plan of the call.
+	Check func(*Call)
+	// Plan returns the plan. Nil: Terraform's plan stays.
+	Plan        func(context.Context, *Call) Model
+	PlanDestroy func(context.Context, *Call)
+	// Apply creates or updates. It returns the new state, or nil after an error.
+	Apply func(context.Context, *Call) Model
+	// Read returns the refreshed state. Nil: it stays.
+	Read func(context.Context, *Call) Model
+	// Destroy removes what the resource made. Nil: it stays, as Left says in the log.
+	Destroy func(context.Context, *Call)
+	Left    string
+	// Import returns the state of what an ID names, or an identity. The state of the call has only null attributes.
+	Import func(ctx context.Context, c *Call, id string, identity map[string]string) Model
+}
+
+// Call is one call of Terraform on a resource.
+type Call struct {
+	Data    *configuration.Data // nil until the provider is configured
+	Config  tfsdk.Config        // of a plan and an apply
+	Plan    Model               // nil in a refresh and a destroy
+	State   Model               // nil in a create
+	Private PrivateState
+	Limit   time.Duration // the timeout of an apply
+	Gone    bool          // a refresh sets it if what the resource made no longer exists
+	Diags   *diag.Diagnostics
+}
+
+// Known reports whether the provider is configured, and its configuration is known.
+func (c *Call) Known() bool { return c.Data != nil && c.Data.Known }
+
+// Within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
+func (c *Call) Within(
+	ctx context.Context, of TimeoutGetter, fallback time.Duration,
+) (context.Context, context.CancelFunc) {
+	m := c.Plan
+	if m == nil {
+		m = c.State
+	}
+	given, _ := m["timeouts"].(timeouts.Value)
+	limit, ds := of(given, ctx, fallback)
+	c.Limit = limit
+	c.Diags.Append(ds...)
+	return context.WithTimeout(ctx, limit)
+}
+
+// TimeoutGetter returns the timeout of one operation.
+type TimeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
+
+// managed calls the functions of a resource.
+type managed struct {
+	Resource
+	of Managed
+}
+
+// importable is a resource that can be imported.
+type importable struct{ managed }
+
+// NewManaged returns a resource.
+func NewManaged(of Managed) resource.Resource {
+	r := managed{NewResource(of.Name, of.schema, of.Identity), of}
+	if of.Import != nil {
+		return &importable{r}
+	}
+	return &r
+}
+
+// schema returns the schema with the argument timeouts.
+func (of Managed) schema(ctx context.Context) schema.Schema {
+	s := of.Schema()
+	if _, own := s.Attributes["timeouts"]; !own {
+		s.Attributes["timeouts"] = Timeouts(ctx, timeouts.Opts{
+			Create: true, Read: of.Read != nil, Update: true, Delete: of.Destroy != nil,
+		}, of.ReadTimeout, of.WriteTimeout)
+	}
+	return s
+}
+
+// call reads a plan and a state, which may be nil.
+func (r *managed) call(
+	ctx context.Context, plan, state tfvalue.Getter, private PrivateState, diags *diag.Diagnostics,
+) *Call {
+	c := &Call{Data: r.Data, Private: private, Diags: diags}
+	if plan != nil {
+		c.Plan = readModel(ctx, plan, diags)
+	}
+	if state != nil {
+		c.State = readModel(ctx, state, diags)
+	}
+	return c
+}
+
+// translate gives the pull requests in errors the name that their host gives them.
+func (r *managed) translate(c *Call) {
+	m := c.Plan
+	if m == nil {
+		m = c.State
+	}
+	if r.of.Repo != nil && len(*c.Diags) > 0 {
+		c.Data.TranslatePullRequest(r.of.Repo(m), c.Diags)
+	}
+}
+
+// identify sets the identity from a state.
+func (r *managed) identify(ctx context.Context, c *Call, state *tfsdk.State, to *tfsdk.ResourceIdentity) {
+	r.of.Identity.Set(ctx, state, to, c.Diags)
+	if to == nil || state.Raw.IsNull() || r.of.Identify == nil {
+		return
+	}
+	for name, value := range r.of.Identify(c, readModel(ctx, state, c.Diags)) {
+		c.Diags.Append(to.SetAttribute(ctx, path.Root(name), value)...)
+	}
+}
+
+// ValidateConfig reports problems of the known arguments.
+func (r *managed) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	if r.of.Check == nil {
+		return
+	}
+	if c := r.call(ctx, req.Config, nil, nil, &resp.Diagnostics); !c.Diags.HasError() {
+		r.of.Check(c)
+	}
+}
+
+// ModifyPlan implements resource.ResourceWithModifyPlan. Terraform calls it again during apply. So planned values that
+// are known depend on the configuration, the prior state and the private state alone.
+func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	c := r.call(ctx, req.Plan, req.State, resp.Private, &resp.Diagnostics)
+	c.Config = req.Config
+	defer r.translate(c)
+	switch {
+	case c.Diags.HasError():
+	case c.Plan == nil && r.of.PlanDestroy != nil:
+		r.of.PlanDestroy(ctx, c)
+	case c.Plan != nil && r.of.Plan != nil:
+		if planned := r.of.Plan(ctx, c); planned != nil && !c.Diags.HasError() {
+			c.Diags.Append(tfvalue.SetObject(ctx, &resp.Plan, planned)...)
+		}
+	}
+}
+
+// Create implements resource.Resource. If it fails, there is no state.
+func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	c := r.call(ctx, req.Plan, nil, resp.Private, &resp.Diagnostics)
+	c.Config = req.Config
+	r.apply(ctx, c, timeouts.Value.Create, &resp.State, resp.Identity)
+}
+
+// Update implements resource.Resource. If it fails, the state stays.
+func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	c := r.call(ctx, req.Plan, req.State, resp.Private, &resp.Diagnostics)
+	c.Config = req.Config
+	r.apply(ctx, c, timeouts.Value.Update, &resp.State, resp.Identity)
+}
+
+func (r *managed) apply(
+	ctx context.Context, c *Call, of TimeoutGetter, state *tfsdk.State, identity *tfsdk.ResourceIdentity,
+) {
+	defer r.translate(c)
+	defer func() { r.identify(ctx, c, state, identity) }()
+	limited, cancel := c.Within(ctx, of, r.of.WriteTimeout)
+	defer cancel()
+	if c.Diags.HasError() {
+		return
+	}
+	if after := r.of.Apply(limited, c); after != nil {
+		c.Diags.Append(tfvalue.SetObject(ctx, state, after)...)
+	}
+}
+
+// Read implements resource.Resource.
+func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	c := r.call(ctx, nil, req.State, resp.Private, &resp.Diagnostics)
+	defer r.translate(c)
+	r.identify(ctx, c, &req.State, resp.Identity)
+	if c.Diags.HasError() || r.of.Read == nil {
+		return
+	}
+	limited, cancel := c.Within(ctx, timeouts.Value.Read, r.of.ReadTimeout)
+	defer cancel()
+	now := r.of.Read(limited, c)
+	if c.Gone {
+		resp.State.RemoveResource(ctx)
+	} else if now != nil {
+		c.Diags.Append(tfvalue.SetObject(ctx, &resp.State, now)...)
+	}
+}
+
+// Delete implements resource.Resource.
+func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	if r.of.Destroy == nil {
+		tflog.Info(ctx, r.of.Left)
+		return
+	}
+	c := r.call(ctx, nil, req.State, resp.Private, &resp.Diagnostics)
+	defer r.translate(c)
+	limited, cancel := c.Within(ctx, timeouts.Value.Delete, r.of.WriteTimeout)
+	defer cancel()
+	if !c.Diags.HasError() {
+		r.of.Destroy(limited, c)
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState.
+func (r *importable) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	defer CleanImport(&resp.Diagnostics)
+	c := &Call{
+		Data: r.Data, State: NullModel(resp.State.Schema.GetAttributes()), Private: resp.Private, Diags: &resp.Diagnostics,
+	}
+	limited, cancel := context.WithTimeout(ctx, ReadTimeout)
+	defer cancel()
+	identity := r.identity.Imported(ctx, req, c.Diags)
+	if found := r.of.Import(limited, c, req.ID, identity); found != nil && !c.Diags.HasError() {
+		c.Diags.Append(tfvalue.SetObject(ctx, &resp.State, found)...)
+	}
+}
