@@ -19,10 +19,13 @@ import (
 // NewDataSource returns the data source kalypso_assignments: the schedule of a fleet with its reasons. It contacts
 // nothing.
 func NewDataSource() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{Name: "assignments", Schema: assignmentsSchema, Read: readAssignments})
+	return schemas.NewDataSource(schemas.DataSource[any]{
+		Name: "assignments", Description: description, Arguments: arguments, Computed: assignmentsComputed,
+		Read: readAssignments,
+	})
 }
 
-func readAssignments(ctx context.Context, r schemas.Reading) tfvalue.Values {
+func readAssignments(ctx context.Context, r schemas.Reading, _ any) tfvalue.Values {
 	d := r.Decoder
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
 	withValues := d.True("explain")

@@ -18,7 +18,14 @@ const (
 	emptyBoth         = "both"
 )
 
-func assignmentsSchema() schema.Schema {
+const description = "Returns the schedule of an environment with its reasons. It takes the same fleet arguments " +
+	"as `kalypso_environment_rendering` and contacts nothing.\n\nErrors in the fleet are errors here " +
+	"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule " +
+	"and the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until " +
+	"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If they are " +
+	"passed through `locals`, the plan that changes the fleet shows its schedule too."
+
+func arguments() map[string]schema.Attribute {
 	attributes := model.FleetArguments()
 	attributes["explain"] = schemas.OptionalBool(
 		"Whether to return the origin of each value, and the outcome of placement for each cluster " +
@@ -29,16 +36,7 @@ func assignmentsSchema() schema.Schema {
 	)
 	attributes["why"] = whyArgument()
 	attributes["record"] = recordArgument()
-	maps.Copy(attributes, assignmentsComputed())
-	return schema.Schema{
-		MarkdownDescription: "Returns the schedule of an environment with its reasons. It takes the same fleet arguments " +
-			"as `kalypso_environment_rendering` and contacts nothing.\n\nErrors in the fleet are errors here " +
-			"too. A template that fails, values that a schema rejects and other faults of teams are warnings: the schedule " +
-			"and the values are still returned, and `failed` lists them.\n\nTerraform defers reading a data source until " +
-			"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If they are " +
-			"passed through `locals`, the plan that changes the fleet shows its schedule too.",
-		Attributes: attributes,
-	}
+	return attributes
 }
 
 func assignmentsComputed() map[string]schema.Attribute {

@@ -288,8 +288,8 @@ func (d *Data) CheckCredential(repo string, diags *diag.Diagnostics) {
 		"The strategy pull_request opens a %s, but %s. Set %s.", host.noun, why, host.credential))
 }
 
-// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by the word of the host of its repo, such
-// as "merge request".
+// TranslatePullRequest replaces "pull request" in the diagnostics of a resource by the word of the host of its repo,
+// such as "merge request".
 func (d *Data) TranslatePullRequest(repo string, diags *diag.Diagnostics) {
 	host := d.hostOf(repo)
 	if host == nil || host.noun == pullRequestNoun {

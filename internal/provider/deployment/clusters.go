@@ -21,30 +21,30 @@ import (
 
 // NewClusters returns the data source kalypso_clusters.
 func NewClusters() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "clusters", Schema: clustersSchema, Check: checkClusters, Read: listClusters,
+	return schemas.NewDataSource(schemas.DataSource[clustersRequest]{
+		Name: "clusters", Description: clustersDescription, Arguments: clustersArguments, Computed: clustersComputed,
 		Timeout: schemas.TimeoutText("How long the sources may take to answer", "Each hub has at most 30 seconds."),
+		Request: readClustersRequest, Read: listClusters,
 	})
 }
 
-func checkClusters(r schemas.Reading) {
-	readInventories(r.Data, r.Decoder)
-	readRules(r.Decoder)
-	readLast(r.Decoder)
+// clustersRequest contains the arguments.
+type clustersRequest struct {
+	sources []clusters.Source
+	rules   []clusters.Rule
+	last    []clusters.Cluster
 }
 
-func listClusters(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	sources, rules, last := readInventories(r.Data, r.Decoder), readRules(r.Decoder), readLast(r.Decoder)
-	if r.Invalid() {
-		return nil
-	}
-	limited, cancel := r.Within(ctx)
-	defer cancel()
-	lists, ps := clusters.Read(limited, sources, last)
+func readClustersRequest(r schemas.Reading) clustersRequest {
+	return clustersRequest{readInventories(r.Data, r.Decoder), readRules(r.Decoder), readLast(r.Decoder)}
+}
+
+func listClusters(ctx context.Context, r schemas.Reading, request clustersRequest) tfvalue.Values {
+	lists, ps := clusters.Read(ctx, request.sources, request.last)
 	if tfvalue.AppendProblems(r.Diags, ps); r.Diags.HasError() {
 		return nil
 	}
-	all, err := clusters.Join(lists, rules)
+	all, err := clusters.Join(lists, request.rules)
 	if err != nil {
 		r.Diags.AddAttributeError(path.Root("source"), "The lists of clusters can't be merged", problem.Sentence(err))
 		return nil

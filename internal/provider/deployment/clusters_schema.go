@@ -1,8 +1,6 @@
 package deployment
 
 import (
-	"maps"
-
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -12,19 +10,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func clustersSchema() schema.Schema {
-	attributes := inventoryArguments()
-	maps.Copy(attributes, inventoryComputed)
-	return schema.Schema{
-		MarkdownDescription: "Lists the clusters that exist, from hubs, Azure and the configuration, and finds the cluster " +
-			"type of each by its labels. Clusters without a cluster type, and cluster types without a cluster, are warnings. " +
-			"The guide [Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
-			"clusters#which-clusters-exist) explains it.",
-		Attributes: attributes,
-	}
-}
+const clustersDescription = "Lists the clusters that exist, from hubs, Azure and the configuration, and finds the " +
+	"cluster type of each by its labels. Clusters without a cluster type, and cluster types without a cluster, are " +
+	"warnings. The guide " +
+	"[Clusters](https://registry.terraform.io/providers/terraform-kalypso/kalypso/latest/docs/guides/" +
+	"clusters#which-clusters-exist) explains it."
 
-func inventoryArguments() map[string]schema.Attribute {
+func clustersArguments() map[string]schema.Attribute {
 	kind := schemas.OptionalString(
 		"The objects that represent clusters: "+schemas.Alternatives(kubernetes.InventoryKinds)+". Required.",
 		stringvalidator.OneOf(kubernetes.InventoryKinds...))
@@ -74,24 +66,26 @@ var memberTypes = map[string]attr.Type{
 	"healthy": types.BoolType, "reason": types.StringType, "cluster_type": types.StringType,
 }
 
-var inventoryComputed = map[string]schema.Attribute{
-	"clusters": schemas.ComputedMap(
-		"The clusters, by a name that is unique over all sources. `source` is `<hub>/<kind>`, "+
-			"`azure_resource_graph` or `clusters`. `properties` are `status.properties` of a `cluster_profile`, the cluster "+
-			"claims of a `managed_cluster`, and of Azure `kind` (`aks` or `arc`), `location`, `name`, `resourceGroup`, "+
-			"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not report it, and `reason` "+
-			"explains why a cluster is not healthy. `cluster_type` is null if no rule matches.",
-		types.ObjectType{AttrTypes: memberTypes}),
-	"cluster_types": schemas.ComputedObjectMap(
-		"The cluster types of `match`, by name, also cluster types without a cluster. Pass it to "+
-			"`expected` of `kalypso_deployment_state`.",
-		map[string]schema.Attribute{
-			"clusters": schemas.ComputedTexts("Names of the clusters, sorted."),
-		},
-	),
-	"unmatched": schemas.ComputedTexts("Names of the clusters that no rule matches."),
-	"empty":     schemas.ComputedTexts("Cluster types of `match` without a cluster."),
-	"ambiguous": schemas.ComputedTexts("Clusters that have the same name as another cluster, but other labels, sources " +
-		"or namespaces, as `<source>/<namespace>/<name>`. `clusters` lists them under these names."),
-	"summary": schemas.ComputedText("The inventory in one line, for people."),
+func clustersComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"clusters": schemas.ComputedMap(
+			"The clusters, by a name that is unique over all sources. `source` is `<hub>/<kind>`, "+
+				"`azure_resource_graph` or `clusters`. `properties` are `status.properties` of a `cluster_profile`, the cluster "+
+				"claims of a `managed_cluster`, and of Azure `kind` (`aks` or `arc`), `location`, `name`, `resourceGroup`, "+
+				"`subscriptionId` and `kubernetesVersion`. `healthy` is null if the source does not report it, and `reason` "+
+				"explains why a cluster is not healthy. `cluster_type` is null if no rule matches.",
+			types.ObjectType{AttrTypes: memberTypes}),
+		"cluster_types": schemas.ComputedObjectMap(
+			"The cluster types of `match`, by name, also cluster types without a cluster. Pass it to "+
+				"`expected` of `kalypso_deployment_state`.",
+			map[string]schema.Attribute{
+				"clusters": schemas.ComputedTexts("Names of the clusters, sorted."),
+			},
+		),
+		"unmatched": schemas.ComputedTexts("Names of the clusters that no rule matches."),
+		"empty":     schemas.ComputedTexts("Cluster types of `match` without a cluster."),
+		"ambiguous": schemas.ComputedTexts("Clusters that have the same name as another cluster, but other labels, sources " +
+			"or namespaces, as `<source>/<namespace>/<name>`. `clusters` lists them under these names."),
+		"summary": schemas.ComputedText("The inventory in one line, for people."),
+	}
 }

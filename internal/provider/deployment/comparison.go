@@ -27,24 +27,17 @@ import (
 
 // NewComparison returns the data source kalypso_comparison.
 func NewComparison() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "comparison", Schema: comparisonSchema, Timeout: schemas.TimeoutText("How long reading may take"),
-		Check: checkComparison, Read: compare,
+	return schemas.NewDataSource(schemas.DataSource[lookup.Request]{
+		Name: "comparison", Description: comparisonDescription, Arguments: comparisonArguments,
+		Computed: comparisonComputed, Timeout: schemas.TimeoutText("How long reading may take"),
+		Credentials: "The provider reads both branches from Git, and its credentials are known after apply.",
+		Request:     readComparisonRequest, Read: compare,
 	})
 }
 
-func checkComparison(r schemas.Reading) { readComparisonRequest(r.Decoder) }
-
-func compare(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	request := readComparisonRequest(r.Decoder)
-	if r.Invalid() || !r.Data.CheckKnown(
-		"The provider reads both branches from Git, and its credentials are known after apply.", r.Diags) {
-		return nil
-	}
+func compare(ctx context.Context, r schemas.Reading, request lookup.Request) tfvalue.Values {
 	request.Client = r.Data.Client
-	limited, cancel := r.Within(ctx)
-	defer cancel()
-	found, ps, err := lookup.Read(limited, request)
+	found, ps, err := lookup.Read(ctx, request)
 	tfvalue.AppendProblems(r.Diags, ps)
 	if err != nil {
 		appendComparisonError(r.Diags, err)
@@ -59,7 +52,8 @@ func compare(ctx context.Context, r schemas.Reading) tfvalue.Values {
 }
 
 // readComparisonRequest reads the arguments, and reports invalid ones.
-func readComparisonRequest(d tfvalue.Decoder) lookup.Request {
+func readComparisonRequest(r schemas.Reading) lookup.Request {
+	d := r.Decoder
 	side := func(name string) record.Destination {
 		given, _ := d.Object(name)
 		at := record.NewDestination(given.String("repo"), given.String("branch"), given.String("path"))

@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -11,17 +10,10 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func comparisonSchema() schema.Schema {
-	attributes := comparisonArguments()
-	maps.Copy(attributes, comparisonComputed())
-	return schema.Schema{
-		MarkdownDescription: "Shows how two environments differ: their deployment targets, placements, config values and " +
-			"files, as both GitOps branches contain them. Only files whose hashes differ are read. Files and values that " +
-			"differ only by the namespace or the cluster type of their folder count as equal.\n\nPass the whole object to " +
-			"`provider::kalypso::fleet_page` for a table of the differences.",
-		Attributes: attributes,
-	}
-}
+const comparisonDescription = "Shows how two environments differ: their deployment targets, placements, config " +
+	"values and files, as both GitOps branches contain them. Only files whose hashes differ are read. Files and values " +
+	"that differ only by the namespace or the cluster type of their folder count as equal.\n\nPass the whole object to " +
+	"`provider::kalypso::fleet_page` for a table of the differences."
 
 func comparisonArguments() map[string]schema.Attribute {
 	side := func(which string) schema.Attribute {

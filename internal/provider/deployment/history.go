@@ -28,32 +28,25 @@ import (
 
 // NewHistory returns the data source kalypso_deployment_history.
 func NewHistory() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "deployment_history", Schema: deploymentHistorySchema, Check: checkHistory, Read: readHistory,
-		Timeout: schemas.TimeoutText("How long reading may take"),
+	return schemas.NewDataSource(schemas.DataSource[lookup.Request]{
+		Name: "deployment_history", Description: historyDescription, Arguments: historyArguments,
+		Computed: historyComputed, Timeout: schemas.TimeoutText("How long reading may take"),
+		Credentials: "The provider reads the history from Git, and its credentials are known after apply.",
+		Request:     readHistoryRequest, Read: readHistory,
 	})
 }
 
-func checkHistory(r schemas.Reading) { readHistoryRequest(r.Decoder, time.Time{}) }
-
-func readHistory(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	request := readHistoryRequest(r.Decoder, r.Data.Now())
-	if r.Invalid() || !r.Data.CheckKnown(
-		"The provider reads the history from Git, and its credentials are known after apply.", r.Diags) {
-		return nil
-	}
+func readHistory(ctx context.Context, r schemas.Reading, request lookup.Request) tfvalue.Values {
 	request.Client = r.Data.Client
-	limited, cancel := r.Within(ctx)
-	defer cancel()
 	limit := r.NumberOr("limit", historyLimit)
-	past := readStore(limited, r.Data, r.Arguments, request, limit, r.Diags)
+	past := readStore(ctx, r.Data, r.Arguments, request, limit, r.Diags)
 	if r.Diags.HasError() {
 		return nil
 	}
 	if past != nil {
 		request.Observed = past.Observed
 	}
-	found, err := lookup.Read(limited, request)
+	found, err := lookup.Read(ctx, request)
 	if err != nil {
 		appendHistoryError(r.Diags, request, err)
 		return nil
@@ -112,8 +105,9 @@ const (
 )
 
 // readHistoryRequest reads the arguments, and reports invalid ones. Unknown arguments are not compared.
-func readHistoryRequest(d tfvalue.Decoder, now time.Time) lookup.Request {
-	request := lookup.Request{GitOps: schemas.ReadDestination(d), Until: now}
+func readHistoryRequest(r schemas.Reading) lookup.Request {
+	d := r.Decoder
+	request := lookup.Request{GitOps: schemas.ReadDestination(d), Until: r.Now}
 	at := schemas.ReadControlPlaneBranch(d)
 	request.ControlPlane.Repo, request.ControlPlane.Branch = at.Repo, at.Branch
 	since, until := d.String("since"), d.String("until")

@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -12,22 +11,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
-func deploymentHistorySchema() schema.Schema {
-	attributes := deploymentHistoryArguments()
-	maps.Copy(attributes, deploymentHistoryComputed())
-	return schema.Schema{
-		MarkdownDescription: "Shows the deliveries to an environment, from the history of its GitOps branch: each commit " +
-			"there contains the record of the rendering. This needs no store, and also shows deliveries from before you " +
-			"added the data source. With the `store` of a `kalypso_deployment_record` it also shows what the clusters " +
-			"ran.\n\nA deployment is a commit that changes the tree of the rendering or the promoted commit, or all commits " +
-			"of one rollout. Times are the times of the commits. A deployment counts as failed if the next one rolls it " +
-			"back, or with a store if it was observed to fail.\n\n`metrics` has the four metrics of " +
-			"[DORA](https://dora.dev/guides/dora-metrics-four-keys/), and `summary` a table for the job summary of a pipeline.",
-		Attributes: attributes,
-	}
-}
+const historyDescription = "Shows the deliveries to an environment, from the history of its GitOps branch: each " +
+	"commit there contains the record of the rendering. This needs no store, and also shows deliveries from before you " +
+	"added the data source. With the `store` of a `kalypso_deployment_record` it also shows what the clusters " +
+	"ran.\n\nA deployment is a commit that changes the tree of the rendering or the promoted commit, or all commits of " +
+	"one rollout. Times are the times of the commits. A deployment counts as failed if the next one rolls it back, or " +
+	"with a store if it was observed to fail.\n\n`metrics` has the four metrics of " +
+	"[DORA](https://dora.dev/guides/dora-metrics-four-keys/), and `summary` a table for the job summary of a pipeline."
 
-func deploymentHistoryArguments() map[string]schema.Attribute {
+func historyArguments() map[string]schema.Attribute {
 	store := storeArgument(false)
 	store.MarkdownDescription = "The store of a `kalypso_deployment_record`, for `runs` and `versions`. Exactly one of " +
 		"`git` and `postgres`."
@@ -55,7 +47,7 @@ func deploymentHistoryArguments() map[string]schema.Attribute {
 	}
 }
 
-func deploymentHistoryComputed() map[string]schema.Attribute {
+func historyComputed() map[string]schema.Attribute {
 	number := func(description string) schema.Float64Attribute {
 		return schema.Float64Attribute{Computed: true, MarkdownDescription: description}
 	}

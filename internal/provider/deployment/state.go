@@ -23,24 +23,23 @@ import (
 
 // NewState returns the data source kalypso_deployment_state.
 func NewState() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "deployment_state", Schema: deploymentStateSchema, Check: checkObserved, Read: readState,
+	return schemas.NewDataSource(schemas.DataSource[schemas.ObservedRequest]{
+		Name: "deployment_state", Description: stateDescription, Arguments: stateArguments, Computed: stateComputed,
 		Timeout: schemas.TimeoutText("How long the sources may take to answer",
 			"If a source does not answer in time, the verdict is `pending`."),
+		Waits: true, Request: readStateRequest, Read: readState,
 	})
 }
 
-func checkObserved(r schemas.Reading) { schemas.ReadObserved(r.Data, r.Decoder) }
+func readStateRequest(r schemas.Reading) schemas.ObservedRequest {
+	return schemas.ReadObserved(r.Data, r.Decoder)
+}
 
-func readState(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	request := schemas.ReadObserved(r.Data, r.Decoder)
+func readState(ctx context.Context, r schemas.Reading, request schemas.ObservedRequest) tfvalue.Values {
 	detail := details.Or(r.String("detail"))
 	request.Targets = detail != detailFolders
 	request.Versions = r.True("versions")
 	request.Wait = r.Limit
-	if r.Invalid() {
-		return nil
-	}
 	seen := observeDeployment(ctx, r.Data, request, r.Diags)
 	if r.Diags.HasError() {
 		return nil

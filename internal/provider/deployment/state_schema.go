@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -25,7 +24,14 @@ const (
 
 var details = schemas.Enumeration{detailFolders, detailTargets, detailClusters}
 
-func deploymentStateSchema() schema.Schema {
+const stateDescription = "Shows whether the clusters run the contents of a branch of the GitOps repo. It checks once " +
+	"per run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
+	"true. It reports that everything it synced is healthy. And its folder has not changed from the commit that it " +
+	"reports up to the branch's head. So no cluster has to catch up with a commit that does not change its folder. " +
+	"An unclear state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the " +
+	"full table."
+
+func stateArguments() map[string]schema.Attribute {
 	attributes := schemas.ObservedArguments()
 	attributes["detail"] = details.Attribute(
 		"How much to return: by default the folders of cluster types; with `targets` also the deployment targets; with " +
@@ -35,19 +41,10 @@ func deploymentStateSchema() schema.Schema {
 		"Whether to read which version of each deployment target runs. The default is `false`. The " +
 			"repos that the targets take their manifests from are read with the provider's `git_credentials`. If a repo " +
 			"can't be read, only its versions are missing, with a warning.")
-	maps.Copy(attributes, deploymentStateComputed())
-	return schema.Schema{
-		MarkdownDescription: "Shows whether the clusters run the contents of a branch of the GitOps repo. It checks once " +
-			"per run and does not wait: a deployment in progress is `pending`.\n\nA cluster is current if two conditions are " +
-			"true. It reports that everything it synced is healthy. And its folder has not changed from the commit that it " +
-			"reports up to the branch's head. So no cluster has to catch up with a commit that does not change its folder. " +
-			"An unclear state is never a success: it is `pending` and listed in `problems`. The guide *Does it run?* has the " +
-			"full table.",
-		Attributes: attributes,
-	}
+	return attributes
 }
 
-func deploymentStateComputed() map[string]schema.Attribute {
+func stateComputed() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"head": schemas.ComputedText(
 			"The commit at the branch's head. Null if the branch or the rendering's record on it does not exist.",

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -26,29 +24,22 @@ import (
 
 // NewDataSource returns the data source kalypso_promotion.
 func NewDataSource() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "promotion", Schema: promotionSchema, Timeout: schemas.TimeoutText("How long reading may take"),
-		Check: checkPromotion, Read: decide,
+	return schemas.NewDataSource(schemas.DataSource[lookup.Request]{
+		Name: "promotion", Description: promotionDescription, Arguments: schemas.PromotionArguments,
+		Computed: schemas.PromotionComputed, Timeout: schemas.TimeoutText("How long reading may take"),
+		Credentials: "The provider reads the promoted commit from Git, and its credentials are known after apply.",
+		Request:     schemas.ReadPromotionRequest, Read: decide,
 	})
 }
 
-func checkPromotion(r schemas.Reading) { schemas.ReadPromotionRequest(r.Decoder) }
-
-func decide(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	request := schemas.ReadPromotionRequest(r.Decoder)
-	if r.Invalid() || !r.Data.CheckKnown(
-		"The provider reads the promoted commit from Git, and its credentials are known after apply.", r.Diags) {
-		return nil
-	}
+func decide(ctx context.Context, r schemas.Reading, request lookup.Request) tfvalue.Values {
 	request.Client, request.Host = r.Data.Client, r.Data.HostFor(r.Diags)
 	request.Now = r.Data.Now()
 	request.Credential = r.Data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
 	if r.Diags.HasError() {
 		return nil
 	}
-	limited, cancel := r.Within(ctx)
-	defer cancel()
-	found, err := lookup.Decide(limited, request)
+	found, err := lookup.Decide(ctx, request)
 	if err != nil {
 		appendPromotionError(r.Diags, request, err)
 		return nil
@@ -91,17 +82,10 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 	}
 }
 
-func promotionSchema() schema.Schema {
-	attributes := schemas.PromotionArguments()
-	maps.Copy(attributes, schemas.PromotionComputed())
-	return schema.Schema{
-		MarkdownDescription: "Chooses the commit of a control plane that an environment renders: the newest commit after " +
-			"the current one whose gates are open. A closed gate is not an error: the environment keeps its commit, and its " +
-			"own changes are still delivered. A run checks the gates once and does not wait.\n\nThe gates are commit " +
-			"statuses on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or " +
-			"states of environments that you pass. An unclear state never promotes a commit; `waiting` and `summary` contain " +
-			"the reason. The guide *From dev to prod* shows a chain of environments.\n\nAnyone who may write commit statuses " +
-			"in the control plane's repo can open a gate. Set `by` to accept only one app or user.",
-		Attributes: attributes,
-	}
-}
+const promotionDescription = "Chooses the commit of a control plane that an environment renders: the newest commit " +
+	"after the current one whose gates are open. A closed gate is not an error: the environment keeps its commit, and " +
+	"its own changes are still delivered. A run checks the gates once and does not wait.\n\nThe gates are commit " +
+	"statuses on the commits of the control plane, as Kalypso's workflows and `kalypso_commit_status` set them, or " +
+	"states of environments that you pass. An unclear state never promotes a commit; `waiting` and `summary` contain " +
+	"the reason. The guide *From dev to prod* shows a chain of environments.\n\nAnyone who may write commit statuses " +
+	"in the control plane's repo can open a gate. Set `by` to accept only one app or user."

@@ -78,8 +78,8 @@ func lastFeedback(c *schemas.Call) types.String {
 	return tfvalue.Nullable(c.State.Text("feedback_status"))
 }
 
-// planFeedback plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If the
-// apply gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the
+// planFeedback plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If
+// the apply gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the
 // like.
 func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decision) types.String {
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), decision.Applied.Wish.Feedback

@@ -18,8 +18,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// deliveryResults are the computed attributes that an apply keeps if it writes nothing. rollout_status describes the last
-// commit, and feedback_status the last feedback.
+// deliveryResults are the computed attributes that an apply keeps if it writes nothing. rollout_status describes the
+// last commit, and feedback_status the last feedback.
 var deliveryResults = []string{
 	"description", "commit_sha", "delivered", "pull_request", "rollout_status", "feedback_status",
 }

@@ -151,8 +151,8 @@ func planComputed(
 	}
 }
 
-// checkBranch reports problems of the apply that the state can't show: conflicts with other renderings, missing credentials,
-// and the contents of the branch.
+// checkBranch reports problems of the apply that the state can't show: conflicts with other renderings, missing
+// credentials, and the contents of the branch.
 func checkBranch(ctx context.Context, c *schemas.Call, decision *delivery.Decision) {
 	if c.Data == nil {
 		return

@@ -128,7 +128,8 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 }
 
 // ReadPromotionRequest reads the arguments of kalypso_promotion, and reports invalid ones.
-func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
+func ReadPromotionRequest(r Reading) lookup.Request {
+	d := r.Decoder
 	request := lookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
 	request.Rules = promotion.Rules{
 		Environment: d.String("environment"), Statuses: readStatuses(d), Dwell: ReadDuration(d, "dwell", 0),

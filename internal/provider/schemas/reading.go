@@ -3,6 +3,7 @@ package schemas
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -20,21 +21,25 @@ import (
 )
 
 var (
-	_ datasource.DataSourceWithConfigure      = (*dataSource)(nil)
-	_ datasource.DataSourceWithValidateConfig = (*dataSource)(nil)
+	_ datasource.DataSourceWithConfigure      = (*dataSource[any])(nil)
+	_ datasource.DataSourceWithValidateConfig = (*dataSource[any])(nil)
 )
 
-// DataSource defines a data source whose arguments are decoded, checked and then read.
-type DataSource struct {
-	Name string
-	// Schema returns the attributes, as a resource's: so both kinds share them.
-	Schema func() resource.Schema
+// DataSource defines a data source that reads what a request of type R asks for.
+type DataSource[R any] struct {
+	Name        string
+	Description string // Markdown
+	// Arguments and Computed return the attributes, as a resource's: so both kinds share them.
+	Arguments, Computed func() map[string]resource.Attribute
 	// Timeout describes timeouts.read, see [TimeoutText]. If it is empty, the data source has no timeout.
 	Timeout string
-	// Check reports problems of the known arguments; nil: there are none.
-	Check func(Reading)
+	Waits   bool // Read keeps to timeouts.read itself
+	// Credentials says why the provider's configuration has to be known. If it is empty, Read decides.
+	Credentials string
+	// Request converts the arguments, and reports problems of the known ones; nil: there are none.
+	Request func(Reading) R
 	// Read returns the computed attributes, see [tfvalue.Result], or nil. Terraform calls it when all arguments are known.
-	Read func(context.Context, Reading) tfvalue.Values
+	Read func(context.Context, Reading, R) tfvalue.Values
 }
 
 // TimeoutText describes timeouts.read: what it limits, and more.
@@ -44,8 +49,8 @@ func TimeoutText(limits string, more ...string) string {
 }
 
 // dataSource is a data source with the provider's configuration.
-type dataSource struct {
-	of   DataSource
+type dataSource[R any] struct {
+	of   DataSource[R]
 	data *configuration.Data
 }
 
@@ -53,13 +58,9 @@ type dataSource struct {
 type Reading struct {
 	tfvalue.Decoder
 	Data  *configuration.Data // nil while Terraform validates
+	Now   time.Time           // zero while Terraform validates
 	Limit time.Duration       // timeouts.read
 	Diags *diag.Diagnostics
-}
-
-// Within returns ctx limited by timeouts.read.
-func (r Reading) Within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, r.Limit)
 }
 
 // Invalid reports the problems of the arguments so far, and whether there is an error.
@@ -70,46 +71,59 @@ func (r Reading) Invalid() bool {
 }
 
 // NewDataSource returns a data source.
-func NewDataSource(of DataSource) datasource.DataSource { return &dataSource{of: of} }
+func NewDataSource[R any](of DataSource[R]) datasource.DataSource { return &dataSource[R]{of: of} }
 
 // Metadata implements datasource.DataSource.
-func (s *dataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (s *dataSource[R]) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + s.of.Name
 }
 
 // Schema implements datasource.DataSource.
-func (s *dataSource) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	defined := s.of.Schema()
-	resp.Schema = schema.Schema{
-		MarkdownDescription: defined.MarkdownDescription, Attributes: dataSourceAttributes(defined.Attributes),
-	}
+func (s *dataSource[R]) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	all := dataSourceAttributes(s.of.Arguments())
+	maps.Copy(all, dataSourceAttributes(s.of.Computed()))
+	resp.Schema = schema.Schema{MarkdownDescription: s.of.Description, Attributes: all}
 	if s.of.Timeout != "" {
 		resp.Schema.Attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{ReadDescription: s.of.Timeout})
 	}
 }
 
 // Configure stores the provider's configuration.
-func (s *dataSource) Configure(
+func (s *dataSource[R]) Configure(
 	_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse,
 ) {
 	s.data = configuration.DataOf(req.ProviderData)
 }
 
 // ValidateConfig reports errors in the known arguments.
-func (s *dataSource) ValidateConfig(
+func (s *dataSource[R]) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
-	if s.of.Check != nil {
-		r := s.reading(ctx, req.Config, &resp.Diagnostics)
-		s.of.Check(r)
-		r.Invalid()
+	r := s.reading(ctx, req.Config, &resp.Diagnostics)
+	s.request(r)
+	r.Invalid()
+}
+
+func (s *dataSource[R]) request(r Reading) (request R) {
+	if s.of.Request != nil {
+		request = s.of.Request(r)
 	}
+	return request
 }
 
 // Read implements datasource.DataSource.
-func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+func (s *dataSource[R]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	r := s.reading(ctx, req.Config, &resp.Diagnostics)
-	values := s.of.Read(ctx, r)
+	request := s.request(r)
+	if r.Invalid() || s.of.Credentials != "" && !s.data.CheckKnown(s.of.Credentials, r.Diags) {
+		return
+	}
+	if s.of.Timeout != "" && !s.of.Waits {
+		limited, cancel := context.WithTimeout(ctx, r.Limit)
+		defer cancel()
+		ctx = limited
+	}
+	values := s.of.Read(ctx, r, request)
 	if r.Invalid() || values == nil {
 		return
 	}
@@ -120,10 +134,14 @@ func (s *dataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, r.Arguments)...)
 }
 
-func (s *dataSource) reading(ctx context.Context, config tfvalue.Getter, diags *diag.Diagnostics) Reading {
+func (s *dataSource[R]) reading(ctx context.Context, config tfvalue.Getter, diags *diag.Diagnostics) Reading {
 	arguments := tfvalue.GetObject(ctx, config, diags)
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}
-	return Reading{d, s.data, readTimeout(ctx, arguments, diags), diags}
+	r := Reading{Decoder: d, Data: s.data, Limit: readTimeout(ctx, arguments, diags), Diags: diags}
+	if s.data != nil {
+		r.Now = s.data.Now()
+	}
+	return r
 }
 
 // SourceTimeout is the default of timeouts.read of data sources.

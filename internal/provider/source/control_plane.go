@@ -20,14 +20,14 @@ import (
 
 // NewControlPlane returns the data source kalypso_control_plane.
 func NewControlPlane() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "control_plane", Schema: controlPlaneSchema, Timeout: schemas.FollowTimeout,
-		Check: checkControlPlane, Read: readControlPlane,
+	return schemas.NewDataSource(schemas.DataSource[source.ControlPlaneRequest]{
+		Name: "control_plane", Description: controlPlaneDescription, Arguments: controlPlaneArguments,
+		Computed: controlPlaneComputed, Timeout: schemas.FollowTimeout,
+		Request: controlPlaneRequest, Read: readControlPlane,
 	})
 }
 
-func checkControlPlane(r schemas.Reading) {
-	d := r.Decoder
+func checkControlPlane(d tfvalue.Decoder, request source.ControlPlaneRequest) {
 	repo, branch, commit, directory := d.String("repo"), d.String("branch"), d.String("commit"), d.String("directory")
 	switch {
 	case repo == "" && directory == "":
@@ -56,18 +56,13 @@ func checkControlPlane(r schemas.Reading) {
 	if schemas.Promotes(d) {
 		checkPromotedBase(d)
 	}
-	checkVerify(d, directory)
-	d.Check("repo", "Invalid repo URL", schemas.CheckRepoURL)
-	d.Check("branch", "Invalid branch name", gitbranch.CheckName)
-}
-
-// checkVerify checks the argument verify.
-func checkVerify(d tfvalue.Decoder, directory string) {
-	if schemas.ReadVerify(d) != nil && directory != "" && !unknown.Is(directory) {
+	if request.Follow.Verify != nil && directory != "" && !unknown.Is(directory) {
 		d.Report("Conflicting arguments",
 			"verify checks the signatures of commits, but directory is read without its commits. Remove one of "+
 				"them.", problem.Attr("verify"))
 	}
+	d.Check("repo", "Invalid repo URL", schemas.CheckRepoURL)
+	d.Check("branch", "Invalid branch name", gitbranch.CheckName)
 }
 
 // checkPromotedBase checks the arguments about the base of a control plane whose commit the promotion chooses.
@@ -84,14 +79,10 @@ func checkPromotedBase(d tfvalue.Decoder) {
 	}
 }
 
-func readControlPlane(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	request := controlPlaneRequest(r)
-	if r.Invalid() {
-		return nil
-	}
-	limited, cancel := r.Within(ctx)
-	defer cancel()
-	found := r.Data.Sources.ControlPlane(limited, request)
+func readControlPlane(
+	ctx context.Context, r schemas.Reading, request source.ControlPlaneRequest,
+) tfvalue.Values {
+	found := r.Data.Sources.ControlPlane(ctx, request)
 	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
 		return nil
 	}
@@ -108,6 +99,7 @@ func readControlPlane(ctx context.Context, r schemas.Reading) tfvalue.Values {
 	return results
 }
 
+// controlPlaneRequest converts the arguments, and reports those that contradict each other.
 func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
 	d := r.Decoder
 	request := source.ControlPlaneRequest{
@@ -120,6 +112,7 @@ func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
 		FollowRegistrations: d.UnlessFalse("follow_registrations"),
 		Follow:              followOptions(r),
 	}
+	checkControlPlane(d, request)
 	if p := schemas.ReadPromotion(d); p != nil {
 		request.Promotion = *p
 		if p.Commit == "" { // only the environment's own branch determines the destination of the tree

@@ -20,13 +20,24 @@ import (
 
 // NewWorkloads returns the data source kalypso_workloads, which reads the Workload documents behind registrations.
 func NewWorkloads() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource{
-		Name: "workloads", Schema: workloadsSchema, Timeout: schemas.FollowTimeout,
-		Check: checkWorkloads, Read: readWorkloads,
+	return schemas.NewDataSource(schemas.DataSource[source.FollowOptions]{
+		Name: "workloads", Description: workloadsDescription, Arguments: workloadsArguments, Computed: workloadsComputed,
+		Timeout: schemas.FollowTimeout, Request: workloadsRequest, Read: readWorkloads,
 	})
 }
 
-func workloadsSchema() schema.Schema {
+const workloadsDescription = "Reads the Workload documents behind workload registrations from the application teams' " +
+	"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
+	"Pass `sources` to the rendering too: a plan that changes something then shows the old and the new commit of " +
+	"each repo, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
+	"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and files " +
+	"that a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
+	"most 10 MiB, and all documents together 64 MiB. Every run reads the documents again, because a data source has " +
+	"no access to the result of the previous run.\n\nTerraform defers reading a data source until apply if an " +
+	"argument is unknown, or if resources that it refers to directly have pending changes. If registrations are " +
+	"passed through `locals`, as in the example, the plan that adds one shows its deployment targets."
+
+func workloadsArguments() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{
 		"registrations": schema.MapNestedAttribute{
 			Required: true,
@@ -49,63 +60,55 @@ func workloadsSchema() schema.Schema {
 	maps.Copy(attributes, schemas.FollowArguments("the record on `gitops_repo`",
 		"The keys that must have signed the commits that are read. A registration whose commit none of them signed is "+
 			"broken."))
-	attributes["manifests"] = schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
-		"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
-		"regardless of its own labels.")
-	attributes[schemas.SourcesAttribute] = schemas.SourcesOutput()
-	attributes["commits"] = schemas.ComputedStrings("The commit at which each registration was read, by its name.")
-	return schema.Schema{
-		MarkdownDescription: "Reads the Workload documents behind workload registrations from the application teams' " +
-			"repos. Terraform reads them at plan and keeps them in the plan, so apply renders the commits that plan showed. " +
-			"Pass `sources` to the rendering too: a plan that changes something then shows the old and the new commit of " +
-			"each repo, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
-			"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and files " +
-			"that a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
-			"most 10 MiB, and all documents together 64 MiB. Every run reads the documents again, because a data source has " +
-			"no access to the result of the previous run.\n\nTerraform defers reading a data source until apply if an " +
-			"argument is unknown, or if resources that it refers to directly have pending changes. If registrations are " +
-			"passed through `locals`, as in the example, the plan that adds one shows its deployment targets.",
-		Attributes: attributes,
+	return attributes
+}
+
+func workloadsComputed() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"manifests": schemas.ComputedStrings("The Workload documents, for `manifests` of a " +
+			"`kalypso_environment_rendering`: `repo@branch:path#name` → YAML. Each gets the workspace of its registration, " +
+			"regardless of its own labels."),
+		schemas.SourcesAttribute: schemas.SourcesOutput(),
+		"commits":                schemas.ComputedStrings("The commit at which each registration was read, by its name."),
 	}
 }
 
-func checkWorkloads(r schemas.Reading) {
-	d := r.Decoder
-	if repo, ok := d.Object("gitops_repo"); ok {
+// workloadsRequest reads how registrations are followed. It reports missing arguments.
+func workloadsRequest(r schemas.Reading) source.FollowOptions {
+	d, follow := r.Decoder, followOptions(r)
+	repo, located := d.Object("gitops_repo")
+	switch {
+	case located:
+		follow.GitOpsRepo = &source.GitOpsRepo{
+			Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path"),
+		}
 		for _, name := range []string{"repo", "branch"} {
 			if repo.String(name) == "" {
 				repo.Report("Missing "+name, "gitops_repo needs repo and branch.", problem.Attr(name))
 			}
 		}
-	} else if v := schemas.ReadVerify(d); v != nil && v.History {
+	case follow.Verify != nil && follow.Verify.Verifier.History:
 		d.Report("Missing GitOps repo",
 			`mode = "history" needs gitops_repo: the branch with the record of the last delivery.`, problem.Attr("gitops_repo"))
-	} else if d.String("on_error") == schemas.ErrorsLastGood {
+	case follow.LastGood != nil:
 		d.Report(
 			"Missing GitOps repo",
 			`on_error = "last_good" needs gitops_repo: the branch with the record of the last delivery.`,
 			problem.Attr("gitops_repo"),
 		)
 	}
-}
-
-func readWorkloads(ctx context.Context, r schemas.Reading) tfvalue.Values {
-	d := r.Decoder
-	registrations := readRegistrations(d)
-	follow := followOptions(r)
-	if repo, ok := d.Object("gitops_repo"); ok {
-		follow.GitOpsRepo = &source.GitOpsRepo{
-			Repo: repo.String("repo"), Branch: repo.String("branch"), Path: repo.String("path"),
-		}
-	} else {
+	if !located {
 		follow.Delivered, follow.LastGood = nil, nil
 	}
+	return follow
+}
+
+func readWorkloads(ctx context.Context, r schemas.Reading, follow source.FollowOptions) tfvalue.Values {
+	registrations := readRegistrations(r.Decoder)
 	if r.Invalid() {
 		return nil
 	}
-	limited, cancel := r.Within(ctx)
-	defer cancel()
-	found := r.Data.Sources.Workloads(limited, registrations, follow)
+	found := r.Data.Sources.Workloads(ctx, registrations, follow)
 	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
 		return nil
 	}
@@ -119,8 +122,8 @@ func readWorkloads(ctx context.Context, r schemas.Reading) tfvalue.Values {
 // followOptions reads how registrations are followed, for a control plane and for Workloads alone.
 func followOptions(r schemas.Reading) source.FollowOptions {
 	f := source.FollowOptions{
-		Pins: schemas.ReadPins(r.Decoder), AllowLocal: r.Data.AllowLocal,
-		Verify: schemas.ReadVerification(r.Decoder, r.Data.Now()),
+		Pins: schemas.ReadPins(r.Decoder), Verify: schemas.ReadVerification(r.Decoder, r.Now),
+		AllowLocal: r.Data != nil && r.Data.AllowLocal,
 		Delivered: func(ctx context.Context, at *source.GitOpsRepo) ([]origin.Origin, error) {
 			return schemas.LastOrigins(ctx, r.Data.Client, at)
 		},
