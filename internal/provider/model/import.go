@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -24,39 +23,30 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
-// ImportState implements resource.ResourceWithImportState. The ID is the path of a Kalypso YAML file, relative to
-// Terraform's working directory, followed by #name if the file contains several objects of the kind. An identity may
-// name a file of a repo too.
-func (r *modelResource) ImportState(
-	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
-) {
-	defer schemas.CleanImport(&resp.Diagnostics)
-	diags := &resp.Diagnostics
-	id := req.ID
+// importObject reads an object. The ID is the path of a Kalypso YAML file, relative to Terraform's working directory,
+// followed by #name if the file contains several objects of the kind. An identity may name a file of a repo too.
+func (m *model) importObject(
+	ctx context.Context, c *schemas.Call, id string, identity map[string]string,
+) schemas.Model {
 	var found fleet.Object
 	var err error
-	switch given := modelIdentity.Imported(ctx, req, diags); {
-	case given == nil:
-		found, err = r.find(ctx, id)
-	case given["repo"] != "":
-		id = given["file"]
-		found, err = r.findInRepo(ctx, given)
+	switch {
+	case identity == nil:
+		found, err = m.find(ctx, id)
+	case identity["repo"] != "":
+		id = identity["file"]
+		found, err = m.findInRepo(ctx, c, identity)
 	default:
-		if id = given["file"]; given["name"] != "" {
-			id += "#" + given["name"]
+		if id = identity["file"]; identity["name"] != "" {
+			id += "#" + identity["name"]
 		}
-		found, err = r.find(ctx, id)
+		found, err = m.find(ctx, id)
 	}
 	if err != nil {
-		diags.AddError("Cannot import "+id, printable.Text(err.Error()))
-		return
+		c.Diags.AddError("Cannot import "+id, printable.Text(err.Error()))
+		return nil
 	}
-	state := r.state(found, diags)
-	if diags.HasError() {
-		return
-	}
-	diags.Append(resp.State.Set(ctx, state)...)
-	modelIdentity.Set(ctx, &resp.State, resp.Identity, diags)
+	return m.state(found, c.Diags).Attributes()
 }
 
 // state returns the state of a resource with an object: its arguments.
@@ -71,22 +61,24 @@ func (m *model) state(found fleet.Object, diags *diag.Diagnostics) types.Object 
 }
 
 // findInRepo reads the object of the kind that an identity with a repo names.
-func (r *modelResource) findInRepo(ctx context.Context, identity map[string]string) (fleet.Object, error) {
+func (m *model) findInRepo(
+	ctx context.Context, c *schemas.Call, identity map[string]string,
+) (fleet.Object, error) {
 	if identity["branch"] == "" && identity["commit"] == "" {
 		return nil, errors.New("the identity has a repo, but neither a branch nor a commit. Add one of them")
 	}
-	if r.Data == nil || !r.Data.Known {
+	if !c.Known() {
 		return nil, errors.New("this import reads a repo, and the provider's credentials are known after apply")
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
 	defer cancel()
-	text, err := r.Data.Sources.File(ctx, source.Location{
+	text, err := c.Data.Sources.File(ctx, source.Location{
 		Repo: identity["repo"], Branch: identity["branch"], Commit: identity["commit"],
 	}, identity["file"])
 	if err != nil {
 		return nil, err
 	}
-	return r.choose(ctx, identity["file"], identity["name"], text)
+	return m.choose(ctx, identity["file"], identity["name"], text)
 }
 
 // find reads the object of the kind that an import ID names.

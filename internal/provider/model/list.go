@@ -31,11 +31,14 @@ var (
 )
 
 // modelList lists the objects of one kind in Kalypso YAML, as resources that don't exist yet.
-type modelList struct{ *modelResource }
+type modelList struct {
+	*model
+	*schemas.Resource
+}
 
 // NewList returns the list of the resources of a kind.
 func NewList(m *model) func() list.ListResource {
-	return func() list.ListResource { return &modelList{newModelResource(m)} }
+	return func() list.ListResource { return &modelList{m, schemas.Named(m.name)} }
 }
 
 // ListResourceConfigSchema implements list.ListResource.

@@ -5,42 +5,28 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ resource.ResourceWithConfigure      = (*modelResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*modelResource)(nil)
-	_ resource.ResourceWithImportState    = (*modelResource)(nil)
-	_ resource.ResourceWithIdentity       = (*modelResource)(nil)
-)
-
-// modelResource is the resource of one kind of Kalypso object. It exists in state only and contacts nothing, but an
+// NewResource returns the resource of a kind of Kalypso object. It exists in state only and contacts nothing, but an
 // import may read a repo.
-type modelResource struct {
-	*model
-	schemas.Resource
-}
-
-// NewResource returns the resource of a kind.
 func NewResource(m *model) func() resource.Resource {
-	return func() resource.Resource { return newModelResource(m) }
+	return func() resource.Resource {
+		return schemas.NewManaged(schemas.Managed{
+			Name: m.name, Schema: m.schema, Identity: modelIdentity, Check: m.check, Apply: m.apply, Import: m.importObject,
+			Left: "removed the object from the state only",
+		})
+	}
 }
 
-func newModelResource(m *model) *modelResource {
-	all := func(context.Context) schema.Schema {
-		return schema.Schema{MarkdownDescription: m.description, Attributes: m.Attributes()}
-	}
-	return &modelResource{m, schemas.NewResource(m.name, all, modelIdentity)}
+func (m *model) schema() schema.Schema {
+	return schema.Schema{MarkdownDescription: m.description, Attributes: m.Attributes()}
 }
 
 // modelIdentity identifies an object by its name. For an import, it also names the file that contains the object, like
@@ -57,18 +43,12 @@ var modelIdentity = schemas.Identity{
 		"commits by their hash."},
 }
 
-// ValidateConfig implements resource.ResourceWithValidateConfig. Terraform calls it for every plan too, with what is
-// known by then.
-func (r *modelResource) ValidateConfig(
-	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
-) {
-	var v types.Object
-	if resp.Diagnostics.Append(req.Config.Get(ctx, &v)...); resp.Diagnostics.HasError() {
-		return
-	}
-	_, ps := r.checked(v)
-	ps = slices.DeleteFunc(ps, func(p problem.Problem) bool { return missingRequired(r.Attributes(), v, p.Path) })
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
+// check reports problems of the known arguments. Terraform calls it for every plan too, with what is known by then.
+func (m *model) check(c *schemas.Call) {
+	v := c.Plan.Object()
+	_, ps := m.checked(v)
+	ps = slices.DeleteFunc(ps, func(p problem.Problem) bool { return missingRequired(m.Attributes(), v, p.Path) })
+	tfvalue.AppendProblems(c.Diags, ps)
 }
 
 // missingRequired reports whether a problem is about a required argument that is null. The framework reports that
@@ -91,34 +71,11 @@ func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps
 	return false
 }
 
-// Create implements resource.Resource.
-func (r *modelResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	r.apply(ctx, req.Plan, &resp.State, resp.Identity, &resp.Diagnostics)
-}
-
-// Read implements resource.Resource: the object exists in the state only.
-func (r *modelResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	modelIdentity.Set(ctx, &req.State, resp.Identity, &resp.Diagnostics)
-}
-
-// Update implements resource.Resource.
-func (r *modelResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	r.apply(ctx, req.Plan, &resp.State, resp.Identity, &resp.Diagnostics)
-}
-
-// Delete implements resource.Resource: the framework removes the state.
-func (r *modelResource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
-
 // apply stores the plan, in which all values are known by now.
-func (r *modelResource) apply(
-	ctx context.Context, plan tfsdk.Plan, state *tfsdk.State, identity *tfsdk.ResourceIdentity, diags *diag.Diagnostics,
-) {
-	var v types.Object
-	diags.Append(plan.Get(ctx, &v)...)
-	_, ps := r.Object(problem.Origin{}, v)
-	if tfvalue.AppendProblems(diags, ps); diags.HasError() {
-		return
+func (m *model) apply(_ context.Context, c *schemas.Call) schemas.Model {
+	_, ps := m.Object(problem.Origin{}, c.Plan.Object())
+	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
+		return nil
 	}
-	diags.Append(state.Set(ctx, v)...)
-	modelIdentity.Set(ctx, state, identity, diags)
+	return c.Plan
 }

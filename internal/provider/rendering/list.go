@@ -15,7 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewList returns the list of the renderings on the branches of a repo.
@@ -62,7 +61,7 @@ func listRenderings(
 					return
 				}
 				m := imported(schemas.NullModel(to.Schema.GetAttributes()), state, "")
-				diags.Append(tfvalue.SetObject(ctx, to, m)...)
+				diags.Append(to.Set(ctx, m.Object())...)
 			})
 		})
 }

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -34,7 +35,7 @@ type Managed struct {
 	Identify func(*Call, Model) map[string]string
 	// Repo returns the URL of the repo whose host has the pull requests in errors. Nil: errors have none.
 	Repo func(Model) string
-	// The defaults of timeouts.
+	// The defaults of timeouts. Zero: there are none.
 	ReadTimeout, WriteTimeout time.Duration
 	// Check reports problems of a configuration, as far as it is known. It is the plan of the call.
 	Check func(*Call)
@@ -75,7 +76,10 @@ func (c *Call) Within(
 	if m == nil {
 		m = c.State
 	}
-	given, _ := m["timeouts"].(timeouts.Value)
+	given, timed := m["timeouts"].(timeouts.Value)
+	if !timed {
+		return ctx, func() {}
+	}
 	limit, ds := of(given, ctx, fallback)
 	c.Limit = limit
 	c.Diags.Append(ds...)
@@ -85,9 +89,15 @@ func (c *Call) Within(
 // TimeoutGetter returns the timeout of one operation.
 type TimeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
+// The default timeouts of most resources.
+const (
+	ReadTimeout  = 10 * time.Minute
+	WriteTimeout = 30 * time.Minute
+)
+
 // managed calls the functions of a resource.
 type managed struct {
-	Resource
+	*Resource
 	of Managed
 }
 
@@ -96,22 +106,34 @@ type importable struct{ managed }
 
 // NewManaged returns a resource.
 func NewManaged(of Managed) resource.Resource {
-	r := managed{NewResource(of.Name, of.schema, of.Identity), of}
+	r := managed{Named(of.Name), of}
 	if of.Import != nil {
 		return &importable{r}
 	}
 	return &r
 }
 
-// schema returns the schema with the argument timeouts.
-func (of Managed) schema(ctx context.Context) schema.Schema {
-	s := of.Schema()
-	if _, own := s.Attributes["timeouts"]; !own {
-		s.Attributes["timeouts"] = Timeouts(ctx, timeouts.Opts{
-			Create: true, Read: of.Read != nil, Update: true, Delete: of.Destroy != nil,
-		}, of.ReadTimeout, of.WriteTimeout)
+// Schema adds the argument timeouts to the schema.
+func (r *managed) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = r.of.Schema()
+	if _, own := resp.Schema.Attributes["timeouts"]; own || r.of.WriteTimeout == 0 {
+		return
 	}
-	return s
+	text := func(limit time.Duration) string {
+		return fmt.Sprintf("How long it may take, such as `90s` or `1h`. The default is `%dm`.", limit/time.Minute)
+	}
+	read, write := text(r.of.ReadTimeout), text(r.of.WriteTimeout)
+	resp.Schema.Attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
+		Create: true, Read: r.of.Read != nil, Update: true, Delete: r.of.Destroy != nil,
+		CreateDescription: write, ReadDescription: read, UpdateDescription: write, DeleteDescription: write,
+	})
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *managed) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = r.of.Identity.Schema()
 }
 
 // call reads a plan and a state, which may be nil.
@@ -174,7 +196,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 		r.of.PlanDestroy(ctx, c)
 	case c.Plan != nil && r.of.Plan != nil:
 		if planned := r.of.Plan(ctx, c); planned != nil && !c.Diags.HasError() {
-			c.Diags.Append(tfvalue.SetObject(ctx, &resp.Plan, planned)...)
+			c.Diags.Append(resp.Plan.Set(ctx, planned.Object())...)
 		}
 	}
 }
@@ -204,7 +226,7 @@ func (r *managed) apply(
 		return
 	}
 	if after := r.of.Apply(limited, c); after != nil {
-		c.Diags.Append(tfvalue.SetObject(ctx, state, after)...)
+		c.Diags.Append(state.Set(ctx, after.Object())...)
 	}
 }
 
@@ -222,7 +244,7 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	if c.Gone {
 		resp.State.RemoveResource(ctx)
 	} else if now != nil {
-		c.Diags.Append(tfvalue.SetObject(ctx, &resp.State, now)...)
+		c.Diags.Append(resp.State.Set(ctx, now.Object())...)
 	}
 }
 
@@ -251,8 +273,9 @@ func (r *importable) ImportState(
 	}
 	limited, cancel := context.WithTimeout(ctx, ReadTimeout)
 	defer cancel()
-	identity := r.identity.Imported(ctx, req, c.Diags)
+	identity := r.of.Identity.Imported(ctx, req, c.Diags)
 	if found := r.of.Import(limited, c, req.ID, identity); found != nil && !c.Diags.HasError() {
-		c.Diags.Append(tfvalue.SetObject(ctx, &resp.State, found)...)
+		c.Diags.Append(resp.State.Set(ctx, found.Object())...)
+		r.identify(ctx, c, &resp.State, resp.Identity)
 	}
 }

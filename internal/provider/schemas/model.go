@@ -33,6 +33,15 @@ func NullModel[A interface{ GetType() attr.Type }](attributes map[string]A) Mode
 	return m
 }
 
+// Object returns the attributes as one value.
+func (m Model) Object() types.Object {
+	all := make(map[string]attr.Type, len(m))
+	for name, v := range m {
+		all[name] = v.Type(context.Background())
+	}
+	return types.ObjectValueMust(all, m)
+}
+
 // Decoder reads the attributes. The schema has checked their types.
 func (m Model) Decoder() tfvalue.Decoder { return m.Reporting(new(problem.Problems)) }
 

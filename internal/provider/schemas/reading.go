@@ -131,7 +131,7 @@ func (s *dataSource[R]) Read(ctx context.Context, req datasource.ReadRequest, re
 	for name, v := range values {
 		r.Arguments[name] = tfvalue.Result(attributes[name].GetType(), v)
 	}
-	resp.Diagnostics.Append(tfvalue.SetObject(ctx, &resp.State, r.Arguments)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, Model(r.Arguments).Object())...)
 }
 
 func (s *dataSource[R]) reading(ctx context.Context, config tfvalue.Getter, diags *diag.Diagnostics) Reading {

@@ -3,31 +3,20 @@ package schemas
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 )
 
-// Resource has the methods that are the same in all resources. A resource embeds it.
+// Resource has the methods that a resource and its list share.
 type Resource struct {
-	Data     *configuration.Data // nil until the provider is configured
-	name     string
-	schema   func(context.Context) schema.Schema
-	identity Identity
+	Data *configuration.Data // nil until the provider is configured
+	name string
 }
 
-// NewResource returns the methods of the resource of a name.
-func NewResource(name string, schema func(context.Context) schema.Schema, identity Identity) Resource {
-	return Resource{name: name, schema: schema, identity: identity}
-}
-
-// Named returns the methods of a list of the resources of a name.
+// Named returns the methods for the resources of a name.
 func Named(name string) *Resource { return &Resource{name: name} }
 
 // Metadata implements resource.Resource. The identity changes with the arguments: no argument replaces a resource.
@@ -36,38 +25,9 @@ func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, res
 	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
 }
 
-// Schema implements resource.Resource.
-func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = r.schema(ctx)
-}
-
-// IdentitySchema implements resource.ResourceWithIdentity.
-func (r *Resource) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
-) {
-	resp.IdentitySchema = r.identity.Schema()
-}
-
 // Configure stores the provider's configuration.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
 	r.Data = configuration.DataOf(req.ProviderData)
-}
-
-// The default timeouts of the operations.
-const (
-	ReadTimeout  = 10 * time.Minute
-	WriteTimeout = 30 * time.Minute
-)
-
-// Timeouts returns the argument timeouts of a resource with these operations, and with its defaults.
-func Timeouts(ctx context.Context, operations timeouts.Opts, read, write time.Duration) schema.Attribute {
-	text := func(limit time.Duration) string {
-		return fmt.Sprintf("How long it may take, such as `90s` or `1h`. The default is `%dm`.", limit/time.Minute)
-	}
-	operations.ReadDescription = text(read)
-	operations.CreateDescription, operations.UpdateDescription = text(write), text(write)
-	operations.DeleteDescription = text(write)
-	return timeouts.Attributes(ctx, operations)
 }
 
 // PrivateState is Terraform's private state of a resource.

@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewBaseRepoList returns the list of the BaseRepos on the branches of a control plane.
@@ -39,7 +38,7 @@ func listBaseRepos(
 		identity := map[string]string{"repo": at.Repo, "branch": at.Branch}
 		return results.Add(ctx, at.Branch, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
 			m := importedBaseRepo(schemas.NullModel(resource.Schema.GetAttributes()), found)
-			diags.Append(tfvalue.SetObject(ctx, resource, m)...)
+			diags.Append(resource.Set(ctx, m.Object())...)
 		})
 	}
 	return remote(data).Each(ctx, repo, globs, add)
