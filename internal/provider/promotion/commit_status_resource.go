@@ -128,11 +128,11 @@ func readStatus(ctx context.Context, c *schemas.Call) schemas.Model {
 	case errors.Is(err, githost.ErrCommitNotFound):
 		c.Diags.AddAttributeWarning(path.Root("commit"), "The commit no longer exists",
 			problem.Sentence(err)+" A new status is planned.")
-		c.Gone = true
+		c.Removed = true
 	case err != nil:
 		configuration.AppendHostError(c.Diags, path.Root("repo"), err)
 	case found == nil:
-		c.Gone = true
+		c.Removed = true
 	default:
 		observeStatus(c.State, *found, repo.SameStatus)
 		schemas.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(*found), c.Diags)

@@ -125,7 +125,7 @@ func refresh(ctx context.Context, c *schemas.Call) schemas.Model {
 	}
 	tfvalue.AppendProblems(c.Diags, report.Refreshed(prior, found))
 	if found.Removed {
-		c.Gone = true
+		c.Removed = true
 		return nil
 	}
 	if found.Changed {

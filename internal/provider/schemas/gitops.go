@@ -2,9 +2,7 @@ package schemas
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -36,28 +34,24 @@ func ReadPullRequestSettings(delivery tfvalue.Decoder) pullrequest.Settings {
 // queued is the state of an open pull request that is in a merge queue.
 const queued = "queued"
 
-// PullRequestValue returns the attribute pull_request; null if there is none.
-func PullRequestValue(pr *githost.PullRequest) types.Object {
+// PullRequestValue returns the attribute pull_request, see [tfvalue.Result]; nil if there is none.
+func PullRequestValue(pr *githost.PullRequest) any {
 	if pr == nil {
-		return types.ObjectNull(PullRequestTypes)
+		return nil
 	}
 	state := string(pr.State)
 	if pr.State == githost.Open && pr.Queue != nil {
 		state = queued
 	}
-	return types.ObjectValueMust(PullRequestTypes, map[string]attr.Value{
-		"number": types.Int64Value(int64(pr.Number)), "url": types.StringValue(pr.URL),
-		"state": types.StringValue(state), "branch": types.StringValue(pr.Branch),
-		"head_commit": types.StringValue(pr.HeadCommit), "merge_commit": tfvalue.Nullable(pr.MergeCommit),
-	})
+	return tfvalue.Values{
+		"number": pr.Number, "url": pr.URL, "state": state, "branch": pr.Branch, "head_commit": pr.HeadCommit,
+		"merge_commit": tfvalue.OrNil(pr.MergeCommit),
+	}
 }
 
 // Descriptions lists the levels of detail of a description of the changes.
 var Descriptions = Enumeration{string(wish.NoDescription), string(wish.Keys), string(wish.Values),
 	string(wish.Lines)}
-
-// PullRequestTypes are the types of the attributes of a pull request.
-var PullRequestTypes = objectOf(PullRequestAttributes()).AttrTypes
 
 // DeliveryAttributes returns the arguments that say how a commit reaches a branch.
 func DeliveryAttributes() map[string]schema.Attribute {

@@ -61,7 +61,7 @@ type Call struct {
 	State   Model               // nil in a create
 	Private PrivateState
 	Limit   time.Duration // the timeout of an apply
-	Gone    bool          // a refresh sets it if what the resource made no longer exists
+	Removed bool          // a refresh sets it if what the resource made no longer exists
 	Diags   *diag.Diagnostics
 }
 
@@ -241,7 +241,7 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	limited, cancel := c.Within(ctx, timeouts.Value.Read, r.of.ReadTimeout)
 	defer cancel()
 	now := r.of.Read(limited, c)
-	if c.Gone {
+	if c.Removed {
 		resp.State.RemoveResource(ctx)
 	} else if now != nil {
 		c.Diags.Append(resp.State.Set(ctx, now.Object())...)

@@ -3,11 +3,8 @@ package schemas
 import (
 	"context"
 	"errors"
-	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -15,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -60,18 +58,14 @@ func SourcesOutput() schema.MapAttribute {
 
 // ReadPins reads the pins, without the null ones.
 func ReadPins(d tfvalue.Decoder) map[string]string {
-	v, known := d.Argument("pins")
-	if !known {
-		return nil
+	given, _ := tfvalue.Members(d.Arguments["pins"])
+	pins := map[string]string{}
+	for name, commit := range given {
+		if !tfvalue.IsNull(commit) {
+			pins[name] = d.Text(commit, problem.Attr("pins"), problem.Key(name))
+		}
 	}
-	set, _ := tfvalue.Members(v)
-	given := maps.Clone(set)
-	maps.DeleteFunc(given, func(_ string, commit attr.Value) bool { return tfvalue.IsNull(commit) })
-	return tfvalue.Decoder{
-		Arguments: map[string]attr.Value{"pins": types.MapValueMust(types.StringType, given)},
-		Path:      d.Path,
-		Problems:  d.Problems,
-	}.StringMap("pins")
+	return pins
 }
 
 // DeliveredOrigins returns the origins of the tree that was last delivered to a destination.

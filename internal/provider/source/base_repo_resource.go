@@ -152,7 +152,7 @@ func readBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
 		c.Diags.AddAttributeWarning(path.Root("branch"), "The branch no longer exists", fmt.Sprintf(
 			"The repo %s has no branch %q any more. The plan creates the resource again, and fails until the branch exists.",
 			before.At.Repo, before.At.Branch))
-		c.Gone = true
+		c.Removed = true
 		return nil
 	case err != nil:
 		appendBaseRepoError(c.Diags, before.At, err)
