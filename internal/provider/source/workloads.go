@@ -87,7 +87,7 @@ func workloadsRequest(r schemas.Reading) source.FollowOptions {
 				repo.Report("Missing "+name, "gitops_repo needs repo and branch.", problem.Attr(name))
 			}
 		}
-	case follow.Verify != nil && follow.Verify.Verifier.History:
+	case follow.Verify != nil && follow.Verify.History:
 		d.Report("Missing GitOps repo",
 			`mode = "history" needs gitops_repo: the branch with the record of the last delivery.`, problem.Attr("gitops_repo"))
 	case follow.LastGood != nil:

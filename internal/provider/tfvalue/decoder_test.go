@@ -140,33 +140,12 @@ func TestTerraformJSON(t *testing.T) {
 	}
 }
 
-// A model is read by its tags, also in an embedded struct. A field without a tag is no attribute.
-func TestModelDecoder(t *testing.T) {
-	type results struct {
-		Number types.Int64 `tfsdk:"number"`
-	}
-	type model struct {
-		Text     types.String `tfsdk:"text"`
-		On       types.Bool   `tfsdk:"on"`
-		Later    types.Bool   `tfsdk:"later"`
-		None     types.Bool   `tfsdk:"none"`
-		Partly   types.List   `tfsdk:"partly"`
-		Internal types.String
-		results
-	}
-	m := &model{
-		Text: types.StringValue("a"), On: types.BoolValue(true), Later: types.BoolUnknown(), None: types.BoolNull(),
-		Partly:   stringList(types.StringValue("a"), types.StringUnknown()),
-		Internal: types.StringValue("b"), results: results{types.Int64Value(3)},
-	}
+func TestKnown(t *testing.T) {
 	var ps problem.Problems
-	d := NewModelDecoder(m, &ps)
-	want := map[string]attr.Value{
-		"text": m.Text, "on": m.On, "later": m.Later, "none": m.None, "partly": m.Partly, "number": m.Number,
-	}
-	if diff := cmp.Diff(want, d.Arguments); diff != "" {
-		t.Error(diff)
-	}
+	d := Decoder{Problems: &ps, Arguments: map[string]attr.Value{
+		"on": types.BoolValue(true), "later": types.BoolUnknown(), "none": types.BoolNull(), "number": types.Int64Value(3),
+		"partly": stringList(types.StringValue("a"), types.StringUnknown()),
+	}}
 	if got := d.String("number"); got != "3" {
 		t.Errorf("the number is %q", got)
 	}

@@ -6,19 +6,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// The tags of a field with the name of its attribute. The framework reads and writes models by the first one. Structs
-// of the domain have the second one if the name is not that of the field in snake case; "-" means that the field is no
-// attribute. The option empty says that an empty list differs from null. A value of the framework needs a tag.
-const (
-	modelTag = "tfsdk"
-	nameTag  = "attribute"
-)
+// nameTag is the tag of a field with the name of its attribute, if that is not the name of the field in snake case. "-"
+// means that the field is no attribute. The option empty says that an empty list differs from null.
+const nameTag = "attribute"
 
 // field is a field of a struct that is an attribute.
 type field struct {
@@ -38,12 +31,9 @@ func fieldsOf(t reflect.Type) []field {
 	for _, f := range reflect.VisibleFields(t) {
 		name, option, _ := strings.Cut(f.Tag.Get(nameTag), ",")
 		if name == "" {
-			name = f.Tag.Get(modelTag)
-		}
-		if name == "" && !f.Type.Implements(reflect.TypeFor[attr.Value]()) {
 			name = snakeCase(f.Name)
 		}
-		if !f.Anonymous && f.IsExported() && name != "" && name != "-" {
+		if !f.Anonymous && f.IsExported() && name != "-" {
 			all = append(all, field{name, f.Index, option == "empty"})
 		}
 	}
@@ -70,22 +60,6 @@ func ValuesOf(object any) Values {
 		}
 	}
 	return all
-}
-
-// Attributes returns the values of a model, or of a pointer to one, by the names of their attributes.
-func Attributes(model any) map[string]attr.Value {
-	all := map[string]attr.Value{}
-	for name, v := range ValuesOf(model) {
-		if value, ok := v.(attr.Value); ok {
-			all[name] = value
-		}
-	}
-	return all
-}
-
-// NewModelDecoder reads a model. It adds what is wrong to problems.
-func NewModelDecoder(model any, problems *problem.Problems) Decoder {
-	return Decoder{Arguments: Attributes(model), Problems: problems}
 }
 
 // NamesOf returns the names of the attributes of a struct, from a pointer to one.

@@ -121,6 +121,7 @@ func (c *Comparison) checkKept() error {
 	if target := c.Next.TargetTreeHash(); target != "" {
 		skip = fmt.Sprintf(", or set rollout.skip = %q", target)
 	}
-	return &Refusal{Kind: InRollout, Reason: fmt.Sprintf("The rendering moves to another repo, and %s contains folders "+
-		"that no wave has reached yet: %s. Finish the rollout first%s.", c.Before.Destination, strings.Join(names, ", "), skip)}
+	return &Refusal{Kind: InRollout, Reason: fmt.Sprintf(
+		"The rendering moves to another repo, and %s contains folders that no wave has reached yet: %s. Finish the rollout "+
+			"first%s.", c.Before.Destination, strings.Join(names, ", "), skip)}
 }

@@ -92,7 +92,7 @@ func DecodeState(data []byte) (*State, error) {
 		return nil, fmt.Errorf("%w: %w", errState, err)
 	}
 	stored.Targets.Hashes = data[len(data)-rest.Len():]
-	s := stored.State.with(func(now *State) {
+	s := stored.with(func(now *State) {
 		now.replaceFolders(func(_ string, folder inventory.Folder) inventory.Folder {
 			if err == nil {
 				folder.Targets, err = stored.Targets.Next()

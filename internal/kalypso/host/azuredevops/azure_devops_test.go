@@ -35,7 +35,7 @@ type place struct {
 func newPlace(t *testing.T, options ...hostfake.Option) *place {
 	t.Helper()
 	p := &place{World: hosts.AzureDevOps(options...)(t)}
-	p.Fake, _ = p.World.Server.(*azuredevopsfake.Server)
+	p.Fake, _ = p.Server.(*azuredevopsfake.Server)
 	p.Test = hostingtest.NewTest(t, p.Clock)
 	p.on = p.Fake.AddRepo(t, "gitops")
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})

@@ -36,7 +36,7 @@ const projectPath = "acme/platform/gitops"
 func newPlace(t *testing.T, options ...hostfake.Option) *place {
 	t.Helper()
 	p := &place{World: hosts.GitLab(options...)(t)}
-	p.Fake, _ = p.World.Server.(*gitlabfake.Server)
+	p.Fake, _ = p.Server.(*gitlabfake.Server)
 	p.Test = hostingtest.NewTest(t, p.Clock)
 	p.on = p.Fake.AddProject(t, projectPath)
 	gitserver.Seed(t, p.on.Dir, "main", map[string]string{"README.md": "hello\n"})
