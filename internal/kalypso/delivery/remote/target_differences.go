@@ -71,7 +71,7 @@ func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) 
 
 // kindsOf returns the kinds of the objects of a file, sorted.
 func kindsOf(content []byte) (kinds []string) {
-	for _, o := range objects.Parse(content) {
+	for _, o := range objects.Scan(nil, content) {
 		if len(o.Kind) > 0 {
 			kinds = append(kinds, string(o.Kind))
 		}
@@ -83,7 +83,7 @@ func kindsOf(content []byte) (kinds []string) {
 // namespacesOf returns the names of the Namespaces in files, sorted.
 func namespacesOf(files map[string][]byte) (names []string) {
 	for _, content := range files {
-		for _, o := range objects.Parse(content) {
+		for _, o := range objects.Scan(nil, content) {
 			if string(o.Kind) == "Namespace" {
 				names = append(names, string(o.Name))
 			}

@@ -2,16 +2,22 @@ package objects
 
 import (
 	"bytes"
+	"fmt"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Broken reports whether a document of a text is broken.
-func Broken(text string) bool {
+// Parse returns the objects in a text, as the YAML parser finds them without the scanner, and whether a document is
+// broken.
+func Parse(text string) (lines []string, broken bool) {
+	n := 1
+	for _, o := range parse(nil, []byte(text), &n) {
+		lines = append(lines, fmt.Sprintf("%d: %s %s %s/%s", o.Document, o.APIVersion, o.Kind, o.Namespace, o.Name))
+	}
 	for decoder := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
 		var h header
 		if err := decoder.Decode(&h); err != nil {
-			return err.Error() != "EOF"
+			return lines, err.Error() != "EOF"
 		}
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -22,6 +24,31 @@ import (
 type Invalid struct {
 	Line    int    // from 1: the line of the fault, or the first line of the document
 	Message string // the parser's words
+}
+
+// Validator finds files that no cluster can apply, since kustomize refuses them. The zero value is ready, and safe for
+// concurrent use. Of all files with the same shape, it reads only the first; see [shaper].
+type Validator struct {
+	known   sync.Map // shape → *Invalid
+	shapers sync.Pool
+}
+
+// Check returns nil if kustomize reads the text of a file with that name.
+func (v *Validator) Check(name string, text []byte) *Invalid {
+	if slices.Contains(konfig.RecognizedKustomizationFileNames(), name) { // it contains no object
+		return (&documentText{text: text}).syntaxFault()
+	}
+	s, ok := v.shapers.Get().(*shaper)
+	if !ok {
+		s = &shaper{}
+	}
+	defer v.shapers.Put(s)
+	shape := s.shape(text)
+	known, ok := v.known.Load(shape)
+	if !ok {
+		known, _ = v.known.LoadOrStore(shape, check(text))
+	}
+	return known.(*Invalid) //nolint:forcetypeassert // nothing else is stored
 }
 
 // check returns why kustomize refuses a text, or nil. Only kustomize decides. After a refusal, check searches for the

@@ -133,7 +133,7 @@ var valid = []string{
 }
 
 func TestValidator(t *testing.T) {
-	var v objects.Reader
+	var v objects.Validator
 	for _, tt := range invalid {
 		for range 2 { // the second time, the validator knows the shape
 			found := v.Check("a.yaml", []byte(tt.text))
@@ -172,7 +172,7 @@ func TestValidatorOfHostileTexts(t *testing.T) {
 		{"deep lists", head + "a: " + strings.Repeat("[", 20_000), 5, "exceeded max depth"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := new(objects.Reader).Check("a.yaml", []byte(tt.text))
+			found := new(objects.Validator).Check("a.yaml", []byte(tt.text))
 			if found == nil || !strings.HasPrefix(found.Message, tt.why) {
 				t.Errorf("%+v", found)
 			}
@@ -182,7 +182,7 @@ func TestValidatorOfHostileTexts(t *testing.T) {
 
 // A kustomization is not an object with a name, but must be valid YAML.
 func TestValidatorOfKustomization(t *testing.T) {
-	var v objects.Reader
+	var v objects.Validator
 	if found := v.Check("kustomization.yaml", []byte("resources: [a.yaml]\n")); found != nil {
 		t.Errorf("%+v", found)
 	}
@@ -211,7 +211,7 @@ func TestValidatorEqualsKustomizeForRandomFiles(t *testing.T) {
 	t.Parallel()
 	const batch = 250
 	texts, changed := make([]string, 4*batch), make([]string, 4*batch)
-	var v objects.Reader
+	var v objects.Validator
 	for i := range texts {
 		r := rand.New(rand.NewPCG(uint64(i), 3)) //nolint:gosec // a test
 		texts[i] = randomFile(r, i)

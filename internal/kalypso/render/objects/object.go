@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// Object is an object in a document of a rendered file. Its fields may share memory with the text. They are empty
+// Object is an object in a document of a rendered file. Its fields share memory with the scanned text. They are empty
 // if the document is not a YAML map.
 type Object struct {
 	// Namespace is also empty for an object of the kind Namespace.
@@ -71,15 +71,14 @@ func (o *Object) String() string {
 	return printable.Line(text + string(o.Name))
 }
 
-// Identified reports whether the object has all keys that identify an object. If not, [Reader.Check] returns the
-// reason.
+// Identified reports whether the object has all keys that identify an object. If not, a [Validator] returns the reason.
 func (o *Object) Identified() bool {
 	return len(o.APIVersion) > 0 && len(o.Kind) > 0 && len(o.Name) > 0
 }
 
 // Stray returns why an object of an assignment is outside of the assignment's namespace, or "". anywhere says that the
 // object may be in any namespace, as a reconciler's may. Stray returns "" for an object without the identifying keys,
-// which [Reader.Check] reports.
+// which a [Validator] reports.
 func (o *Object) Stray(namespace string, anywhere bool) string {
 	switch {
 	case !o.Identified(), string(o.Group()) == "kustomize.config.k8s.io": // such as kustomize's own objects

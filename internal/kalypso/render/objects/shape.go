@@ -10,9 +10,6 @@ import (
 // shaper computes the shapes of texts. The zero value is ready. It caches the shapes of lines.
 type shaper struct {
 	lines [1 << 12]knownLine // by the last bits of their hash
-	// starts contains where the lines of the last text start, and where the text ends. It is empty if the shape is that of
-	// this text alone.
-	starts []int
 }
 
 // knownLine is the hash of a line, and of its shape. If shape is 0, a value of the line may be a key.
@@ -25,9 +22,7 @@ const oddFactor = 0x9e3779b97f4a7c15 // so that the hash depends on the order of
 // same line.
 func (s *shaper) shape(text []byte) uint64 {
 	shape := uint64(0)
-	s.starts = s.starts[:0]
 	for rest := text; len(rest) > 0; {
-		s.starts = append(s.starts, len(text)-len(rest))
 		end := bytes.IndexByte(rest, '\n') + 1
 		if end == 0 {
 			end = len(rest)
@@ -38,40 +33,31 @@ func (s *shaper) shape(text []byte) uint64 {
 			*known = knownLine{hash, shapeOf(rest[:end], hash)}
 		}
 		if known.shape == 0 {
-			s.starts = s.starts[:0]
 			return maphash.Bytes(seed, text)
 		}
 		shape = (shape ^ known.shape) * oddFactor
 		shape ^= shape >> 32
 		rest = rest[end:]
 	}
-	s.starts = append(s.starts, len(text))
 	return shape
 }
 
 // shapeOf returns a hash of a line without its value, or the hash of the whole line. It returns 0 for a line with a "?"
 // that can turn a value into a key, or with an alias, which can be a key whose text is elsewhere.
 func shapeOf(line []byte, whole uint64) uint64 {
-	start, end, class := variable(line)
-	switch {
-	case mayMakeKey(line[:start]):
+	start := valueIn(line)
+	class, end := classOf(line[start:])
+	if class == otherValue {
+		start, end = len(line), 0
+	}
+	if mayMakeKey(line[:start]) {
 		return 0
-	case class == otherValue:
+	}
+	if class == otherValue || bytes.Contains(line[:start], []byte("kind")) { // the kind may be a list's
 		return whole | 1
 	}
-	lineBreak := len(line) - end
+	lineBreak := len(line) - start - end
 	return (maphash.Bytes(seed, line[:start])*oddFactor + uint64(class) + uint64(lineBreak)<<8) | 1
-}
-
-// variable returns where the value of a line starts and ends, and its class. If the class is [otherValue], the whole
-// line is a part of the shape.
-func variable(line []byte) (start, end int, class valueClass) {
-	start = valueIn(line)
-	class, size := classOf(line[start:])
-	if class == otherValue || bytes.Contains(line[:start], []byte("kind")) { // the kind may be a list's
-		return len(line), len(line), otherValue
-	}
-	return start, start + size, class
 }
 
 // mayMakeKey reports whether a line has, before its value, a "?" that begins a key, or an alias.
@@ -118,14 +104,6 @@ const (
 	doubleQuoted valueClass = '"'  // text without quotes and backslashes, in quotes
 	singleQuoted valueClass = '\'' // the same
 )
-
-// text returns the text of a value of class c.
-func (c valueClass) text(value []byte) []byte {
-	if c == doubleQuoted || c == singleQuoted {
-		return value[1 : len(value)-1]
-	}
-	return bytes.TrimRight(value, " ")
-}
 
 // The bytes of values. A value with a character beyond ASCII is a class of its own.
 const (

@@ -33,7 +33,7 @@ func (t *Tree) validate(a *schedule.Assignment, files []render.File) (invalid []
 		if !holdsObjects(f) {
 			continue
 		}
-		if fault := t.reader.Check(f.Path, f.Content); fault != nil {
+		if fault := t.validator.Check(f.Path, f.Content); fault != nil {
 			target := problem.AffectedTarget{ClusterType: a.ClusterType.Name, Name: a.Target.Name}
 			invalid = append(invalid, invalidFile{invalidKind{f.Path, *fault}, f.Template, target})
 		}

@@ -130,7 +130,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 		if !holdsObjects(f) || !o.tree.fleet.Duplicates.Reports() {
 			continue
 		}
-		o.buffer = o.tree.reader.Read(o.buffer[:0], f.Content)
+		o.buffer = objects.Scan(o.buffer[:0], f.Content)
 		for k := range o.buffer {
 			object := &o.buffer[k]
 			if why := object.Stray(a.Namespace, f.Template.Type == fleet.TemplateReconciler); why != "" {
@@ -252,7 +252,7 @@ func (t *Tree) collideTarget(
 		if !holdsObjects(&f) {
 			continue
 		}
-		for _, object := range t.reader.Read(nil, f.Content) {
+		for _, object := range objects.Scan(nil, f.Content) {
 			if !twice[object.Hash()] {
 				continue
 			}

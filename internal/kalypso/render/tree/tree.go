@@ -40,7 +40,7 @@ type Tree struct {
 	requires *requires.Index
 	leftOut  map[string]bool // names of deployment targets
 
-	reader *objects.Reader
+	validator *objects.Validator
 }
 
 // Hash is the name of a Git object.
@@ -79,7 +79,7 @@ func Build(
 ) (*Tree, problem.Problems) {
 	n := len(s.Placements)
 	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, valid: valid, renderer: r, leftOut: leftOut,
-		requires: index, reader: &objects.Reader{}}
+		requires: index, validator: &objects.Validator{}}
 	failures, read := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0

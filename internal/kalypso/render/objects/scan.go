@@ -1,0 +1,292 @@
+// Package objects reads the identities of the Kubernetes objects in a rendered file, as a cluster that syncs the file
+// sees them, and finds documents that no cluster can apply.
+package objects
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Scan appends the objects in the documents of a YAML text to found, in order. The items of a list count as objects. It
+// reads only the lines that identify an object, in the form in which templates write them. It parses a document in
+// which these lines have any other form.
+func Scan(found []Object, text []byte) []Object {
+	for n := 1; len(text) > 0; {
+		found = append(found, Object{Document: n})
+		last := len(found) - 1
+		d := document{Object: &found[last]}
+		rest := d.scan(text)
+		switch {
+		case d.irregular:
+			found = parse(found[:last], text[:len(text)-len(rest)], &n)
+		case d.keys:
+			d.clearNamespace()
+			n++
+		default:
+			found = found[:last]
+		}
+		text = rest
+	}
+	return found
+}
+
+// document contains the values from the lines of a document.
+type document struct {
+	*Object
+
+	keys       bool // it has a key
+	irregular  bool // it has lines in a form that scan can't read
+	inMetadata bool
+	complete   bool // all identifying keys were read
+	valueBelow bool // the last key has no value on its line
+	indent     int  // of the keys of metadata; 0 until the first key is read
+}
+
+// scan reads the first document of a text, and returns the text after it.
+func (d *document) scan(text []byte) (rest []byte) {
+	for start := 0; start < len(text); {
+		if !d.inMetadata || d.complete {
+			i := d.skipLines(text[start:])
+			if i < 0 {
+				return nil
+			}
+			if i > 0 {
+				start += i
+				continue
+			}
+		}
+		line, next := text[start:], len(text)
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line, next = line[:end], start+end+1
+		}
+		if len(line) == 0 {
+			start = next
+			continue
+		}
+		if d.otherLine(line) {
+			return text[start:]
+		}
+		start = next
+	}
+	return nil
+}
+
+// otherLine reads a line that is not empty, whatever its form. It reports whether the line ends the document.
+func (d *document) otherLine(line []byte) (ends bool) {
+	switch c := line[0]; {
+	case c == ' ':
+		d.metadataLine(line)
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		d.topLine(line)
+	case c == '#', c == '%' && !d.keys, string(line) == "\r":
+	case isSeparator(line):
+		if d.keys || d.irregular {
+			return true
+		}
+		rest := bytes.TrimSpace(line[len("---"):])
+		d.irregular = len(rest) > 0 && rest[0] != '#'
+	case c == '-' && d.valueBelow && !d.inMetadata: // a list
+	default:
+		d.irregular = true
+	}
+	return false
+}
+
+// skipLines returns the position of the next line that may matter: 0 for this one, -1 if there is none.
+func (d *document) skipLines(text []byte) int {
+	switch {
+	case d.complete: // no other key matters
+		return separatorIn(text)
+	case text[0] != ' ':
+		return 0
+	}
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+// separatorIn returns the position of the first line that ends the document, or -1.
+func separatorIn(text []byte) int {
+	for start := 0; ; start++ {
+		dash := bytes.IndexByte(text[start:], '-')
+		if dash < 0 {
+			return -1
+		}
+		start += dash
+		if (start == 0 || text[start-1] == '\n') && isSeparator(text[start:]) {
+			return start
+		}
+	}
+}
+
+func isSeparator(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("---")) &&
+		(len(line) == len("---") || line[len("---")] == '\n' || blank(line[len("---")]))
+}
+
+// topLine reads a line without indentation.
+func (d *document) topLine(line []byte) {
+	key, value, ok := pair(line)
+	if !ok {
+		d.irregular = true
+		return
+	}
+	d.keys, d.inMetadata, d.valueBelow = true, false, len(value) == 0 || value[0] == '#'
+	switch string(key) {
+	case "apiVersion":
+		d.set(&d.APIVersion, value)
+	case "kind":
+		d.set(&d.Kind, value)
+		d.irregular = d.irregular || isList(d.Kind)
+	case "metadata":
+		d.inMetadata = true
+		d.irregular = d.irregular || !d.valueBelow || d.indent > 0
+	default:
+		d.skip(value)
+		d.complete = d.identified()
+	}
+}
+
+// identified reports whether the keys that every object has were read.
+func (d *document) identified() bool {
+	return !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
+}
+
+// finish ends the search for keys once all identifying keys were read.
+func (d *document) finish() {
+	d.complete = (len(d.Namespace) > 0 || d.isNamespace()) && d.identified()
+}
+
+// metadataLine reads an indented line below metadata.
+func (d *document) metadataLine(line []byte) {
+	indent := 1
+	for indent < len(line) && line[indent] == ' ' {
+		indent++
+	}
+	content := line[indent:]
+	switch {
+	case len(content) == 0, content[0] == '#', content[0] == '\r':
+		return
+	case d.indent == 0:
+		d.indent = indent
+	case indent > d.indent, indent == d.indent && content[0] == '-':
+		d.irregular = d.irregular || mayGoOn(content)
+		return
+	}
+	key, value, ok := pair(content)
+	switch {
+	case !ok, indent < d.indent, string(key) == "<<":
+		d.irregular = true
+	case string(key) == "name":
+		d.set(&d.Name, value)
+		d.finish()
+	case string(key) == "namespace":
+		d.set(&d.Namespace, value)
+		d.finish()
+	default:
+		d.skip(value)
+	}
+}
+
+// mayGoOn reports whether a text in quotes may continue on the next line. The indentation of such a line has no
+// meaning.
+func mayGoOn(line []byte) bool {
+	for i, c := range line {
+		if c == '"' || c == '\'' {
+			return i == len(line)-1 || line[len(line)-1] != c
+		}
+	}
+	return false
+}
+
+// pair splits a line with a plain key at its colon.
+func pair(line []byte) (key, value []byte, ok bool) {
+	for i, c := range line {
+		switch {
+		case classes[c]&endsKey == 0:
+		case c != ':':
+			return nil, nil, false
+		case i+1 == len(line):
+			return line[:i], nil, i > 0
+		case blank(line[i+1]):
+			return line[:i], trim(line[i+2:]), i > 0
+		}
+	}
+	return nil, nil, false
+}
+
+// The classes of bytes.
+const (
+	endsKey    byte = 1 << iota // a colon, or a character that no plain key of ours contains
+	ofName                      // in names
+	ofNameOnly                  // not at the start of a plain text
+)
+
+var classes = func() (all [256]byte) {
+	for _, c := range []byte(": \"'{[,") {
+		all[c] |= endsKey
+	}
+	for c := range byte(utf8.RuneSelf) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+			all[c] |= ofName
+		case c == '-', c == '.', c == '/':
+			all[c] |= ofName | ofNameOnly
+		}
+	}
+	return all
+}()
+
+func trim(value []byte) []byte {
+	for len(value) > 0 && blank(value[0]) {
+		value = value[1:]
+	}
+	for len(value) > 0 && blank(value[len(value)-1]) {
+		value = value[:len(value)-1]
+	}
+	return value
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// isName reports whether a value is plain text in YAML with only letters, digits and the other characters of names.
+func isName(value []byte) bool {
+	for _, c := range value {
+		if classes[c]&ofName == 0 {
+			return false
+		}
+	}
+	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !bytes.EqualFold(value, []byte("null"))
+}
+
+// isList reports whether a kind is a list of objects.
+func isList(kind []byte) bool { return bytes.HasSuffix(kind, []byte("List")) }
+
+// skip checks whether a value ends on its line, or continues on the next lines with indentation.
+func (d *document) skip(value []byte) {
+	if len(value) == 0 {
+		return
+	}
+	switch first, last := value[0], value[len(value)-1]; first {
+	case '"', '\'':
+		d.irregular = d.irregular || len(value) == 1 || last != first
+	case '{', '[':
+		d.irregular = d.irregular || last != '}' && last != ']'
+	default:
+		d.irregular = d.irregular || bytes.Contains(value, []byte(": ")) // invalid YAML, unless it is in a comment
+	}
+}
+
+// set reads the name in the value of a key. If the value is anything else, or the key occurs twice, the document is
+// irregular.
+func (d *document) set(field *[]byte, value []byte) {
+	if n := len(value); n > 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		value = value[1 : n-1]
+	}
+	if *field != nil || !isName(value) {
+		d.irregular = true
+		return
+	}
+	*field = value
+}
