@@ -22,39 +22,67 @@ func yamlToJSON(text string) ([]byte, error) {
 		return data, err
 	}
 	var root yamlv3.Node
-	if yamlv3.Unmarshal([]byte(text), &root) != nil || !mergeFirst(&root) {
+	if yamlv3.Unmarshal([]byte(text), &root) != nil || hasLargeMap(&root) {
 		return nil, err
 	}
 	var checked any // finds duplicate keys and endless aliases
 	if err := root.Decode(&checked); err != nil {
 		return nil, err
 	}
-	ordered, failed := yamlv3.Marshal(&root)
+	resolveMerges(&root)
+	resolved, failed := yamlv3.Marshal(&root)
 	if failed != nil {
 		return nil, err
 	}
-	return yaml.YAMLToJSON(ordered)
+	return yaml.YAMLToJSONStrict(resolved)
 }
 
-// mergeFirst moves the merge keys of each map before its own keys. The parser of sigs.k8s.io/yaml lets the later key
-// take precedence. It returns false if a map has too many keys to find duplicate ones.
-func mergeFirst(n *yamlv3.Node) (ok bool) {
+// resolveMerges replaces merge keys by the keys they merge. An anchor precedes its aliases, so it is resolved first.
+func resolveMerges(n *yamlv3.Node) {
 	for _, child := range n.Content {
-		if !mergeFirst(child) {
-			return false
-		}
+		resolveMerges(child)
 	}
 	if n.Kind != yamlv3.MappingNode {
-		return true
+		return
 	}
 	var own, merged []*yamlv3.Node
 	for pair := range slices.Chunk(n.Content, 2) {
 		if pair[0].Value == mergeKey && pair[0].Style == 0 {
-			merged = append(merged, pair...)
+			merged = append(merged, pair[1])
 		} else {
 			own = append(own, pair...)
 		}
 	}
-	n.Content = append(merged, own...)
-	return len(n.Content) <= 2*maxMergedKeys
+	for _, source := range merged {
+		own = mergeFrom(own, source)
+	}
+	n.Content = own
+}
+
+// mergeFrom adds the keys of source, a map or a list of maps, that own does not have.
+func mergeFrom(own []*yamlv3.Node, source *yamlv3.Node) []*yamlv3.Node {
+	switch source.Kind {
+	case yamlv3.AliasNode:
+		return mergeFrom(own, source.Alias)
+	case yamlv3.SequenceNode:
+		for _, one := range source.Content {
+			own = mergeFrom(own, one)
+		}
+	case yamlv3.MappingNode:
+		for pair := range slices.Chunk(source.Content, 2) {
+			if !hasKey(own, pair[0].Value) {
+				own = append(own, pair...)
+			}
+		}
+	}
+	return own
+}
+
+func hasKey(pairs []*yamlv3.Node, key string) bool {
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[0].Value == key {
+			return true
+		}
+	}
+	return false
 }

@@ -83,3 +83,13 @@ func TestMergeKeysStrict(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeKeysOfOwnAnchor merges a map that is a value of the same map.
+func TestMergeKeysOfOwnAnchor(t *testing.T) {
+	const text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\n" +
+		"metadata: {labels: &own {name: merged}, name: app, <<: *own}\nspec: {}\n"
+	objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
+	if len(problems) > 0 || len(objects) != 1 || objects[0].Metadata().Name != "app" {
+		t.Errorf("%v, %v", objects, problems)
+	}
+}

@@ -55,3 +55,16 @@ func expanded(n *yamlv3.Node, known map[*yamlv3.Node]int64) int64 {
 	known[n] = size
 	return size
 }
+
+// hasLargeMap reports whether a map of the document has too many keys to resolve merge keys.
+func hasLargeMap(n *yamlv3.Node) bool {
+	if n.Kind == yamlv3.MappingNode && len(n.Content) > 2*maxMergedKeys {
+		return true
+	}
+	for _, child := range n.Content {
+		if hasLargeMap(child) {
+			return true
+		}
+	}
+	return false
+}
