@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
-
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
