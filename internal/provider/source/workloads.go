@@ -112,10 +112,12 @@ func readWorkloads(ctx context.Context, r schemas.Reading, follow source.FollowO
 	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
 		return nil
 	}
-	tflog.Info(ctx, "read workloads", map[string]any{"registrations": len(found.Commits), "workloads": len(found.Names)})
+	tflog.Info(ctx, "read workloads", map[string]any{
+		"registrations": len(found.WorkloadCommits), "workloads": len(found.Manifests),
+	})
 	return tfvalue.Values{
 		"manifests": found.Manifests, schemas.SourcesAttribute: map[string]string(found.Sources),
-		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified), "commits": found.Commits,
+		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified), "commits": found.WorkloadCommits,
 	}
 }
 

@@ -34,7 +34,7 @@ func TestWorkloadsAzureAddresses(t *testing.T) {
 		registration("b", "https://dev.azure.com/acme/p/_git/"+filepath.Base(repo)),
 	}, source.FollowOptions{})
 	wants(t, got.Problems, []string{"error a Repo not found"}, "acme.visualstudio.com")
-	if len(got.Names) != 1 || got.Names[0] != "shop" {
-		t.Errorf("the workloads are %v", got.Names)
+	if len(got.Names[fleet.KindWorkload]) != 1 || got.Names[fleet.KindWorkload][0] != "shop" {
+		t.Errorf("the workloads are %v", got.Names[fleet.KindWorkload])
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -37,15 +36,15 @@ type ControlPlaneRequest struct {
 type ControlPlane struct {
 	Manifests       map[string]string // repo@branch:path[#name], or the path of a file → document; see [origin.Origin]
 	Sources         origin.Sources
-	Verified        map[string]string // as in [Workloads]
-	Commit          string            // empty for a folder
-	BaseCommit      string            // pinned by its BaseRepo; empty: none
-	GitOpsRepo      *GitOpsRepo       // nil: none
-	WorkloadCommits map[string]string // as in [Workloads]
-	Names           map[fleet.Kind][]string
-	Objects         []FoundObject // except the Workloads of registrations
-	Layers          []Location    // the locations read: the environment's, then its bases
-	Skipped         int           // YAML documents that are not Kalypso objects
+	Verified        map[string]string       // commit → its signer, of the commits that were verified
+	Commit          string                  // empty for a folder
+	BaseCommit      string                  // pinned by its BaseRepo; empty: none
+	GitOpsRepo      *GitOpsRepo             // nil: none
+	WorkloadCommits map[string]string       // name of a registration → the commit read
+	Names           map[fleet.Kind][]string // sorted
+	Objects         []FoundObject           // except the Workloads of registrations
+	Layers          []Location              // the locations read: the environment's, then its bases
+	Skipped         int                     // YAML documents that are not Kalypso objects
 	Problems        Problems
 
 	bases  []*operatorObject // the BaseRepos of the last layer
@@ -62,7 +61,7 @@ type FoundObject struct {
 
 // ControlPlane reads a control plane, its bases and its registrations. It reports the problems of all of them.
 func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *ControlPlane {
-	cp := &ControlPlane{Manifests: map[string]string{}, Names: map[fleet.Kind][]string{}}
+	cp := newControlPlane()
 	seen := map[string]bool{}
 	for next := &req.Location; next != nil; next = cp.base(req) {
 		if next.Verify = req.Follow.Verify; len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
@@ -89,14 +88,44 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	if req.FollowRegistrations {
 		registered = cp.follow(ctx, r, req)
 	}
-	disambiguate(append(cp.locations(), locationsOf(registered)...))
+	cp.setSources(append(cp.locations(), locationsOf(registered)...))
 	cp.addManifests()
-	cp.addWorkloads(req, r.workloads(registered))
+	cp.addWorkloads(req.Location, registered)
+	return cp.finish(req.Location, r.limits.Total)
+}
+
+func newControlPlane() *ControlPlane {
+	return &ControlPlane{
+		Manifests: map[string]string{}, Sources: origin.Sources{}, Verified: map[string]string{},
+		WorkloadCommits: map[string]string{}, Names: map[fleet.Kind][]string{},
+	}
+}
+
+// setSources distinguishes the locations that were read, and sets their commits and the signers of these.
+func (cp *ControlPlane) setSources(locations []*Location) {
+	disambiguate(locations)
+	for _, p := range locations {
+		if p.Commit != "" {
+			cp.Sources[origin.Location(p.origin(), p.Path)] = p.Commit
+		}
+		if p.Signer != "" {
+			cp.Verified[p.Commit] = p.Signer
+		}
+	}
+}
+
+// finish sorts the names and problems. It reports manifests that have more bytes than most.
+func (cp *ControlPlane) finish(at Location, most int64) *ControlPlane {
 	for kind := range cp.Names {
 		slices.Sort(cp.Names[kind])
 	}
-	if total := totalSize(cp.Manifests); total > r.limits.Total {
-		cp.Problems = append(cp.Problems, totalTooLarge(req.Location, total, r.limits.Total))
+	total := int64(0)
+	for key, text := range cp.Manifests {
+		total += int64(len(key) + len(text))
+	}
+	if total > most {
+		cp.report(at, "Manifests too large", "The manifests have %d bytes in total; at most %d are allowed. Split the fleet "+
+			"into several renderings, one path each.", total, most)
 	}
 	cp.Problems.Sort()
 	return cp
@@ -165,7 +194,6 @@ func (cp *ControlPlane) locations() []*Location {
 
 // addManifests writes the objects of the layers, by keys that distinguish their locations.
 func (cp *ControlPlane) addManifests() {
-	cp.Sources, cp.Verified = sourcesOf(cp.locations()), verifiedOf(cp.locations())
 	type named struct {
 		layer      int
 		file, name string
@@ -325,33 +353,4 @@ func (cp *ControlPlane) verify(ctx context.Context, r *Reader, req ControlPlaneR
 			Detail: fmt.Sprintf("The promotion uses this commit, although %s.", why),
 		})
 	}
-}
-
-// addWorkloads adds the Workloads behind the registrations.
-func (cp *ControlPlane) addWorkloads(req ControlPlaneRequest, workloads *Workloads) {
-	maps.Copy(cp.Sources, workloads.Sources)
-	maps.Copy(cp.Verified, workloads.Verified)
-	for _, key := range sortedKeys(workloads.Manifests) {
-		if _, twice := cp.Manifests[key]; twice {
-			cp.report(req.Location, "Duplicate object", "The Workload %s comes from a registration and from the control plane "+
-				"itself. List its folder in the control plane's %s.", key, ignoreFile)
-		}
-		cp.Manifests[key] = workloads.Manifests[key]
-	}
-	cp.WorkloadCommits = workloads.Commits
-	cp.Names[fleet.KindWorkload] = append(cp.Names[fleet.KindWorkload], workloads.Names...)
-	cp.Problems = append(cp.Problems, workloads.Problems...)
-}
-
-func totalSize(manifests map[string]string) (total int64) {
-	for key, text := range manifests {
-		total += int64(len(key) + len(text))
-	}
-	return total
-}
-
-func totalTooLarge(location Location, total, most int64) Problem {
-	return Problem{Location: location, Summary: "Manifests too large",
-		Detail: fmt.Sprintf("The manifests have %d bytes in total; at most %d are allowed. Split the fleet into several "+
-			"renderings, one path each.", total, most)}
 }

@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
@@ -45,12 +47,12 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 			}
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
-			entries = append(entries, entry{rel, link})
+			entries = append(entries, entry{rel, filemode.Symlink})
 			return nil
 		case !d.Type().IsRegular():
 			return nil
 		}
-		entries = append(entries, entry{rel, file})
+		entries = append(entries, entry{rel, filemode.Regular})
 		if d.Name() != ignoreFile {
 			return nil
 		}

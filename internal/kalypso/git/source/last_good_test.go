@@ -63,8 +63,8 @@ func TestWorkloadsLastGood(t *testing.T) {
 		"error never w/w.yaml:1 Invalid YAML", "error pinned w/w.yaml:1 Invalid YAML", "error split w/w.yaml:1 Invalid YAML",
 		"error still w/w.yaml:1 Invalid YAML", "warning shop w/w.yaml:1 Invalid YAML",
 	}, "The last delivered commit "+good["shop"], "there is no last good commit", "from several commits", "is broken too")
-	if got.Commits["shop"] != good["shop"] || len(got.Commits) != 2 || asked != 1 {
-		t.Errorf("commits are %v, the record was read %d times", got.Commits, asked)
+	if got.WorkloadCommits["shop"] != good["shop"] || len(got.WorkloadCommits) != 2 || asked != 1 {
+		t.Errorf("commits are %v, the record was read %d times", got.WorkloadCommits, asked)
 	}
 
 	failing := source.FollowOptions{
@@ -88,7 +88,7 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 		s.registration("shop", "canary", "./w"),
 	}
 	registrations[1].Name = "canary"
-	read := func(delivered ...string) *source.Workloads {
+	read := func(delivered ...string) *source.ControlPlane {
 		return reader(t).Workloads(t.Context(),
 			registrations,
 			source.FollowOptions{LastGood: func(context.Context, *source.GitOpsRepo) (all []origin.Origin, err error) {
@@ -102,7 +102,7 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 	}
 	got := read(stable+"#shop", canary+"#shop-canary")
 	wants(t, got.Problems, []string{"warning canary w/w.yaml:1 Invalid YAML"}, "delivered commit "+canary)
-	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names); diff != "" {
+	if diff := cmp.Diff([]string{"shop", "shop-canary"}, got.Names[fleet.KindWorkload]); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	wants(t, read(stable+"#shop").Problems, []string{"error canary w/w.yaml:1 Invalid YAML"},
@@ -136,7 +136,7 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	}
 	taken := s.commit("a-taker", "main", map[string]string{"w/more.yaml": workload("owner")})
 	moved := s.commit("owner", "main", map[string]string{"README.md": "moved"})
-	read := func(follow source.FollowOptions) *source.Workloads {
+	read := func(follow source.FollowOptions) *source.ControlPlane {
 		return reader(t).Workloads(t.Context(), registrations, follow)
 	}
 
@@ -152,7 +152,7 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 		`through registration "owner"`,
 		"delivered commit "+good["a-taker"],
 	)
-	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.Commits); diff != "" {
+	if diff := cmp.Diff(map[string]string{"a-taker": good["a-taker"], "owner": moved}, got.WorkloadCommits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	got = read(

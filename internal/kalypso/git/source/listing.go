@@ -5,27 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
 // ignoreFile lists, in the syntax of .gitignore, the files of its folder to leave out.
 const ignoreFile = ".sourceignore"
 
-// kind is the kind of a tree entry.
-type kind int
-
-const (
-	absent kind = iota
-	file
-	link   // symbolic
-	module // a Git submodule
-)
-
 // entry is a path that is not a folder.
 type entry struct {
 	path string // from the root
-	kind kind
+	mode filemode.FileMode
 }
+
+// isFile reports whether a mode is that of a file, and not of a symbolic link.
+func isFile(mode filemode.FileMode) bool { return mode.IsFile() && mode != filemode.Symlink }
 
 // listing sorts the files of a folder into those to read and those to skip.
 type listing struct {
@@ -53,9 +47,9 @@ func newListing(folder string, entries []entry, ignores map[string]string) listi
 			continue
 		}
 		switch name := path.Base(e.path); {
-		case e.kind == link:
+		case e.mode == filemode.Symlink:
 			l.links = append(l.links, e.path)
-		case e.kind == module:
+		case e.mode == filemode.Submodule:
 			l.modules = append(l.modules, e.path)
 		case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" || slices.Contains(ciFiles, name):
 		case slices.Contains(kustomizations, name):

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
@@ -99,17 +101,6 @@ func disambiguate(locations []*Location) {
 	}
 }
 
-// sourcesOf returns the commit at which each location was read.
-func sourcesOf(locations []*Location) origin.Sources {
-	sources := origin.Sources{}
-	for _, p := range locations {
-		if p.Commit != "" {
-			sources[origin.Location(p.origin(), p.Path)] = p.Commit
-		}
-	}
-	return sources
-}
-
 // The errors of a location, in addition to the errors of package gitremote.
 var (
 	// ErrFolderNotFound means that the repo has no such folder at the commit.
@@ -173,17 +164,17 @@ func (p Location) problem(registration string, err error) Problem {
 	}
 }
 
-// folderNotFound returns the error for a path that is not a folder. at is what the path is instead.
-func folderNotFound(p string, at kind) error {
-	switch at {
-	case link:
+// folderNotFound returns the error for a path that is not a folder, but has another mode, or none.
+func folderNotFound(p string, mode filemode.FileMode) error {
+	switch mode {
+	case filemode.Symlink:
 		return fmt.Errorf("%w: %q is a symbolic link, which is not followed. Name the folder it points to",
 			ErrFolderNotFound, p)
-	case module:
+	case filemode.Submodule:
 		return fmt.Errorf("%w: %q is a submodule, which is not followed. Name the submodule's own repo", ErrFolderNotFound, p)
-	case file:
-		return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrFolderNotFound, p, path.Dir(p))
+	case filemode.Empty:
+		return fmt.Errorf("%w: %q does not exist at this commit. Check the path, which is relative to the repo's root",
+			ErrFolderNotFound, p)
 	}
-	return fmt.Errorf("%w: %q does not exist at this commit. Check the path, which is relative to the repo's root",
-		ErrFolderNotFound, p)
+	return fmt.Errorf("%w: %q is a file. Name its folder, %q", ErrFolderNotFound, p, path.Dir(p))
 }

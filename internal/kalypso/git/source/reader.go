@@ -204,18 +204,18 @@ func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
 func listFolder(
 	snapshot *gitbranch.Snapshot, c *contents, hashes map[string]plumbing.Hash,
 ) (entries []entry, ignoreFiles []string, err error) {
-	found, ok, err := snapshot.Entry(c.location.Path)
+	found, _, err := snapshot.Entry(c.location.Path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !ok || found.Mode != filemode.Dir {
-		c.err = folderNotFound(c.location.Path, kindOf(found, ok))
+	if found.Mode != filemode.Dir {
+		c.err = folderNotFound(c.location.Path, found.Mode)
 		return nil, nil, nil
 	}
 	err = snapshot.Walk(c.location.Path, func(p string, e object.TreeEntry) error {
-		entries = append(entries, entry{p, kindOf(e, true)})
+		entries = append(entries, entry{p, e.Mode})
 		hashes[p] = e.Hash
-		if path.Base(p) == ignoreFile && e.Mode.IsFile() {
+		if path.Base(p) == ignoreFile && isFile(e.Mode) {
 			ignoreFiles = append(ignoreFiles, p)
 		}
 		return nil
@@ -224,11 +224,11 @@ func listFolder(
 		return nil, nil, err
 	}
 	for _, p := range ignoreFilePaths(c.location.Path) {
-		e, ok, err := snapshot.Entry(p)
+		e, _, err := snapshot.Entry(p)
 		if err != nil {
 			return nil, nil, err
 		}
-		if ok && kindOf(e, true) == file {
+		if isFile(e.Mode) {
 			hashes[p], ignoreFiles = e.Hash, append(ignoreFiles, p)
 		}
 	}
@@ -252,16 +252,4 @@ func readTexts(
 		}
 	}
 	return text, tooLarge, nil
-}
-
-func kindOf(e object.TreeEntry, there bool) kind {
-	switch {
-	case !there:
-		return absent
-	case e.Mode == filemode.Symlink:
-		return link
-	case e.Mode == filemode.Submodule:
-		return module
-	}
-	return file
 }

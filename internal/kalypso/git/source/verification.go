@@ -94,14 +94,3 @@ func (p Location) verifySince(git *gitbranch.Repo, known []plumbing.Hash) error 
 	}
 	return nil
 }
-
-// verifiedOf returns the signers of the commits that were verified, by commit.
-func verifiedOf(locations []*Location) map[string]string {
-	signers := map[string]string{}
-	for _, p := range locations {
-		if p.Signer != "" {
-			signers[p.Commit] = p.Signer
-		}
-	}
-	return signers
-}

@@ -71,8 +71,8 @@ func TestWorkloadsVerify(t *testing.T) {
 		gitserver.Rev(t, s.dir("fine"), "main"): signingkey.Email,
 		gitserver.Rev(t, s.dir("pgp"), "main"):  "Kalypso <" + signingkey.Email + ">",
 	}
-	if diff := cmp.Diff(want, got.Verified); diff != "" || len(got.Names) != 2 {
-		t.Errorf("verified (-want +got):\n%s\nWorkloads %v", diff, got.Names)
+	if diff := cmp.Diff(want, got.Verified); diff != "" || len(got.Names[fleet.KindWorkload]) != 2 {
+		t.Errorf("verified (-want +got):\n%s\nWorkloads %v", diff, got.Names[fleet.KindWorkload])
 	}
 
 	follow.LastGood = func(context.Context, *source.GitOpsRepo) (all []origin.Origin, err error) {

@@ -40,24 +40,15 @@ type OriginsFunc func(context.Context, *GitOpsRepo) ([]origin.Origin, error)
 // GitOpsRepo is the destination of an environment's tree, as its control plane names it.
 type GitOpsRepo struct{ Repo, Branch, Path string }
 
-// Workloads is the result of following registrations.
-type Workloads struct {
-	Manifests map[string]string // repo@branch:path#name → document, with its workspace; see [origin.Origin]
-	Commits   map[string]string // name of a registration → the commit read
-	Sources   origin.Sources
-	Verified  map[string]string // commit → its signer, of the commits that were verified
-	Names     []string          // of the Workloads, sorted
-	Problems  Problems
-}
-
 // Workloads reads each registration at its pin, or at the head of its branch. It reads all registrations, even after
-// errors, and reports the problems of each.
+// errors, and reports the problems of each. The result is a control plane with nothing but their Workloads.
 func (r *Reader) Workloads(
 	ctx context.Context, registrations []*fleet.WorkloadRegistration, f FollowOptions,
-) *Workloads {
-	all := r.follow(ctx, registrations, f)
-	disambiguate(locationsOf(all))
-	return r.workloads(all)
+) *ControlPlane {
+	cp, all := newControlPlane(), r.follow(ctx, registrations, f)
+	cp.setSources(locationsOf(all))
+	cp.addWorkloads(Location{}, all)
+	return cp.finish(Location{}, r.limits.Total)
 }
 
 // follow reads the registrations.
@@ -99,34 +90,30 @@ func locationsOf(all []*registrationResult) []*Location {
 	return locations
 }
 
-// workloads returns the Workloads of the registrations.
-func (r *Reader) workloads(all []*registrationResult) *Workloads {
-	result := &Workloads{Manifests: map[string]string{}, Commits: map[string]string{},
-		Sources: sourcesOf(locationsOf(all)), Verified: verifiedOf(locationsOf(all))}
+// addWorkloads adds the Workloads behind the registrations of the control plane at a location. Each gets the key of its
+// file and its name, with its document in the registration's workspace.
+func (cp *ControlPlane) addWorkloads(at Location, registrations []*registrationResult) {
 	byName := map[string]*foundWorkload{} // by the Workload's name
-	for _, v := range all {
-		result.Problems = append(result.Problems, v.problems...)
+	for _, v := range registrations {
+		cp.Problems = append(cp.Problems, v.problems...)
 		if v.problems.HasErrors() {
 			continue
 		}
-		result.Commits[v.registration.Name] = v.location.Commit
+		cp.WorkloadCommits[v.registration.Name] = v.location.Commit
 		for _, a := range v.workloads {
-			name := a.workload.Name
+			name, key := a.workload.Name, v.location.key(a.workload.Origin.Key, a.workload.Name)
 			if first := byName[name]; first != nil {
-				result.Problems = append(result.Problems, a.duplicateProblem(first))
+				cp.Problems = append(cp.Problems, a.duplicateProblem(first))
 				continue
 			}
-			byName[name] = a
-			result.Manifests[v.location.key(a.workload.Origin.Key, name)] = a.text
-			result.Names = append(result.Names, name)
+			if _, twice := cp.Manifests[key]; twice {
+				cp.report(at, "Duplicate object", "The Workload %s comes from a registration and from the control plane "+
+					"itself. List its folder in the control plane's %s.", key, ignoreFile)
+			}
+			byName[name], cp.Manifests[key] = a, a.text
+			cp.Names[fleet.KindWorkload] = append(cp.Names[fleet.KindWorkload], name)
 		}
 	}
-	slices.Sort(result.Names)
-	if total := totalSize(result.Manifests); total > r.limits.Total {
-		result.Problems = append(result.Problems, totalTooLarge(Location{}, total, r.limits.Total))
-	}
-	result.Problems.Sort()
-	return result
 }
 
 // registrationResult is a registration with the Workloads that were read through it.

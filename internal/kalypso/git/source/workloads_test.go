@@ -68,7 +68,7 @@ func TestWorkloads(t *testing.T) {
 	if diff := cmp.Diff(want, got.Manifests); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]string{"shop": head}, got.Commits); diff != "" {
+	if diff := cmp.Diff(map[string]string{"shop": head}, got.WorkloadCommits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(origin.Sources{s.url("shop") + "@main:deploy": head}, got.Sources); diff != "" {
@@ -190,8 +190,8 @@ func TestWorkloadsBroken(t *testing.T) {
 		"w/out.yaml",
 	)
 	if diff := cmp.Diff(
-		map[string]string{"good": commit, "foreign": got.Commits["foreign"], "same-again": got.Commits["same-again"]},
-		got.Commits,
+		map[string]string{"good": commit, "foreign": got.WorkloadCommits["foreign"], "same-again": got.WorkloadCommits["same-again"]},
+		got.WorkloadCommits,
 	); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -217,11 +217,11 @@ func TestWorkloadsPins(t *testing.T) {
 			gitserver.Git(t, repo, "gc", "--quiet", "--prune=now")
 			url, credentials := backend.Start(t, repo)
 			registration := &fleet.WorkloadRegistration{Meta: fleet.Meta{Name: "shop"}, Repo: url, Branch: "main", Path: "w"}
-			read := func(commit string) *source.Workloads {
+			read := func(commit string) *source.ControlPlane {
 				return reader(t, credentials...).Workloads(t.Context(), []*fleet.WorkloadRegistration{registration},
 					source.FollowOptions{Pins: map[string]string{"shop": commit}, AllowLocal: true})
 			}
-			if got := read(old); len(got.Problems) > 0 || len(got.Names) != 1 || got.Names[0] != "before" {
+			if got := read(old); len(got.Problems) > 0 || len(got.Names[fleet.KindWorkload]) != 1 || got.Names[fleet.KindWorkload][0] != "before" {
 				t.Errorf("pin in the branch's history: %v", got)
 			}
 			wants(t, read(lost).Problems, []string{"error shop Commit not found"}, lost, "force push may have removed it")
@@ -266,7 +266,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 		s.registration("shop", "main", "w"), s.registration("shop", "canary", "w"), s.registration("shop", "main", "w/in"),
 	}
 	registrations[1].Name, registrations[2].Name = "canary", "in"
-	read := func(delivered ...origin.Origin) *source.Workloads {
+	read := func(delivered ...origin.Origin) *source.ControlPlane {
 		return reader(t).Workloads(t.Context(),
 			registrations,
 			source.FollowOptions{LastGood: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
@@ -284,7 +284,7 @@ func TestWorkloadsLastGoodByOrigin(t *testing.T) {
 		"warning shop w/w.yaml:1 Invalid YAML",
 		"warning shop w/in/w.yaml:1 Invalid YAML",
 	}, "No commit of this registration was delivered before")
-	if diff := cmp.Diff(map[string]string{"shop": stable, "canary": canary}, got.Commits); diff != "" {
+	if diff := cmp.Diff(map[string]string{"shop": stable, "canary": canary}, got.WorkloadCommits); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
 	}
 	want := origin.Sources{s.url("shop") + "@main:w": stable, s.url("shop") + "@canary:w": canary}
@@ -375,8 +375,8 @@ func TestWorkloadsSize(t *testing.T) {
 				source.FollowOptions{},
 			)
 			wants(t, got.Problems, []string{"error large w/huge.yaml File too large"}, fmt.Sprintf("%d bytes", len(huge)))
-			if len(got.Names) != 1 || got.Names[0] != "shop" {
-				t.Errorf("got %v", got.Names)
+			if len(got.Names[fleet.KindWorkload]) != 1 || got.Names[fleet.KindWorkload][0] != "shop" {
+				t.Errorf("got %v", got.Names[fleet.KindWorkload])
 			}
 			limits := source.DefaultLimits
 			limits.Fetch = 50
@@ -426,8 +426,8 @@ func TestWorkloadsFetches(t *testing.T) {
 	got := r.Workloads(t.Context(), registrations, source.FollowOptions{})
 	took := time.Since(start)
 	wants(t, got.Problems, nil)
-	if len(got.Manifests) != 300 || len(got.Commits) != 300 {
-		t.Errorf("%d manifests, %d commits", len(got.Manifests), len(got.Commits))
+	if len(got.Manifests) != 300 || len(got.WorkloadCommits) != 300 {
+		t.Errorf("%d manifests, %d commits", len(got.Manifests), len(got.WorkloadCommits))
 	}
 	conversations, requests := s.conversations()
 	if conversations != 30 {
@@ -470,4 +470,16 @@ func TestWorkloadsFetches(t *testing.T) {
 		git("ls-remote").Round(time.Millisecond),
 		git("fetch", "--quiet", "--depth", "1").Round(time.Millisecond),
 	)
+}
+
+// TestWorkloadsFolderNamedIgnoreFile: a folder with the name of the ignore file ignores nothing, and is not read.
+func TestWorkloadsFolderNamedIgnoreFile(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	s.commit("shop", "main", map[string]string{"w/w.yaml": workload("shop"), "w/.sourceignore/w.yaml": workload("hidden")})
+	got := reader(t).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")},
+		source.FollowOptions{})
+	wants(t, got.Problems, nil)
+	if diff := cmp.Diff([]string{"shop"}, got.Names[fleet.KindWorkload]); diff != "" {
+		t.Errorf("workloads (-want +got):\n%s", diff)
+	}
 }
