@@ -49,6 +49,7 @@ func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, f 
 	r.readRegistrations(ctx, good)
 	for i, v := range broken {
 		if now := good[i]; now.problems.HasErrors() {
+			now.problems.Sort() // errors first
 			v.addNote(fmt.Sprintf("The last delivered commit %s is broken too: %s", now.location.Commit, now.problems[0].Detail))
 		} else {
 			v.replace(now)

@@ -171,3 +171,15 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 func delivered(origins []origin.Origin) source.OriginsFunc {
 	return func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) { return origins, nil }
 }
+
+// TestLastGoodTellsError: if the last delivered commit is broken too, the problem tells its error, and no warning.
+func TestLastGoodTellsError(t *testing.T) {
+	s := serve(t, gitserver.WithFilter())
+	at := s.commit("shop", "main", map[string]string{"w/w.yaml": "{", "w/kustomization.yaml": "resources: [w.yaml]"})
+	got := reader(t).Workloads(t.Context(), []*fleet.WorkloadRegistration{s.registration("shop", "main", "w")},
+		source.FollowOptions{LastGood: func(context.Context, *source.GitOpsRepo) ([]origin.Origin, error) {
+			return []origin.Origin{{Repo: s.url("shop"), Commit: at, Path: "w/w.yaml"}}, nil
+		}})
+	wants(t, got.Problems, []string{"error shop w/w.yaml:1 Invalid YAML", "warning shop Kustomizations skipped"},
+		"The last delivered commit "+at+" is broken too: Document 1 (line 1) can't be read")
+}
