@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // Services of a Git server.
@@ -52,9 +51,7 @@ type pipe struct {
 	once        sync.Once
 	input       sync.Mutex // locked while in is written or closed: an SSH channel allows one writer at a time
 	inputClosed sync.Once  // in
-	closing     atomic.Bool
-	writing     sync.WaitGroup
-	finished    bool // no more requests
+	finished    bool       // no more requests
 }
 
 func (p *pipe) advertised() *bufio.Reader { return p.out }
@@ -64,18 +61,13 @@ func (p *pipe) advertised() *bufio.Reader { return p.out }
 func (p *pipe) exchange(request io.Reader, _ int64, last bool) (*bufio.Reader, error) {
 	p.finished = last
 	p.input.Lock()
-	p.writing.Go(func() {
+	go func() {
+		defer p.input.Unlock()
 		_, _ = io.Copy(p.in, request)
 		if last {
 			p.closeInput()
 		}
-		p.input.Unlock()
-		if p.closing.Load() { // Close did not wait for the lock
-			p.input.Lock()
-			defer p.input.Unlock()
-			p.closeInput()
-		}
-	})
+	}()
 	return p.out, nil
 }
 
@@ -85,16 +77,17 @@ func (p *pipe) closeInput() { p.inputClosed.Do(func() { _ = p.in.Close() }) }
 func (p *pipe) Close() error {
 	var err error
 	p.once.Do(func() {
-		p.closing.Store(true)
-		if p.input.TryLock() { // a write that is still running ends when stop ends the program
+		if p.input.TryLock() {
 			if !p.finished {
 				_, _ = io.WriteString(p.in, "0000")
 			}
 			p.closeInput()
-			p.input.Unlock()
+			err = p.stop()
+			return
 		}
 		err = p.stop()
-		p.writing.Wait()
+		p.input.Lock() // the write that was running ends since stop ended the program
+		p.closeInput()
 	})
 	return err
 }
