@@ -39,14 +39,8 @@ func readCertificates(d tfvalue.Decoder, server string) certificates {
 	report := func(field servertls.Field, reason string) {
 		d.Report("Invalid certificate or key", string(field)+" "+reason+".", problem.Attr(string(field)))
 	}
-	switch {
-	case AnyUnknown(c.texts.Texts()...):
-	case strings.HasPrefix(strings.ToLower(server), "http:"):
-		for _, field := range c.texts.Given() {
-			report(field, "has no effect over plain http")
-		}
-	default:
-		c.config = c.texts.Parse(report)
+	if !AnyUnknown(c.texts.Texts()...) {
+		c.config = c.texts.Parse(!strings.HasPrefix(strings.ToLower(server), "http:"), report)
 	}
 	return c
 }

@@ -34,16 +34,6 @@ const (
 	FieldClientKey   Field = "client_key"
 )
 
-// Given returns the fields that are set.
-func (c Certificates) Given() (fields []Field) {
-	for i, field := range []Field{FieldAuthorities, FieldClient, FieldClientKey} {
-		if c.Texts()[i] != "" {
-			fields = append(fields, field)
-		}
-	}
-	return fields
-}
-
 // Config configures TLS connections to one server. A nil Config trusts the system's roots and presents no certificate.
 type Config struct {
 	roots     *x509.CertPool // nil: the system's
@@ -52,9 +42,17 @@ type Config struct {
 }
 
 // Parse parses certificates. It reports errors; their reasons contain no part of the texts. It returns nil after an
-// error, or if nothing is set.
-func (c Certificates) Parse(report func(field Field, reason string)) *Config {
+// error, or if nothing is set. Without TLS, each field that is set is an error.
+func (c Certificates) Parse(overTLS bool, report func(field Field, reason string)) *Config {
 	if c.IsZero() {
+		return nil
+	}
+	if !overTLS {
+		for i, field := range []Field{FieldAuthorities, FieldClient, FieldClientKey} {
+			if c.Texts()[i] != "" {
+				report(field, "has no effect over plain http")
+			}
+		}
 		return nil
 	}
 	config, failed := &Config{}, false

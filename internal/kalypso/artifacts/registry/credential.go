@@ -72,26 +72,16 @@ func (c Credential) Check(report func(field Field, reason string)) *Login {
 	case strings.Contains(c.Username, ":"):
 		fail(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
 	}
-	login := &Login{at: at, use: auth.Credential{Username: c.Username, Password: c.Password}}
-	if at.Scheme == giturl.SchemeHTTP {
-		for _, field := range c.Certificates.Given() {
-			fail(Field(field), "has no effect over plain http")
-		}
-	} else {
-		login.tls = c.Certificates.Parse(func(field servertls.Field, reason string) { fail(Field(field), reason) })
-	}
+	certificates := c.Certificates.Parse(at.Scheme == giturl.SchemeHTTPS,
+		func(field servertls.Field, reason string) { fail(Field(field), reason) })
 	if failed {
 		return nil
 	}
-	return login
+	return &Login{at: at, use: auth.Credential{Username: c.Username, Password: c.Password}, tls: certificates}
 }
 
 // find returns the login with the longest URL that covers an address, or nil.
-func find(logins []*Login, at giturl.URL) (found *Login) {
-	for _, l := range logins {
-		if l.at.Covers(at) && (found == nil || len(l.at.Segments()) > len(found.at.Segments())) {
-			found = l
-		}
-	}
+func find(logins []*Login, at giturl.URL) *Login {
+	found, _ := giturl.Longest(logins, func(l *Login) giturl.URL { return l.at }, at)
 	return found
 }

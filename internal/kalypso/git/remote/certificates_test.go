@@ -44,7 +44,7 @@ func TestClientCertificate(t *testing.T) {
 		}
 		return servertls.Certificates{
 			Authorities: server.CA, Client: server.Client.Certificate, ClientKey: server.Client.Key,
-		}.Parse(func(field servertls.Field, reason string) { t.Errorf("%s %s", field, reason) })
+		}.Parse(true, func(field servertls.Field, reason string) { t.Errorf("%s %s", field, reason) })
 	})
 	unknown := trusted
 	unknown.ClientCertificate, unknown.ClientKey = stranger.Certificate, stranger.Key

@@ -148,16 +148,10 @@ func githubToken(token string) *auth {
 	return &auth{at: at, login: Login{Username: githubUser, Password: token}, fallback: true}
 }
 
-// findAuth returns the credential whose URL is the longest that covers the repository. If there are several, it returns
-// the first. It returns nil if no credential covers the repository.
+// findAuth returns the credential with the longest URL that covers the repository, or nil.
 func (c *Client) findAuth(repo giturl.URL) *auth {
-	var best *auth
-	for _, s := range c.credentials {
-		if s.at.Covers(repo) && (best == nil || len(s.at.Segments()) > len(best.at.Segments())) {
-			best = s
-		}
-	}
-	return best
+	found, _ := giturl.Longest(c.credentials, func(s *auth) giturl.URL { return s.at }, repo)
+	return found
 }
 
 // sanitize redacts secrets in a text of another program, and turns it into one printable line.

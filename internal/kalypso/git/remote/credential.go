@@ -139,13 +139,8 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	if strings.Contains(c.Username, ":") {
 		report(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
 	}
-	if s.at.Scheme == giturl.SchemeHTTP {
-		for _, field := range c.certificates().Given() {
-			report(Field(field), "has no effect over plain http")
-		}
-		return
-	}
-	s.tls = c.certificates().Parse(func(field servertls.Field, reason string) { report(Field(field), reason) })
+	s.tls = c.certificates().Parse(s.at.Scheme == giturl.SchemeHTTPS,
+		func(field servertls.Field, reason string) { report(Field(field), reason) })
 }
 
 func (c Credential) certificates() servertls.Certificates {

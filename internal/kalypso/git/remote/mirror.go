@@ -71,13 +71,8 @@ func parsePrefix(text string) (giturl.URL, error) {
 // covers whole path segments. It covers no path with dot segments, so that the name of a repository can't lead out of
 // the mirror.
 func (m Mirrors) locate(repo giturl.URL) giturl.URL {
-	var best *mirror
-	for i := range m {
-		if m[i].of.Covers(repo) && (best == nil || len(m[i].of.Segments()) > len(best.of.Segments())) {
-			best = &m[i]
-		}
-	}
-	if best == nil {
+	best, ok := giturl.Longest(m, func(one mirror) giturl.URL { return one.of }, repo)
+	if !ok {
 		return repo
 	}
 	at := best.at

@@ -23,7 +23,7 @@ import (
 // certificatesOf returns the configuration with the authority of a server, and a client's certificate and key.
 func certificatesOf(t *testing.T, server *tlsserver.Server, client tlsserver.Pair) *servertls.Config {
 	t.Helper()
-	return servertls.Certificates{Authorities: server.CA, Client: client.Certificate, ClientKey: client.Key}.Parse(
+	return servertls.Certificates{Authorities: server.CA, Client: client.Certificate, ClientKey: client.Key}.Parse(true,
 		func(field servertls.Field, reason string) { t.Fatalf("%s %s", field, reason) })
 }
 
