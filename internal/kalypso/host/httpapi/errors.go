@@ -1,9 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -13,47 +13,41 @@ import (
 // failure returns the error of a request that failed for good without an answer that can be shown. [API.Error] adds the
 // operation.
 func (a *API) failure(kind error, status int, message string, cause error) *githost.Error {
-	return &githost.Error{Kind: kind, Status: status, Message: message, Cause: cause, Host: a.Host}
-}
-
-// Refusal is an error answer of a host.
-type Refusal struct {
-	Response *http.Response
-	Message  string // the host's error message, or the text of the status
-}
-
-func (r *Refusal) Error() string {
-	return fmt.Sprintf("%s (HTTP %d)", r.Message, r.Response.StatusCode)
-}
-
-// Error converts an error of a request by [API.RefusingClient] to a *[githost.Error]. It returns nil for nil.
-func (a *API) Error(op string, err error) error {
-	if err == nil {
-		return nil
+	if wrapped, ok := errors.AsType[*url.Error](cause); ok {
+		cause = a.Secrets.Error(wrapped.Err)
 	}
-	// If no case below matches, the answer is not from the host, but for example a proxy's page.
-	e := a.Rejected(op, "", a.Secrets.Error(err))
-	var failed *githost.Error
-	var refused *Refusal
-	var wrapped *url.Error
-	var answer *http.Response
-	switch {
-	case errors.As(err, &failed) && failed.Op != "": // while getting a credential
-		e.Kind, e.Cause = failed.Kind, failed
-	case failed != nil:
-		e.Kind, e.Status, e.Message, e.Cause = failed.Kind, failed.Status, failed.Message, failed.Cause
-		if errors.As(e.Cause, &wrapped) {
-			e.Cause = wrapped.Err
-		}
-	case errors.As(err, &refused):
-		answer = refused.Response
-		e.Kind, e.Status, e.Message, e.Cause = KindOf(answer.StatusCode), answer.StatusCode, refused.Message, nil
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		e.Kind = githost.ErrUnavailable
-	}
+	return a.classified(kind, status, message, cause, nil)
+}
+
+// refusal returns the error of an error answer of the host.
+func (a *API) refusal(answer *http.Response) *githost.Error {
+	code := answer.StatusCode
+	return a.classified(KindOf(code), code, cmp.Or(a.message(answer), http.StatusText(code)), nil, answer)
+}
+
+func (a *API) classified(kind error, status int, message string, cause error, answer *http.Response) *githost.Error {
+	e := a.Rejected("", "", cause)
+	e.Kind, e.Status, e.Message = kind, status, message
 	if a.Classify != nil {
 		a.Classify(e, answer)
 	}
+	return e
+}
+
+// Error converts an error of a request to a *[githost.Error] about an operation. It returns nil for nil, and an error
+// that is already about an operation as it is.
+func (a *API) Error(op string, err error) error {
+	e, known := errors.AsType[*githost.Error](err)
+	switch {
+	case err == nil, known && e.Op != "":
+		return err
+	case known:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e = a.classified(githost.ErrUnavailable, 0, "", a.Secrets.Error(err), nil)
+	default: // the answer is not from the host, but for example a proxy's page
+		e = a.classified(githost.ErrRejected, 0, "", a.Secrets.Error(err), nil)
+	}
+	e.Op = op
 	return e
 }
 

@@ -32,8 +32,8 @@ type Config struct {
 	// Limited reports whether an answer signals a rate limit. reset is the end of the limit, or zero if the answer does
 	// not name it.
 	Limited func(*http.Response, []byte) (reset time.Time, limited bool)
-	// Classify refines an error of [API.Error] by the host's message: its kind, its cause, and advice on permissions. The
-	// answer is nil if the host did not refuse the request. If Classify is nil, only the status decides the kind.
+	// Classify refines an error by the host's message: its kind, its cause, and advice on permissions. The answer is nil
+	// if the host did not refuse the request. If Classify is nil, only the status decides the kind.
 	Classify func(e *githost.Error, answer *http.Response)
 	// IsSignIn reports whether an answer is a sign-in page, which means that the credential was not accepted. It is nil if
 	// the host has no such page.
@@ -141,8 +141,8 @@ func New(c Config) *API {
 // that Go's HTTP client can't use. The bodies of answers are in memory completely.
 func (a *API) Client(auth Authorization) *http.Client { return a.client(auth, false) }
 
-// RefusingClient returns a client like [API.Client]. This client returns an error answer of the host as an error, a
-// *[Refusal], since libraries drop the text of some error answers.
+// RefusingClient returns a client like [API.Client]. This client returns an error answer of the host as an error too,
+// since libraries drop the text of some error answers.
 func (a *API) RefusingClient(auth Authorization) *http.Client { return a.client(auth, true) }
 
 func (a *API) client(auth Authorization, refuses bool) *http.Client {

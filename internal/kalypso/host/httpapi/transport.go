@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -73,7 +72,7 @@ func (t *transport) answer(resp *http.Response) (*http.Response, error) {
 		}
 	}
 	if t.refuses {
-		return nil, &Refusal{resp, cmp.Or(t.message(resp), http.StatusText(resp.StatusCode))}
+		return nil, t.refusal(resp)
 	}
 	resp.Body = newBody([]byte(t.Secrets.Redact(string(bodyOf(resp)))))
 	return resp, nil
@@ -134,8 +133,7 @@ func (a *API) waitTurn(ctx context.Context, to *url.URL) error {
 
 // attempt sends a request once. It follows redirects within the API, with the same method, body and credential.
 func (t *transport) attempt(req *http.Request) (resp *http.Response, credential string, err error) {
-	credential, err = t.auth.Credential(req.Context())
-	if err != nil {
+	if credential, err = t.credential(req.Context()); err != nil {
 		return nil, "", err
 	}
 	to := req.URL
@@ -169,6 +167,20 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		}
 		to = next
 	}
+}
+
+// credential returns the credential for a request. If it can't be had, the error is about the request.
+func (t *transport) credential(ctx context.Context) (string, error) {
+	credential, err := t.auth.Credential(ctx)
+	failed, ok := errors.AsType[*githost.Error](err)
+	if !ok {
+		return credential, err
+	}
+	e := t.failure(failed.Kind, 0, "", failed.Cause)
+	if failed.Op != "" {
+		e.Cause = failed
+	}
+	return "", e
 }
 
 // outside answers a request that the server redirects outside the API. to is nil if the address can't be parsed.
