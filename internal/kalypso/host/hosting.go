@@ -24,6 +24,12 @@ type Repo struct {
 	CommitStatuses
 	// Issues is nil if the provider does not use the host's issues.
 	Issues Issues
+	// Queues is nil if the host has no merge queues.
+	Queues MergeQueues
+	// CheckSettings returns errors for settings that the host refuses for reasons that only the host knows: for a merge
+	// method that the settings of the target branch forbid, and for reviewers that the host does not know, as far as the
+	// credential may read that. It is nil if no host is asked.
+	CheckSettings func(ctx context.Context, target string, method MergeMethod, reviewers []string) []error
 	// GitCredential returns the credential for Git over HTTPS, which it derives from the credential of the API: a user
 	// name and password, or a bearer token, or three empty strings. The credential is valid for some minutes, so call
 	// GitCredential again for each use.
@@ -70,17 +76,9 @@ type CommitStatuses interface {
 	StatusHistory(ctx context.Context, commit string) (statuses []Status, more bool, err error)
 }
 
-// SettingsChecker is implemented by [PullRequests] of a host that may refuse settings for reasons that only the host
-// knows.
-type SettingsChecker interface {
-	// CheckSettings returns errors for a merge method that the settings of the target branch forbid, and for reviewers
-	// that the host does not know, as far as the credential may read that.
-	CheckSettings(ctx context.Context, target string, method MergeMethod, reviewers []string) []error
-}
-
-// MergeQueues is implemented by [PullRequests] of a host with merge queues. If a branch has a queue, the host merges
-// its pull requests one after another. Each is merged once its checks have passed on top of the pull requests before
-// it. MergeWhenReady puts a pull request into the queue of its target.
+// MergeQueues are the merge queues of a repo. If a branch has a queue, the host merges its pull requests one after
+// another. Each is merged once its checks have passed on top of the pull requests before it. MergeWhenReady puts a pull
+// request into the queue of its target.
 type MergeQueues interface {
 	// ReadQueue returns the place of an open pull request in the merge queue, or nil if it is in no queue.
 	ReadQueue(ctx context.Context, now PullRequest) (*QueuePlace, error)

@@ -23,6 +23,8 @@ type Traits struct {
 	// GitLab turns a merge request into a draft if the subject of a commit begins like a draft's title. It is nil if the
 	// host knows no such commands.
 	ReadyMessage func(message string) string
+	// EscapeBody returns a description in which the host runs no command, or is nil if the host knows no commands there.
+	EscapeBody func(body string) string
 
 	Pages string // the address of the repo's web pages, with a slash at its end
 	// ComparePage returns the page below Pages that compares two commits. If it is nil, the page is "compare/from...to".
@@ -40,6 +42,8 @@ type Traits struct {
 	// Methods lists the merge methods that auto-merge supports. OtherMethods is advice for all other methods.
 	Methods      []MergeMethod
 	OtherMethods string
+	// ForgetsAutoMerge says that the host turns auto-merge off some time after a push, so that it is requested again.
+	ForgetsAutoMerge bool
 }
 
 // Settings are settings of pull requests that a host may not support.
@@ -108,31 +112,6 @@ func (t Traits) IssueOp(what string, number int) string {
 // IssuesOp returns the name of an operation on the issues of the repo, for errors.
 func (t Traits) IssuesOp(what string) string { return what + " in " + t.Repository }
 
-// OpenOp returns the name of the operation that opens a pull request, for errors.
-func (t Traits) OpenOp(p PullRequestContent) string {
-	return fmt.Sprintf("open a %s from %s to %s in %s", t.Noun, p.Branch, p.Target, t.Repository)
-}
-
-// FindOp returns the name of the operation that finds the pull request of a branch, for errors.
-func (t Traits) FindOp(branch string) string {
-	return "find the " + t.Noun + " of branch " + branch + " in " + t.Repository
-}
-
-// StatusOp returns the name of an operation on a status, for errors. The argument what is a verb, such as "set".
-func (t Traits) StatusOp(what, name, commit string) string {
-	return what + " status " + name + " of commit " + commit + " in " + t.Repository
-}
-
-// HistoryOp returns the name of the operation that reads all statuses of a commit, for errors.
-func (t Traits) HistoryOp(commit string) string {
-	return "read the statuses of commit " + commit + " in " + t.Repository
-}
-
-// LatestOp returns the name of the operation that reads the latest statuses of n commits, for errors.
-func (t Traits) LatestOp(n int) string {
-	return fmt.Sprintf("read the statuses of %d commits in %s", n, t.Repository)
-}
-
 // CommitURL returns the web page of a commit.
 func (t Traits) CommitURL(commit string) string { return t.Pages + "commit/" + url.PathEscape(commit) }
 
@@ -150,6 +129,14 @@ func (t Traits) CommitMessage(message string) string {
 		return message
 	}
 	return t.ReadyMessage(message)
+}
+
+// escape returns a description; see [Traits.EscapeBody].
+func (t Traits) escape(body string) string {
+	if t.EscapeBody == nil {
+		return body
+	}
+	return t.EscapeBody(body)
 }
 
 // SameStatus reports whether no new status is needed: have, the last status of the commit and context, equals want, or

@@ -21,8 +21,8 @@ func (t *Topic) ReadRequested(
 
 // withQueue adds the place in a merge queue to a pull request, unless it waits for its checks before.
 func (t *Topic) withQueue(ctx context.Context, pr *githost.PullRequest) (*githost.PullRequest, error) {
-	queues, ok := t.repo.PullRequests.(githost.MergeQueues)
-	if !ok || pr.State != githost.Open || pr.AutoMerge != "" || pr.Draft || pr.Queue != nil {
+	queues := t.repo.Queues
+	if queues == nil || pr.State != githost.Open || pr.AutoMerge != "" || pr.Draft || pr.Queue != nil {
 		return pr, nil
 	}
 	place, err := queues.ReadQueue(ctx, *pr)
@@ -36,11 +36,10 @@ func (t *Topic) withQueue(ctx context.Context, pr *githost.PullRequest) (*githos
 
 // dequeue takes a pull request out of the merge queue if we put it in.
 func (t *Topic) dequeue(ctx context.Context, pr *githost.PullRequest) (*githost.PullRequest, error) {
-	queues, ok := t.repo.PullRequests.(githost.MergeQueues)
-	if !ok || pr.Queue == nil || !pr.Queue.OwnEntry {
+	if pr.Queue == nil || !pr.Queue.OwnEntry {
 		return pr, nil
 	}
-	if err := queues.Dequeue(ctx, *pr); err != nil {
+	if err := t.repo.Queues.Dequeue(ctx, *pr); err != nil {
 		return pr, err
 	}
 	now := *pr

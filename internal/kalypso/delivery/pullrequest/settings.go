@@ -88,14 +88,13 @@ func CheckHost(repo githost.Repo, s Settings) error {
 }
 
 // CheckSettings returns errors if the host refuses the settings of pull requests to a branch: see
-// [githost.SettingsChecker]. It skips settings that are not known yet.
+// [githost.Repo]. It skips settings that are not known yet.
 func CheckSettings(ctx context.Context, repo githost.Repo, target string, s Settings) []error {
-	checker, checks := repo.PullRequests.(githost.SettingsChecker)
-	if !checks {
+	if repo.CheckSettings == nil {
 		return nil
 	}
 	if unknown.Is(string(s.AutoMerge)) {
 		s.AutoMerge = ""
 	}
-	return checker.CheckSettings(ctx, target, s.AutoMerge, slices.DeleteFunc(slices.Clone(s.Reviewers), unknown.Is))
+	return repo.CheckSettings(ctx, target, s.AutoMerge, slices.DeleteFunc(slices.Clone(s.Reviewers), unknown.Is))
 }

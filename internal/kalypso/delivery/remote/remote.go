@@ -50,7 +50,7 @@ func (r Operations) CheckHost(a *wish.Arguments) error {
 }
 
 // CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
-// [githost.SettingsChecker]. It may contact the host.
+// [githost.Repo]. It may contact the host.
 func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decision) []error {
 	a := decision.Applied.Wish
 	if decision.Action != delivery.Write || a.Strategy != strategy.PullRequest || a.Known < inventory.Whole ||

@@ -388,8 +388,7 @@ func TestForbiddenStrategy(t *testing.T) {
 // check returns the errors that a plan reports.
 func (p *place) check(method githost.MergeMethod, reviewers ...string) []error {
 	p.Helper()
-	checker, _ := p.repo.PullRequests.(githost.SettingsChecker)
-	return checker.CheckSettings(p.Context(), "main", method, reviewers)
+	return p.repo.CheckSettings(p.Context(), "main", method, reviewers)
 }
 
 // TestCheckSettings: a plan reports a reviewer who has no identity or several. If the settings can't be read, it

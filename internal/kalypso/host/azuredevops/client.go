@@ -230,8 +230,6 @@ type (
 	statuses     struct{ *repo }
 )
 
-var _ githost.SettingsChecker = (*pullRequests)(nil)
-
 func (o *organization) repo(project, name string) githost.Repo {
 	r := &repo{organization: o, project: project, name: name}
 	r.traits = githost.Traits{
@@ -245,9 +243,14 @@ func (o *organization) repo(project, name string) githost.Repo {
 		MaxTitle: 256, MaxBody: 3700, MarkerFirst: true,
 		CheckReviewer: checkReviewer, Methods: githost.MergeMethods,
 	}
+	pulls, commits := &pullRequests{r}, &statuses{r}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r},
-		CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt), GitCredential: r.gitCredential,
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, r.server.Error), CheckSettings: pulls.checkSettings,
+		CommitStatuses: githost.StatusRequests{
+			Traits: r.traits, Set: commits.set, List: commits.list, Login: commits.login, SeenAt: r.server.SeenAt,
+			Failed: r.server.Error,
+		},
+		GitCredential: r.gitCredential,
 	}
 }
 

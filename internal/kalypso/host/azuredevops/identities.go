@@ -20,15 +20,15 @@ import (
 type person struct{ id, name string }
 
 // myself returns the user that the credential belongs to.
-func (o *organization) myself(ctx context.Context, op string) (person, error) {
+func (o *organization) myself(ctx context.Context) (person, error) {
 	return o.me.Get("", func() (person, error) {
 		data, err := o.location.GetConnectionData(ctx, location.GetConnectionDataArgs{})
 		if err != nil {
-			return person{}, o.server.Error(op, err)
+			return person{}, err
 		}
 		user := deref(data.AuthenticatedUser)
 		if user.Id == nil {
-			return person{}, o.server.Rejected(op, "", errors.New("the server does not report the user of the credential"))
+			return person{}, o.server.Rejected("", "", errors.New("the server does not report the user of the credential"))
 		}
 		return person{user.Id.String(), property(user, "Account")}, nil
 	})
@@ -63,11 +63,11 @@ func reviewerName(v git.IdentityRefWithVote) string {
 }
 
 // identityID returns the id of a user or a team.
-func (o *organization) identityID(ctx context.Context, op, name string) (string, error) {
-	return o.identityIDs.Get(strings.ToLower(name), func() (string, error) { return o.findIdentity(ctx, op, name) })
+func (o *organization) identityID(ctx context.Context, name string) (string, error) {
+	return o.identityIDs.Get(strings.ToLower(name), func() (string, error) { return o.findIdentity(ctx, name) })
 }
 
-func (o *organization) findIdentity(ctx context.Context, op, name string) (string, error) {
+func (o *organization) findIdentity(ctx context.Context, name string) (string, error) {
 	value := name
 	if project, team, isTeam := strings.Cut(name, "/"); isTeam {
 		value = "[" + project + `]\` + team
@@ -76,7 +76,7 @@ func (o *organization) findIdentity(ctx context.Context, op, name string) (strin
 		SearchFilter: new("General"), FilterValue: &value,
 	})
 	if err != nil {
-		return "", o.server.Error(op, err)
+		return "", err
 	}
 	// The search also finds similar names, so drop them.
 	same := slices.DeleteFunc(*found, func(of identity.Identity) bool {
@@ -88,35 +88,31 @@ func (o *organization) findIdentity(ctx context.Context, op, name string) (strin
 		return of.Id == nil || len(sets.WithoutFold([]string{value}, names)) > 0
 	})
 	if len(same) != 1 {
-		return "", o.server.Rejected(op, githost.FieldReviewers,
+		return "", o.server.Rejected("", githost.FieldReviewers,
 			fmt.Errorf("%s has %d identities %q; a reviewer is the mail of a user, or project/team", hostName, len(same), name))
 	}
 	return same[0].Id.String(), nil
 }
 
-// missing returns the wanted reviewers that a pull request lacks, by name, with their ids. It compares ids, since the
+// missing returns the reviewers, whom a pull request does not list by name, that it lacks, with their ids. It compares ids, since the
 // name of a user may differ from the mail address. A reviewer who can't be found is included without an id.
 func (r *pullRequests) missing(
-	ctx context.Context, op string, now githost.PullRequest, reviewers []string,
+	ctx context.Context, op string, now githost.PullRequest, unlisted []string,
 ) (names []string, ids map[string]string, err error) {
-	unlisted := sets.WithoutFold(reviewers, now.Reviewers)
-	if len(unlisted) == 0 {
-		return nil, nil, nil
-	}
-	stored, err := r.read(ctx, op, now.Number)
+	stored, err := r.read(ctx, now.Number)
 	if err != nil {
 		return nil, nil, err
 	}
 	var errs []error
 	ids = map[string]string{}
 	for _, name := range unlisted {
-		id, err := r.identityID(ctx, op, name)
+		id, err := r.identityID(ctx, name)
 		asked := err == nil && slices.ContainsFunc(deref(stored.Reviewers), func(v git.IdentityRefWithVote) bool {
 			return strings.EqualFold(deref(v.Id), id)
 		})
 		switch {
 		case err != nil:
-			names, errs = append(names, name), append(errs, err)
+			names, errs = append(names, name), append(errs, r.server.Error(op, err))
 		case !asked:
 			names, ids[name] = append(names, name), id
 		}

@@ -23,9 +23,9 @@ type branchPolicies struct {
 }
 
 // policies returns the enabled policies of a branch.
-func (r *repo) policies(ctx context.Context, op, branch string) (branchPolicies, error) {
+func (r *repo) policies(ctx context.Context, branch string) (branchPolicies, error) {
 	all := branchPolicies{branch: branch}
-	stored, err := r.lookup(ctx, op)
+	stored, err := r.lookup(ctx)
 	if err != nil {
 		return all, err
 	}
@@ -39,7 +39,7 @@ func (r *repo) policies(ctx context.Context, op, branch string) (branchPolicies,
 		}
 		page, err := r.git.GetPolicyConfigurations(ctx, arguments)
 		if err != nil {
-			return all, r.server.Error(op, err)
+			return all, err
 		}
 		for _, p := range deref(page.PolicyConfigurations) {
 			if deref(p.IsEnabled) && !deref(p.IsDeleted) {
@@ -101,32 +101,30 @@ func allowedMethods(settings any) []githost.MergeMethod {
 	})
 }
 
-// CheckSettings implements [githost.SettingsChecker]. It checks the policies of the target branch, and that each
-// reviewer has exactly one identity.
-func (r *pullRequests) CheckSettings(
+// checkSettings checks the policies of the target branch, and that each reviewer has exactly one identity; see
+// [githost.Repo].
+func (r *pullRequests) checkSettings(
 	ctx context.Context, target string, method githost.MergeMethod, reviewers []string,
 ) (errs []error) {
 	if method != "" {
-		op := "enable auto-merge in " + r.traits.Repository
-		if policies, err := r.policies(ctx, op, target); err == nil {
+		if policies, err := r.policies(ctx, target); err == nil {
 			if err := policies.allow(method); err != nil {
-				errs = append(errs, r.server.Rejected(op, githost.FieldAutoMerge, err))
+				errs = append(errs, r.server.Error("enable auto-merge in "+r.traits.Repository, r.rejected(err)))
 			}
 		}
 	}
 	for _, name := range reviewers {
-		_, err := r.identityID(ctx, "ask for reviews in "+r.traits.Repository, name)
+		_, err := r.identityID(ctx, name)
 		if e, ok := errors.AsType[*githost.Error](err); ok && e.Field == githost.FieldReviewers {
-			errs = append(errs, err)
+			errs = append(errs, r.server.Error("ask for reviews in "+r.traits.Repository, err))
 		}
 	}
 	return errs
 }
 
 // lookup returns the repo as Azure describes it. It reads it only once.
-func (r *repo) lookup(ctx context.Context, op string) (*git.GitRepository, error) {
+func (r *repo) lookup(ctx context.Context) (*git.GitRepository, error) {
 	return r.repos.Get(strings.ToLower(r.project+"/"+r.name), func() (*git.GitRepository, error) {
-		stored, err := r.git.GetRepository(ctx, git.GetRepositoryArgs{RepositoryId: &r.name, Project: &r.project})
-		return stored, r.server.Error(op, err)
+		return r.git.GetRepository(ctx, git.GetRepositoryArgs{RepositoryId: &r.name, Project: &r.project})
 	})
 }

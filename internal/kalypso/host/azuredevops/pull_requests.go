@@ -25,21 +25,13 @@ const (
 	branchPrefix = "refs/heads/"
 )
 
-// Find implements [githost.PullRequests]. It lists the open pull requests, then the newest in any state.
+// Find returns the newest pull request that matches the query: an open one, or one in any state. Pull requests from
+// forks do not match.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	op, statuses := r.traits.FindOp(q.Branch), git.PullRequestStatusValues
-	found, err := r.search(ctx, op, q, statuses.Active)
-	if err == nil && found == nil && !q.Open {
-		found, err = r.search(ctx, op, q, statuses.All)
+	status := git.PullRequestStatusValues.All
+	if q.Open {
+		status = git.PullRequestStatusValues.Active
 	}
-	return found, err
-}
-
-// search returns the newest pull request that has the status and matches the query, or nil. Pull requests from forks do
-// not match.
-func (r *pullRequests) search(
-	ctx context.Context, op string, q githost.Query, status git.PullRequestStatus,
-) (*githost.PullRequest, error) {
 	criteria := git.GitPullRequestSearchCriteria{Status: &status, TargetRefName: new(branchPrefix + q.Target)}
 	if q.Branch != "" {
 		criteria.SourceRefName = new(branchPrefix + q.Branch)
@@ -48,7 +40,7 @@ func (r *pullRequests) search(
 		RepositoryId: &r.name, Project: &r.project, SearchCriteria: &criteria, Top: new(listed),
 	})
 	if err != nil {
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
 	slices.SortFunc(*all, func(a, b git.GitPullRequest) int { return deref(b.PullRequestId) - deref(a.PullRequestId) })
 	singles := 0
@@ -63,7 +55,7 @@ func (r *pullRequests) search(
 			singles++
 		}
 		// Read the single pull request, since a list may lack more than the end of the description.
-		one, err := r.read(ctx, op, deref(p.PullRequestId))
+		one, err := r.read(ctx, deref(p.PullRequestId))
 		if err != nil {
 			return nil, err
 		}
@@ -77,30 +69,24 @@ func (r *pullRequests) search(
 
 // Read implements [githost.PullRequests].
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.Op("read", number)
-	p, err := r.read(ctx, op, number)
+	p, err := r.read(ctx, number)
 	if err == nil {
-		p.Labels, err = r.labels(ctx, op, number)
+		p.Labels, err = r.labels(ctx, number)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.convert(p), nil
+	return r.answer(p, err)
 }
 
 // labels reads the labels of a pull request, since the answer about a single pull request does not contain them.
-func (r *pullRequests) labels(ctx context.Context, op string, number int) (*[]core.WebApiTagDefinition, error) {
-	all, err := r.git.GetPullRequestLabels(ctx, git.GetPullRequestLabelsArgs{
+func (r *pullRequests) labels(ctx context.Context, number int) (*[]core.WebApiTagDefinition, error) {
+	return r.git.GetPullRequestLabels(ctx, git.GetPullRequestLabelsArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
 	})
-	return all, r.server.Error(op, err)
 }
 
-func (r *pullRequests) read(ctx context.Context, op string, number int) (*git.GitPullRequest, error) {
-	p, err := r.git.GetPullRequest(ctx, git.GetPullRequestArgs{
+func (r *pullRequests) read(ctx context.Context, number int) (*git.GitPullRequest, error) {
+	return r.git.GetPullRequest(ctx, git.GetPullRequestArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number,
 	})
-	return p, r.server.Error(op, err)
 }
 
 // Open implements [githost.PullRequests].
@@ -114,47 +100,36 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 			Description: &p.Body, IsDraft: &p.Draft, Labels: &labels,
 		},
 	})
-	if err != nil {
-		return githost.OpenedBefore(ctx, r, p, r.server.Error(r.traits.OpenOp(p), err))
-	}
-	if len(p.Labels) > 0 { // Azure may have kept them
-		if created.Labels, err = r.labels(ctx, r.traits.OpenOp(p), deref(created.PullRequestId)); err != nil {
+	if err == nil && len(p.Labels) > 0 { // Azure may have kept them
+		if created.Labels, err = r.labels(ctx, deref(created.PullRequestId)); err != nil {
 			return r.convert(created), githost.About(githost.FieldLabels, err)
 		}
 	}
-	return r.traits.SyncMetadata(ctx, r, *r.convert(created), p)
+	return r.answer(created, err)
 }
 
 // Edit implements [githost.PullRequests].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	if now.Title != p.Title || now.Body != p.Body || now.Draft != p.Draft {
-		change := git.GitPullRequest{Title: &p.Title, Description: &p.Body, IsDraft: &p.Draft}
-		edited, err := r.update(ctx, r.traits.Op("edit", now.Number), now.Number, change)
-		if err != nil {
-			return nil, err
-		}
-		labels := now.Labels // the answer may have none
-		if now = *r.convert(edited); now.State != githost.Open {
-			return &now, nil
-		}
-		now.Labels = labels
+	change := git.GitPullRequest{Title: &p.Title, Description: &p.Body, IsDraft: &p.Draft}
+	edited, err := r.answer(r.update(ctx, now.Number, change))
+	if err == nil {
+		edited.Labels = now.Labels // the answer may have none
 	}
-	return r.traits.SyncMetadata(ctx, r, now, p)
+	return edited, err
 }
 
 // update changes a pull request. If people completed or abandoned it in the meantime, Azure refuses the change, and
 // update returns the current pull request.
 func (r *pullRequests) update(
-	ctx context.Context, op string, number int, change git.GitPullRequest,
+	ctx context.Context, number int, change git.GitPullRequest,
 ) (*git.GitPullRequest, error) {
 	p, err := r.git.UpdatePullRequest(ctx, git.UpdatePullRequestArgs{
 		RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, GitPullRequestToUpdate: &change,
 	})
-	err = r.server.Error(op, err)
 	if githost.Says(err, notEditable) {
-		now, failed := r.read(ctx, op, number)
+		now, failed := r.read(ctx, number)
 		if failed != nil || deref(now.Status) != git.PullRequestStatusValues.Active {
 			return now, failed
 		}
@@ -170,7 +145,7 @@ func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string
 			Label: &core.WebApiCreateTagRequestData{Name: &name},
 		})
 		if err != nil {
-			return r.server.Error(r.traits.Op("label", number), err)
+			return err
 		}
 	}
 	return nil
@@ -178,8 +153,7 @@ func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string
 
 // RemoveLabel implements [githost.Metadata]. It removes a label by its id, since names may contain any character.
 func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
-	op := r.traits.Op("label", number)
-	stored, err := r.labels(ctx, op, number)
+	stored, err := r.labels(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -191,25 +165,25 @@ func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string)
 			RepositoryId: &r.name, Project: &r.project, PullRequestId: &number, LabelIdOrName: new(label.Id.String()),
 		})
 	}
-	return r.server.Error(op, err)
+	return err
 }
 
 // Close implements [githost.PullRequests].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.Op("close", number)
-	stored, err := r.read(ctx, op, number)
+	now, err := r.read(ctx, number)
+	if err == nil && deref(now.Status) == git.PullRequestStatusValues.Active {
+		abandoned := git.PullRequestStatusValues.Abandoned
+		now, err = r.update(ctx, number, git.GitPullRequest{Status: &abandoned})
+	}
+	return r.answer(now, err)
+}
+
+// answer converts the answer to a request for one pull request.
+func (r *pullRequests) answer(p *git.GitPullRequest, err error) (*githost.PullRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now := r.convert(stored); now.State != githost.Open {
-		return now, nil
-	}
-	abandoned := git.PullRequestStatusValues.Abandoned
-	closed, err := r.update(ctx, op, number, git.GitPullRequest{Status: &abandoned})
-	if err != nil {
-		return nil, err
-	}
-	return r.convert(closed), nil
+	return r.convert(p), nil
 }
 
 // convert converts a pull request.

@@ -53,9 +53,7 @@ func (r *statuses) convert(s git.GitStatus) githost.Status {
 	return c
 }
 
-// SetStatus implements [githost.CommitStatuses].
-func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := r.traits.StatusOp("set", s.Context, commit)
+func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	state := states[s.State]
 	created, err := r.git.CreateCommitStatus(ctx, git.CreateCommitStatusArgs{
 		RepositoryId: &r.name, Project: &r.project, CommitId: &commit, GitCommitStatusToCreate: &git.GitStatus{
@@ -63,14 +61,13 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 		},
 	})
 	if err != nil {
-		return githost.Status{}, r.commitError(op, err)
+		return githost.Status{}, commitError(err)
 	}
 	return r.convert(*created), nil
 }
 
-// commitError wraps an error of a request for a commit. If the repo is not visible, the message contains a code.
-func (r *statuses) commitError(op string, err error) error {
-	err = r.server.Error(op, err)
+// commitError refines an error of a request for a commit. If the repo is not visible, the message contains a code.
+func commitError(err error) error {
 	if e, ok := errors.AsType[*githost.Error](err); ok && e.Status == http.StatusNotFound && kindOfCode(e.Message) == nil {
 		e.Kind = githost.ErrCommitNotFound
 	}
@@ -83,9 +80,8 @@ const (
 	pageSize    = 1000
 )
 
-// ListStatuses implements [githost.StatusLists].
-func (r *statuses) ListStatuses(
-	ctx context.Context, op, commit string, _ []string, all bool,
+func (r *statuses) list(
+	ctx context.Context, commit string, _ []string, all bool,
 ) (l githost.StatusList, err error) {
 	var read []git.GitStatus
 	more := true
@@ -95,7 +91,7 @@ func (r *statuses) ListStatuses(
 			Skip: new(page * pageSize),
 		})
 		if err != nil {
-			return l, r.commitError(op, err)
+			return l, commitError(err)
 		}
 		read, more = append(read, *some...), len(*some) == pageSize
 	}
@@ -108,8 +104,8 @@ func (r *statuses) ListStatuses(
 	return l, nil
 }
 
-// Login implements [githost.StatusLists].
-func (r *statuses) Login(ctx context.Context, op string) (string, error) {
-	me, err := r.myself(ctx, op)
+// login returns the name of the user that the credential belongs to.
+func (r *statuses) login(ctx context.Context) (string, error) {
+	me, err := r.myself(ctx)
 	return me.name, err
 }

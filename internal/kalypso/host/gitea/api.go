@@ -17,19 +17,19 @@ import (
 )
 
 // call sends a request for a path below the repo, and decodes its answer unless into is nil.
-func (r *repo) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
-	return r.client.call(ctx, op, method, "/repos/"+r.owner+"/"+r.name+path, body, into)
+func (r *repo) call(ctx context.Context, method, path string, body, into any) (http.Header, error) {
+	return r.client.call(ctx, method, "/repos/"+r.owner+"/"+r.name+path, body, into)
 }
 
-// call sends a request to the API. It returns the headers of the answer, or a *[githost.Error].
-func (c *Client) call(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
+// call sends a request to the API. It returns the headers of the answer.
+func (c *Client) call(ctx context.Context, method, path string, body, into any) (http.Header, error) {
 	data, err := encode(body)
 	if err != nil {
-		return nil, c.server.Error(op, err)
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.web.String()+apiPath+path, bytes.NewReader(data))
 	if err != nil {
-		return nil, c.server.Error(op, err)
+		return nil, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -39,12 +39,12 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.server.Error(op, err)
+		return nil, err
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, c.server.Error(op, err)
+		return nil, err
 	}
 	if into != nil {
 		err = json.Unmarshal(answer, into)
@@ -54,7 +54,7 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	if err == nil && !isList && string(bytes.TrimSpace(answer)) == "null" {
 		err = errors.New("the server's answer is null")
 	}
-	return resp.Header, c.server.Error(op, err)
+	return resp.Header, err
 }
 
 func encode(body any) ([]byte, error) {
@@ -108,7 +108,7 @@ func (r *repo) as(ctx context.Context, other error, err error) error {
 	if !errors.Is(err, githost.ErrNotVisible) || !errors.As(err, &e) {
 		return err
 	}
-	if _, hidden := r.settings(ctx, e.Op); hidden != nil {
+	if _, hidden := r.settings(ctx); hidden != nil {
 		return err
 	}
 	e.Kind = other
@@ -129,9 +129,9 @@ func (s settings) allows(method githost.MergeMethod) bool {
 	return allowed[method]
 }
 
-func (r *repo) settings(ctx context.Context, op string) (settings, error) {
+func (r *repo) settings(ctx context.Context) (settings, error) {
 	var s settings
-	_, err := r.call(ctx, op, http.MethodGet, "", nil, &s)
+	_, err := r.call(ctx, http.MethodGet, "", nil, &s)
 	return s, err
 }
 
@@ -139,9 +139,9 @@ type user struct{ Login string }
 
 // list is a list that Gitea returns in pages.
 type list struct {
-	op, path string
-	query    url.Values
-	pages    int // the number of pages to read
+	path  string
+	query url.Values
+	pages int // the number of pages to read
 	// uncounted says that the total in the answers is only the number of entries on the page.
 	uncounted bool
 }
@@ -158,7 +158,7 @@ func each[T any](ctx context.Context, r *repo, l list, f func(entry T) (done boo
 	for page := 1; page <= l.pages; page++ {
 		query.Set("page", strconv.Itoa(page))
 		var entries []T
-		header, err := r.call(ctx, l.op, http.MethodGet, l.path+"?"+query.Encode(), nil, &entries)
+		header, err := r.call(ctx, http.MethodGet, l.path+"?"+query.Encode(), nil, &entries)
 		if err != nil {
 			return false, err
 		}

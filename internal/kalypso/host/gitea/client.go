@@ -78,18 +78,22 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		MaxTitle: 125, MaxBody: 65536,
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
+	commits := &statuses{r}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, Issues: c.issues(r),
-		CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt),
-		GitCredential:  httpapi.GitLogin(gitUser, c.server.Token),
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(&pullRequests{r}, c.server.Error), Issues: c.issues(r),
+		CommitStatuses: githost.StatusRequests{
+			Traits: r.traits, Set: commits.set, List: commits.list, Login: c.login, SeenAt: c.server.SeenAt,
+			Failed: c.server.Error,
+		},
+		GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
 
 // login returns the login of the user that the token belongs to.
-func (c *Client) login(ctx context.Context, op string) (string, error) {
+func (c *Client) login(ctx context.Context) (string, error) {
 	return c.logins.Get("", func() (string, error) {
 		var me user
-		_, err := c.call(ctx, op, http.MethodGet, "/user", nil, &me)
+		_, err := c.call(ctx, http.MethodGet, "/user", nil, &me)
 		return me.Login, err
 	})
 }
@@ -116,7 +120,8 @@ func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
 		Traits: r.traits, Query: "state=all&type=issues&limit=" + strconv.Itoa(pageSize), Size: pageSize,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
-			return r.call(ctx, op, method, "/issues"+path, body, into)
+			header, err := r.call(ctx, method, "/issues"+path, body, into)
+			return header, r.server.Error(op, err)
 		},
 		AddLabels: r.AddLabels,
 	}

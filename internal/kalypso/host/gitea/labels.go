@@ -30,10 +30,9 @@ func (r *repo) AddLabels(ctx context.Context, number int, names []string) error 
 		return err
 	}
 	for _, name := range absent {
-		_, err := r.call(ctx, "create label "+name+" in "+r.traits.Repository, http.MethodPost, "/labels",
-			map[string]any{"name": name, "color": labelColor}, nil)
+		_, err := r.call(ctx, http.MethodPost, "/labels", map[string]any{"name": name, "color": labelColor}, nil)
 		if err != nil {
-			return err
+			return r.server.Error("create label "+name+" in "+r.traits.Repository, err)
 		}
 	}
 	_, err = r.addKnown(ctx, number, absent)
@@ -43,7 +42,7 @@ func (r *repo) AddLabels(ctx context.Context, number int, names []string) error 
 // addKnown adds the labels that exist, and returns the missing ones.
 func (r *repo) addKnown(ctx context.Context, number int, names []string) (absent []string, err error) {
 	var has []label
-	_, err = r.call(ctx, r.traits.Op("label", number), http.MethodPost, fmt.Sprintf("/issues/%d/labels", number),
+	_, err = r.call(ctx, http.MethodPost, fmt.Sprintf("/issues/%d/labels", number),
 		map[string]any{"labels": names}, &has)
 	for _, one := range has {
 		names = sets.Without(names, []string{one.Name})
@@ -53,11 +52,10 @@ func (r *repo) addKnown(ctx context.Context, number int, names []string) (absent
 
 // RemoveLabel implements [githost.Metadata]. It removes a label by its ID, which it reads from the pull request.
 func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
-	p, err := r.read(ctx, r.traits.Op("read the labels of", number), number)
+	p, err := r.read(ctx, number)
 	for _, one := range p.Labels {
 		if err == nil && one.Name == name {
-			_, err = r.call(ctx, r.traits.Op("remove label "+name+" from", number), http.MethodDelete,
-				fmt.Sprintf("/issues/%d/labels/%d", number, one.ID), nil, nil)
+			_, err = r.call(ctx, http.MethodDelete, fmt.Sprintf("/issues/%d/labels/%d", number, one.ID), nil, nil)
 		}
 	}
 	return err

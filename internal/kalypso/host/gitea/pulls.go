@@ -43,31 +43,25 @@ const (
 	closedPages = 4
 )
 
-// Find lists the open pull requests to the target, then the newest closed ones that our user opened. Gitea can't list
-// the pull requests of a single branch.
+// Find lists the open pull requests to the target, or the newest closed ones that our user opened. Gitea can't list the
+// pull requests of a single branch.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	l := list{
-		op: r.traits.FindOp(q.Branch), path: "/pulls", pages: openPages,
-		query: url.Values{"state": {"open"}, "base_branch": {q.Target}},
+	l := list{path: "/pulls", pages: openPages, query: url.Values{"state": {"open"}, "base_branch": {q.Target}}}
+	if !q.Open {
+		login, err := r.client.login(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.pages = closedPages
+		l.query.Set("state", "closed")
+		l.query.Set("poster", login)
 	}
 	found, err := r.find(ctx, l, q)
 	switch {
-	case err != nil:
+	case err != nil || found == nil:
 		return nil, err
-	case found != nil:
-		return r.Read(ctx, found.Number)
 	case q.Open:
-		return nil, nil //nolint:nilnil // nil means none
-	}
-	login, err := r.client.login(ctx, l.op)
-	if err != nil {
-		return nil, err
-	}
-	l.pages = closedPages
-	l.query.Set("state", "closed")
-	l.query.Set("poster", login)
-	if found, err = r.find(ctx, l, q); err != nil || found == nil {
-		return nil, err
+		return r.Read(ctx, found.Number)
 	}
 	return r.convert(*found), nil
 }
@@ -79,7 +73,7 @@ func (r *pullRequests) find(ctx context.Context, l list, q githost.Query) (*pull
 	if !errors.Is(err, githost.ErrNotVisible) {
 		return found, err
 	}
-	switch s, hidden := r.settings(ctx, l.op); {
+	switch s, hidden := r.settings(ctx); {
 	case hidden != nil:
 		return nil, err
 	case s.Empty:
@@ -102,33 +96,32 @@ func (r *pullRequests) search(ctx context.Context, l list, q githost.Query) (fou
 
 // Read implements [githost.PullRequests].
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.Op("read", number)
-	p, err := r.read(ctx, op, number)
+	p, err := r.read(ctx, number)
 	if err != nil {
 		return nil, err
 	}
-	return r.complete(ctx, op, p)
+	return r.complete(ctx, p)
 }
 
-func (r *pullRequests) read(ctx context.Context, op string, number int) (pull, error) {
+func (r *pullRequests) read(ctx context.Context, number int) (pull, error) {
 	var p pull
-	_, err := r.call(ctx, op, http.MethodGet, pullPath(number), nil, &p)
+	_, err := r.call(ctx, http.MethodGet, pullPath(number), nil, &p)
 	return p, err
 }
 
 // complete converts an answer about a single pull request, and reads what the answer lacks. For an open pull request,
 // this is its auto-merge. For a closed or merged one, this is its last head: only lists contain it, while the single
 // answer contains the current head of the branch.
-func (r *pullRequests) complete(ctx context.Context, op string, p pull) (*githost.PullRequest, error) {
+func (r *pullRequests) complete(ctx context.Context, p pull) (*githost.PullRequest, error) {
 	one := r.convert(p)
 	var err error
 	if one.State == githost.Open {
-		one.AutoMerge, err = r.scheduled(ctx, op, p.Number)
+		one.AutoMerge, err = r.scheduled(ctx, p.Number)
 		return one, err
 	}
 	one.HeadCommit = "" // unknown if many pull requests were closed later
 	_, err = each(ctx, r.repo, list{
-		op: op, path: "/pulls", pages: closedPages,
+		path: "/pulls", pages: closedPages,
 		query: url.Values{"state": {"closed"}, "base_branch": {p.Base.Label}, "sort": {"recentclose"}},
 	}, func(listed pull) bool {
 		if listed.Number == p.Number {
@@ -144,64 +137,57 @@ func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 // Open implements [githost.PullRequests].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	var opened pull
-	_, err := r.call(ctx, r.traits.OpenOp(p), http.MethodPost, "/pulls", map[string]any{
+	_, err := r.call(ctx, http.MethodPost, "/pulls", map[string]any{
 		"title": titles.Stored(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
 	}, &opened)
 	if err != nil {
-		return githost.OpenedBefore(ctx, r, p, r.as(ctx, githost.ErrBranchNotFound, err))
+		return nil, r.as(ctx, githost.ErrBranchNotFound, err)
 	}
-	return r.syncMetadata(ctx, *r.convert(opened), p)
+	return r.checkDraft(r.convert(opened), p)
 }
 
 // Edit implements [githost.PullRequests].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	if now.Title == p.Title && now.Body == p.Body && now.Draft == p.Draft {
-		return r.syncMetadata(ctx, now, p)
-	}
-	op := r.traits.Op("edit", now.Number)
-	edited, err := r.patch(ctx, op, now.Number, map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
+	edited, err := r.patch(ctx, now.Number, map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
 	if err != nil {
 		return nil, err
 	}
 	one := r.convert(edited)
 	if one.AutoMerge = now.AutoMerge; one.State != githost.Open {
-		return r.complete(ctx, op, edited)
+		return r.complete(ctx, edited)
 	}
-	return r.syncMetadata(ctx, *one, p)
+	return r.checkDraft(one, p)
 }
 
-func (r *pullRequests) patch(ctx context.Context, op string, number int, fields map[string]any) (pull, error) {
+func (r *pullRequests) patch(ctx context.Context, number int, fields map[string]any) (pull, error) {
 	var p pull
-	_, err := r.call(ctx, op, http.MethodPatch, pullPath(number), fields, &p)
+	_, err := r.call(ctx, http.MethodPatch, pullPath(number), fields, &p)
 	return p, err
 }
 
-// syncMetadata checks the draft, and sets labels and reviewers. After an error, it continues with the rest.
-func (r *pullRequests) syncMetadata(
-	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
+// checkDraft returns an error if the server is configured with other prefixes for drafts.
+func (r *pullRequests) checkDraft(
+	now *githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	var noDraft error
-	if now.Draft != p.Draft { // the server is configured with other prefixes for drafts
-		noDraft = r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
-			fmt.Errorf("the server does not recognize drafts by the prefix %q of their titles", titles.Prefix))
+	if now.Draft == p.Draft {
+		return now, nil
 	}
-	synced, err := r.traits.SyncMetadata(ctx, r, now, p)
-	return synced, errors.Join(noDraft, err)
+	return now, r.server.Rejected(r.traits.Op("set the draft of", now.Number), githost.FieldDraft,
+		fmt.Errorf("the server does not recognize drafts by the prefix %q of their titles", titles.Prefix))
 }
 
 // Close implements [githost.PullRequests].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.Op("close", number)
-	closed, err := r.patch(ctx, op, number, map[string]any{"state": "closed"})
+	closed, err := r.patch(ctx, number, map[string]any{"state": "closed"})
 	switch {
 	case githost.StatusOf(err) == http.StatusPreconditionFailed: // it is merged
 		return r.Read(ctx, number)
 	case err != nil:
 		return nil, err
 	}
-	return r.complete(ctx, op, closed)
+	return r.complete(ctx, closed)
 }
 
 // convert converts a pull request from a list or a single answer.

@@ -25,15 +25,14 @@ func (r *pullRequests) RequestReviews(
 			users = append(users, name)
 		}
 	}
-	op := r.traits.Op("request reviews of", now.Number)
-	_, err = r.call(ctx, op, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
+	_, err = r.call(ctx, http.MethodPost, pullPath(now.Number)+"/requested_reviewers",
 		map[string]any{"reviewers": users, "team_reviewers": teams}, nil)
 	var e *githost.Error
 	if errors.As(err, &e) && errors.Is(e.Kind, githost.ErrNotVisible) { // the reviewer
 		e.Kind = githost.ErrRejected
 	}
 	if err == nil && len(teams) > 0 {
-		err = r.checkTeams(ctx, op, now.Number, reviewers)
+		err = r.checkTeams(ctx, now.Number, reviewers)
 	}
 	if err != nil {
 		return nil, err
@@ -43,13 +42,13 @@ func (r *pullRequests) RequestReviews(
 
 // checkTeams returns an error if Gitea ignored a request for a team's review. A repo that belongs to a user has no
 // teams.
-func (r *pullRequests) checkTeams(ctx context.Context, op string, number int, asked []string) error {
-	p, err := r.read(ctx, op, number)
+func (r *pullRequests) checkTeams(ctx context.Context, number int, asked []string) error {
+	p, err := r.read(ctx, number)
 	if err != nil {
 		return err
 	}
 	if missing := sets.WithoutFold(asked, r.convert(p).Reviewers); len(missing) > 0 {
-		return r.server.Rejected(op, githost.FieldReviewers, fmt.Errorf(
+		return r.server.Rejected("", githost.FieldReviewers, fmt.Errorf(
 			"the server did not ask %s; %s may be a user without teams", strings.Join(missing, ", "), r.owner))
 	}
 	return nil
@@ -66,26 +65,18 @@ const (
 func (r *pullRequests) MissingReviewers(
 	ctx context.Context,
 	now githost.PullRequest,
-	reviewers []string,
+	missing []string,
 ) ([]string, error) {
-	missing := sets.WithoutFold(reviewers, now.Reviewers)
-	if len(missing) == 0 {
-		return nil, nil
-	}
 	var done []string
-	_, err := each(ctx, r.repo, list{
-		op: r.traits.Op("read the reviews of", now.Number), path: pullPath(now.Number) + "/reviews", pages: reviewPages,
-	}, func(review struct{ User user }) bool {
+	reviews := list{path: pullPath(now.Number) + "/reviews", pages: reviewPages}
+	_, err := each(ctx, r.repo, reviews, func(review struct{ User user }) bool {
 		done = append(done, review.User.Login)
 		return false
 	})
-	if err != nil {
+	if missing = sets.WithoutFold(missing, done); err != nil || len(missing) == 0 {
 		return nil, err
 	}
-	if missing = sets.WithoutFold(missing, done); len(missing) == 0 {
-		return nil, nil
-	}
-	err = r.timeline(ctx, r.traits.Op("read the timeline of", now.Number), now.Number, func(e event) {
+	err = r.timeline(ctx, now.Number, func(e event) {
 		if e.Type == "review_request" {
 			done = append(done, e.Assignee.Login, r.owner+"/"+e.Team.Name)
 		}
@@ -101,11 +92,10 @@ type event struct {
 }
 
 // timeline calls f with the entries of a pull request's timeline, the oldest first.
-func (r *pullRequests) timeline(ctx context.Context, op string, number int, f func(event)) error {
+func (r *pullRequests) timeline(ctx context.Context, number int, f func(event)) error {
 	// A page may be short before the end of the list, since Gitea hides entries that the user may not see.
-	_, err := each(ctx, r.repo, list{
-		op: op, path: fmt.Sprintf("/issues/%d/timeline", number), pages: timelinePages, uncounted: true,
-	}, func(e event) bool {
+	events := list{path: fmt.Sprintf("/issues/%d/timeline", number), pages: timelinePages, uncounted: true}
+	_, err := each(ctx, r.repo, events, func(e event) bool {
 		f(e)
 		return false
 	})

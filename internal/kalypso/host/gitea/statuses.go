@@ -33,15 +33,13 @@ func (r *statuses) convert(s status) githost.Status {
 	return c
 }
 
-// SetStatus implements [githost.CommitStatuses].
-func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
-	op := r.traits.StatusOp("set", s.Context, commit)
+func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	// If the repo lacks the commit, Gitea answers with a server error, so check first whether the commit exists.
-	if _, err := r.ListStatuses(ctx, op, commit, nil, false); err != nil {
+	if _, err := r.list(ctx, commit, nil, false); err != nil {
 		return githost.Status{}, err
 	}
 	var set status
-	_, err := r.call(ctx, op, http.MethodPost, "/statuses/"+url.PathEscape(commit), map[string]any{
+	_, err := r.call(ctx, http.MethodPost, "/statuses/"+url.PathEscape(commit), map[string]any{
 		"state": s.State, "context": s.Context, "description": s.Description, "target_url": s.TargetURL,
 	}, &set)
 	if err != nil {
@@ -53,13 +51,13 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 // statusPages bounds the pages of statuses of one commit that are read.
 const statusPages = 40
 
-// ListStatuses implements [githost.StatusLists]. Times are whole seconds, so the statuses are sorted by the order in
+// list lists the statuses of a commit; see [githost.StatusRequests]. Times are whole seconds, so the statuses are sorted by the order in
 // which they were set. Of the latest, it reads a page, and further ones until each name is found.
-func (r *statuses) ListStatuses(
-	ctx context.Context, op, commit string, names []string, all bool,
+func (r *statuses) list(
+	ctx context.Context, commit string, names []string, all bool,
 ) (l githost.StatusList, err error) {
 	more, err := each(ctx, r.repo, list{
-		op: op, path: "/commits/" + url.PathEscape(commit) + "/statuses", pages: statusPages,
+		path: "/commits/" + url.PathEscape(commit) + "/statuses", pages: statusPages,
 		query: url.Values{"sort": {"leastindex"}},
 	}, func(s status) bool {
 		l.Statuses = append(l.Statuses, r.convert(s))
@@ -70,9 +68,4 @@ func (r *statuses) ListStatuses(
 		l.Unread = fmt.Sprintf("it has more than %d statuses, and older ones are not read", statusPages*pageSize)
 	}
 	return l, r.as(ctx, githost.ErrCommitNotFound, err)
-}
-
-// Login implements [githost.StatusLists].
-func (r *statuses) Login(ctx context.Context, op string) (string, error) {
-	return r.client.login(ctx, op)
 }

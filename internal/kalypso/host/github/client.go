@@ -117,8 +117,12 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		MaxTitle: 256, MaxBody: 65536, Pages: c.web.String() + "/" + r.owner + "/" + r.name + "/",
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods,
 	}
+	pulls, commits := &pullRequests{r}, &statuses{r}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &pullRequests{r}, CommitStatuses: &statuses{r}, Issues: c.issues(r),
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, c.server.Error), Queues: pulls, Issues: c.issues(r),
+		CommitStatuses: githost.StatusRequests{
+			Traits: r.traits, Set: commits.set, List: commits.list, Latest: commits.latest, Failed: c.server.Error,
+		},
 		GitCredential: r.gitCredential,
 	}, nil
 }
@@ -169,20 +173,22 @@ func (c *Client) issues(r *repo) githost.Issues {
 			if method == http.MethodGet {
 				access = "read"
 			}
-			return r.call(r.with(ctx, "issues: "+access), op, method, "repos/"+r.owner+"/"+r.name+"/issues"+path, body, into)
+			ctx = r.with(ctx, "issues: "+access)
+			header, err := r.call(ctx, method, "repos/"+r.owner+"/"+r.name+"/issues"+path, body, into)
+			return header, r.server.Error(op, err)
 		},
 	}
 }
 
 // call sends a request that the library has no method for. It returns the headers of the answer.
-func (r *repo) call(ctx context.Context, op, method, address string, body, into any) (http.Header, error) {
+func (r *repo) call(ctx context.Context, method, address string, body, into any) (http.Header, error) {
 	req, err := r.client.api.NewRequest(method, address, body)
 	if err != nil {
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
 	resp, err := r.client.api.Do(ctx, req, into)
 	if err != nil {
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
 	return resp.Header, nil
 }

@@ -31,14 +31,11 @@ const (
 
 func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullRequest,
 	method githost.MergeMethod) (*githost.PullRequest, error) {
-	if now.AutoMerge == method {
-		return &now, nil
-	}
 	ctx = r.pulls(ctx)
 	if now.AutoMerge != "" {
 		op := r.traits.Op("disable auto-merge of", now.Number)
 		if err := r.mutate(ctx, op, mutationNoAutoMerge, map[string]string{"id": now.ID}); err != nil {
-			return nil, githost.About(githost.FieldAutoMerge, err)
+			return nil, err
 		}
 		now.AutoMerge = ""
 	}
@@ -47,12 +44,11 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 	}
 	op := r.traits.Op("enable auto-merge of", now.Number)
 	err := r.mutate(ctx, op, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
-	if err == nil {
-		now.AutoMerge = method
-		return &now, nil
+	if err != nil {
+		return r.mergeNow(ctx, now, method, err)
 	}
-	merged, err := r.mergeNow(ctx, now, method, err)
-	return merged, githost.About(githost.FieldAutoMerge, err)
+	now.AutoMerge = method
+	return &now, nil
 }
 
 // merge merges the pull request at the commit that was read, and tries again if GitHub has not processed the last push
@@ -80,24 +76,23 @@ func (r *pullRequests) setDraft(ctx context.Context, now githost.PullRequest, dr
 
 // mutate runs a mutation.
 func (r *pullRequests) mutate(ctx context.Context, op, query string, variables map[string]string) error {
-	return r.query(ctx, op, query, variables, nil)
+	return r.server.Error(op, r.query(ctx, query, variables, nil))
 }
 
 // query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200. If there is an
 // error, the data is incomplete and is ignored.
-func (r *repo) query(ctx context.Context, op, query string, variables map[string]string, into any) error {
+func (r *repo) query(ctx context.Context, query string, variables map[string]string, into any) error {
 	var data bytes.Buffer
-	_, err := r.call(ctx, op, http.MethodPost, r.client.graph,
-		map[string]any{"query": query, "variables": variables}, &data)
+	_, err := r.call(ctx, http.MethodPost, r.client.graph, map[string]any{"query": query, "variables": variables}, &data)
 	if err != nil {
 		return err
 	}
 	var a errorAnswer
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
-		return r.server.Error(op, err)
+		return err
 	}
 	if len(a.details()) > 0 {
-		e := r.server.Rejected(op, "", nil)
+		e := r.server.Rejected("", "", nil)
 		e.Message = r.server.Secrets.Redact(a.text())
 		switch {
 		case a.of("NOT_FOUND"):
@@ -110,5 +105,5 @@ func (r *repo) query(ctx context.Context, op, query string, variables map[string
 	if into == nil {
 		return nil
 	}
-	return r.server.Error(op, json.Unmarshal(data.Bytes(), &struct{ Data any }{into}))
+	return json.Unmarshal(data.Bytes(), &struct{ Data any }{into})
 }

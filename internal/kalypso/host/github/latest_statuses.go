@@ -8,10 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-github/v53/github"
-
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 const (
@@ -65,10 +62,10 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// LatestStatuses makes one GraphQL query for all commits, which reads up to [pageSize] statuses and check runs of
+// latest makes one GraphQL query for all commits, which reads up to [pageSize] statuses and check runs of
 // each. If commits have more, further queries read only the statuses and check runs with the given names, for
 // [namedCommits] commits each.
-func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+func (r *statuses) latest(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	ctx = r.with(ctx, "checks: read, contents: read, statuses: read")
 	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
 	var fields strings.Builder
@@ -77,7 +74,7 @@ func (r *statuses) LatestStatuses(ctx context.Context, commits, names []string) 
 			"      pageInfo { hasNextPage } nodes { __typename ...status ...run } } } } }\n", i, commit, pageSize)
 	}
 	var found map[string]*rollupCommit
-	if err := r.queryCommits(ctx, len(commits), fields.String(), nil, all, &found); err != nil {
+	if err := r.queryCommits(ctx, fields.String(), nil, all, &found); err != nil {
 		return nil, err
 	}
 	var long []string
@@ -138,7 +135,7 @@ func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *
 		return nil
 	}
 	var found map[string]*namedStatuses
-	if err := r.queryCommits(ctx, len(commits), fields.String(), variables, all, &found); err != nil {
+	if err := r.queryCommits(ctx, fields.String(), variables, all, &found); err != nil {
 		return err
 	}
 	for i := range commits {
@@ -169,7 +166,7 @@ func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *
 
 // queryCommits runs a query for fields of the repo's commits, and decodes them by alias.
 func (r *statuses) queryCommits(
-	ctx context.Context, n int, fields string, variables map[string]string, all *githost.Statuses, into any,
+	ctx context.Context, fields string, variables map[string]string, all *githost.Statuses, into any,
 ) error {
 	declared, given := "", map[string]string{"owner": r.owner, "name": r.name}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -179,7 +176,7 @@ func (r *statuses) queryCommits(
 		Viewer     struct{ Login string }
 		Repository any
 	}{Repository: into}
-	err := r.query(ctx, r.traits.LatestOp(n),
+	err := r.query(ctx,
 		"query($owner: String!, $name: String!"+declared+") {\n  viewer { login }\n"+
 			"  repository(owner: $owner, name: $name) {\n"+fields+"  }\n}\n"+statusFields+"\n"+checkRunFields, given, &answer)
 	if err == nil {
@@ -233,15 +230,4 @@ func checkState(status, conclusion string) (githost.StatusState, string) {
 		return githost.Failure, text
 	}
 	return githost.Errored, text // such as cancelled, neutral or skipped: the check has not shown anything
-}
-
-// StatusHistory implements [githost.CommitStatuses].
-func (r *statuses) StatusHistory(ctx context.Context, commit string) (all []githost.Status, more bool, err error) {
-	ctx = r.with(ctx, "statuses: read")
-	more, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
-		found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, page)
-		all = slices.Concat(all, lists.Map(found, r.convert))
-		return resp, err
-	})
-	return all, more, r.server.Error(r.traits.HistoryOp(commit), err)
 }

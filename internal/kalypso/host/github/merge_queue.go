@@ -37,13 +37,12 @@ func (r *pullRequests) readQueue(
 			MergeQueueEntry     *struct{ Enqueuer actor }
 		}
 	}
-	err = r.query(r.pulls(ctx), r.traits.Op("read the merge queue of", now.Number), queryQueue,
-		map[string]string{"id": now.ID}, &answer)
+	err = r.query(r.pulls(ctx), queryQueue, map[string]string{"id": now.ID}, &answer)
 	switch {
 	case errors.Is(err, githost.ErrForbidden), githost.Says(err, saysNoField):
 		return nil, false, nil
 	case err != nil:
-		return nil, false, err
+		return nil, false, r.server.Error(r.traits.Op("read the merge queue of", now.Number), err)
 	case answer.Node.MergeQueueEntry != nil: // the login of an app has a suffix as viewer, but not as actor
 		login := func(a actor) string { return strings.TrimSuffix(a.Login, "[bot]") }
 		place = &githost.QueuePlace{

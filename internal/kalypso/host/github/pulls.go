@@ -12,55 +12,35 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// Find lists the pull requests from our branch to the target: all open ones, then the newest closed ones.
+// Find lists the pull requests from our branch to the target: the open ones, or the newest closed ones.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	ctx = r.pulls(ctx)
-	states := []string{"open", "closed"}
-	if q.Open {
-		states = states[:1]
+	options := &github.PullRequestListOptions{
+		State: map[bool]string{true: "open", false: "closed"}[q.Open], Base: q.Target, Sort: "created", Direction: "desc",
+		ListOptions: github.ListOptions{PerPage: 100},
 	}
-	for _, state := range states {
-		options := &github.PullRequestListOptions{
-			State: state, Base: q.Target, Sort: "created", Direction: "desc",
-			ListOptions: github.ListOptions{PerPage: 100},
-		}
-		if q.Branch != "" {
-			options.Head = r.owner + ":" + q.Branch
-		}
-		list, _, err := r.client.api.PullRequests.List(ctx, r.owner, r.name, options)
-		if err != nil {
-			return nil, r.server.Error(r.traits.FindOp(q.Branch), err)
-		}
-		for _, p := range list {
-			fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
-				strings.ToLower(r.owner)+":")
-			one := r.convert(p)
-			if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || githost.HasMarker(one.Body, q.Marker)) {
-				return one, nil
-			}
+	if q.Branch != "" {
+		options.Head = r.owner + ":" + q.Branch
+	}
+	list, _, err := r.client.api.PullRequests.List(r.pulls(ctx), r.owner, r.name, options)
+	for _, p := range list {
+		fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
+			strings.ToLower(r.owner)+":")
+		one := r.convert(p)
+		if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || githost.HasMarker(one.Body, q.Marker)) {
+			return one, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // nil means none
+	return nil, err
 }
 
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	ctx = r.pulls(ctx)
-	p, _, err := r.client.api.PullRequests.Get(ctx, r.owner, r.name, number)
-	if err != nil {
-		return nil, r.server.Error(r.traits.Op("read", number), err)
-	}
-	return r.convert(p), nil
+	return r.answer(r.client.api.PullRequests.Get(r.pulls(ctx), r.owner, r.name, number))
 }
 
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	ctx = r.pulls(ctx)
-	opened, _, err := r.client.api.PullRequests.Create(ctx, r.owner, r.name, &github.NewPullRequest{
+	return r.answer(r.client.api.PullRequests.Create(r.pulls(ctx), r.owner, r.name, &github.NewPullRequest{
 		Title: &p.Title, Body: &p.Body, Head: &p.Branch, Base: &p.Target, Draft: &p.Draft,
-	})
-	if err != nil {
-		return githost.OpenedBefore(ctx, r, p, r.server.Error(r.traits.OpenOp(p), err))
-	}
-	return r.traits.SyncMetadata(ctx, r, *r.convert(opened), p)
+	}))
 }
 
 func (r *pullRequests) Edit(
@@ -68,12 +48,12 @@ func (r *pullRequests) Edit(
 ) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	if now.Title != p.Title || now.Body != p.Body {
-		edited, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
-			&github.PullRequest{Title: &p.Title, Body: &p.Body})
+		edited, err := r.answer(r.client.api.PullRequests.Edit(ctx, r.owner, r.name, now.Number,
+			&github.PullRequest{Title: &p.Title, Body: &p.Body}))
 		if err != nil {
-			return nil, r.server.Error(r.traits.Op("edit", now.Number), err)
+			return nil, err
 		}
-		now = *r.convert(edited)
+		now = *edited
 	}
 	if now.Draft != p.Draft {
 		if err := r.setDraft(ctx, now, p.Draft); err != nil {
@@ -81,19 +61,18 @@ func (r *pullRequests) Edit(
 		}
 		now.Draft = p.Draft
 	}
-	return r.traits.SyncMetadata(ctx, r, now, p)
+	return &now, nil
 }
 
 // AddLabels implements [githost.Metadata].
 func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string) error {
-	_, _, err := r.client.api.Issues.AddLabelsToIssue(ctx, r.owner, r.name, number, names)
-	return r.server.Error(r.traits.Op("label", number), err)
+	_, _, err := r.client.api.Issues.AddLabelsToIssue(r.pulls(ctx), r.owner, r.name, number, names)
+	return err
 }
 
 // RemoveLabel implements [githost.Metadata].
 func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
-	_, err := r.client.api.Issues.RemoveLabelForIssue(ctx, r.owner, r.name, number, url.PathEscape(name))
-	err = r.server.Error(r.traits.Op("remove label "+name+" from", number), err)
+	_, err := r.client.api.Issues.RemoveLabelForIssue(r.pulls(ctx), r.owner, r.name, number, url.PathEscape(name))
 	if githost.Says(err, saysNoLabel) {
 		return nil // already removed
 	}
@@ -101,11 +80,15 @@ func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string)
 }
 
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	ctx = r.pulls(ctx)
 	closed := "closed"
-	p, _, err := r.client.api.PullRequests.Edit(ctx, r.owner, r.name, number, &github.PullRequest{State: &closed})
+	return r.answer(r.client.api.PullRequests.Edit(r.pulls(ctx), r.owner, r.name, number,
+		&github.PullRequest{State: &closed}))
+}
+
+// answer converts the answer to a request for one pull request.
+func (r *pullRequests) answer(p *github.PullRequest, _ *github.Response, err error) (*githost.PullRequest, error) {
 	if err != nil {
-		return nil, r.server.Error(r.traits.Op("close", number), err)
+		return nil, err
 	}
 	return r.convert(p), nil
 }

@@ -23,11 +23,13 @@ func (r *pullRequests) RequestReviews(
 			asked.Reviewers = append(asked.Reviewers, name)
 		}
 	}
+	permitted := r.pulls(ctx)
 	if len(asked.TeamReviewers) > 0 {
-		ctx = r.with(ctx, "contents: write, members: read, pull_requests: write")
+		permitted = r.with(ctx, "contents: write, members: read, pull_requests: write")
 	}
-	if _, _, err = r.client.api.PullRequests.RequestReviewers(ctx, r.owner, r.name, now.Number, asked); err != nil {
-		return nil, r.server.Error(r.traits.Op("request reviews of", now.Number), err)
+	_, _, err = r.client.api.PullRequests.RequestReviewers(permitted, r.owner, r.name, now.Number, asked)
+	if err != nil {
+		return nil, err
 	}
 	return reviewers, nil
 }
@@ -37,12 +39,8 @@ const reviewPages = 10
 
 // MissingReviewers finds users who reviewed in the list of reviews. Only the timeline shows teams.
 func (r *pullRequests) MissingReviewers(
-	ctx context.Context, now githost.PullRequest, reviewers []string,
+	ctx context.Context, now githost.PullRequest, missing []string,
 ) ([]string, error) {
-	missing := sets.WithoutFold(reviewers, now.Reviewers)
-	if len(missing) == 0 {
-		return nil, nil
-	}
 	ctx = r.pulls(ctx)
 	var reviewed, asked []string
 	_, err := pages(reviewPages, func(page *github.ListOptions) (*github.Response, error) {
@@ -52,11 +50,8 @@ func (r *pullRequests) MissingReviewers(
 		}
 		return resp, err
 	})
-	if err != nil {
-		return nil, r.server.Error(r.traits.Op("read the reviews of", now.Number), err)
-	}
-	if missing = sets.WithoutFold(missing, reviewed); len(missing) == 0 {
-		return nil, nil
+	if missing = sets.WithoutFold(missing, reviewed); err != nil || len(missing) == 0 {
+		return nil, err
 	}
 	_, err = pages(reviewPages, func(page *github.ListOptions) (*github.Response, error) {
 		events, resp, err := r.client.api.Issues.ListIssueTimeline(ctx, r.owner, r.name, now.Number, page)
@@ -67,7 +62,7 @@ func (r *pullRequests) MissingReviewers(
 		}
 		return resp, err
 	})
-	if err = r.server.Error(r.traits.Op("read the timeline of", now.Number), err); errors.Is(err, githost.ErrNotVisible) {
+	if errors.Is(err, githost.ErrNotVisible) {
 		err = nil // the server has no timelines
 	}
 	return sets.WithoutFold(missing, asked), err

@@ -2,14 +2,15 @@ package github
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
-func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
+func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	state := string(s.State)
 	set := &github.RepoStatus{State: &state, Context: &s.Context, Description: &s.Description}
 	if s.TargetURL != "" {
@@ -18,7 +19,7 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 	ctx = r.with(ctx, "statuses: write")
 	created, _, err := r.client.api.Repositories.CreateStatus(ctx, r.owner, r.name, commit, set)
 	if err != nil {
-		return githost.Status{}, r.server.Error(r.traits.StatusOp("set", s.Context, commit), err)
+		return githost.Status{}, err
 	}
 	return r.convert(created), nil
 }
@@ -34,19 +35,25 @@ func (r *statuses) convert(s *github.RepoStatus) githost.Status {
 // maxStatusPages bounds the pages of a list. GitHub keeps 1,000 statuses per commit and context.
 const maxStatusPages = 20
 
-func (r *statuses) Status(ctx context.Context, commit, name string) (found *githost.Status, err error) {
+// list reads the pages of all statuses, or of the latest ones.
+func (r *statuses) list(
+	ctx context.Context, commit string, _ []string, all bool,
+) (l githost.StatusList, err error) {
 	ctx = r.with(ctx, "statuses: read")
-	_, err = pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
-		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, page)
-		if err != nil {
-			return nil, err
+	more, err := pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
+		if all {
+			found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, page)
+			l.Statuses = slices.Concat(l.Statuses, lists.Map(found, r.convert))
+			return resp, err
 		}
-		for _, s := range combined.Statuses {
-			if found == nil && strings.EqualFold(s.GetContext(), name) {
-				found = new(r.convert(s))
-			}
+		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, page)
+		if err == nil {
+			l.Statuses = slices.Concat(l.Statuses, lists.Map(combined.Statuses, r.convert))
 		}
 		return resp, err
 	})
-	return found, r.server.Error(r.traits.StatusOp("read", name, commit), err)
+	if more {
+		l.Unread = "it has more statuses, which are not read"
+	}
+	return l, err
 }

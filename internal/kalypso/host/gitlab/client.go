@@ -108,16 +108,15 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		// MaxBody is room for the backslashes that [escape] adds.
 		MaxTitle: 255 - len(draftPrefix), MaxBody: 1_000_000, ReadyMessage: readyMessage,
 		// If the project was moved, GitLab redirects from the old path, so no request is needed to find the current path.
-		Pages: c.web.String() + "/" + r.path + "/-/", LooseStatus: staysPending,
-		CheckReviewer: checkReviewer, CheckLabel: checkLabel,
+		Pages: c.web.String() + "/" + r.path + "/-/", LooseStatus: staysPending, EscapeBody: escape,
+		CheckReviewer: checkReviewer, CheckLabel: checkLabel, ForgetsAutoMerge: true,
 		// The project's settings decide whether GitLab merges, rebases or fast-forwards. A request can only ask for a squash.
 		Methods:      []githost.MergeMethod{githost.Merge, githost.Squash},
 		OtherMethods: " on request, since its projects choose the merge method. Set merge, which uses that method, or squash",
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: &mergeRequests{r}, Issues: &issues{r},
-		CommitStatuses: r.traits.ListedStatuses(&statuses{r}, r.server.SeenAt),
-		GitCredential:  httpapi.GitLogin(gitUser, c.server.Token),
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(&mergeRequests{r}, c.server.Error), Issues: &issues{r},
+		CommitStatuses: (&statuses{r}).requests(), GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }
 
@@ -149,7 +148,7 @@ func (r *repo) id(ctx context.Context) (int64, error) {
 
 // inProject calls a method of the library with the number of the project and an argument.
 func inProject[V, A any](
-	ctx context.Context, r *repo, op string,
+	ctx context.Context, r *repo,
 	method func(project any, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error), argument V,
 	with ...gitlab.RequestOptionFunc,
 ) (answer A, resp *gitlab.Response, err error) {
@@ -157,20 +156,20 @@ func inProject[V, A any](
 	if err == nil {
 		answer, resp, err = method(id, argument, append([]gitlab.RequestOptionFunc{gitlab.WithContext(ctx)}, with...)...)
 	}
-	return answer, resp, r.server.Error(op, err)
+	return answer, resp, err
 }
 
 // onOne calls a method of the library about one object of the project: an issue or a merge request with this number, or
 // the commit with this hash.
 func onOne[K, V, A any](
-	ctx context.Context, r *repo, op string,
+	ctx context.Context, r *repo,
 	method func(project any, object K, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error),
 	object K, argument V, with ...gitlab.RequestOptionFunc,
 ) (A, *gitlab.Response, error) {
 	about := func(project any, object K, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error) {
 		return method(project, object, argument, with...)
 	}
-	return inProject(ctx, r, op, about, object, with...)
+	return inProject(ctx, r, about, object, with...)
 }
 
 // gitUser is the user name that GitLab accepts with each kind of access token.

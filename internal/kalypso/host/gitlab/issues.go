@@ -16,10 +16,9 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 		ListOptions: gitlab.ListOptions{PerPage: githost.IssuesPage},
 	}
 	for range githost.MaxListedIssues / githost.IssuesPage {
-		page, resp, err := inProject(ctx, r.repo, r.traits.IssuesOp("list the issues"),
-			r.client.api.Issues.ListProjectIssues, options)
+		page, resp, err := inProject(ctx, r.repo, r.client.api.Issues.ListProjectIssues, options)
 		if err != nil {
-			return nil, err
+			return nil, r.server.Error(r.traits.IssuesOp("list the issues"), err)
 		}
 		for _, one := range page {
 			all = append(all, *convertIssue(one))
@@ -33,7 +32,8 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 
 // Read implements [githost.Issues].
 func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
-	return issueOf(inProject(ctx, r.repo, r.traits.IssueOp("read", number), r.client.api.Issues.GetIssue, int64(number)))
+	read, _, err := inProject(ctx, r.repo, r.client.api.Issues.GetIssue, int64(number))
+	return r.answer(r.traits.IssueOp("read", number), read, err)
 }
 
 // Open implements [githost.Issues]. GitLab creates labels that the project lacks.
@@ -43,29 +43,31 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 	if len(labels) > 0 {
 		options.Labels = &labels
 	}
-	return issueOf(inProject(ctx, r.repo, r.traits.IssuesOp("open an issue"), r.client.api.Issues.CreateIssue, options,
-		gitlab.WithContext(httpapi.Once(ctx))))
+	opened, _, err := inProject(ctx, r.repo, r.client.api.Issues.CreateIssue, options,
+		gitlab.WithContext(httpapi.Once(ctx)))
+	return r.answer(r.traits.IssuesOp("open an issue"), opened, err)
 }
 
 // Edit implements [githost.Issues].
 func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
 	body, event := escape(c.Body), map[bool]string{false: "reopen", true: "close"}[c.Closed]
-	return issueOf(onOne(ctx, r.repo, r.traits.IssueOp("edit", number), r.client.api.Issues.UpdateIssue, int64(number),
-		&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event}))
+	edited, _, err := onOne(ctx, r.repo, r.client.api.Issues.UpdateIssue, int64(number),
+		&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event})
+	return r.answer(r.traits.IssueOp("edit", number), edited, err)
 }
 
 // Comment implements [githost.Issues].
 func (r *issues) Comment(ctx context.Context, number int, text string) error {
 	text = escape(text)
-	_, _, err := onOne(ctx, r.repo, r.traits.IssueOp("comment", number), r.client.api.Notes.CreateIssueNote,
-		int64(number), &gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(httpapi.Once(ctx)))
-	return err
+	_, _, err := onOne(ctx, r.repo, r.client.api.Notes.CreateIssueNote, int64(number),
+		&gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(httpapi.Once(ctx)))
+	return r.server.Error(r.traits.IssueOp("comment", number), err)
 }
 
-// issueOf converts an answer about an issue.
-func issueOf(i *gitlab.Issue, _ *gitlab.Response, err error) (*githost.Issue, error) {
+// answer converts an answer about an issue.
+func (r *issues) answer(op string, i *gitlab.Issue, err error) (*githost.Issue, error) {
 	if err != nil {
-		return nil, err
+		return nil, r.server.Error(op, err)
 	}
 	return convertIssue(i), nil
 }

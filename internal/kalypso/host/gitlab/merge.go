@@ -30,25 +30,24 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 	if method == "" {
 		return r.cancel(ctx, now)
 	}
-	op := r.traits.Op("enable auto-merge of", now.Number)
 	if err := r.traits.Check(githost.Settings{AutoMerge: method}); err != nil {
 		return nil, err
 	}
 	squash := method == githost.Squash
 	// The request to merge can turn squash on, but not off.
-	updated, err := r.update(ctx, op, now.Number, &gitlab.UpdateMergeRequestOptions{Squash: &squash})
+	updated, err := r.update(ctx, now.Number, &gitlab.UpdateMergeRequestOptions{Squash: &squash})
 	if err != nil {
-		return nil, githost.About(githost.FieldAutoMerge, err)
+		return nil, err
 	}
 	auto := true
 	for state, attempt := updated, 1; ; attempt++ {
 		if state.State == stateClosed {
-			return nil, r.server.Rejected(op, githost.FieldAutoMerge, errors.New("the merge request is closed"))
+			return nil, r.server.Rejected("", githost.FieldAutoMerge, errors.New("the merge request is closed"))
 		}
 		if state.State == stateMerged {
 			return convert(&state.BasicMergeRequest), nil
 		}
-		merging, err := r.merge(ctx, op, now, squash, auto)
+		merging, err := r.merge(ctx, now, squash, auto)
 		switch {
 		case err == nil:
 			return merging, nil
@@ -56,7 +55,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 			return nil, err
 		}
 		refusal := err
-		if state, err = r.readAgain(ctx, op, now.Number, attempt, refusal); err != nil {
+		if state, err = r.readAgain(ctx, now.Number, attempt, refusal); err != nil {
 			return nil, err
 		}
 		// Without a pipeline, many versions of GitLab refuse auto-merge. Other versions merge at once.
@@ -78,17 +77,17 @@ func mayPass(err error) bool {
 }
 
 // readAgain reads a merge request a little after a refusal. The refusal is final after the last attempt.
-func (r *mergeRequests) readAgain(ctx context.Context, op string, number, attempt int, refusal error) (
-	*gitlab.MergeRequest, error,
-) {
+func (r *mergeRequests) readAgain(
+	ctx context.Context, number, attempt int, refusal error,
+) (*gitlab.MergeRequest, error) {
 	if attempt < httpapi.MaxRefusals && !r.server.NextAttempt(ctx, attempt) {
 		return nil, refusal
 	}
-	state, err := r.read(ctx, op, number)
+	state, err := r.read(ctx, number)
 	var e *githost.Error
 	switch {
 	case err != nil:
-		return nil, githost.About(githost.FieldAutoMerge, err)
+		return nil, err
 	case attempt < httpapi.MaxRefusals || state.State == stateMerged:
 		return state, nil
 	case errors.As(refusal, &e):
@@ -100,7 +99,7 @@ func (r *mergeRequests) readAgain(ctx context.Context, op string, number, attemp
 // merge sends one request to merge the commit that was read. If auto is set, GitLab merges once the pipeline has
 // passed. Otherwise it merges at once.
 func (r *mergeRequests) merge(
-	ctx context.Context, op string, now githost.PullRequest, squash, auto bool,
+	ctx context.Context, now githost.PullRequest, squash, auto bool,
 ) (*githost.PullRequest, error) {
 	options := &gitlab.AcceptMergeRequestOptions{SHA: &now.HeadCommit}
 	if auto {
@@ -110,7 +109,7 @@ func (r *mergeRequests) merge(
 	if squash {
 		options.Squash = &squash
 	}
-	merging, _, err := onOne(ctx, r.repo, op, r.client.api.MergeRequests.AcceptMergeRequest, int64(now.Number), options)
+	merging, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.AcceptMergeRequest, int64(now.Number), options)
 	if err != nil {
 		return nil, mergeError(err)
 	}
@@ -123,31 +122,27 @@ func mergeError(err error) error {
 		e.Kind = githost.ErrForbidden
 		grant(e)
 	}
-	return githost.About(githost.FieldAutoMerge, err)
+	return err
 }
 
 // cancel disables auto-merge. If it is already off, some versions of GitLab answer with an error, so only the state of
 // the merge request decides.
 func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*githost.PullRequest, error) {
-	if now.AutoMerge == "" {
-		return &now, nil
-	}
-	op := r.traits.Op("disable auto-merge of", now.Number)
-	_, _, err := inProject(ctx, r.repo, op, r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds, int64(now.Number))
+	_, _, err := inProject(ctx, r.repo, r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds, int64(now.Number))
 	err = mergeError(err)
 	code := githost.StatusOf(err)
 	if err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {
 		return nil, err
 	}
-	state, failed := r.read(ctx, op, now.Number)
+	state, failed := r.read(ctx, now.Number)
 	if failed != nil {
-		return nil, githost.About(githost.FieldAutoMerge, failed)
+		return nil, failed
 	}
 	if read := convert(&state.BasicMergeRequest); read.AutoMerge == "" {
 		return read, nil
 	}
 	if err == nil {
-		err = r.server.Rejected(op, githost.FieldAutoMerge, errors.New("auto-merge is still on"))
+		err = r.server.Rejected("", githost.FieldAutoMerge, errors.New("auto-merge is still on"))
 	}
 	return nil, err
 }

@@ -24,35 +24,25 @@ const (
 	stateAll    = "all" // in lists
 )
 
-// Find lists the merge requests from our branch to the target: the open ones, then the newest in any state. Merge
+// Find lists the merge requests from our branch to the target: the open ones, or the newest in any state. Merge
 // requests of forks are not ours, although their branches have our names.
 func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
+	state := map[bool]string{true: stateOpened, false: stateAll}[q.Open]
 	options := &gitlab.ListProjectMergeRequestsOptions{
-		TargetBranch: &q.Target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
+		State: &state, TargetBranch: &q.Target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
 		ListOptions: gitlab.ListOptions{PerPage: 100},
 	}
 	if q.Branch != "" {
 		options.SourceBranch = &q.Branch
 	}
-	states := []string{stateOpened, stateAll}
-	if q.Open {
-		states = states[:1]
-	}
-	for _, state := range states {
-		options.State = &state
-		list, _, err := inProject(ctx, r.repo, r.traits.FindOp(q.Branch), r.client.api.MergeRequests.ListProjectMergeRequests,
-			options)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range list {
-			ours := m.SourceProjectID == m.TargetProjectID
-			if ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker)) {
-				return convert(m), nil
-			}
+	list, _, err := inProject(ctx, r.repo, r.client.api.MergeRequests.ListProjectMergeRequests, options)
+	for _, m := range list {
+		ours := m.SourceProjectID == m.TargetProjectID
+		if ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker)) {
+			return convert(m), nil
 		}
 	}
-	return nil, nil //nolint:nilnil // nil means none
+	return nil, err
 }
 
 // lockedFor limits how long a locked merge request is read again and again. Because of a known bug in GitLab, some stay
@@ -61,17 +51,17 @@ const lockedFor = time.Minute
 
 // Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
 func (r *mergeRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	m, err := r.read(ctx, r.traits.Op("read", number), number)
+	m, err := r.read(ctx, number)
 	if err != nil {
 		return nil, err
 	}
 	return convert(&m.BasicMergeRequest), nil
 }
 
-func (r *mergeRequests) read(ctx context.Context, op string, number int) (*gitlab.MergeRequest, error) {
+func (r *mergeRequests) read(ctx context.Context, number int) (*gitlab.MergeRequest, error) {
 	waited := time.Duration(0)
 	for attempt := 1; ; attempt++ {
-		m, _, err := onOne(ctx, r.repo, op, r.client.api.MergeRequests.GetMergeRequest, int64(number), nil)
+		m, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.GetMergeRequest, int64(number), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -80,26 +70,24 @@ func (r *mergeRequests) read(ctx context.Context, op string, number int) (*gitla
 			return m, nil
 		}
 		if err := r.server.Clock.Sleep(ctx, wait); err != nil {
-			return nil, r.server.Error(op, err)
+			return nil, err
 		}
 	}
 }
 
 // update changes a merge request.
 func (r *mergeRequests) update(
-	ctx context.Context, op string, number int, change *gitlab.UpdateMergeRequestOptions,
+	ctx context.Context, number int, change *gitlab.UpdateMergeRequestOptions,
 ) (*gitlab.MergeRequest, error) {
-	updated, _, err := onOne(ctx, r.repo, op, r.client.api.MergeRequests.UpdateMergeRequest, int64(number), change)
+	updated, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.UpdateMergeRequest, int64(number), change)
 	return updated, err
 }
 
 func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	op := r.traits.OpenOp(p)
 	if _, err := r.id(ctx); err != nil { // look for users only if the project is visible
-		return nil, r.server.Error(op, err)
+		return nil, err
 	}
 	reviewers, unknown := r.userIDs(ctx, p.Reviewers)
-	p.Body = escape(p.Body)
 	title := hostTitle(p.Title, p.Draft)
 	create := &gitlab.CreateMergeRequestOptions{
 		Title: &title, Description: &p.Body, SourceBranch: &p.Branch, TargetBranch: &p.Target,
@@ -110,9 +98,9 @@ func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) 
 	if len(reviewers) > 0 {
 		create.ReviewerIDs = &reviewers
 	}
-	opened, _, err := inProject(ctx, r.repo, op, r.client.api.MergeRequests.CreateMergeRequest, create)
+	opened, _, err := inProject(ctx, r.repo, r.client.api.MergeRequests.CreateMergeRequest, create)
 	if err != nil {
-		return githost.OpenedBefore(ctx, r, p, err)
+		return nil, err
 	}
 	now := convert(&opened.BasicMergeRequest)
 	return now, errors.Join(unknown, r.checkAsked(*now, p.Reviewers, unknown == nil))
@@ -126,8 +114,8 @@ func (r *mergeRequests) Edit(
 	if now.Title != p.Title || now.Draft != p.Draft {
 		update.Title, changed = gitlab.Ptr(hostTitle(p.Title, p.Draft)), true
 	}
-	if body := escape(p.Body); now.Body != body {
-		update.Description, changed = &body, true
+	if now.Body != p.Body {
+		update.Description, changed = &p.Body, true
 	}
 	if add := sets.Without(p.Labels, now.Labels); len(add) > 0 {
 		update.AddLabels, changed = (*gitlab.LabelOptions)(&add), true
@@ -148,9 +136,9 @@ func (r *mergeRequests) Edit(
 		}
 	}
 	if changed {
-		edited, err := r.update(ctx, r.traits.Op("edit", now.Number), now.Number, update)
+		edited, err := r.update(ctx, now.Number, update)
 		if err != nil {
-			return &now, errors.Join(err, unknown)
+			return &now, errors.Join(r.server.Error(r.traits.Op("edit", now.Number), err), unknown)
 		}
 		now = *convert(&edited.BasicMergeRequest)
 	}
@@ -159,10 +147,9 @@ func (r *mergeRequests) Edit(
 
 // Close reads the merge request first, since GitLab may be merging it.
 func (r *mergeRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	op := r.traits.Op("close", number)
-	now, err := r.read(ctx, op, number)
+	now, err := r.read(ctx, number)
 	if err == nil && now.State == stateOpened {
-		now, err = r.update(ctx, op, number, &gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")})
+		now, err = r.update(ctx, number, &gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")})
 	}
 	if err != nil {
 		return nil, err

@@ -26,10 +26,10 @@ const askOp = "ask for reviews in "
 // request.
 func (r *mergeRequests) MissingReviewers(
 	_ context.Context,
-	now githost.PullRequest,
-	reviewers []string,
+	_ githost.PullRequest,
+	missing []string,
 ) ([]string, error) {
-	return sets.WithoutFold(reviewers, now.Reviewers), nil
+	return missing, nil
 }
 
 // userIDs returns the numbers of users. It returns the numbers of all users that GitLab knows. The error names the
@@ -61,7 +61,7 @@ func (r *mergeRequests) findUser(ctx context.Context, name string) (int64, error
 
 // reviewerIDs returns the numbers of the current reviewers. An edit replaces all of them.
 func (r *mergeRequests) reviewerIDs(ctx context.Context, number int) (ids []int64, err error) {
-	m, err := r.read(ctx, r.traits.Op("read the reviewers of", number), number)
+	m, err := r.read(ctx, number)
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,16 @@ func stateOf(state string) githost.StatusState {
 	return githost.Pending
 }
 
-// SetStatus sets a status. GitLab ignores empty texts when it updates a pending status, so it takes a second request to
+// requests returns the requests for statuses.
+func (r *statuses) requests() githost.StatusRequests {
+	return githost.StatusRequests{
+		Traits: r.traits, Set: r.set, List: r.list, Login: r.login, SeenAt: r.server.SeenAt, Failed: r.server.Error,
+	}
+}
+
+// set sets a status. GitLab ignores empty texts when it updates a pending status, so it takes a second request to
 // remove a text.
-func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
+func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (githost.Status, error) {
 	options := &gitlab.SetCommitStatusOptions{State: states[s.State], Name: &s.Context}
 	if s.Description != "" {
 		options.Description = &s.Description
@@ -56,9 +63,8 @@ func (r *statuses) SetStatus(ctx context.Context, commit string, s githost.Statu
 func (r *statuses) postStatus(
 	ctx context.Context, commit string, options *gitlab.SetCommitStatusOptions,
 ) (githost.Status, error) {
-	op := r.traits.StatusOp("set", *options.Name, commit)
 	for attempt := 1; ; attempt++ {
-		set, _, err := onOne(ctx, r.repo, op, r.client.api.Commits.SetCommitStatus, commit, options)
+		set, _, err := onOne(ctx, r.repo, r.client.api.Commits.SetCommitStatus, commit, options)
 		if err == nil {
 			return r.convert(set), nil
 		}
@@ -70,7 +76,7 @@ func (r *statuses) postStatus(
 
 // pending returns the pending or running status that GitLab does not set to pending again.
 func (r *statuses) pending(ctx context.Context, commit, name string, refusal error) (githost.Status, error) {
-	s, err := r.traits.ListedStatuses(r, r.server.SeenAt).Status(ctx, commit, name)
+	s, err := r.requests().Status(ctx, commit, name)
 	if err == nil && s == nil {
 		err = refusal
 	}
@@ -102,20 +108,20 @@ func (r *statuses) convert(s *gitlab.CommitStatus) githost.Status {
 // maxStatusPages limits how many pages of a commit's statuses are read.
 const maxStatusPages = 20
 
-// ListStatuses implements [githost.StatusLists]. GitLab lists the latest statuses of each pipeline, so there may be
+// list lists the statuses of a commit; see [githost.StatusRequests]. GitLab lists the latest statuses of each pipeline, so there may be
 // several of a context. If a page of them is not enough, it reads those with the given names.
-func (r *statuses) ListStatuses(
-	ctx context.Context, op, commit string, names []string, all bool,
+func (r *statuses) list(
+	ctx context.Context, commit string, names []string, all bool,
 ) (l githost.StatusList, err error) {
 	if all {
-		return r.list(ctx, op, commit, maxStatusPages, gitlab.GetCommitStatusesOptions{All: &all})
+		return r.pages(ctx, commit, maxStatusPages, gitlab.GetCommitStatusesOptions{All: &all})
 	}
-	if l, err = r.list(ctx, op, commit, 1, gitlab.GetCommitStatusesOptions{}); err != nil || l.Unread == "" {
+	if l, err = r.pages(ctx, commit, 1, gitlab.GetCommitStatusesOptions{}); err != nil || l.Unread == "" {
 		return l, err
 	}
 	l = githost.StatusList{}
 	for _, name := range names {
-		named, err := r.list(ctx, op, commit, 1, gitlab.GetCommitStatusesOptions{Name: &name})
+		named, err := r.pages(ctx, commit, 1, gitlab.GetCommitStatusesOptions{Name: &name})
 		if err != nil {
 			return l, err
 		}
@@ -124,14 +130,14 @@ func (r *statuses) ListStatuses(
 	return l, nil
 }
 
-// list reads pages of the statuses of a commit, newest first.
-func (r *statuses) list(
-	ctx context.Context, op, commit string, pages int64, options gitlab.GetCommitStatusesOptions,
+// pages reads pages of the statuses of a commit, newest first.
+func (r *statuses) pages(
+	ctx context.Context, commit string, pages int64, options gitlab.GetCommitStatusesOptions,
 ) (l githost.StatusList, err error) {
 	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
 	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
 	for options.Page = 1; ; options.Page++ {
-		page, resp, err := onOne(ctx, r.repo, op, r.client.api.Commits.GetCommitStatuses, commit, &options)
+		page, resp, err := onOne(ctx, r.repo, r.client.api.Commits.GetCommitStatuses, commit, &options)
 		if err != nil {
 			return githost.StatusList{}, err
 		}
@@ -146,11 +152,11 @@ func (r *statuses) list(
 	}
 }
 
-// Login implements [githost.StatusLists].
-func (r *statuses) Login(ctx context.Context, op string) (string, error) {
+// login returns the login of the user that the token belongs to.
+func (r *statuses) login(ctx context.Context) (string, error) {
 	user, _, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
 	if err != nil {
-		return "", r.server.Error(op, err)
+		return "", err
 	}
 	return user.Username, nil
 }
