@@ -58,9 +58,6 @@ type Error struct {
 	Message string // the host's error message
 	Cause   error  // the underlying error, such as the context's or the network's
 	Field   Field  // the rejected part of the proposal, or ""
-	// Permission is the permission that is missing after an [ErrForbidden], such as "pull_requests: write". It is empty if
-	// the host does not name it.
-	Permission string
 	// Host is the host's name for people, and Block the name of the provider's block that configures it. They are empty if
 	// unknown.
 	Host, Block string

@@ -99,7 +99,7 @@ func (c *Client) classify(e *githost.Error, answer *http.Response) {
 	}
 	switch {
 	case errors.Is(e.Kind, githost.ErrForbidden):
-		e.Permission, e.Grant = "Code (read, write, status)", grant
+		e.Grant = grant
 	case errors.Is(e.Kind, githost.ErrUnauthenticated) && c.Entra == nil && c.Token != "" && !isJWT(c.Token):
 		e.Grant = grantScopes
 	}

@@ -261,9 +261,7 @@ func TestMissingPermission(t *testing.T) {
 	_, err := p.as(github.Config{Access: httpapi.Access{Token: "canaryReader"}}).Open(t.Context(), p.proposal())
 	expectError(t, err, githost.ErrForbidden, "Resource not accessible by personal access token")
 	var e *githost.Error
-	if errors.As(err, &e); e.Permission != "contents: write, pull_requests: write" {
-		t.Errorf("the missing permission is %q", e.Permission)
-	}
+	errors.As(err, &e)
 	if want := "Grant the token or app the permission contents: write, pull_requests: write in the repo. " +
 		"A classic token needs the scope repo."; e.Grant != want {
 		t.Errorf("the error advises %q", e.Grant)

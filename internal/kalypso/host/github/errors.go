@@ -53,8 +53,9 @@ var saysMergeable = regexp.MustCompile(`is in (clean|unstable|has_hooks) status`
 
 // classify refines the kind of an error answer by GitHub's messages, and names the permission that is missing.
 func classify(e *githost.Error, answer *http.Response) {
+	permission := ""
 	if answer != nil {
-		e.Permission = permissionOf(answer)
+		permission = permissionOf(answer)
 	}
 	if e.Status == http.StatusUnprocessableEntity {
 		switch { // an answer may contain several errors
@@ -69,6 +70,6 @@ func classify(e *githost.Error, answer *http.Response) {
 		}
 	}
 	if errors.Is(e.Kind, githost.ErrForbidden) {
-		e.Grant = grant(e.Permission)
+		e.Grant = grant(permission)
 	}
 }

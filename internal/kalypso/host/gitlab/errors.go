@@ -53,7 +53,6 @@ func classify(e *githost.Error, answer *http.Response) {
 // grant adds the missing permission to an [githost.ErrForbidden].
 func grant(e *githost.Error) {
 	if errors.Is(e.Kind, githost.ErrForbidden) {
-		e.Permission = "role Developer, scope api"
 		e.Grant = "Give the token the scope api, and its user the role Developer in the project. " +
 			"To merge, the user also needs the right to merge into the target branch."
 	}
