@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -13,28 +14,12 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// Mutations that the REST API does not offer.
-const (
-	mutationAutoMerge = `mutation($id: ID!, $method: PullRequestMergeMethod!) {
-  enablePullRequestAutoMerge(input: {pullRequestId: $id, mergeMethod: $method}) { pullRequest { id } }
-}`
-	mutationNoAutoMerge = `mutation($id: ID!) {
-  disablePullRequestAutoMerge(input: {pullRequestId: $id}) { pullRequest { id } }
-}`
-	mutationDraft = `mutation($id: ID!) {
-  convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { id } }
-}`
-	mutationReady = `mutation($id: ID!) {
-  markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { id } }
-}`
-)
-
 func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullRequest,
 	method githost.MergeMethod) (*githost.PullRequest, error) {
 	ctx = r.pulls(ctx)
 	if now.AutoMerge != "" {
 		op := r.traits.Op("disable auto-merge of", now.Number)
-		if err := r.mutate(ctx, op, mutationNoAutoMerge, map[string]string{"id": now.ID}); err != nil {
+		if err := r.mutate(ctx, op, "DisablePullRequestAutoMerge", variables{"pullRequestId": now.ID}); err != nil {
 			return nil, err
 		}
 		now.AutoMerge = ""
@@ -43,7 +28,8 @@ func (r *pullRequests) MergeWhenReady(ctx context.Context, now githost.PullReque
 		return &now, nil
 	}
 	op := r.traits.Op("enable auto-merge of", now.Number)
-	err := r.mutate(ctx, op, mutationAutoMerge, map[string]string{"id": now.ID, "method": strings.ToUpper(string(method))})
+	err := r.mutate(ctx, op, "EnablePullRequestAutoMerge",
+		variables{"pullRequestId": now.ID, "mergeMethod": strings.ToUpper(string(method))})
 	if err != nil {
 		return r.mergeNow(ctx, now, method, err)
 	}
@@ -67,23 +53,28 @@ func (r *pullRequests) merge(ctx context.Context, now githost.PullRequest, metho
 }
 
 func (r *pullRequests) setDraft(ctx context.Context, now githost.PullRequest, draft bool) error {
-	op, mutation := r.traits.Op("mark as ready", now.Number), mutationReady
+	op, mutation := r.traits.Op("mark as ready", now.Number), "MarkPullRequestReadyForReview"
 	if draft {
-		op, mutation = r.traits.Op("make a draft of", now.Number), mutationDraft
+		op, mutation = r.traits.Op("make a draft of", now.Number), "ConvertPullRequestToDraft"
 	}
-	return githost.About(githost.FieldDraft, r.mutate(ctx, op, mutation, map[string]string{"id": now.ID}))
+	return githost.About(githost.FieldDraft, r.mutate(ctx, op, mutation, variables{"pullRequestId": now.ID}))
 }
 
-// mutate runs a mutation.
-func (r *pullRequests) mutate(ctx context.Context, op, query string, variables map[string]string) error {
-	return r.server.Error(op, r.query(ctx, query, variables, nil))
+// variables are the variables of a query, or the fields of one.
+type variables map[string]any
+
+// mutate runs a mutation, which the REST API does not offer. The name is that of its types, and begins with a capital.
+func (r *pullRequests) mutate(ctx context.Context, op, name string, input variables) error {
+	query := fmt.Sprintf("mutation($input: %sInput!) {\n  %s(input: $input) { clientMutationId }\n}", name,
+		strings.ToLower(name[:1])+name[1:])
+	return r.server.Error(op, r.query(ctx, query, variables{"input": input}, nil))
 }
 
 // query runs a query and decodes its data, unless into is nil. GraphQL returns errors with status 200. If there is an
 // error, the data is incomplete and is ignored.
-func (r *repo) query(ctx context.Context, query string, variables map[string]string, into any) error {
+func (r *repo) query(ctx context.Context, query string, given variables, into any) error {
 	var data bytes.Buffer
-	_, err := r.call(ctx, http.MethodPost, r.client.graph, map[string]any{"query": query, "variables": variables}, &data)
+	_, err := r.call(ctx, http.MethodPost, r.client.graph, map[string]any{"query": query, "variables": given}, &data)
 	if err != nil {
 		return err
 	}

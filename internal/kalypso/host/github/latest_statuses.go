@@ -117,9 +117,9 @@ type namedStatuses struct {
 // readNamed replaces the statuses of commits by the statuses with the given names.
 func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *githost.Statuses) error {
 	var fields strings.Builder
-	variables := map[string]string{}
+	given := variables{}
 	for j, name := range names {
-		variables[fmt.Sprintf("n%d", j)] = name
+		given[fmt.Sprintf("n%d", j)] = name
 	}
 	for i, commit := range commits {
 		delete(all.ByCommit, commit)
@@ -135,7 +135,7 @@ func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *
 		return nil
 	}
 	var found map[string]*namedStatuses
-	if err := r.queryCommits(ctx, fields.String(), variables, all, &found); err != nil {
+	if err := r.queryCommits(ctx, fields.String(), given, all, &found); err != nil {
 		return err
 	}
 	for i := range commits {
@@ -166,11 +166,11 @@ func (r *statuses) readNamed(ctx context.Context, commits, names []string, all *
 
 // queryCommits runs a query for fields of the repo's commits, and decodes them by alias.
 func (r *statuses) queryCommits(
-	ctx context.Context, fields string, variables map[string]string, all *githost.Statuses, into any,
+	ctx context.Context, fields string, named variables, all *githost.Statuses, into any,
 ) error {
-	declared, given := "", map[string]string{"owner": r.owner, "name": r.name}
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		declared, given[name] = declared+", $"+name+": String!", variables[name]
+	declared, given := "", variables{"owner": r.owner, "name": r.name}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		declared, given[name] = declared+", $"+name+": String!", named[name]
 	}
 	answer := struct {
 		Viewer     struct{ Login string }

@@ -11,18 +11,10 @@ import (
 var _ githost.MergeQueues = (*pullRequests)(nil)
 
 // The REST API has no merge queues.
-const (
-	queryQueue = `query($id: ID!) {
+const queryQueue = `query($id: ID!) {
   node(id: $id) { ... on PullRequest { isMergeQueueEnabled mergeQueueEntry { enqueuer { login } } } }
   viewer { login }
 }`
-	mutationEnqueue = `mutation($id: ID!, $head: GitObjectID!) {
-  enqueuePullRequest(input: {pullRequestId: $id, expectedHeadOid: $head}) { mergeQueueEntry { id } }
-}`
-	mutationDequeue = `mutation($id: ID!) {
-  dequeuePullRequest(input: {id: $id}) { mergeQueueEntry { id } }
-}`
-)
 
 // readQueue returns the place of a pull request in the merge queue of its target, and whether the target has one. It
 // reports no queue on an older server, which has none, and for a credential that may not read queues.
@@ -37,7 +29,7 @@ func (r *pullRequests) readQueue(
 			MergeQueueEntry     *struct{ Enqueuer actor }
 		}
 	}
-	err = r.query(r.pulls(ctx), queryQueue, map[string]string{"id": now.ID}, &answer)
+	err = r.query(r.pulls(ctx), queryQueue, variables{"id": now.ID}, &answer)
 	switch {
 	case errors.Is(err, githost.ErrForbidden), githost.Says(err, saysNoField):
 		return nil, false, nil
@@ -62,7 +54,7 @@ func (r *pullRequests) ReadQueue(ctx context.Context, now githost.PullRequest) (
 func (r *pullRequests) Dequeue(ctx context.Context, now githost.PullRequest) error {
 	op := r.traits.Op("take out of the merge queue", now.Number)
 	return githost.About(githost.FieldAutoMerge,
-		r.mutate(r.pulls(ctx), op, mutationDequeue, map[string]string{"id": now.ID}))
+		r.mutate(r.pulls(ctx), op, "DequeuePullRequest", variables{"id": now.ID}))
 }
 
 // mergeNow merges a pull request for which GitHub refused auto-merge, because no check is pending. If the target has a
@@ -89,8 +81,8 @@ func (r *pullRequests) mergeNow(
 		return r.Read(ctx, now.Number)
 	default:
 		place = &githost.QueuePlace{OwnEntry: true}
-		err = r.mutate(ctx, r.traits.Op("put into the merge queue", now.Number), mutationEnqueue,
-			map[string]string{"id": now.ID, "head": now.HeadCommit})
+		err = r.mutate(ctx, r.traits.Op("put into the merge queue", now.Number), "EnqueuePullRequest",
+			variables{"pullRequestId": now.ID, "expectedHeadOid": now.HeadCommit})
 	}
 	now.Queue = place
 	return &now, err
