@@ -94,30 +94,11 @@ func (o *organization) findIdentity(ctx context.Context, name string) (string, e
 	return same[0].Id.String(), nil
 }
 
-// missing returns the reviewers, whom a pull request does not list by name, that it lacks, with their ids. It compares ids, since the
-// name of a user may differ from the mail address. A reviewer who can't be found is included without an id.
-func (r *pullRequests) missing(
-	ctx context.Context, op string, now githost.PullRequest, unlisted []string,
-) (names []string, ids map[string]string, err error) {
-	stored, err := r.read(ctx, now.Number)
-	if err != nil {
-		return nil, nil, err
-	}
-	var errs []error
-	ids = map[string]string{}
-	for _, name := range unlisted {
-		id, err := r.identityID(ctx, name)
-		asked := err == nil && slices.ContainsFunc(deref(stored.Reviewers), func(v git.IdentityRefWithVote) bool {
-			return strings.EqualFold(deref(v.Id), id)
-		})
-		switch {
-		case err != nil:
-			names, errs = append(names, name), append(errs, r.server.Error(op, err))
-		case !asked:
-			names, ids[name] = append(names, name), id
-		}
-	}
-	return names, ids, errors.Join(errs...)
+// reviews reports whether a pull request has a reviewer with an id. The name of a user may differ from the mail address.
+func reviews(p *git.GitPullRequest, id string) bool {
+	return slices.ContainsFunc(deref(p.Reviewers), func(v git.IdentityRefWithVote) bool {
+		return strings.EqualFold(deref(v.Id), id)
+	})
 }
 
 // RequestReviews implements [githost.Metadata]. A reviewer who has voted is not requested again, since that would
@@ -125,36 +106,44 @@ func (r *pullRequests) missing(
 func (r *pullRequests) RequestReviews(
 	ctx context.Context, now githost.PullRequest, reviewers []string,
 ) (requested []string, err error) {
-	op := r.traits.Op("request reviews of", now.Number)
-	names, ids, err := r.missing(ctx, op, now, reviewers)
-	errs := []error{err}
-	for _, name := range names {
-		id, known := ids[name]
-		if !known {
-			continue
+	stored, err := r.read(ctx, now.Number)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, name := range reviewers {
+		id, err := r.identityID(ctx, name)
+		if err == nil && !reviews(stored, id) {
+			_, err = r.git.CreatePullRequestReviewer(ctx, git.CreatePullRequestReviewerArgs{
+				RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number, ReviewerId: &id,
+				Reviewer: &git.IdentityRefWithVote{Vote: new(int)},
+			})
+			if err == nil {
+				requested = append(requested, name)
+			}
 		}
-		_, err := r.git.CreatePullRequestReviewer(ctx, git.CreatePullRequestReviewerArgs{
-			RepositoryId: &r.name, Project: &r.project, PullRequestId: &now.Number, ReviewerId: &id,
-			Reviewer: &git.IdentityRefWithVote{Vote: new(int)},
-		})
-		if err != nil {
-			errs = append(errs, r.server.Error(op, err))
-			continue
-		}
-		requested = append(requested, name)
+		errs = append(errs, r.server.Error(r.traits.Op("request reviews of", now.Number), err))
 	}
 	return requested, errors.Join(errs...)
 }
 
-// MissingReviewers implements [githost.PullRequests]. Azure keeps reviewers who voted in the list.
+// MissingReviewers implements [githost.PullRequests]. Azure keeps reviewers who voted in the list. A reviewer who can't
+// be found has not been requested either.
 func (r *pullRequests) MissingReviewers(
-	ctx context.Context,
-	now githost.PullRequest,
-	reviewers []string,
-) ([]string, error) {
-	names, _, err := r.missing(ctx, r.traits.Op("read the reviewers of", now.Number), now, reviewers)
-	if errors.Is(err, githost.ErrRejected) { // a reviewer who can't be found has not been requested either
-		err = nil
+	ctx context.Context, now githost.PullRequest, unlisted []string,
+) (missing []string, err error) {
+	stored, err := r.read(ctx, now.Number)
+	if err != nil {
+		return nil, err
 	}
-	return names, err
+	for _, name := range unlisted {
+		id, err := r.identityID(ctx, name)
+		switch {
+		case err != nil && !errors.Is(err, githost.ErrRejected):
+			return nil, err
+		case err != nil || !reviews(stored, id):
+			missing = append(missing, name)
+		}
+	}
+	return missing, nil
 }
