@@ -5,8 +5,7 @@ import "sync"
 // Lookups caches values by name. A value is looked up once; after an error, or if it was not found, it is looked up
 // again. The zero value is empty.
 type Lookups[V comparable] struct {
-	mu  sync.Mutex
-	all map[string]*lookup[V]
+	all sync.Map // of *lookup[V], by name
 }
 
 type lookup[V comparable] struct {
@@ -16,15 +15,8 @@ type lookup[V comparable] struct {
 
 // Get returns the value with a name, and reads it if it is not known.
 func (l *Lookups[V]) Get(name string, read func() (V, error)) (V, error) {
-	l.mu.Lock()
-	if l.all == nil {
-		l.all = map[string]*lookup[V]{}
-	}
-	if l.all[name] == nil {
-		l.all[name] = &lookup[V]{}
-	}
-	one := l.all[name]
-	l.mu.Unlock()
+	stored, _ := l.all.LoadOrStore(name, &lookup[V]{})
+	one, _ := stored.(*lookup[V])
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	var unknown V
