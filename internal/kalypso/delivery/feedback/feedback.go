@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
@@ -192,21 +193,16 @@ func (p *Plan) Empty() bool { return p.Line() == "" }
 // Line describes the plan, such as "feedback: 3 statuses, 1 issue opened, 1 closed"; "" if there is nothing to say.
 func (p *Plan) Line() string {
 	var parts []string
-	if n := len(p.Statuses); n == 1 {
-		parts = append(parts, "1 status")
-	} else if n > 1 {
-		parts = append(parts, fmt.Sprintf("%d statuses", n))
+	if n := len(p.Statuses); n > 0 {
+		parts = append(parts, problem.OneOrMany(n, "1 status", "%d statuses"))
 	}
-	noun := true
+	count := func(n int) string { return problem.Count(n, "issue") }
 	for _, part := range []struct {
 		n    int
 		verb string
 	}{{len(p.Opened), "opened"}, {len(p.Edited), "edited"}, {len(p.Closed), "closed"}} {
-		switch {
-		case part.n > 0 && noun:
-			parts, noun = append(parts, problem.Count(part.n, "issue")+" "+part.verb), false
-		case part.n > 0:
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.verb))
+		if part.n > 0 {
+			parts, count = append(parts, count(part.n)+" "+part.verb), strconv.Itoa
 		}
 	}
 	if len(parts) == 0 {

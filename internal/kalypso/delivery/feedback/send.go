@@ -111,9 +111,7 @@ func (s *sender) onServer(ctx context.Context, w *work) {
 		if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return
 		}
-		s.mu.Lock()
-		s.errs = append(s.errs, err)
-		s.mu.Unlock()
+		s.note(func() { s.errs = append(s.errs, err) })
 		for _, kind := range []error{githost.ErrUnavailable, githost.ErrRateLimited, githost.ErrUnauthenticated} {
 			if errors.Is(err, kind) {
 				stop()
@@ -140,30 +138,20 @@ func (s *sender) set(ctx context.Context, status Status) error {
 	if _, err = repo.SetStatus(ctx, status.Commit, status.Status); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent.Statuses[status.key()] = status.fingerprint()
+	s.note(func() { s.sent.Statuses[status.key()] = status.fingerprint() })
 	return nil
 }
 
-// note notes that an issue says what it should.
-func (s *sender) note(issue Issue, number int) {
+// note notes what was sent, and what failed.
+func (s *sender) note(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sent.Issues[issue.Workload] = SentIssue{issue.Repo, number, issue.text()}
+	change()
 }
 
-func (s *sender) forget(closing Closing) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sent.Issues, closing.Workload)
-}
-
-// number returns the number of the issue of a workload.
-func (s *sender) number(workload string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sent.Issues[workload].Number
+// says notes that an issue says what it should.
+func (s *sender) says(issue Issue, number int) {
+	s.note(func() { s.sent.Issues[issue.Workload] = SentIssue{issue.Repo, number, issue.text()} })
 }
 
 func (s *sender) issues(url string) (githost.Issues, error) {
@@ -191,7 +179,7 @@ func (s *sender) open(ctx context.Context, issue Issue, list func() ([]githost.I
 	}
 	opened, err := repo.Open(ctx, issue.Content)
 	if opened != nil {
-		s.note(issue, opened.Number)
+		s.says(issue, opened.Number)
 	}
 	return err
 }
@@ -203,7 +191,7 @@ func (s *sender) edit(ctx context.Context, issue Issue) error {
 	if err != nil {
 		return err
 	}
-	now, err := repo.Read(ctx, s.number(issue.Workload))
+	now, err := repo.Read(ctx, s.plan.sent.Issues[issue.Workload].Number)
 	if errors.Is(err, githost.ErrNotVisible) || err == nil && !githost.HasIssueMarker(now.Body) {
 		return s.open(ctx, issue, func() ([]githost.Issue, error) { return repo.List(ctx) })
 	}
@@ -221,25 +209,23 @@ func (s *sender) update(ctx context.Context, repo githost.Issues, now githost.Is
 			return err
 		}
 	}
-	s.note(issue, now.Number)
+	s.says(issue, now.Number)
 	return nil
 }
 
 // close closes an issue, without the mark of the failure: the same failure opens it again. One that people closed or
 // deleted, and one without a marker, stays as it is.
 func (s *sender) close(ctx context.Context, closing Closing) error {
+	forget := func() { delete(s.sent.Issues, closing.Workload) }
 	repo, err := s.issues(closing.Issue.Repo)
-	if errors.Is(err, githost.ErrOtherHost) { // its block was removed
-		s.forget(closing)
-		return nil
+	var now *githost.Issue
+	if err == nil {
+		now, err = repo.Read(ctx, closing.Issue.Number)
 	}
-	if err != nil {
-		return err
-	}
-	now, err := repo.Read(ctx, closing.Issue.Number)
 	switch {
-	case errors.Is(err, githost.ErrNotVisible), err == nil && (now.Closed || !githost.HasIssueMarker(now.Body)):
-		s.forget(closing)
+	case errors.Is(err, githost.ErrOtherHost), // its block was removed
+		errors.Is(err, githost.ErrNotVisible), err == nil && (now.Closed || !githost.HasIssueMarker(now.Body)):
+		s.note(forget)
 		return nil
 	case err != nil:
 		return err
@@ -248,7 +234,7 @@ func (s *sender) close(ctx context.Context, closing Closing) error {
 	if _, err = repo.Edit(ctx, now.Number, content); err != nil {
 		return err
 	}
-	s.forget(closing)
+	s.note(forget)
 	return repo.Comment(ctx, now.Number, describe.Closing(s.plan.environment, closing.Removed))
 }
 
