@@ -48,7 +48,8 @@ func (o operations) Read(ctx context.Context, number int) (*PullRequest, error) 
 func (o operations) Open(ctx context.Context, p PullRequestContent) (*PullRequest, error) {
 	p.Body = o.traits.escape(p.Body)
 	opened, err := o.calls.Open(ctx, p)
-	err = o.failed(fmt.Sprintf("open a %s from %s to %s in %s", o.traits.Noun, p.Branch, p.Target, o.traits.Repository), err)
+	op := fmt.Sprintf("open a %s from %s to %s in %s", o.traits.Noun, p.Branch, p.Target, o.traits.Repository)
+	err = o.failed(op, err)
 	if opened != nil || !errors.Is(err, ErrExists) {
 		return o.withMetadata(ctx, opened, p, err)
 	}

@@ -59,7 +59,8 @@ func (r StatusRequests) Status(ctx context.Context, commit, name string) (*Statu
 // StatusHistory implements [CommitStatuses].
 func (r StatusRequests) StatusHistory(ctx context.Context, commit string) (all []Status, more bool, err error) {
 	list, err := r.List(ctx, commit, nil, true)
-	return list.Statuses, list.Unread != "", r.Failed("read the statuses of commit "+commit+" in "+r.Traits.Repository, err)
+	err = r.Failed("read the statuses of commit "+commit+" in "+r.Traits.Repository, err)
+	return list.Statuses, list.Unread != "", err
 }
 
 // LatestStatuses implements [CommitStatuses].

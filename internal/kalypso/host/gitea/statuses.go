@@ -51,8 +51,8 @@ func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (gi
 // statusPages bounds the pages of statuses of one commit that are read.
 const statusPages = 40
 
-// list lists the statuses of a commit; see [githost.StatusRequests]. Times are whole seconds, so the statuses are sorted by the order in
-// which they were set. Of the latest, it reads a page, and further ones until each name is found.
+// list lists the statuses of a commit. Times are whole seconds, so the statuses are sorted by the order in which they
+// were set. Of the latest, it reads a page, and further ones until each name is found.
 func (r *statuses) list(
 	ctx context.Context, commit string, names []string, all bool,
 ) (l githost.StatusList, err error) {

@@ -108,8 +108,8 @@ func (r *statuses) convert(s *gitlab.CommitStatus) githost.Status {
 // maxStatusPages limits how many pages of a commit's statuses are read.
 const maxStatusPages = 20
 
-// list lists the statuses of a commit; see [githost.StatusRequests]. GitLab lists the latest statuses of each pipeline, so there may be
-// several of a context. If a page of them is not enough, it reads those with the given names.
+// list lists the statuses of a commit. GitLab lists the latest statuses of each pipeline, so there may be several of a
+// context. If a page of them is not enough, it reads those with the given names.
 func (r *statuses) list(
 	ctx context.Context, commit string, names []string, all bool,
 ) (l githost.StatusList, err error) {
