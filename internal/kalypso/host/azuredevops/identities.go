@@ -94,7 +94,8 @@ func (o *organization) findIdentity(ctx context.Context, name string) (string, e
 	return same[0].Id.String(), nil
 }
 
-// reviews reports whether a pull request has a reviewer with an id. The name of a user may differ from the mail address.
+// reviews reports whether a pull request has a reviewer with an id. The name of a user may differ from the mail
+// address.
 func reviews(p *git.GitPullRequest, id string) bool {
 	return slices.ContainsFunc(deref(p.Reviewers), func(v git.IdentityRefWithVote) bool {
 		return strings.EqualFold(deref(v.Id), id)
