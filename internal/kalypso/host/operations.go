@@ -17,7 +17,7 @@ type operations struct {
 }
 
 // PullRequestsBy returns the pull requests of a repo by the calls of its host. failed converts an error of a call to an
-// error about an operation. The calls may return other errors, and need not cover what is the same on all hosts:
+// error about an operation, by default an [ErrRejected]. The calls need not cover what is the same on all hosts:
 //   - Find looks for an open pull request, or for the newest in any state if the query does not ask for open ones.
 //   - Open and Edit set only the text and the draft, if the calls are [Metadata] too. Edit is called for a difference.
 //   - MissingReviewers gets at least one reviewer, and only reviewers whom the pull request does not list.

@@ -28,7 +28,7 @@ func (o *organization) myself(ctx context.Context) (person, error) {
 		}
 		user := deref(data.AuthenticatedUser)
 		if user.Id == nil {
-			return person{}, o.server.Rejected("", "", errors.New("the server does not report the user of the credential"))
+			return person{}, errors.New("the server does not report the user of the credential")
 		}
 		return person{user.Id.String(), property(user, "Account")}, nil
 	})
@@ -64,34 +64,34 @@ func reviewerName(v git.IdentityRefWithVote) string {
 
 // identityID returns the id of a user or a team.
 func (o *organization) identityID(ctx context.Context, name string) (string, error) {
-	return o.identityIDs.Get(strings.ToLower(name), func() (string, error) { return o.findIdentity(ctx, name) })
+	return o.identityIDs.Get(strings.ToLower(name), func() (string, error) {
+		value := name
+		if project, team, isTeam := strings.Cut(name, "/"); isTeam {
+			value = "[" + project + `]\` + team
+		}
+		found, err := o.identity.ReadIdentities(ctx, identity.ReadIdentitiesArgs{
+			SearchFilter: new("General"), FilterValue: &value,
+		})
+		if err != nil {
+			return "", err
+		}
+		same := slices.DeleteFunc(*found, func(of identity.Identity) bool { return !isCalled(of, value, value != name) })
+		if len(same) != 1 {
+			return "", o.server.Rejected("", githost.FieldReviewers,
+				fmt.Errorf("%s has %d identities %q; a reviewer is the mail of a user, or project/team", hostName, len(same), name))
+		}
+		return same[0].Id.String(), nil
+	})
 }
 
-func (o *organization) findIdentity(ctx context.Context, name string) (string, error) {
-	value := name
-	if project, team, isTeam := strings.Cut(name, "/"); isTeam {
-		value = "[" + project + `]\` + team
+// isCalled reports whether an identity has a name. A search also finds similar names.
+func isCalled(of identity.Identity, name string, isTeam bool) bool {
+	account := property(of, "Account")
+	names := []string{account, property(of, "Mail"), property(of, "Domain") + `\` + account}
+	if isTeam {
+		names = []string{deref(of.ProviderDisplayName)}
 	}
-	found, err := o.identity.ReadIdentities(ctx, identity.ReadIdentitiesArgs{
-		SearchFilter: new("General"), FilterValue: &value,
-	})
-	if err != nil {
-		return "", err
-	}
-	// The search also finds similar names, so drop them.
-	same := slices.DeleteFunc(*found, func(of identity.Identity) bool {
-		account := property(of, "Account")
-		names := []string{account, property(of, "Mail"), property(of, "Domain") + `\` + account}
-		if value != name {
-			names = []string{deref(of.ProviderDisplayName)}
-		}
-		return of.Id == nil || len(sets.WithoutFold([]string{value}, names)) > 0
-	})
-	if len(same) != 1 {
-		return "", o.server.Rejected("", githost.FieldReviewers,
-			fmt.Errorf("%s has %d identities %q; a reviewer is the mail of a user, or project/team", hostName, len(same), name))
-	}
-	return same[0].Id.String(), nil
+	return of.Id != nil && len(sets.WithoutFold([]string{name}, names)) == 0
 }
 
 // reviews reports whether a pull request has a reviewer with an id. The name of a user may differ from the mail

@@ -64,7 +64,7 @@ func (r *pullRequests) MergeWhenReady(
 		return nil, err
 	}
 	if reason := policies.allow(method); reason != nil {
-		return nil, r.rejected(reason)
+		return nil, reason
 	}
 	optional, waits := policies.divide()
 	strategy := strategies[method]
@@ -80,11 +80,6 @@ func (r *pullRequests) MergeWhenReady(
 		return nil, err
 	}
 	return r.awaitMerge(ctx, set, waits)
-}
-
-// rejected returns an error about auto-merge.
-func (r *pullRequests) rejected(reason error) *githost.Error {
-	return r.server.Rejected("", githost.FieldAutoMerge, reason)
 }
 
 // awaitHead waits until Azure shows the expected head of an open pull request. This is necessary because Azure's
@@ -106,15 +101,15 @@ func (r *pullRequests) awaitHead(ctx context.Context, now githost.PullRequest) e
 			}
 		}
 		if head != now.HeadCommit {
-			return r.rejected(fmt.Errorf(
-				"it is %s at %s; when it was read, it was open at %s", read.State, cmp.Or(head, read.HeadCommit), now.HeadCommit))
+			return fmt.Errorf("it is %s at %s; when it was read, it was open at %s", read.State,
+				cmp.Or(head, read.HeadCommit), now.HeadCommit)
 		}
 		wait := httpapi.Backoff(attempt)
 		deadline, limited := ctx.Deadline()
 		late := limited && r.server.Clock.Now().Add(wait).After(deadline)
 		if late || r.server.Clock.Sleep(ctx, wait) != nil {
-			e := r.rejected(fmt.Errorf("%s shows commit %s, and branch %s is at %s", hostName, read.HeadCommit, now.Branch,
-				head))
+			e := r.server.Rejected("", "", fmt.Errorf("%s shows commit %s, and branch %s is at %s", hostName, read.HeadCommit,
+				now.Branch, head))
 			e.Kind = githost.ErrBranchNotFound
 			return e
 		}
@@ -153,10 +148,10 @@ func (r *pullRequests) awaitMerge(
 		case now.State == githost.Merged:
 			return now, nil
 		case now.State == githost.Closed:
-			return nil, r.rejected(errors.New("the pull request is closed"))
+			return nil, errors.New("the pull request is closed")
 		case state == values.Conflicts, state == values.RejectedByPolicy, state == values.Failure:
-			return nil, r.rejected(errors.New(
-				strings.TrimSpace(fmt.Sprintf("its merge status is %q %s", state, deref(p.MergeFailureMessage)))))
+			return nil, errors.New(
+				strings.TrimSpace(fmt.Sprintf("its merge status is %q %s", state, deref(p.MergeFailureMessage))))
 		case waits && !pending, now.Draft, !r.server.Clock.Now().Before(until):
 			return now, nil
 		}

@@ -109,7 +109,7 @@ func (r *pullRequests) checkSettings(
 	if method != "" {
 		if policies, err := r.policies(ctx, target); err == nil {
 			if err := policies.allow(method); err != nil {
-				errs = append(errs, r.server.Error("enable auto-merge in "+r.traits.Repository, r.rejected(err)))
+				errs = append(errs, r.server.Rejected("enable auto-merge in "+r.traits.Repository, githost.FieldAutoMerge, err))
 			}
 		}
 	}

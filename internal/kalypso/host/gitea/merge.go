@@ -31,7 +31,7 @@ func (r *pullRequests) MergeWhenReady(
 	if method != "" {
 		s, err := r.settings(ctx)
 		if err == nil && !s.allows(method) {
-			err = r.rejected("the settings of the repo do not allow the merge method %q", method)
+			err = fmt.Errorf("the settings of the repo do not allow the merge method %q", method)
 		}
 		if err != nil {
 			return nil, err
@@ -66,7 +66,7 @@ func (r *pullRequests) scheduleMerge(ctx context.Context, now githost.PullReques
 		}
 		// Gitea compares the head only if it merges at once, so compare it here.
 		if read := r.convert(p); read.State != githost.Open || read.HeadCommit != now.HeadCommit {
-			return r.rejected("it is %s at %s; when it was read, it was open at %s", read.State, read.HeadCommit, now.HeadCommit)
+			return fmt.Errorf("it is %s at %s; when it was read, it was open at %s", read.State, read.HeadCommit, now.HeadCommit)
 		}
 		_, err = r.call(ctx, http.MethodPost, pullPath(now.Number)+"/merge", map[string]any{
 			"do": method, "merge_when_checks_succeed": true, "head_commit_id": now.HeadCommit,
@@ -84,9 +84,4 @@ func (r *pullRequests) scheduleMerge(ctx context.Context, now githost.PullReques
 			return err
 		}
 	}
-}
-
-// rejected returns an error about auto-merge.
-func (r *pullRequests) rejected(format string, args ...any) error {
-	return r.server.Rejected("", githost.FieldAutoMerge, fmt.Errorf(format, args...))
 }

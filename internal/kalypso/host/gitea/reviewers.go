@@ -48,8 +48,7 @@ func (r *pullRequests) checkTeams(ctx context.Context, number int, asked []strin
 		return err
 	}
 	if missing := sets.WithoutFold(asked, r.convert(p).Reviewers); len(missing) > 0 {
-		return r.server.Rejected("", githost.FieldReviewers, fmt.Errorf(
-			"the server did not ask %s; %s may be a user without teams", strings.Join(missing, ", "), r.owner))
+		return fmt.Errorf("the server did not ask %s; %s may be a user without teams", strings.Join(missing, ", "), r.owner)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 	auto := true
 	for state, attempt := updated, 1; ; attempt++ {
 		if state.State == stateClosed {
-			return nil, r.server.Rejected("", githost.FieldAutoMerge, errors.New("the merge request is closed"))
+			return nil, errors.New("the merge request is closed")
 		}
 		if state.State == stateMerged {
 			return convert(&state.BasicMergeRequest), nil
@@ -142,7 +142,7 @@ func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*g
 		return read, nil
 	}
 	if err == nil {
-		err = r.server.Rejected("", githost.FieldAutoMerge, errors.New("auto-merge is still on"))
+		err = errors.New("auto-merge is still on")
 	}
 	return nil, err
 }
