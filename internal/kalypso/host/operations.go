@@ -124,19 +124,18 @@ func (o operations) withMetadata(
 	if o.traits.ExactLabels {
 		without = sets.Without
 	}
-	if add := without(p.Labels, now.Labels); len(add) > 0 {
-		err := m.AddLabels(ctx, now.Number, add)
-		if err == nil {
-			now.Labels = slices.Concat(now.Labels, add)
-		}
-		errs = append(errs, About(FieldLabels, o.failed(o.traits.Op("label", now.Number), err)))
+	try := func(field Field, what string, err error) (done bool) {
+		errs = append(errs, About(field, o.failed(o.traits.Op(what, now.Number), err)))
+		return err == nil
+	}
+	add := without(p.Labels, now.Labels)
+	if len(add) > 0 && try(FieldLabels, "label", m.AddLabels(ctx, now.Number, add)) {
+		now.Labels = slices.Concat(now.Labels, add)
 	}
 	for _, label := range without(p.RemoveLabels, without(p.RemoveLabels, now.Labels)) {
-		err := m.RemoveLabel(ctx, now.Number, label)
-		if err == nil {
+		if try(FieldLabels, "remove label "+label+" from", m.RemoveLabel(ctx, now.Number, label)) {
 			now.Labels = without(now.Labels, []string{label})
 		}
-		errs = append(errs, About(FieldLabels, o.failed(o.traits.Op("remove label "+label+" from", now.Number), err)))
 	}
 	if ask := sets.WithoutFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
 		err := o.traits.Check(Settings{Reviewers: ask})
@@ -144,7 +143,7 @@ func (o operations) withMetadata(
 			ask, err = m.RequestReviews(ctx, now, ask)
 			now.Reviewers = slices.Concat(now.Reviewers, ask)
 		}
-		errs = append(errs, About(FieldReviewers, o.failed(o.traits.Op("request reviews of", now.Number), err)))
+		try(FieldReviewers, "request reviews of", err)
 	}
 	return &now, errors.Join(errs...)
 }
