@@ -63,7 +63,7 @@ type Report struct {
 	Object string
 	// Revision is the synced revision, as branch@sha1:hash, branch/hash or a hash; see [ParseRevision].
 	Revision string
-	Health   Health
+	Health   Health `attribute:"state"`
 	// Nested marks an object that the folder contains. Its health counts. Its Revision is not one of the branch: it is
 	// the revision that the object applied, if [Rendering.Versions] is set.
 	Nested bool
@@ -100,7 +100,7 @@ type TargetReport struct {
 	Name     string
 	Revision string // of the target's own repo, as in [ParseRevision], or of a chart or artifact; "": unknown
 	Version  string // "": unknown
-	Health   Health // "": that of the cluster
+	Health   Health `attribute:"state"` // "": that of the cluster
 	Message  string
 }
 
@@ -207,7 +207,7 @@ type Counts struct {
 
 // FolderState contains the verdict of a folder and the counts that led to it.
 type FolderState struct {
-	Tree string
+	Tree string `attribute:"tree_hash"`
 	Counts
 	Verdict Verdict
 	Since   time.Time // the time at which the verdict was reached, as far as reports show; zero: unknown
@@ -233,8 +233,8 @@ type Problem struct {
 
 // Observation is the state of the clusters at a time, as an argument observed passes it.
 type Observation struct {
-	Head     string // the commit of the GitOps branch that was observed; "": unknown
-	At       time.Time
+	Head     string                 // the commit of the GitOps branch that was observed; "": unknown
+	At       time.Time              `attribute:"observed_at"`
 	Verdict  Verdict                // of all folders
 	Folders  map[string]FolderState // by cluster type
 	Problems []Problem
@@ -242,7 +242,7 @@ type Observation struct {
 
 // Followed describes a folder that a cluster follows.
 type Followed struct {
-	Folder   string
+	Folder   string `attribute:",empty"`
 	Revision string
 	State    ClusterState
 }

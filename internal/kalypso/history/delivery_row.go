@@ -9,8 +9,8 @@ import (
 type DeliveryRow struct {
 	FirstCommit     string    `json:"first_commit"`
 	Commit          string    `json:"commit"`
-	Started         time.Time `json:"started_at"`
-	Delivered       time.Time `json:"delivered_at,omitzero"`
+	Started         time.Time `json:"started_at" attribute:"started_at"`
+	Delivered       time.Time `json:"delivered_at,omitzero" attribute:"delivered_at"`
 	Author          string    `json:"author,omitempty"`
 	Kind            string    `json:"kind"`
 	PromotedCommit  string    `json:"promoted_commit,omitempty"`
@@ -18,9 +18,9 @@ type DeliveryRow struct {
 	Reason          string    `json:"reason,omitempty"`
 	Commits         *int      `json:"commits,omitempty"`
 	LeadTimeSeconds *int      `json:"lead_time_seconds,omitempty"`
-	Running         time.Time `json:"running_at,omitzero"`
+	Running         time.Time `json:"running_at,omitzero" attribute:"running_at"`
 	FailedAt        time.Time `json:"failed_at,omitzero"`
-	Restored        time.Time `json:"restored_at,omitzero"`
+	Restored        time.Time `json:"restored_at,omitzero" attribute:"restored_at"`
 	Failed          bool      `json:"failed"`
 }
 

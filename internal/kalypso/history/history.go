@@ -79,9 +79,9 @@ type Source struct {
 // Delivery is a change of the tree that an environment should run: one commit, or the commits of one rollout.
 type Delivery struct {
 	FirstCommit string
-	Commit      string // the last one
-	Started     time.Time
-	Delivered   time.Time // zero: the rollout never completed
+	Commit      string    // the last one
+	Started     time.Time `attribute:"started_at"`
+	Delivered   time.Time `attribute:"delivered_at"` // zero: the rollout never completed
 	Author      string
 	Kind        Kind
 	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the previous delivery. They are
@@ -89,19 +89,20 @@ type Delivery struct {
 	PromotedCommit, PreviousCommit string
 	// Commits lists the commits of the control plane that this delivery contains and no earlier one does, newest first.
 	// Known says that they are known: the control plane's history reaches back far enough.
-	Commits []Source
+	Commits []Source `attribute:"-"`
 	Known   bool
 	Folders []string // the folders that it changed, sorted
 	Changes []string // the objects of the fleet that changed; empty if they are not known
 	Reason  string
 	// By is [promotion.ByRollback] if an automatic rollback made the delivery. It is empty if gates or people decided.
-	By string
+	By string `attribute:"decided_by"`
 	// Running is the time at which the delivery was first observed to succeed, or zero.
-	Running time.Time
+	Running time.Time `attribute:"running_at"`
 	// Failed says that the next delivery rolled this one back, or that this delivery was observed to fail. FailedAt is the
 	// time of the failure. Restored is the time at which the environment was good again, or zero if it was not.
-	Failed             bool
-	FailedAt, Restored time.Time
+	Failed   bool
+	FailedAt time.Time
+	Restored time.Time `attribute:"restored_at"`
 }
 
 // Complete reports whether all cluster types got the delivery.

@@ -155,9 +155,10 @@ type StoredRuns struct {
 
 // VersionCount is a version of a deployment target on some clusters, at a moment.
 type VersionCount struct {
-	Target, Version, State string
-	Clusters               int
-	Since                  time.Time // the earliest
+	Target         string `attribute:"deployment_target,empty"`
+	Version, State string
+	Clusters       int
+	Since          time.Time // the earliest
 	// Workload and Workspace belong to the deployment target, if a descriptor names them. If several descriptors name
 	// them, the names that sort last are used.
 	Workload, Workspace string

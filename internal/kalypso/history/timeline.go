@@ -57,7 +57,8 @@ func (s Start) compare(other Start) int {
 
 // Run is the condition of an instance from Since until Until.
 type Run struct {
-	Cluster, ClusterType, Target string
+	Cluster, ClusterType string
+	Target               string `attribute:"deployment_target,empty"`
 	Condition
 	Since, Until time.Time // Until is zero if the run continues
 	Message      string

@@ -157,7 +157,7 @@ type Choice struct {
 	Candidate string    // the newest commit that may be promoted once its gates are open; "": none
 	Waiting   []Waiting // at most [MaxWaiting], newest commits first
 	Skipped   []Skipped // likewise
-	Proposed  string    // the commit that the open pull request of the rendering would promote; "": none
+	Proposed  string    `attribute:"proposed_commit"` // of the open pull request of the rendering; "": none
 	OpensAt   time.Time // when the closed windows open next; zero: they are open, or it does not come within years
 	Warnings  []Warning
 	Verified  map[string]string // the commit to render → its signer, if its signature counts

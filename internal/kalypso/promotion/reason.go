@@ -14,7 +14,7 @@ import (
 // Promotion is the commit of a control plane that an environment renders, with the reason why it was chosen.
 type Promotion struct {
 	Commit       string // "": none
-	Repo, Branch string // of the commit; "": unknown
+	Repo, Branch string `attribute:"-"` // of the commit; "": unknown
 	// Unproven says why the gates of the record's commit are closed now; "": they are open, the record names no commit,
 	// or this is unknown. The record itself opens no gate: a rendering whose state knows another commit refuses an
 	// unproven one.
@@ -23,7 +23,7 @@ type Promotion struct {
 	// are not verified.
 	Unverified string
 	// Settled says that the environment succeeded after an automatic rollback: [Reason.Unsettled] ends.
-	Settled bool
+	Settled bool `attribute:"-"`
 	// Closed says until when the windows of the promotion are closed, see [windows.State]; "": they are open. OpenUntil is
 	// the time at which they close; zero: not within years.
 	Closed    string
@@ -37,7 +37,7 @@ type Reason struct {
 	Decision Kind `json:"decision,omitempty"`
 	// Explanation explains the choice, in several lines: gates with who opened them, overrides. It is the same before and
 	// after the promotion. Summary describes the run that chose the commit.
-	Explanation string `json:"reason,omitempty"`
+	Explanation string `json:"reason,omitempty" attribute:"reason"`
 	Summary     string `json:"summary,omitempty"`
 	// RolledBack is the newest commit that was rolled back. It must not be promoted again without an approval.
 	RolledBack string `json:"rolled_back,omitempty"`

@@ -68,11 +68,10 @@ func publication(c *schemas.Call, m schemas.Model, last published) artifacts.Pub
 func setArtifacts(m schemas.Model, all map[string]artifacts.Artifact) {
 	values := make(map[string]tfvalue.Values, len(all))
 	for clusterType, a := range all {
-		digest := types.StringValue(a.Digest)
+		values[clusterType] = tfvalue.ValuesOf(a)
 		if a.Digest == "" {
-			digest = types.StringUnknown()
+			values[clusterType]["digest"] = types.StringUnknown()
 		}
-		values[clusterType] = tfvalue.Values{"ref": a.Ref, "digest": digest, "tree_hash": a.TreeHash}
 	}
 	m.Set(tfvalue.Values{"artifacts": values})
 }

@@ -267,14 +267,9 @@ func (o *assignmentsOutcome) idlePolicies() []tfvalue.Values {
 		case !idle.NoDeploymentTargets:
 			empty = emptyClusterTypes
 		}
-		return tfvalue.Values{
-			"policy":                    idle.Policy.Name,
-			"origin":                    idle.Policy.Origin.Key,
-			"empty":                     empty,
-			"reason":                    idle.Reason,
-			"nearest_deployment_target": tfvalue.OrNil(idle.NearestDeploymentTarget),
-			"nearest_cluster_type":      tfvalue.OrNil(idle.NearestClusterType),
-		}
+		all := tfvalue.ValuesOf(idle)
+		all["policy"], all["origin"], all["empty"] = idle.Policy.Name, idle.Policy.Origin.Key, empty
+		return all
 	})
 }
 

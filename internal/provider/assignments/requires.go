@@ -38,15 +38,11 @@ func (o *assignmentsOutcome) requirements(ctx context.Context) requirementsOf {
 func (r requirementsOf) of(i, n int, size *int) []tfvalue.Values {
 	all := []tfvalue.Values{}
 	for _, reason := range r[[2]int{i, n}] {
-		told := tfvalue.Values{
-			"workload":          tfvalue.OrNil(reason.Requirement.Workload),
-			"deployment_target": tfvalue.OrNil(reason.Requirement.DeploymentTarget),
-			"satisfied_by":      reason.SatisfiedBy,
-			"missing":           tfvalue.OrNil(reason.Missing),
+		told := tfvalue.ValuesOf(reason.Requirement)
+		if len(reason.Requirement.MatchLabels) == 0 {
+			told["match_labels"] = nil
 		}
-		if len(reason.Requirement.MatchLabels) > 0 {
-			told["match_labels"] = reason.Requirement.MatchLabels
-		}
+		told["satisfied_by"], told["missing"] = reason.SatisfiedBy, tfvalue.OrNil(reason.Missing)
 		*size += len(reason.SatisfiedBy)
 		all = append(all, told)
 	}

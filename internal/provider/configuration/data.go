@@ -71,7 +71,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	var ps problem.Problems
 	d := tfvalue.NewDecoder(v, &ps)
 	data := &Data{author: readAuthor(d, now()), Now: now}
-	credentials, mirrors := readCredentials(d), readMirrors(d)
+	credentials, mirrors := tfvalue.ListOf[gitremote.Credential](d, "git_credentials"), readMirrors(d)
 	data.AllowLocal = d.True("allow_local_repos")
 	data.Clusters, data.Azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
 	entra, entraKnown := readEntra(d, data.Azure)
@@ -117,16 +117,6 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 		*field = value
 	}
 	return author
-}
-
-// readCredentials reads the argument git_credentials.
-func readCredentials(d tfvalue.Decoder) (credentials []gitremote.Credential) {
-	for _, c := range d.Objects("git_credentials") {
-		var credential gitremote.Credential
-		c.Read(&credential)
-		credentials = append(credentials, credential)
-	}
-	return credentials
 }
 
 // readMirrors reads the argument git_mirrors, or returns nil if a part of it is not known yet.

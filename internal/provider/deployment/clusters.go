@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -139,40 +140,22 @@ func readRules(d tfvalue.Decoder) (rules []clusters.Rule) {
 func readLast(d tfvalue.Decoder) (last []clusters.Cluster) {
 	all := d.ObjectMap("last")
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		c := all[key]
-		made := clusters.Cluster{
-			Source: c.String("source"), Namespace: c.String("namespace"), Name: c.String("name"),
-			Labels: c.StringMap("labels"), Properties: c.StringMap("properties"), Reason: c.String("reason"),
-		}
-		if made.Name == "" {
-			made.Name = key
-		}
-		if healthy, _ := c.Bool("healthy"); !tfvalue.IsNull(c.Arguments["healthy"]) {
-			made.Healthy = &healthy
-		}
-		last = append(last, made)
+		var c clusters.Cluster
+		all[key].Read(&c)
+		c.Name = cmp.Or(c.Name, key)
+		last = append(last, c)
 	}
 	return last
 }
 
 // inventoryValues returns the computed attributes.
 func inventoryValues(all *clusters.Inventory) tfvalue.Values {
-	members := make(map[string]tfvalue.Values, len(all.Clusters))
-	for key, c := range all.Clusters {
-		members[key] = tfvalue.Values{
-			"source": c.Source, "namespace": tfvalue.OrNil(c.Namespace), "name": c.Name, "labels": c.Labels,
-			"properties": c.Properties, "reason": tfvalue.OrNil(c.Reason), "cluster_type": tfvalue.OrNil(c.ClusterType),
-		}
-		if c.Healthy != nil {
-			members[key]["healthy"] = *c.Healthy
-		}
-	}
 	types := make(map[string]tfvalue.Values, len(all.ClusterTypes))
 	for name, clusters := range all.ClusterTypes {
 		types[name] = tfvalue.Values{"clusters": clusters}
 	}
 	return tfvalue.Values{
-		"clusters": members, "cluster_types": types, "unmatched": all.Unmatched, "empty": all.Empty,
+		"clusters": all.Clusters, "cluster_types": types, "unmatched": all.Unmatched, "empty": all.Empty,
 		"ambiguous": all.Ambiguous, "summary": all.Summary(),
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
@@ -120,43 +119,29 @@ const maxComparisonEntries = 10_000
 
 // comparisonValues returns the computed attributes.
 func comparisonValues(c *comparison.Comparison) tfvalue.Values {
-	promoted := tfvalue.Values{
-		"left": tfvalue.OrNil(c.Promoted.Left), "right": tfvalue.OrNil(c.Promoted.Right),
-	}
+	promoted := tfvalue.ValuesOf(c.Promoted)
 	if c.Between != nil {
 		promoted["commits"] = max(*c.Between, -*c.Between)
 	}
-	placements := map[string]tfvalue.Values{}
-	for target, only := range c.Placements {
-		placements[target] = sidesValues(only)
-	}
-	all := tfvalue.Values{
-		"promoted": promoted, "targets": sidesValues(c.Targets), "placements": placements,
-		"configs": configValues(c.Configs), "equal": c.Equal(), "summary": describe.Comparison(c),
-	}
-	files, left := map[string]attr.Value{}, maxComparisonEntries
+	files, left := map[string][]string{}, maxComparisonEntries
 	for _, d := range c.Files {
 		folders := lists.Map(d.Folders[:min(left, len(d.Folders))], comparison.Folder.String)
 		if left -= len(folders); len(folders) > 0 {
-			files[d.Name] = tfvalue.StringListOf(folders)
+			files[d.Name] = folders
 		}
 	}
-	all["files"] = types.MapValueMust(schemas.ListOfStrings, files)
-	return all
-}
-
-func sidesValues(only comparison.Pair[[]string]) tfvalue.Values {
-	return tfvalue.Values{"left": only.Left, "right": only.Right}
+	return tfvalue.Values{
+		"promoted": promoted, "targets": c.Targets, "placements": c.Placements, "configs": configValues(c.Configs),
+		"files": files, "equal": c.Equal(), "summary": describe.Comparison(c),
+	}
 }
 
 // configValues returns the differences of config values by target, cluster type and key.
-func configValues(all []comparison.ConfigDifference) attr.Value {
+func configValues(all []comparison.ConfigDifference) map[string]map[string]map[string]attr.Value {
 	values := map[string]map[string]map[string]attr.Value{}
 	left := maxComparisonEntries
 	for _, d := range all {
-		pair := types.ObjectValueMust(valuesType.AttrTypes, map[string]attr.Value{
-			"left": types.StringPointerValue(d.Values.Left), "right": types.StringPointerValue(d.Values.Right),
-		})
+		pair := tfvalue.Result(valuesType, d.Values)
 		for _, f := range d.Folders[:min(left, len(d.Folders))] {
 			if values[f.Target] == nil {
 				values[f.Target] = map[string]map[string]attr.Value{}
@@ -168,14 +153,5 @@ func configValues(all []comparison.ConfigDifference) attr.Value {
 			left--
 		}
 	}
-	ofKeys, ofTypes := types.MapType{ElemType: valuesType}, types.MapType{ElemType: types.MapType{ElemType: valuesType}}
-	targets := map[string]attr.Value{}
-	for target, byType := range values {
-		clusterTypes := map[string]attr.Value{}
-		for name, keys := range byType {
-			clusterTypes[name] = types.MapValueMust(valuesType, keys)
-		}
-		targets[target] = types.MapValueMust(ofKeys, clusterTypes)
-	}
-	return types.MapValueMust(ofTypes, targets)
+	return values
 }

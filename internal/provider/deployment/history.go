@@ -161,17 +161,8 @@ func historyValues(
 ) tfvalue.Values {
 	deployments := []tfvalue.Values{}
 	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
-		v := tfvalue.Values{
-			"commit": d.Commit, "first_commit": d.FirstCommit, "started_at": tfvalue.NullableTime(d.Started),
-			"delivered_at": tfvalue.NullableTime(d.Delivered), "author": d.Author, "kind": string(d.Kind),
-			"promoted_commit": tfvalue.OrNil(d.PromotedCommit), "previous_commit": tfvalue.OrNil(d.PreviousCommit),
-			"folders": d.Folders, "changes": d.Changes, "reason": tfvalue.OrNil(d.Reason), "failed": d.Failed,
-			"running_at": tfvalue.NullableTime(d.Running), "failed_at": tfvalue.NullableTime(d.FailedAt),
-			"restored_at":       tfvalue.NullableTime(d.Restored),
-			"decided_by":        tfvalue.OrNil(d.By),
-			"lead_time_seconds": secondsOrNil(d.LeadTime()),
-		}
-		if d.Known {
+		v := tfvalue.ValuesOf(d)
+		if v["lead_time_seconds"] = secondsOrNil(d.LeadTime()); d.Known {
 			v["commits"] = len(d.Commits)
 		}
 		if compare != nil && d.PreviousCommit != "" && d.PromotedCommit != "" && d.PreviousCommit != d.PromotedCommit {
@@ -179,14 +170,9 @@ func historyValues(
 		}
 		deployments = append(deployments, v)
 	}
-	metrics := tfvalue.Values{
-		"deployments": h.Metrics.Deployments, "deployments_per_day": h.Metrics.DeploymentsPerDay,
-		"lead_time_seconds":       secondsOrNil(h.Metrics.LeadTime),
-		"time_to_restore_seconds": secondsOrNil(h.Metrics.TimeToRestore),
-	}
-	if rate := h.Metrics.ChangeFailureRate; rate != nil {
-		metrics["change_failure_rate"] = *rate
-	}
+	metrics := tfvalue.ValuesOf(h.Metrics)
+	metrics["lead_time_seconds"] = secondsOrNil(h.Metrics.LeadTime)
+	metrics["time_to_restore_seconds"] = secondsOrNil(h.Metrics.TimeToRestore)
 	all := tfvalue.Values{
 		"environment": tfvalue.OrNil(h.Environment), "deployments": deployments, "metrics": metrics, "complete": h.Complete,
 		"summary": describe.Deployments(h, limit),
@@ -199,25 +185,21 @@ func historyValues(
 
 // pastValues returns the versions and runs from a store.
 func pastValues(past *history.StoredRuns) tfvalue.Values {
-	versions := lists.Map(past.Versions, func(v history.VersionCount) tfvalue.Values {
-		return tfvalue.Values{
-			"deployment_target": v.Target, "version": tfvalue.OrNil(printable.Line(v.Version)),
-			"state": v.State, "clusters": v.Clusters, "since": tfvalue.NullableTime(v.Since),
-			"workload": tfvalue.OrNil(printable.Line(v.Workload)), "workspace": tfvalue.OrNil(printable.Line(v.Workspace)),
-		}
+	versions := lists.Map(past.Versions, func(v history.VersionCount) history.VersionCount {
+		v.Version = printable.Line(v.Version)
+		v.Workload, v.Workspace = printable.Line(v.Workload), printable.Line(v.Workspace)
+		return v
 	})
 	runs := lists.Map(past.Runs, func(r history.Run) tfvalue.Values {
-		return tfvalue.Values{
-			"cluster": r.Cluster, "cluster_type": r.ClusterType, "deployment_target": r.Target,
-			"version": tfvalue.OrNil(printable.Line(r.Version.Version)), "commit": tfvalue.OrNil(r.Version.Commit),
-			"state": r.State, "since": tfvalue.NullableTime(r.Since), "until": tfvalue.NullableTime(r.Until),
-			"message":   tfvalue.OrNil(printable.Line(r.Message)),
-			"workload":  tfvalue.OrNil(printable.Line(r.Version.Workload)),
-			"workspace": tfvalue.OrNil(printable.Line(r.Version.Workspace)),
-		}
+		all := tfvalue.ValuesOf(r)
+		all["version"], all["commit"] = tfvalue.OrNil(printable.Line(r.Version.Version)), tfvalue.OrNil(r.Version.Commit)
+		all["message"] = tfvalue.OrNil(printable.Line(r.Message))
+		all["workload"] = tfvalue.OrNil(printable.Line(r.Version.Workload))
+		all["workspace"] = tfvalue.OrNil(printable.Line(r.Version.Workspace))
+		return all
 	})
 	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
-		"recorded_until": tfvalue.NullableTime(past.RecordedUntil)}
+		"recorded_until": past.RecordedUntil}
 }
 
 func secondsOrNil(d *time.Duration) any {

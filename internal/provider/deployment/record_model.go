@@ -10,7 +10,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -117,27 +116,10 @@ func recorded(m schemas.Model, memory recordMemory, store attr.Value) *observati
 }
 
 // deliveryRows converts the deployments for the store. It reports times that can't be parsed.
-func deliveryRows(m schemas.Model, diags *diag.Diagnostics) (rows []history.DeliveryRow) {
+func deliveryRows(m schemas.Model, diags *diag.Diagnostics) []history.DeliveryRow {
 	var ps problem.Problems
 	given, _ := m.Reporting(&ps).Object("history")
-	for _, d := range given.Objects("deployments") {
-		moment := func(name string) time.Time {
-			text := d.String(name)
-			t, err := time.Parse(time.RFC3339, text)
-			if err != nil && text != "" && !unknown.Is(text) {
-				given.Report("Invalid time", problem.Sentence(checkTime(text)))
-			}
-			return t.UTC()
-		}
-		rows = append(rows, history.DeliveryRow{
-			FirstCommit: d.String("first_commit"), Commit: d.String("commit"), Started: moment("started_at"),
-			Delivered: moment("delivered_at"), Author: d.String("author"), Kind: d.String("kind"),
-			PromotedCommit: d.String("promoted_commit"), PreviousCommit: d.String("previous_commit"),
-			Reason: d.String("reason"), Commits: d.Int("commits"), LeadTimeSeconds: d.Int("lead_time_seconds"),
-			Running: moment("running_at"), FailedAt: moment("failed_at"), Restored: moment("restored_at"),
-			Failed: d.True("failed"),
-		})
-	}
+	rows := tfvalue.ListOf[history.DeliveryRow](given, "deployments")
 	tfvalue.AppendProblems(diags, ps)
 	return rows
 }

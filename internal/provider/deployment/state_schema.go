@@ -142,9 +142,9 @@ func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 		"promoted_commit": tfvalue.OrNil(seen.Branch.PromotedCommit),
 		"verdict":         string(seen.Outcome.Verdict),
 		"summary":         seen.Outcome.Summary,
-		"observed_at":     tfvalue.NullableTime(seen.At),
-		"folders":         folderValues(seen.Outcome.Folders),
-		"problems":        problemValues(seen.Outcome.Problems),
+		"observed_at":     seen.At,
+		"folders":         seen.Outcome.Folders,
+		"problems":        shownProblems(seen.Outcome.Problems),
 	}
 	if seen.Branch.Head != "" {
 		all["complete"] = seen.Branch.Complete
@@ -159,68 +159,22 @@ func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 		}
 		targets := map[string]tfvalue.Values{}
 		for name, c := range seen.Outcome.Targets {
-			targets[name] = tfvalue.Values{"current": c.Current, "failed": c.Failed, "total": c.Total}
-			if running != nil {
-				targets[name]["versions"] = counts(running[name])
+			if targets[name] = tfvalue.ValuesOf(c); running != nil {
+				targets[name]["versions"] = running[name]
 			}
 		}
 		all["targets"] = targets
 	}
 	if detail == detailClusters {
-		all["clusters"] = clusterValues(seen.Outcome.Clusters)
+		all["clusters"] = seen.Outcome.Clusters
 	}
 	return all
 }
 
-// counts converts numbers by name.
-func counts(numbers map[string]int) attr.Value {
-	all := map[string]attr.Value{}
-	for name, n := range numbers {
-		all[name] = types.Int64Value(int64(n))
-	}
-	return types.MapValueMust(types.Int64Type, all)
-}
-
-func folderValues(folders map[string]deployment.FolderState) map[string]tfvalue.Values {
-	all := map[string]tfvalue.Values{}
-	for name, f := range folders {
-		all[name] = tfvalue.Values{
-			"tree_hash":   tfvalue.OrNil(f.Tree),
-			"total":       f.Total,
-			"current":     f.Current,
-			"progressing": f.Progressing,
-			"failing":     f.Failing,
-			"failed":      f.Failed,
-			"suspended":   f.Suspended,
-			"stale":       f.Stale,
-			"offline":     f.Offline,
-			"missing":     f.Missing,
-			"verdict":     string(f.Verdict),
-			"since":       tfvalue.NullableTime(f.Since),
-		}
-	}
-	return all
-}
-
-func clusterValues(clusters map[string][]deployment.Followed) map[string][]tfvalue.Values {
-	all := map[string][]tfvalue.Values{}
-	for name, follows := range clusters {
-		all[name] = lists.Map(follows, func(f deployment.Followed) tfvalue.Values {
-			return tfvalue.Values{"folder": f.Folder, "revision": tfvalue.OrNil(f.Revision), "state": string(f.State)}
-		})
-	}
-	return all
-}
-
-func problemValues(problems []deployment.Problem) []tfvalue.Values {
-	return lists.Map(problems[:min(len(problems), deployment.MaxProblems)], func(p deployment.Problem) tfvalue.Values {
-		return tfvalue.Values{
-			"cluster":  tfvalue.OrNil(printable.Line(p.Cluster)),
-			"folder":   tfvalue.OrNil(printable.Line(p.Folder)),
-			"state":    string(p.State),
-			"revision": tfvalue.OrNil(p.Revision),
-			"message":  tfvalue.OrNil(p.Message),
-			"failing":  p.Failing,
-		}
+// shownProblems returns the problems that the attribute shows.
+func shownProblems(all []deployment.Problem) []deployment.Problem {
+	return lists.Map(all[:min(len(all), deployment.MaxProblems)], func(p deployment.Problem) deployment.Problem {
+		p.Cluster, p.Folder = printable.Line(p.Cluster), printable.Line(p.Folder)
+		return p
 	})
 }

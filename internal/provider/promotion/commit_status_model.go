@@ -10,17 +10,9 @@ import (
 // statusArguments converts the attributes for the domain. An unknown deployment has unknown attributes.
 func statusArguments(m schemas.Model) status.Arguments {
 	d := m.Decoder()
-	a := status.Arguments{
-		Repo: d.String("repo"), Commit: d.String("commit"), Context: d.String("context"), State: d.String("state"),
-		Description: d.String("description"), TargetURL: d.String("target_url"),
-		RenewAfter: schemas.ReadDuration(d, "renew_after", 0), // 0 while it is unknown
-	}
-	if given, ok := d.Object("deployment"); ok {
-		a.Deployment = &status.Deployment{
-			PromotedCommit: given.String("promoted_commit"), Verdict: given.String("verdict"),
-			Summary: given.String("summary"),
-		}
-	}
+	var a status.Arguments
+	d.Read(&a)
+	a.RenewAfter = schemas.ReadDuration(d, "renew_after", 0) // 0 while it is unknown
 	return a
 }
 

@@ -54,12 +54,11 @@ func readFeedback(d tfvalue.Decoder) *wish.Feedback {
 	if !ok {
 		return nil
 	}
-	f := &wish.Feedback{Unknown: !d.Known("feedback")}
+	f := new(wish.Feedback)
+	given.Read(f)
+	f.Unknown = !d.Known("feedback")
 	if status, ok := given.Object("status"); ok {
 		f.Context = status.String("context")
-	}
-	if issues, ok := given.Object("issues"); ok {
-		f.Issues = &wish.IssueTarget{Repo: issues.String("repo"), Labels: issues.Strings("labels")}
 	}
 	return f
 }

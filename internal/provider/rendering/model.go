@@ -218,12 +218,9 @@ func setReverted(m schemas.Model, s *past.State) {
 	if m.IsNull("promotion") {
 		return
 	}
-	given := tfvalue.Values{"unsettled": nil}
-	for name, value := range schemas.PromotionTexts(promoted) {
-		given[name] = tfvalue.OrNil(value)
-	}
-	if promoted.Unsettled {
-		given["unsettled"] = true
+	given := tfvalue.ValuesOf(promoted.Reason)
+	if given["commit"] = tfvalue.OrNil(promoted.Commit); !promoted.Unsettled {
+		given["unsettled"] = nil
 	}
 	m.SetIn("promotion", given)
 }

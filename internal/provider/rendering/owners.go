@@ -30,13 +30,9 @@ func deliveryAttributes() map[string]schema.Attribute {
 }
 
 // readOwners reads the argument owners of delivery.
-func readOwners(delivery tfvalue.Decoder) (all owners.Owners) {
+func readOwners(delivery tfvalue.Decoder) owners.Owners {
 	for _, owner := range delivery.Objects("owners") {
 		owner.ReportBlank("workspace")
-		all = append(all, owners.Owner{
-			Workspace: owner.String("workspace"), ClusterTypes: owner.Strings("cluster_types"),
-			Reviewers: owner.Strings("reviewers"),
-		})
 	}
-	return all
+	return tfvalue.ListOf[owners.Owner](delivery, "owners")
 }

@@ -15,20 +15,12 @@ import (
 const defaultBranchPrefix = "deployment/"
 
 // ReadPullRequestSettings reads the settings of pull requests from the argument delivery.
-func ReadPullRequestSettings(delivery tfvalue.Decoder) pullrequest.Settings {
-	prefix := delivery.String("branch_prefix")
+func ReadPullRequestSettings(delivery tfvalue.Decoder) (s pullrequest.Settings) {
+	delivery.Read(&s)
 	if !delivery.Unknown && tfvalue.IsNull(delivery.Arguments["branch_prefix"]) {
-		prefix = defaultBranchPrefix
+		s.BranchPrefix = defaultBranchPrefix
 	}
-	return pullrequest.Settings{
-		BranchPrefix: prefix,
-		Labels:       delivery.Strings("labels"),
-		Reviewers:    delivery.Strings("reviewers"),
-		Draft:        delivery.True("draft"),
-		AutoMerge:    githost.MergeMethod(delivery.String("auto_merge")),
-		Wait:         delivery.True("wait_for_merge"),
-		Reopen:       delivery.True("reopen"),
-	}
+	return s
 }
 
 // queued is the state of an open pull request that is in a merge queue.
@@ -39,14 +31,11 @@ func PullRequestValue(pr *githost.PullRequest) any {
 	if pr == nil {
 		return nil
 	}
-	state := string(pr.State)
-	if pr.State == githost.Open && pr.Queue != nil {
-		state = queued
+	all := tfvalue.ValuesOf(pr)
+	if all["state"] = string(pr.State); pr.State == githost.Open && pr.Queue != nil {
+		all["state"] = queued
 	}
-	return tfvalue.Values{
-		"number": pr.Number, "url": pr.URL, "state": state, "branch": pr.Branch, "head_commit": pr.HeadCommit,
-		"merge_commit": tfvalue.OrNil(pr.MergeCommit),
-	}
+	return all
 }
 
 // Descriptions lists the levels of detail of a description of the changes.

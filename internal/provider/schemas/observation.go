@@ -58,40 +58,28 @@ func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *deployment
 			fmt.Sprintf("observed describes %s, but the rendering writes to %s. Pass a kalypso_deployment_state with the "+
 				"gitops_repo of the rendering.", of, at), problem.Attr("gitops_repo"))
 	}
-	seen = &deployment.Observation{
-		Head: given.String("head"), At: ReadTime(given, "observed_at"),
-		Verdict: deployment.Verdict(given.String("verdict")), Folders: map[string]deployment.FolderState{},
-	}
-	if text := given.String("observed_at"); text == "" {
+	seen = &deployment.Observation{}
+	given.Read(seen)
+	if given.String("observed_at") == "" {
 		given.Report("Missing time", "observed lacks observed_at, the time of the observation.",
 			problem.Attr("observed_at"))
 	}
 	for name, folder := range given.Each("folders") {
-		seen.Folders[name] = readFolderState(folder)
-	}
-	for _, p := range given.Objects("problems") {
-		seen.Problems = append(seen.Problems, deployment.Problem{
-			Cluster: p.String("cluster"), Folder: p.String("folder"), State: deployment.ClusterState(p.String("state")),
-			Message: p.String("message"),
-		})
+		checkFolder(folder, seen.Folders[name].Verdict)
 	}
 	return seen, true
 }
 
 var verdicts = []deployment.Verdict{deployment.Success, deployment.Pending, deployment.Failure}
 
-func readFolderState(d tfvalue.Decoder) deployment.FolderState {
-	f := deployment.FolderState{
-		Tree: d.String("tree_hash"), Verdict: deployment.Verdict(d.String("verdict")), Since: ReadTime(d, "since"),
-		Counts: deployment.Counts{Total: d.NumberOr("total", 0), Current: d.NumberOr("current", 0)},
-	}
-	if d.Int("total") == nil {
+// checkFolder reports what a folder of an observation lacks.
+func checkFolder(d tfvalue.Decoder, verdict deployment.Verdict) {
+	if d.Number("total") == nil {
 		d.Report("Missing total", "The folder lacks total, the number of clusters that follow it. Pass a "+
 			"kalypso_deployment_state as a whole.", problem.Attr("total"))
 	}
-	if !slices.Contains(verdicts, f.Verdict) {
-		d.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", f.Verdict),
+	if !slices.Contains(verdicts, verdict) {
+		d.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", verdict),
 			problem.Attr("verdict"))
 	}
-	return f
 }

@@ -137,8 +137,9 @@ func ReadObserved(p *configuration.Data, d tfvalue.Decoder) ObservedRequest {
 		Expected:       map[string]deployment.Expectation{},
 	}
 	for name, at := range d.Each("expected") {
-		expected := deployment.Expectation{Clusters: at.Strings("clusters"), Minimum: at.Int("minimum")}
-		if expected.Minimum != nil && *expected.Minimum < 0 {
+		var expected deployment.Expectation
+		at.Read(&expected)
+		if at.NumberOr("minimum", 0) < 0 && !at.IsUnknown("minimum") {
 			at.Report("Invalid minimum", "minimum must be 0 or more.", problem.Attr("minimum"))
 		}
 		request.Rules.Expected[name] = expected
@@ -166,20 +167,6 @@ func ReadDuration(d tfvalue.Decoder, name string, otherwise time.Duration) time.
 		return given
 	}
 	return otherwise // the validator reports an invalid value
-}
-
-// ReadTime reads a time, and reports an invalid one. It returns the zero time if there is none, or if it is not known
-// yet.
-func ReadTime(d tfvalue.Decoder, name string) time.Time {
-	text := d.String(name)
-	if text == "" || unknown.Is(text) {
-		return time.Time{}
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(name))
-	}
-	return at
 }
 
 func readLimit(d tfvalue.Decoder, name string) limit.Limit {
@@ -271,14 +258,9 @@ func readReports(d tfvalue.Decoder) observe.Recorded {
 		return kept
 	}
 	for _, r := range d.Objects("reports") {
-		report := deployment.Report{
-			Cluster:  r.String("cluster"),
-			Folder:   strings.TrimPrefix(strings.TrimSuffix(r.String("folder"), "/"), "./"),
-			Revision: r.String("revision"),
-			Health:   deployment.Health(r.String("state")),
-			Message:  r.String("message"),
-			Recorded: true,
-		}
+		var report deployment.Report
+		r.Read(&report)
+		report.Recorded, report.Folder = true, strings.TrimPrefix(strings.TrimSuffix(report.Folder, "/"), "./")
 		for _, argument := range []struct{ name, value string }{
 			{"cluster", report.Cluster}, {"folder", report.Folder}, {"state", string(report.Health)},
 		} {
@@ -290,38 +272,26 @@ func readReports(d tfvalue.Decoder) observe.Recorded {
 				)
 			}
 		}
-		report.Time = ReadTime(r, "time")
-		report.Targets = readTargetReports(r)
+		checkTargetNames(r)
 		kept = append(kept, report)
 	}
 	return kept
 }
 
-// readTargetReports reads the argument targets of a report.
-func readTargetReports(d tfvalue.Decoder) (all []deployment.TargetReport) {
-	if d.IsUnknown("targets") {
-		return nil
-	}
+// checkTargetNames checks the names of the argument targets of a report.
+func checkTargetNames(d tfvalue.Decoder) {
 	named := map[string]bool{}
 	for _, t := range d.Objects("targets") {
-		target := deployment.TargetReport{
-			Name:     t.String("name"),
-			Revision: t.String("revision"),
-			Version:  t.String("version"),
-			Health:   deployment.Health(t.String("state")),
-			Message:  t.String("message"),
-		}
+		name := t.String("name")
 		switch {
-		case target.Name == "":
+		case name == "":
 			t.Report("Incomplete report", "A report of a deployment target needs name; it is not set.", problem.Attr("name"))
-		case named[target.Name] && !unknown.Is(target.Name):
-			t.Report("Deployment target reported twice", fmt.Sprintf("The report has %q twice in targets.", target.Name),
+		case named[name] && !unknown.Is(name):
+			t.Report("Deployment target reported twice", fmt.Sprintf("The report has %q twice in targets.", name),
 				problem.Attr("name"))
 		}
-		named[target.Name] = true
-		all = append(all, target)
+		named[name] = true
 	}
-	return all
 }
 
 // AppendDeploymentError turns an error of the repo or of a source into a diagnostic.

@@ -16,7 +16,6 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -94,25 +93,19 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 	if !ok {
 		return nil
 	}
-	p := &promotion.Promotion{Commit: given.String("commit"), Reason: promotion.Reason{
-		Decision:    promotion.Kind(given.String("decision")),
-		Explanation: given.String("reason"),
-		Summary:     given.String("summary"),
-		RolledBack:  given.String("rolled_back"),
-		By:          given.String("by"),
-		Unsettled:   given.True("unsettled"),
-	}}
+	p := new(promotion.Promotion)
+	read := given
+	if given.String("decision") != string(promotion.Promote) { // mocks of terraform test fill it with random text
+		read.Arguments = maps.Clone(given.Arguments)
+		delete(read.Arguments, "open_until") // no other decision uses it
+	}
+	read.Read(p)
 	_, set := given.Argument("unsettled")
 	p.Settled = set && !p.Unsettled
-	known := func(name string) string {
-		if text := given.String(name); !unknown.Is(text) {
-			return text
+	for _, text := range []*string{&p.Unproven, &p.Unverified, &p.Closed} {
+		if unknown.Is(*text) {
+			*text = ""
 		}
-		return ""
-	}
-	p.Unproven, p.Unverified, p.Closed = known("unproven"), known("unverified"), known("closed")
-	if p.Decision == promotion.Promote { // no other decision uses it, and mocks of terraform test fill it with random text
-		p.OpenUntil = ReadTime(given, "open_until")
 	}
 	if at, ok := given.Object("control_plane"); ok {
 		p.Repo, p.Branch = at.String("repo"), at.String("branch")
@@ -279,38 +272,12 @@ func ReadRejected(d tfvalue.Decoder) map[string]string {
 	return rejected
 }
 
-// PromotionTexts returns the attributes of a promotion that the record on the branch keeps.
-func PromotionTexts(p promotion.Promotion) map[string]string {
-	return map[string]string{
-		"commit": p.Commit, "decision": string(p.Decision), "reason": p.Explanation, "summary": p.Summary,
-		"rolled_back": p.RolledBack, "by": p.By,
-	}
-}
-
 // PromotionValues returns the computed attributes of kalypso_promotion.
 func PromotionValues(found *promotion.Choice) tfvalue.Values {
-	all := tfvalue.Values{
-		"current":   tfvalue.OrNil(found.Current),
-		"candidate": tfvalue.OrNil(found.Candidate),
-		"waiting": lists.Map(found.Waiting, func(w promotion.Waiting) tfvalue.Values {
-			return tfvalue.Values{"commit": w.Commit, "gate": w.Gate, "reason": w.Reason, "by": tfvalue.OrNil(w.By)}
-		}),
-		"skipped": lists.Map(found.Skipped, func(s promotion.Skipped) tfvalue.Values {
-			return tfvalue.Values{"commit": s.Commit, "reason": s.Reason}
-		}),
-		"proposed_commit": tfvalue.OrNil(found.Proposed),
-		"unproven":        tfvalue.OrNil(found.Unproven),
-		"unverified":      tfvalue.OrNil(found.Unverified),
-		VerifiedAttribute: VerifiedValue(found.Verified),
-		"closed":          tfvalue.OrNil(found.Closed),
-		"opens_at":        tfvalue.NullableTime(found.OpensAt),
-		"open_until":      tfvalue.NullableTime(found.OpenUntil),
-	}
-	if found.Unsettled || found.Settled {
-		all["unsettled"] = found.Unsettled
-	}
-	for name, text := range PromotionTexts(found.Promotion) {
-		all[name] = tfvalue.OrNil(text)
+	all := tfvalue.ValuesOf(found)
+	all[VerifiedAttribute] = VerifiedValue(found.Verified)
+	if !found.Unsettled && !found.Settled {
+		all["unsettled"] = nil
 	}
 	return all
 }

@@ -38,7 +38,8 @@ type DataSource[R any] struct {
 	Credentials string
 	// Request converts the arguments, and reports problems of the known ones; nil: there are none.
 	Request func(Reading) R
-	// Read returns the computed attributes, see [tfvalue.Result], or nil. Terraform calls it when all arguments are known.
+	// Read returns the computed attributes, see [tfvalue.Result], or nil. Those that it leaves out are null. Terraform
+	// calls it when all arguments are known.
 	Read func(context.Context, Reading, R) tfvalue.Values
 }
 
@@ -127,9 +128,10 @@ func (s *dataSource[R]) Read(ctx context.Context, req datasource.ReadRequest, re
 	if r.Invalid() || values == nil {
 		return
 	}
-	attributes := resp.State.Schema.GetAttributes()
-	for name, v := range values {
-		r.Arguments[name] = tfvalue.Result(attributes[name].GetType(), v)
+	for name, a := range resp.State.Schema.GetAttributes() {
+		if a.IsComputed() {
+			r.Arguments[name] = tfvalue.Result(a.GetType(), values[name])
+		}
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, Model(r.Arguments).Object())...)
 }

@@ -50,10 +50,9 @@ func ReadVerify(d tfvalue.Decoder) *verify.Verifier {
 	if !ok || given.Unknown {
 		return nil
 	}
-	v, errs := verify.New(verify.Arguments{
-		SSH: given.Strings("ssh"), OpenPGP: given.Strings("openpgp"), Revoked: given.Strings("revoked"),
-		Mode: given.String("mode"),
-	})
+	var keys verify.Arguments
+	given.Read(&keys)
+	v, errs := verify.New(keys)
 	for _, err := range errs {
 		if err.Argument == "" {
 			given.Report("Missing key", problem.Sentence(err))

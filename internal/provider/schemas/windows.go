@@ -40,16 +40,10 @@ func WindowsArgument(description string, strict bool) schema.ListNestedAttribute
 
 // ReadWindows reads the argument windows, and whether all of it is known. It reports invalid windows.
 func ReadWindows(d tfvalue.Decoder) (windows.Windows, bool) {
-	var all []windows.Arguments
 	for _, w := range d.Objects("windows") {
 		w.ReportBlank("schedule", "duration", "time_zone", "from", "until", "reason")
-		all = append(all, windows.Arguments{
-			Kind: w.String("kind"), Reason: w.String("reason"), Schedule: w.String("schedule"),
-			Duration: w.String("duration"), TimeZone: w.String("time_zone"), From: w.String("from"), Until: w.String("until"),
-			Strict: w.True("strict"),
-		})
 	}
-	parsed, ps := windows.Parse(all)
+	parsed, ps := windows.Parse(tfvalue.ListOf[windows.Arguments](d, "windows"))
 	for _, p := range ps {
 		p.Path = d.At(slices.Concat([]problem.Step{problem.Attr("windows")}, p.Path)...)
 		*d.Problems = append(*d.Problems, p)

@@ -134,10 +134,13 @@ func (d Decoder) Known(names ...string) bool {
 	return !d.Unknown && !slices.ContainsFunc(names, func(name string) bool { return !WhollyKnown(d.Arguments[name]) })
 }
 
-// Int reads an integer. It returns nil if the number is null or unknown.
-func (d Decoder) Int(name string) *int {
+// Number reads an integer. It returns nil if the number is null, and [unknown.Number] if it is unknown.
+func (d Decoder) Number(name string) *int {
 	v, ok := d.Argument(name)
-	if !ok {
+	switch {
+	case d.IsUnknown(name):
+		return new(unknown.Number)
+	case !ok:
 		return nil
 	}
 	number, ok := wholeNumber(v)
@@ -150,14 +153,6 @@ func (d Decoder) Int(name string) *int {
 		d.Report("Invalid number", problem.Sentence(err), problem.Attr(name))
 	}
 	return &n
-}
-
-// Number is [Decoder.Int] for a part of the domain that represents an unknown number by [unknown.Number].
-func (d Decoder) Number(name string) *int {
-	if d.IsUnknown(name) {
-		return new(unknown.Number)
-	}
-	return d.Int(name)
 }
 
 // NumberOr is [Decoder.Number] with a default for null.

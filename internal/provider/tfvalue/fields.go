@@ -1,16 +1,20 @@
 package tfvalue
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // nameTag is the tag of a field with the name of its attribute, if that is not the name of the field in snake case. "-"
-// means that the field is no attribute. The option empty says that an empty list differs from null.
+// means that the field is no attribute. The option empty says that an empty list or string differs from null.
 const nameTag = "attribute"
 
 // field is a field of a struct that is an attribute.
@@ -49,14 +53,20 @@ func snakeCase(name string) string {
 	return strings.ToLower(wordStart.ReplaceAllString(name, "${1}${3}_${2}${4}"))
 }
 
-// ValuesOf returns the fields of a struct, or of a pointer to one, by the names of their attributes.
+// ValuesOf returns the fields of a struct, or of a pointer to one, by the names of their attributes. An empty string is
+// null.
 func ValuesOf(object any) Values {
 	v := reflect.Indirect(reflect.ValueOf(object))
 	all := Values{}
 	for _, f := range fieldsOf(v.Type()) {
-		all[f.name] = v.FieldByIndex(f.index).Interface()
-		if list, ok := all[f.name].([]string); ok && f.empty && list != nil {
+		value := v.FieldByIndex(f.index)
+		all[f.name] = value.Interface()
+		list, isList := all[f.name].([]string)
+		switch {
+		case f.empty && isList && list != nil:
 			all[f.name] = StringListOf(list)
+		case !f.empty && value.Kind() == reflect.String && value.Len() == 0:
+			all[f.name] = nil
 		}
 	}
 	return all
@@ -68,12 +78,18 @@ func NamesOf(object any) []string {
 }
 
 // Read reads the object into a struct: each field from the argument of its name. A nested object must have no other
-// arguments.
+// arguments. A time that is not known yet is zero.
 func (d Decoder) Read(into any) {
 	v := reflect.ValueOf(into).Elem()
 	for _, f := range fieldsOf(v.Type()) {
 		f.read(d, v.FieldByIndex(f.index))
 	}
+}
+
+// ListOf reads a list of objects into structs, see [Decoder.Read].
+func ListOf[T any](d Decoder, name string) (all []T) {
+	field{name: name}.read(d, reflect.ValueOf(&all).Elem())
+	return all
 }
 
 func (f field) read(d Decoder, v reflect.Value) {
@@ -86,6 +102,12 @@ func (f field) read(d Decoder, v reflect.Value) {
 		*to = d.NumberOr(f.name, 0)
 	case **int:
 		*to = d.Number(f.name)
+	case **bool:
+		if value, known := d.Bool(f.name); known && !IsNull(d.Arguments[f.name]) {
+			*to = &value
+		}
+	case *time.Time:
+		*to = f.readTime(d)
 	case *[]string:
 		if *to = d.Strings(f.name); f.empty && *to == nil && !IsNull(d.Arguments[f.name]) {
 			*to = []string{}
@@ -95,6 +117,18 @@ func (f field) read(d Decoder, v reflect.Value) {
 	default:
 		f.readNested(d, v)
 	}
+}
+
+func (f field) readTime(d Decoder) time.Time {
+	text := d.String(f.name)
+	if text == "" || unknown.Is(text) {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		d.Report("Invalid time", fmt.Sprintf("%q is not a time, such as 2026-01-31T12:00:00Z.", text), problem.Attr(f.name))
+	}
+	return at.UTC()
 }
 
 func (f field) readNested(d Decoder, v reflect.Value) {

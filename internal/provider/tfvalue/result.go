@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -13,8 +14,8 @@ import (
 // Values contains the attributes of an object as Go values, see [Result].
 type Values map[string]any
 
-// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], a scalar, a struct (see
-// [ValuesOf]), [Values], or a pointer, list or map of these.
+// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], a scalar, a time (null
+// if it is zero), a struct (see [ValuesOf]), [Values], or a pointer, list or map of these.
 func Result(t attr.Type, v any) attr.Value { return encoder{}.value(t, v) }
 
 // Encode converts v, as [Result] does, to a value as a configuration has it: empty values are null, so that generated
@@ -29,6 +30,8 @@ func (e encoder) value(t attr.Type, v any) attr.Value {
 		return nullOf(t)
 	case attr.Value:
 		return v
+	case time.Time:
+		return NullableTime(v)
 	case Values:
 		o := t.(types.ObjectType) //nolint:forcetypeassert // the schema has an object here
 		all := make(map[string]attr.Value, len(o.AttrTypes))

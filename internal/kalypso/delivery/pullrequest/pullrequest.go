@@ -19,7 +19,7 @@ type Settings struct {
 	Reviewers    []string
 	Draft        bool
 	AutoMerge    githost.MergeMethod // empty if people merge
-	Wait         bool                // the apply waits until the pull request is merged
+	Wait         bool                `attribute:"wait_for_merge"` // the apply waits until the pull request is merged
 	Reopen       bool                // a change whose pull request was closed gets a new one
 }
 

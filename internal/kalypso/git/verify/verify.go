@@ -25,7 +25,7 @@ const (
 // Arguments contains the keys as people list them. [unknown.Text] stands for an element that is not known yet.
 type Arguments struct {
 	SSH     []string // lines as in the file of allowed signers of ssh-keygen
-	OpenPGP []string // public keys in armour
+	OpenPGP []string `attribute:"openpgp"` // public keys in armour
 	Revoked []string // lines with public keys of SSH
 	Mode    string   // one of [Modes]; empty: the first of them
 }
