@@ -18,12 +18,11 @@ func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTa
 			if r.leftOut {
 				continue
 			}
-			waiting := r.files != nil
-			*r = renderedTarget{folder: TargetFolder{assignment: n}, objects: r.objects}
+			*r = renderedTarget{folder: TargetFolder{assignment: n}}
 			result := t.renderer.Assignment(ctx, i, n, &render.Buffer{})
 			r.set(&t.Schedule.Placements[i].Assignments[n], result, gitobject.NewHasher(), make([]entry, 0, render.MaxFiles))
-			if waiting {
-				r.files = result.Files
+			if t.checksObjects() {
+				(&objectReader{tree: t, placement: &t.Schedule.Placements[i]}).read(n, r, result.Files)
 			}
 			failures = append(failures, r.failures...)
 			r.leftOut = len(r.failures) > 0
