@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -17,14 +18,13 @@ import (
 type annotations map[string]string
 
 // annotation parses the YAML of an annotation into a value. If the annotation is missing, it does not change the value.
-func annotation(all json.RawMessage, name string, into any) error {
-	var given map[string]json.RawMessage
-	_ = json.Unmarshal(all, &given) // if the annotations are not a map, they contain none of ours
+func annotation(all any, name string, into any) error {
+	given, _ := all.(map[string]any) // if the annotations are not a map, they contain none of ours
 	if given[name] == nil {
 		return nil
 	}
-	var text string
-	if err := json.Unmarshal(given[name], &text); err != nil {
+	text, ok := given[name].(string)
+	if !ok {
 		return fmt.Errorf("annotation %s: expected YAML as a string", name)
 	}
 	data, err := yamlToJSON(text)
@@ -41,17 +41,24 @@ func annotation(all json.RawMessage, name string, into any) error {
 	return nil
 }
 
-// add writes a value as an annotation.
-func (a annotations) add(name string, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // strings and numbers always marshal
+// annotationsOf writes maps, lists and pointers as annotations, unless they are empty.
+func annotationsOf(values map[string]any) annotations {
+	all := annotations{}
+	for name, v := range values {
+		if r := reflect.ValueOf(v); r.IsNil() || r.Kind() != reflect.Pointer && r.Len() == 0 {
+			continue
+		}
+		data, err := json.Marshal(v)
+		if err != nil {
+			panic(err) // strings and numbers always marshal
+		}
+		text, err := yaml.JSONToYAML(escapeUnprintable(data))
+		if err != nil {
+			panic(err) // it is JSON
+		}
+		all[name] = string(text)
 	}
-	text, err := yaml.JSONToYAML(escapeUnprintable(data))
-	if err != nil {
-		panic(err) // it is JSON
-	}
-	a[name] = string(text)
+	return all
 }
 
 // scalarText is a string that also decodes from a number.
@@ -128,8 +135,11 @@ func valueOr(n *wholeNumber, otherwise int) int {
 	return int(*n)
 }
 
-func placementOutput(s *placement.Spec) placementYAML {
-	y := placementYAML{
+func placementOutput(s *placement.Spec) *placementYAML {
+	if s == nil {
+		return nil
+	}
+	y := &placementYAML{
 		NumberOfClusterTypes: (*wholeNumber)(s.Number), Names: s.Names, Tolerations: s.Tolerations,
 		Generation: scalarText(s.Generation),
 	}
@@ -142,7 +152,7 @@ func placementOutput(s *placement.Spec) placementYAML {
 	return y
 }
 
-func newClusterType(m fleet.Meta, spec clusterTypeSpec, given json.RawMessage) (fleet.Object, []string, error) {
+func newClusterType(m fleet.Meta, spec clusterTypeSpec, given any) (fleet.Object, []string, error) {
 	ct := &fleet.ClusterType{
 		Meta: m, Reconciler: spec.Reconciler, NamespaceService: spec.NamespaceService, ConfigType: spec.ConfigType,
 		SecretType: spec.SecretType,
@@ -159,7 +169,7 @@ func newClusterType(m fleet.Meta, spec clusterTypeSpec, given json.RawMessage) (
 	return ct, nil, err
 }
 
-func newTemplate(m fleet.Meta, spec templateSpec, given json.RawMessage) (fleet.Object, []string, error) {
+func newTemplate(m fleet.Meta, spec templateSpec, given any) (fleet.Object, []string, error) {
 	t := &fleet.Template{Meta: m, Type: spec.Type, ContentType: spec.ContentType}
 	for _, manifest := range spec.Manifests {
 		t.Manifests = append(t.Manifests, string(manifest))
@@ -167,27 +177,7 @@ func newTemplate(m fleet.Meta, spec templateSpec, given json.RawMessage) (fleet.
 	return t, nil, annotation(given, fleet.FileNameAnnotation, &t.FileName)
 }
 
-func templateAnnotations(t *fleet.Template) annotations {
-	if t.FileName == "" {
-		return nil
-	}
-	return annotations{fleet.FileNameAnnotation: t.FileName}
-}
-
-func clusterTypeAnnotations(ct *fleet.ClusterType) annotations {
-	all := annotations{}
-	if len(ct.Taints) > 0 {
-		all.add(fleet.TaintsAnnotation, ct.Taints)
-	}
-	if len(ct.Properties) > 0 {
-		all.add(fleet.PropertiesAnnotation, ct.Properties)
-	}
-	return all
-}
-
-func newSchedulingPolicy(
-	m fleet.Meta, spec schedulingPolicySpec, given json.RawMessage,
-) (fleet.Object, []string, error) {
+func newSchedulingPolicy(m fleet.Meta, spec schedulingPolicySpec, given any) (fleet.Object, []string, error) {
 	targets := spec.DeploymentTargetSelector
 	var y *placementYAML
 	err := annotation(given, fleet.PlacementAnnotation, &y)
@@ -195,12 +185,4 @@ func newSchedulingPolicy(
 		Meta: m, Workspace: targets.Workspace, DeploymentTargets: targets.LabelSelector,
 		ClusterTypes: spec.ClusterTypeSelector.LabelSelector, Placement: y.spec(),
 	}, nil, err
-}
-
-func policyAnnotations(p *fleet.SchedulingPolicy) annotations {
-	all := annotations{}
-	if p.Placement != nil {
-		all.add(fleet.PlacementAnnotation, placementOutput(p.Placement))
-	}
-	return all
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -34,31 +35,37 @@ var decoders = map[fleet.Kind]Decoder{
 		return &fleet.WorkloadRegistration{Meta: m, Repo: at.Repo, Branch: at.Branch, Path: at.Path, Workspace: s.Workspace}
 	}),
 	fleet.KindConfig: func(document []byte) (fleet.Object, []string, error) {
-		var y configYAML[metaInput]
-		unknown, err := decode(document, &y)
-		meta := fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}
-		return &fleet.Config{Meta: meta, Data: y.Data}, unknown, err
+		var y configYAML
+		unknown, err := decodeDocument(document, &y)
+		return &fleet.Config{Meta: y.Metadata.meta(), Data: y.Data}, unknown, err
 	},
 }
 
 // DecoderOf returns the [Decoder] of a kind with a spec. build creates the object from it.
 func DecoderOf[S any](build func(fleet.Meta, S) fleet.Object) Decoder {
-	return decoderOf(func(m fleet.Meta, spec S, _ json.RawMessage) (fleet.Object, []string, error) {
+	return decoderOf(func(m fleet.Meta, spec S, _ any) (fleet.Object, []string, error) {
 		return build(m, spec), nil, nil
 	})
 }
 
 // decoderOf is [DecoderOf] for a kind with annotations. build also returns the annotations' unknown fields.
 func decoderOf[S any](
-	build func(m fleet.Meta, spec S, annotations json.RawMessage) (fleet.Object, []string, error),
+	build func(m fleet.Meta, spec S, annotations any) (fleet.Object, []string, error),
 ) Decoder {
 	return func(document []byte) (fleet.Object, []string, error) {
-		var y objectYAML[metaInput, S]
-		unknown, err := decode(document, &y)
-		meta := fleet.Meta{Name: y.Metadata.Name, Labels: y.Metadata.Labels}
-		o, more, failed := build(meta, y.Spec, y.Metadata.Annotations)
+		var y objectYAML[S]
+		unknown, err := decodeDocument(document, &y)
+		o, more, failed := build(y.Metadata.meta(), y.Spec, y.Metadata.Annotations)
 		return o, append(unknown, more...), cmp.Or(err, failed)
 	}
+}
+
+func (m metaYAML) meta() fleet.Meta { return fleet.Meta{Name: m.Name, Labels: m.Labels} }
+
+// decodeDocument is [decode] for a whole document, which may have fields that clusters and tools add.
+func decodeDocument(data []byte, into any) (unknown []string, err error) {
+	unknown, err = decode(data, into)
+	return slices.DeleteFunc(unknown, func(path string) bool { return slices.Contains(addedFields, path) }), err
 }
 
 // decode decodes JSON as the API server does, with case-sensitive field names. It returns the paths of fields that

@@ -1,53 +1,37 @@
 package yaml
 
 import (
-	"encoding/json"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// The documents. They include the fields that clusters and tools add, so that these are not reported as unknown. A
-// fleet ignores them, and they are never written.
+// The documents.
 type (
-	objectYAML[M, S any] struct {
-		APIVersion string          `json:"apiVersion"`
-		Kind       fleet.Kind      `json:"kind"`
-		Metadata   M               `json:"metadata"`
-		Spec       S               `json:"spec"`
-		Status     json.RawMessage `json:"status,omitempty"`
+	objectYAML[S any] struct {
+		APIVersion string     `json:"apiVersion"`
+		Kind       fleet.Kind `json:"kind"`
+		Metadata   metaYAML   `json:"metadata"`
+		Spec       S          `json:"spec"`
 	}
-	configYAML[M any] struct {
+	configYAML struct {
 		APIVersion string            `json:"apiVersion"`
 		Kind       fleet.Kind        `json:"kind"`
-		Metadata   M                 `json:"metadata"`
+		Metadata   metaYAML          `json:"metadata"`
 		Data       map[string]string `json:"data,omitempty"`
-		BinaryData json.RawMessage   `json:"binaryData,omitempty"`
-		Immutable  json.RawMessage   `json:"immutable,omitempty"`
 	}
-	// metaInput lists the fields of metav1.ObjectMeta.
-	metaInput struct {
-		Name                       string            `json:"name"`
-		Labels                     map[string]string `json:"labels"`
-		Annotations                json.RawMessage   `json:"annotations"`
-		CreationTimestamp          json.RawMessage   `json:"creationTimestamp"`
-		DeletionGracePeriodSeconds json.RawMessage   `json:"deletionGracePeriodSeconds"`
-		DeletionTimestamp          json.RawMessage   `json:"deletionTimestamp"`
-		Finalizers                 json.RawMessage   `json:"finalizers"`
-		GenerateName               json.RawMessage   `json:"generateName"`
-		Generation                 json.RawMessage   `json:"generation"`
-		ManagedFields              json.RawMessage   `json:"managedFields"`
-		Namespace                  json.RawMessage   `json:"namespace"`
-		OwnerReferences            json.RawMessage   `json:"ownerReferences"`
-		ResourceVersion            json.RawMessage   `json:"resourceVersion"`
-		SelfLink                   json.RawMessage   `json:"selfLink"`
-		UID                        json.RawMessage   `json:"uid"`
-	}
-	metaOutput struct {
+	metaYAML struct {
 		Name        string            `json:"name"`
 		Labels      map[string]string `json:"labels,omitempty"`
-		Annotations annotations       `json:"annotations,omitempty"`
+		Annotations any               `json:"annotations,omitempty"` // of any type, since only Kalypso's are read
 	}
 )
+
+// addedFields lists the fields that clusters and tools add. A fleet ignores them, and they are never written.
+var addedFields = []string{
+	"status", "immutable", "binaryData",
+	"metadata.creationTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.deletionTimestamp",
+	"metadata.finalizers", "metadata.generateName", "metadata.generation", "metadata.managedFields",
+	"metadata.namespace", "metadata.ownerReferences", "metadata.resourceVersion", "metadata.selfLink", "metadata.uid",
+}
 
 // The specs of the documents.
 type (

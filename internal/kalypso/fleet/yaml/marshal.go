@@ -3,6 +3,7 @@ package yaml
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"unicode/utf8"
 
@@ -35,13 +36,13 @@ var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{feff}\x{fffe}\x{ffff}]`)
 func documentOf(o fleet.Object) any {
 	switch o := o.(type) {
 	case *fleet.ClusterType:
-		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType},
-			clusterTypeAnnotations(o))
+		return write(o, clusterTypeSpec{o.Reconciler, o.NamespaceService, o.ConfigType, o.SecretType}, annotationsOf(
+			map[string]any{fleet.TaintsAnnotation: o.Taints, fleet.PropertiesAnnotation: o.Properties}))
 	case *fleet.Template:
 		manifests := lists.Map(o.Manifests, func(text string) manifestYAML { return manifestYAML(text) })
-		return write(o, templateSpec{o.Type, o.ContentType, manifests}, templateAnnotations(o))
+		return write(o, templateSpec{o.Type, o.ContentType, manifests}, annotations{fleet.FileNameAnnotation: o.FileName})
 	case *fleet.Config:
-		return configYAML[metaOutput]{APIVersion: "v1", Kind: o.Kind(), Metadata: metaOf(o, nil), Data: o.Data}
+		return configYAML{APIVersion: "v1", Kind: o.Kind(), Metadata: metaOf(o, nil), Data: o.Data}
 	case *fleet.ConfigSchema:
 		return write(o, configSchemaSpec{o.Schema}, nil)
 	case *fleet.Secret:
@@ -50,10 +51,11 @@ func documentOf(o fleet.Object) any {
 		return write(o, schedulingPolicySpec{
 			selectorSpec{o.Workspace, o.DeploymentTargets},
 			selectorSpec{LabelSelector: o.ClusterTypes},
-		}, policyAnnotations(o))
+		}, annotationsOf(map[string]any{fleet.PlacementAnnotation: placementOutput(o.Placement)}))
 	case *fleet.Workload:
 		targets := lists.Map(o.Targets, func(t fleet.Target) targetSpec { return targetSpec(t) })
-		return write(o, workloadSpec{targets, o.ConfigSchemas}, workloadAnnotations(o))
+		return write(o, workloadSpec{targets, o.ConfigSchemas},
+			annotationsOf(map[string]any{fleet.RequiresAnnotation: requirementsOf(o)}))
 	case *fleet.WorkloadRegistration:
 		var spec workloadRegistrationSpec
 		spec.Workload.Repo, spec.Workload.Branch, spec.Workload.Path = o.Repo, o.Branch, o.Path
@@ -63,10 +65,15 @@ func documentOf(o fleet.Object) any {
 	return nil
 }
 
-func write[S any](o fleet.Object, spec S, a annotations) objectYAML[metaOutput, S] {
-	return objectYAML[metaOutput, S]{APIVersion: APIVersion, Kind: o.Kind(), Metadata: metaOf(o, a), Spec: spec}
+func write[S any](o fleet.Object, spec S, a annotations) objectYAML[S] {
+	return objectYAML[S]{APIVersion: APIVersion, Kind: o.Kind(), Metadata: metaOf(o, a), Spec: spec}
 }
 
-func metaOf(o fleet.Object, a annotations) metaOutput {
-	return metaOutput{o.Metadata().Name, o.Metadata().Labels, a}
+func metaOf(o fleet.Object, a annotations) metaYAML {
+	m := metaYAML{Name: o.Metadata().Name, Labels: o.Metadata().Labels}
+	maps.DeleteFunc(a, func(_, text string) bool { return text == "" })
+	if len(a) > 0 {
+		m.Annotations = a
+	}
+	return m
 }

@@ -1,7 +1,6 @@
 package yaml
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -16,7 +15,7 @@ type requirementYAML struct {
 	MatchLabels      map[string]string `json:"matchLabels,omitempty"`
 }
 
-func newWorkload(m fleet.Meta, spec workloadSpec, all json.RawMessage) (fleet.Object, []string, error) {
+func newWorkload(m fleet.Meta, spec workloadSpec, all any) (fleet.Object, []string, error) {
 	w := &fleet.Workload{Meta: m, ConfigSchemas: spec.ConfigSchemas}
 	given := map[string][]requirementYAML{}
 	err := annotation(all, fleet.RequiresAnnotation, &given)
@@ -46,7 +45,8 @@ func newWorkload(m fleet.Meta, spec workloadSpec, all json.RawMessage) (fleet.Ob
 // other requirements.
 func keyInEnvironment(t fleet.Target) string { return t.Environment + "/" + t.Name }
 
-func workloadAnnotations(w *fleet.Workload) annotations {
+// requirementsOf returns the requirements of a Workload's targets by their keys in the annotation.
+func requirementsOf(w *fleet.Workload) map[string][]requirementYAML {
 	first := map[string]fleet.Target{}
 	differs := map[string]bool{}
 	for _, t := range w.Targets {
@@ -69,9 +69,5 @@ func workloadAnnotations(w *fleet.Workload) annotations {
 			given[key] = append(given[key], requirementYAML(r))
 		}
 	}
-	all := annotations{}
-	if len(given) > 0 {
-		all.add(fleet.RequiresAnnotation, given)
-	}
-	return all
+	return given
 }
