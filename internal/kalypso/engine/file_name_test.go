@@ -25,6 +25,7 @@ func TestFileName(t *testing.T) {
 		{name: "no file names", files: def},
 		{name: "a name for the reconciler only", flux: "zarf.yaml", files: "namespace.yaml platform-config.yaml zarf.yaml"},
 		{name: "a name for both files", flux: "a", ns: "b.txt", files: "a b.txt platform-config.yaml"},
+		{name: "a name that is a number in YAML", flux: "1.0", files: "1.0 namespace.yaml platform-config.yaml"},
 		{name: "two files with exchanged names", flux: "namespace.yaml", ns: "reconciler.yaml", files: def},
 		{name: "two files with the same name", flux: "a.yaml", ns: "a.yaml", errors: `both render the file "a.yaml"`},
 		{name: "two names that differ only in case", flux: "a.yaml", ns: "A.yaml", errors: `both render the file "A.yaml"`},

@@ -17,15 +17,21 @@ import (
 // annotations contains the annotations of a document that Kalypso interprets.
 type annotations map[string]string
 
+// annotationText returns the text of an annotation, or "" if the annotation is missing.
+func annotationText(all any, name string) (string, error) {
+	given, _ := all.(map[string]any) // if the annotations are not a map, they contain none of ours
+	text, ok := given[name].(string)
+	if !ok && given[name] != nil {
+		return "", fmt.Errorf("annotation %s: expected YAML as a string", name)
+	}
+	return text, nil
+}
+
 // annotation parses the YAML of an annotation into a value. If the annotation is missing, it does not change the value.
 func annotation(all any, name string, into any) error {
-	given, _ := all.(map[string]any) // if the annotations are not a map, they contain none of ours
-	if given[name] == nil {
-		return nil
-	}
-	text, ok := given[name].(string)
-	if !ok {
-		return fmt.Errorf("annotation %s: expected YAML as a string", name)
+	text, err := annotationText(all, name)
+	if err != nil || text == "" {
+		return err
 	}
 	data, err := yamlToJSON(text)
 	if err != nil {
@@ -170,11 +176,14 @@ func newClusterType(m fleet.Meta, spec clusterTypeSpec, given any) (fleet.Object
 }
 
 func newTemplate(m fleet.Meta, spec templateSpec, given any) (fleet.Object, []string, error) {
-	t := &fleet.Template{Meta: m, Type: spec.Type, ContentType: spec.ContentType}
+	name, err := annotationText(given, fleet.FileNameAnnotation) // not YAML, to which 1.0 is a number
+	t := &fleet.Template{
+		Meta: m, Type: spec.Type, ContentType: spec.ContentType, FileName: strings.Trim(strings.TrimSpace(name), `"'`),
+	}
 	for _, manifest := range spec.Manifests {
 		t.Manifests = append(t.Manifests, string(manifest))
 	}
-	return t, nil, annotation(given, fleet.FileNameAnnotation, &t.FileName)
+	return t, nil, err
 }
 
 func newSchedulingPolicy(m fleet.Meta, spec schedulingPolicySpec, given any) (fleet.Object, []string, error) {
