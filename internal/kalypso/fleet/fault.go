@@ -2,15 +2,6 @@ package fleet
 
 import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 
-// faults returns the problems that check adds, marked as faults of a team.
-func faults(check func(*objectProblems)) (ps objectProblems) {
-	check(&ps)
-	for i := range ps {
-		ps[i].Fault = problem.TeamFault
-	}
-	return ps
-}
-
 // SetAffected sets the targets of the fleet's environment that each team fault of a Workload affects: one target if the
 // problem's path leads to it, otherwise all targets. If several problems affect all targets, only the first problem
 // lists them.

@@ -3,32 +3,57 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// objectProblems collects the problems of one object.
-type objectProblems problem.Problems
-
-// add appends an error at a path.
-func (ps *objectProblems) add(summary, detail string, path ...problem.Step) {
-	*ps = append(*ps, problem.Problem{Summary: summary, Detail: detail, Path: path})
+// checker checks a part of an object, and collects the problems of the whole object.
+type checker struct {
+	object Object
+	found  *problem.Problems
+	path   []problem.Step // to the part
+	fault  problem.Fault
 }
 
-// warn appends a warning at a path.
-func (ps *objectProblems) warn(summary, detail string, path ...problem.Step) {
-	*ps = append(*ps, problem.Problem{Severity: problem.Warning, Summary: summary, Detail: detail, Path: path})
+func checkerOf(o Object) checker { return checker{object: o, found: &problem.Problems{}} }
+
+// at returns the checker of a part of c's part.
+func (c checker) at(steps ...problem.Step) checker {
+	c.path = slices.Concat(c.path, steps)
+	return c
 }
 
-// refuse appends an error for each rule of Kubernetes that a text violates.
-func (ps *objectProblems) refuse(summary, text string, msgs []string, path ...problem.Step) {
+func (c checker) attr(name string) checker { return c.at(problem.Attr(name)) }
+func (c checker) index(i int) checker      { return c.at(problem.Index(i)) }
+func (c checker) key(k string) checker     { return c.at(problem.Key(k)) }
+
+// ofTeam returns a checker whose problems are faults of a team.
+func (c checker) ofTeam() checker {
+	c.fault = problem.TeamFault
+	return c
+}
+
+// add adds an error.
+func (c checker) add(summary, detail string) {
+	*c.found = append(*c.found, problem.Problem{Summary: summary, Detail: detail, Path: c.path, Fault: c.fault})
+}
+
+// warn adds a warning.
+func (c checker) warn(summary, detail string) {
+	c.add(summary, detail)
+	(*c.found)[len(*c.found)-1].Severity = problem.Warning
+}
+
+// refuse adds an error if a text violates rules of Kubernetes.
+func (c checker) refuse(summary, text string, msgs []string) {
 	if len(msgs) > 0 {
-		ps.add(summary, validationDetail(text, msgs), path...)
+		c.add(summary, validationDetail(text, msgs))
 	}
 }
 
-// of returns the problems as problems of object o; see [ProblemsOf].
-func (ps objectProblems) of(o Object) problem.Problems { return ProblemsOf(o, problem.Problems(ps)) }
+// problems returns the problems as problems of the object; see [ProblemsOf].
+func (c checker) problems() problem.Problems { return ProblemsOf(c.object, *c.found) }
 
 // ProblemOf returns p as a problem of object o: with its kind, name and origin.
 func ProblemOf(o Object, p problem.Problem) problem.Problem {

@@ -57,7 +57,8 @@ type missingTemplate struct {
 func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem.Problems) {
 	missing := map[string]*missingTemplate{}
 	for _, ct := range f.ClusterTypes {
-		var other objectProblems
+		c := checkerOf(ct)
+		f.checkFileNames(ct, c)
 		attributes := map[string][]string{}
 		for _, use := range ct.TemplateUses() {
 			t := f.Template(use.Name)
@@ -69,17 +70,17 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 				}
 				attributes[use.Name] = append(attributes[use.Name], ct.field(use.Attribute))
 			case t.Type != use.Type && slices.Contains(TemplateTypes, t.Type):
-				other.warn("Wrong template type", fmt.Sprintf("%s names the template %q, whose type is %q instead of %q.",
-					ct.field(use.Attribute), use.Name, t.Type, use.Type), problem.Attr(use.Attribute))
+				c.attr(use.Attribute).warn("Wrong template type", fmt.Sprintf(
+					"%s names the template %q, whose type is %q instead of %q.",
+					ct.field(use.Attribute), use.Name, t.Type, use.Type))
 			}
 		}
-		ps = append(ps, f.checkFileNames(ct).of(ct)...)
 		for name, named := range attributes {
 			m := missing[name]
 			m.needed = m.needed || assigned(ct)
 			m.lines = append(m.lines, fmt.Sprintf("%s: %s", unknown.Display(ct.Name), strings.Join(named, ", ")))
 		}
-		ps = append(ps, other.of(ct)...)
+		ps = append(ps, c.problems()...)
 	}
 	for name, m := range missing {
 		ps = append(ps, m.problem(name, f.templateNames()))
@@ -89,7 +90,7 @@ func (f *Fleet) ValidateReferences(assigned func(*ClusterType) bool) (ps problem
 }
 
 // checkFileNames reports templates of a cluster type that render files with the same name.
-func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
+func (f *Fleet) checkFileNames(ct *ClusterType, c checker) {
 	first := map[string]string{}
 	for _, use := range ct.TemplateUses() {
 		t := f.Template(use.Name)
@@ -102,15 +103,13 @@ func (f *Fleet) checkFileNames(ct *ClusterType) (ps objectProblems) {
 		}
 		key := strings.ToLower(file) // not every file system distinguishes case
 		if other, twice := first[key]; twice {
-			ps.add("Duplicate file name", fmt.Sprintf("The templates of %s and %s both render the file %q of a deployment "+
-				"target. "+
-				"Give one of them another file_name.", ct.field(other), ct.field(use.Attribute), file),
-				problem.Attr(use.Attribute))
+			c.attr(use.Attribute).add("Duplicate file name", fmt.Sprintf("The templates of %s and %s both render the file %q "+
+				"of a deployment target. Give one of them another file_name.",
+				ct.field(other), ct.field(use.Attribute), file))
 			continue
 		}
 		first[key] = use.Attribute
 	}
-	return ps
 }
 
 func (m *missingTemplate) problem(name, others string) problem.Problem {

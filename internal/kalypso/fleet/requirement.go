@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -49,44 +48,38 @@ func (r Requirement) Key() string {
 	return fmt.Sprintf("%q %q %q", r.Workload, r.DeploymentTarget, r.MatchLabels) // fmt sorts the labels
 }
 
-// validateRequirements checks the requirements of each target by themselves.
-func (w *Workload) validateRequirements() (ps objectProblems) {
+// checkRequirements checks the requirements of each target by themselves.
+func (w *Workload) checkRequirements(c checker) {
 	different := map[string]bool{}
 	for i, t := range w.Targets {
-		at := func(steps ...problem.Step) []problem.Step {
-			return append([]problem.Step{
-				problem.Attr("deployment_targets"), problem.Index(i), problem.Attr("requires"),
-			}, steps...)
-		}
+		at := c.attr("deployment_targets").index(i).attr("requires")
 		if len(t.Requires) > mostRequirements {
-			ps.add("Too many requirements", fmt.Sprintf("Deployment target %q has %d requirements; at most %d are allowed. "+
+			at.add("Too many requirements", fmt.Sprintf("Deployment target %q has %d requirements; at most %d are allowed. "+
 				"Give the required targets a common label, and require that label.",
-				t.Name, len(t.Requires), mostRequirements), at()...)
+				t.Name, len(t.Requires), mostRequirements))
 			continue
 		}
 		for n, r := range t.Requires {
-			ps.checkRequirement(w, t.Name, n, r, at(problem.Index(n)))
+			at.index(n).requirement(w, t.Name, n, r)
 			different[r.Key()] = true
 		}
 	}
 	if len(different) > mostDifferent {
-		ps.add("Too many requirements", fmt.Sprintf("The deployment targets of the workload have %d different requirements; "+
-			"at most %d are allowed. Require labels that many targets have in common.", len(different), mostDifferent),
-			problem.Attr("deployment_targets"))
+		c.attr("deployment_targets").add("Too many requirements", fmt.Sprintf("The deployment targets of the workload have "+
+			"%d different requirements; at most %d are allowed. Require labels that many targets have in common.",
+			len(different), mostDifferent))
 	}
-	return ps
 }
 
-func (ps *objectProblems) checkRequirement(w *Workload, target string, n int, r Requirement, at []problem.Step) {
-	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
+func (c checker) requirement(w *Workload, target string, n int, r Requirement) {
 	of := fmt.Sprintf("Requirement %d of deployment target %q", n+1, target)
 	switch {
 	case r.Workload == "" && r.DeploymentTarget == "" && len(r.MatchLabels) == 0:
-		ps.add("Empty requirement", fmt.Sprintf("%s is empty. Set workload or %s, or remove it.",
-			of, w.field("match_labels")), at...)
+		c.add("Empty requirement", fmt.Sprintf("%s is empty. Set workload or %s, or remove it.",
+			of, w.field("match_labels")))
 	case r.Workload == "" && r.DeploymentTarget != "":
-		ps.add("Requirement without a workload", fmt.Sprintf("%s names the deployment target %q, but no workload. Set "+
-			"workload too.", of, r.DeploymentTarget), below("workload")...)
+		c.attr("workload").add("Requirement without a workload", fmt.Sprintf("%s names the deployment target %q, but no "+
+			"workload. Set workload too.", of, r.DeploymentTarget))
 	}
 	names := []struct{ attribute, value, full string }{
 		{"workload", r.Workload, r.Workload}, {"deployment_target", r.DeploymentTarget, "a-" + r.DeploymentTarget},
@@ -96,8 +89,8 @@ func (ps *objectProblems) checkRequirement(w *Workload, target string, n int, r 
 			continue
 		}
 		if msgs := validation.IsDNS1123Subdomain(name.full); len(msgs) > 0 {
-			ps.add("Invalid name in a requirement", of+": "+validationDetail(name.value, msgs), below(name.attribute)...)
+			c.attr(name.attribute).add("Invalid name in a requirement", of+": "+validationDetail(name.value, msgs))
 		}
 	}
-	ps.labels(r.MatchLabels, below("match_labels")...)
+	c.attr("match_labels").labels(r.MatchLabels)
 }

@@ -51,27 +51,25 @@ func (*Secret) Kind() Kind { return KindSecret }
 
 // Validate implements [Object].
 func (s *Secret) Validate() problem.Problems {
-	ps := s.validateMeta()
+	c := checkerOf(s)
+	c.meta()
 	for _, k := range slices.Sorted(maps.Keys(s.Data)) {
 		if unknown.Is(k) {
 			continue
 		}
-		at := func(field string) []problem.Step {
-			return []problem.Step{problem.Attr("data"), problem.Key(k), problem.Attr(field)}
-		}
-		ps.refuse("Invalid secret key", k, validation.IsConfigMapKey(k), problem.Attr("data"), problem.Key(k))
+		at := c.attr("data").key(k)
+		at.refuse("Invalid secret key", k, validation.IsConfigMapKey(k))
 		reference := s.Data[k]
 		switch msgs := validation.IsDNS1123Subdomain(reference.Store); {
 		case reference.Store == "":
-			ps.add("Missing store", fmt.Sprintf("The reference %q names no ClusterSecretStore.", k), at("store")...)
+			at.attr("store").add("Missing store", fmt.Sprintf("The reference %q names no ClusterSecretStore.", k))
 		case len(msgs) > 0 && !unknown.Is(reference.Store):
-			ps.add("Invalid store", fmt.Sprintf("A reference names one ClusterSecretStore. %s",
-				validationDetail(reference.Store, msgs)), at("store")...)
+			at.attr("store").add("Invalid store", fmt.Sprintf("A reference names one ClusterSecretStore. %s",
+				validationDetail(reference.Store, msgs)))
 		}
 		if reference.Key == "" {
-			ps.add("Missing key", fmt.Sprintf("The reference %q lacks the key of the secret in the store.", k),
-				at("key")...)
+			at.attr("key").add("Missing key", fmt.Sprintf("The reference %q lacks the key of the secret in the store.", k))
 		}
 	}
-	return ps.of(s)
+	return c.problems()
 }

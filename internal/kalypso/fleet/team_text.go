@@ -8,22 +8,20 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Teams write Workloads, and the platform does not trust teams. So a Workload's text is data: it must not become part
 // of a template, nor break a line of YAML.
 
-// checkTeamTexts reports keys and values of a target's manifests that contain a template action, a line break or a
-// control character. Kubernetes' rules for names and labels are stricter.
-func (ps *objectProblems) checkTeamTexts(target string, manifests map[string]string, path ...problem.Step) {
+// teamTexts reports keys and values of a target's manifests that contain a template action, a line break or a control
+// character. Kubernetes' rules for names and labels are stricter.
+func (c checker) teamTexts(target string, manifests map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(manifests)) {
 		check := func(what, text string) {
 			if reason := textViolation(text); reason != "" {
-				ps.add("Invalid text", fmt.Sprintf("The %s %.200q in the manifests of deployment target %q %s. Text of a "+
-					"Workload must be plain data on one line. Remove it.",
-					what, k, target, reason), append(slices.Clone(path), problem.Key(k))...)
+				c.key(k).add("Invalid text", fmt.Sprintf("The %s %.200q in the manifests of deployment target %q %s. Text of a "+
+					"Workload must be plain data on one line. Remove it.", what, k, target, reason))
 			}
 		}
 		check("key", k)

@@ -69,37 +69,38 @@ func originText(o Object) string {
 }
 
 func validateEnvironment(name string) problem.Problems {
-	var ps objectProblems
+	c := checkerOf(nil).attr("environment")
 	if !unknown.Is(name) {
-		ps.refuse("Invalid environment name", name, validation.IsDNS1123Label(name), problem.Attr("environment"))
+		c.refuse("Invalid environment name", name, validation.IsDNS1123Label(name))
 	}
-	return problem.Problems(ps)
+	return *c.found
 }
 
 // Validate implements [Object].
 func (ct *ClusterType) Validate() problem.Problems {
-	ps := ct.validateMeta()
-	ps.require(&ct.Meta, "reconciler", ct.Reconciler)
-	ps.require(&ct.Meta, "namespace_service", ct.NamespaceService)
-	ps = append(ps, ct.validateTaints()...)
-	return ps.of(ct)
+	c := checkerOf(ct)
+	c.meta()
+	c.require("reconciler", ct.Reconciler)
+	c.require("namespace_service", ct.NamespaceService)
+	ct.checkTaints(c)
+	return c.problems()
 }
 
 var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // Validate implements [Object]. The package render checks whether the manifests parse.
 func (t *Template) Validate() problem.Problems {
-	ps := t.validateMeta()
-	inYAML := t.Origin.Document > 0
+	c := checkerOf(t)
+	c.meta()
 	enum := func(attribute, value string, allowed []string) {
 		if unknown.Is(value) || slices.Contains(allowed, value) {
 			return
 		}
 		detail := fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", "))
-		if inYAML {
-			ps.warn("Unknown "+YAMLName(attribute), detail, problem.Attr(attribute))
+		if t.Origin.Document > 0 {
+			c.attr(attribute).warn("Unknown "+YAMLName(attribute), detail)
 		} else {
-			ps.add("Invalid "+attribute, detail, problem.Attr(attribute))
+			c.attr(attribute).add("Invalid "+attribute, detail)
 		}
 	}
 	enum("type", t.Type, TemplateTypes)
@@ -107,104 +108,103 @@ func (t *Template) Validate() problem.Problems {
 		enum("content_type", t.ContentType, ContentTypes)
 	}
 	if t.FileName != "" && !unknown.Is(t.FileName) && !fileName.MatchString(t.FileName) {
-		ps.add("Invalid file name", fmt.Sprintf("%q is not the name of a file in the deployment target's folder. It "+
-			"begins with "+
-			"a letter or digit, and contains only letters, digits, \".\", \"_\" and \"-\", at most 100.", t.FileName),
-			problem.Attr("file_name"))
+		c.attr("file_name").add("Invalid file name", fmt.Sprintf("%q is not the name of a file in the deployment target's "+
+			"folder. It begins with a letter or digit, and contains only letters, digits, \".\", \"_\" and \"-\", at most "+
+			"100.", t.FileName))
 	}
-	return ps.of(t)
+	return c.problems()
 }
 
 // Validate implements [Object].
 func (c *Config) Validate() problem.Problems {
-	ps := c.validateMeta()
+	check := checkerOf(c)
+	check.meta()
+	data := check.attr("data")
 	for _, k := range slices.Sorted(maps.Keys(c.Data)) {
-		if unknown.Is(k) {
-			continue
+		if !unknown.Is(k) {
+			data.key(k).refuse("Invalid config key", k, validation.IsConfigMapKey(k))
 		}
-		ps.refuse("Invalid config key", k, validation.IsConfigMapKey(k), problem.Attr("data"), problem.Key(k))
 	}
-	return ps.of(c)
+	return check.problems()
 }
 
 // Validate implements [Object]. The package configure checks whether the schema compiles.
 func (s *ConfigSchema) Validate() problem.Problems {
-	ps := s.validateMeta()
-	ps.require(&s.Meta, "schema", s.Schema)
-	return ps.of(s)
+	c := checkerOf(s)
+	c.meta()
+	c.require("schema", s.Schema)
+	return c.problems()
 }
 
 // Validate implements [Object].
 func (p *SchedulingPolicy) Validate() problem.Problems {
-	ps := p.validateMeta()
+	c := checkerOf(p)
+	c.meta()
+	ofTargets := c.attr("deployment_target_selector")
 	if p.Workspace != "" {
-		ps.labelValue(p.Workspace, "Invalid workspace", problem.Attr("deployment_target_selector"), problem.Attr("workspace"))
+		ofTargets.attr("workspace").labelValue(p.Workspace, "Invalid workspace")
 	}
-	ps = append(ps, ValidateSelector(&p.DeploymentTargets, problem.Attr("deployment_target_selector"))...)
-	ps = append(ps, ValidateSelector(&p.ClusterTypes, problem.Attr("cluster_type_selector"))...)
-	ps = append(ps, p.validatePlacement()...)
-	return ps.of(p)
+	ofTargets.selector(&p.DeploymentTargets)
+	c.attr("cluster_type_selector").selector(&p.ClusterTypes)
+	p.checkPlacement(c.attr("placement"))
+	return c.problems()
 }
 
 // Validate implements [Object].
 func (w *Workload) Validate() problem.Problems {
-	var ps objectProblems
-	ps.name(w.Name, w.Name, "Invalid name", problem.Attr("name"))
-	ps = append(ps, faults(func(ps *objectProblems) { ps.labels(w.Labels, problem.Attr("labels")) })...)
+	c := checkerOf(w)
+	c.attr("name").name(w.Name, w.Name, "Invalid name")
+	c.ofTeam().attr("labels").labels(w.Labels)
 	prefix := w.Name + "-"
 	if len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
 		prefix = "" // so that the fault is reported once, not for each target
 	}
 	seen := map[string]bool{}
 	for i, t := range w.Targets {
-		at := func(steps ...problem.Step) []problem.Step {
-			return append([]problem.Step{problem.Attr("deployment_targets"), problem.Index(i)}, steps...)
+		at := c.attr("deployment_targets").index(i)
+		at.attr("name").name(prefix+t.Name, t.Name, "Invalid deployment target name")
+		team := at.ofTeam()
+		team.attr("labels").labels(t.Labels)
+		team.attr("manifests").teamTexts(t.Name, t.Manifests)
+		if t.Environment == "" {
+			team.attr("environment").add("Missing environment",
+				fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name))
 		}
-		ps.name(prefix+t.Name, t.Name, "Invalid deployment target name", at(problem.Attr("name"))...)
-		ps = append(ps, faults(func(ps *objectProblems) {
-			ps.labels(t.Labels, at(problem.Attr("labels"))...)
-			ps.checkTeamTexts(t.Name, t.Manifests, at(problem.Attr("manifests"))...)
-			if t.Environment == "" {
-				ps.add(
-					"Missing environment",
-					fmt.Sprintf("Deployment target %q has no environment, so it would never be rendered.", t.Name),
-					at(problem.Attr("environment"))...)
-			}
-		})...)
 		// A duplicate name is one error in each environment.
 		id := t.Environment + "/" + t.Name
 		if seen[id] && !unknown.Is(t.Name) && !unknown.Is(t.Environment) {
-			ps.add("Duplicate deployment target",
+			at.attr("name").add("Duplicate deployment target",
 				fmt.Sprintf("The workload has two targets named %q in environment %q. Rename or remove one of them.",
-					t.Name, t.Environment), at(problem.Attr("name"))...)
+					t.Name, t.Environment))
 		}
 		seen[id] = true
 	}
-	ps = append(ps, faults(func(ps *objectProblems) { *ps = w.validateRequirements() })...)
-	return ps.of(w)
+	w.checkRequirements(c.ofTeam())
+	return c.problems()
 }
 
 // Validate implements [Object].
 func (r *WorkloadRegistration) Validate() problem.Problems {
-	ps := r.validateMeta()
-	ps.requireAt(r.Repo, "repo", problem.Attr("workload"), problem.Attr("repo"))
-	ps.requireAt(r.Branch, "branch", problem.Attr("workload"), problem.Attr("branch"))
+	c := checkerOf(r)
+	c.meta()
+	c.attr("workload").require("repo", r.Repo)
+	c.attr("workload").require("branch", r.Branch)
 	if r.Workspace != "" {
-		ps.labelValue(r.Workspace, "Invalid workspace", problem.Attr("workspace"))
+		c.attr("workspace").labelValue(r.Workspace, "Invalid workspace")
 	}
-	return ps.of(r)
+	return c.problems()
 }
 
-func (m *Meta) validateMeta() (ps objectProblems) {
-	ps.name(m.Name, m.Name, "Invalid name", problem.Attr("name"))
-	ps.labels(m.Labels, problem.Attr("labels"))
-	return ps
+func (c checker) meta() {
+	m := c.object.Metadata()
+	c.attr("name").name(m.Name, m.Name, "Invalid name")
+	c.attr("labels").labels(m.Labels)
 }
 
 // name checks that full is a DNS-1123 subdomain. shown is the part of full that the user wrote, for the error.
-func (ps *objectProblems) name(full, shown, summary string, path ...problem.Step) {
+func (c checker) name(full, shown, summary string) {
 	if shown == "" {
-		ps.add("Missing name", "The name is empty or not set.", path...)
+		c.add("Missing name", "The name is empty or not set.")
 		return
 	}
 	if unknown.Is(shown) || strings.Contains(full, unknown.Text) {
@@ -214,7 +214,7 @@ func (ps *objectProblems) name(full, shown, summary string, path ...problem.Step
 	if strings.HasPrefix(shown, "-") || strings.HasPrefix(shown, ".") {
 		msgs = append(msgs, "it must begin with a letter or a digit")
 	}
-	ps.refuse(summary, shown, msgs, path...)
+	c.refuse(summary, shown, msgs)
 }
 
 // validationDetail lists the Kubernetes rules that the text violates, without their regular expressions.
@@ -229,7 +229,7 @@ func validationDetail(text string, msgs []string) string {
 
 var regexUsed = regexp.MustCompile(`(\(e\.g\. .*?), regex used for validation is '.*'(\))`)
 
-func (ps *objectProblems) labels(set map[string]string, path ...problem.Step) {
+func (c checker) labels(set map[string]string) {
 	var odd []string
 	for k, v := range set {
 		if !isSimpleLabel(k) || !isSimpleLabel(v) {
@@ -238,12 +238,10 @@ func (ps *objectProblems) labels(set map[string]string, path ...problem.Step) {
 	}
 	slices.Sort(odd)
 	for _, k := range odd {
-		if unknown.Is(k) {
-			continue
+		if !unknown.Is(k) {
+			c.key(k).labelKey(k)
+			c.key(k).labelValue(set[k], fmt.Sprintf("Invalid value of label %q", k))
 		}
-		at := append(slices.Clone(path), problem.Key(k))
-		ps.labelKey(k, at...)
-		ps.labelValue(set[k], fmt.Sprintf("Invalid value of label %q", k), at...)
 	}
 }
 
@@ -262,62 +260,57 @@ func isSimpleLabel(s string) bool {
 	return s != "" && len(s) <= most
 }
 
-func (ps *objectProblems) labelKey(key string, path ...problem.Step) {
-	ps.refuse("Invalid label key", key, validation.IsQualifiedName(key), path...)
+func (c checker) labelKey(key string) {
+	c.refuse("Invalid label key", key, validation.IsQualifiedName(key))
 }
 
-func (ps *objectProblems) labelValue(value, summary string, path ...problem.Step) {
+func (c checker) labelValue(value, summary string) {
 	if !unknown.Is(value) {
-		ps.refuse(summary, value, validation.IsValidLabelValue(value), path...)
+		c.refuse(summary, value, validation.IsValidLabelValue(value))
 	}
 }
 
-func (ps *objectProblems) require(of *Meta, attribute, value string) {
-	ps.requireAt(value, of.field(attribute), problem.Attr(attribute))
-}
-
-func (ps *objectProblems) requireAt(value, attribute string, path ...problem.Step) {
-	if value == "" {
-		ps.add("Missing "+attribute, fmt.Sprintf("%s is empty or not set.", attribute), path...)
+// require reports an attribute that is not set.
+func (c checker) require(attribute, value string) {
+	if name := c.object.Metadata().field(attribute); value == "" {
+		c.attr(attribute).add("Missing "+name, fmt.Sprintf("%s is empty or not set.", name))
 	}
 }
 
 // ValidateSelector returns the problems of a selector by Kubernetes' rules, at paths below path.
 func ValidateSelector(s *Selector, path ...problem.Step) problem.Problems {
-	var ps objectProblems
-	ps.labels(s.MatchLabels, append(slices.Clone(path), problem.Attr("match_labels"))...)
+	c := checkerOf(nil).at(path...)
+	c.selector(s)
+	return *c.found
+}
+
+func (c checker) selector(s *Selector) {
+	c.attr("match_labels").labels(s.MatchLabels)
 	for i, e := range s.MatchExpressions {
-		at := append(slices.Clone(path), problem.Attr("match_expressions"), problem.Index(i))
+		at := c.attr("match_expressions").index(i)
 		if unknown.Is(e.Key) || unknown.Is(string(e.Operator)) || slices.Contains(e.Values, unknown.Text) {
 			continue
 		}
 		takesValues, known := operators[e.Operator]
 		if !known {
-			ps.add(
-				"Invalid operator",
-				fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator),
-				append(at, problem.Attr("operator"))...)
+			at.attr("operator").add("Invalid operator",
+				fmt.Sprintf("%q is not one of In, NotIn, Exists, DoesNotExist.", e.Operator))
 			continue
 		}
-		ps.labelKey(e.Key, append(slices.Clone(at), problem.Attr("key"))...)
+		at.attr("key").labelKey(e.Key)
+		values := at.attr("values")
 		for j, value := range e.Values {
-			ps.labelValue(
-				value,
-				fmt.Sprintf("Invalid value of label %q", e.Key),
-				append(slices.Clone(at), problem.Attr("values"), problem.Index(j))...)
+			values.index(j).labelValue(value, fmt.Sprintf("Invalid value of label %q", e.Key))
 		}
 		switch {
 		case takesValues && len(e.Values) == 0:
-			ps.add("Invalid selector requirement",
-				fmt.Sprintf("The operator %s on label %q needs values. Add them, or use Exists or DoesNotExist.",
-					e.Operator, e.Key), append(at, problem.Attr("values"))...)
+			values.add("Invalid selector requirement", fmt.Sprintf(
+				"The operator %s on label %q needs values. Add them, or use Exists or DoesNotExist.", e.Operator, e.Key))
 		case !takesValues && len(e.Values) > 0:
-			ps.add("Invalid selector requirement",
-				fmt.Sprintf("The operator %s on label %q takes no values. Remove them, or use In or NotIn.",
-					e.Operator, e.Key), append(at, problem.Attr("values"))...)
+			values.add("Invalid selector requirement", fmt.Sprintf(
+				"The operator %s on label %q takes no values. Remove them, or use In or NotIn.", e.Operator, e.Key))
 		}
 	}
-	return problem.Problems(ps)
 }
 
 // operators lists the selector operators and whether they take values.

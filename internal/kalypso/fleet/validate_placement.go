@@ -15,155 +15,140 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// validateTaints checks the taints of a cluster type, and that its properties are quantities.
-func (ct *ClusterType) validateTaints() (ps objectProblems) {
+// checkTaints checks the taints of a cluster type, and that its properties are quantities.
+func (ct *ClusterType) checkTaints(c checker) {
 	for i, taint := range ct.Taints {
-		at := func(name string) []problem.Step {
-			return []problem.Step{problem.Attr("taints"), problem.Index(i), problem.Attr(name)}
-		}
-		ps.taintKey(taint.Key, at("key"))
-		ps.labelValue(taint.Value, fmt.Sprintf("Invalid value of taint %q", taint.Key), at("value")...)
-		ps.oneOf("effect", taint.Effect, placement.Effects, at("effect"))
+		at := c.attr("taints").index(i)
+		at.attr("key").taintKey(taint.Key)
+		at.attr("value").labelValue(taint.Value, fmt.Sprintf("Invalid value of taint %q", taint.Key))
+		at.attr("effect").oneOf("effect", taint.Effect, placement.Effects)
 	}
 	for _, name := range slices.Sorted(maps.Keys(ct.Properties)) {
-		at := []problem.Step{problem.Attr("properties"), problem.Key(name)}
 		if unknown.Is(name) {
 			continue
 		}
-		ps.refuse("Invalid property name", name, validation.IsQualifiedName(name), at...)
+		at := c.attr("properties").key(name)
+		at.refuse("Invalid property name", name, validation.IsQualifiedName(name))
 		if text := ct.Properties[name]; !unknown.Is(text) {
 			if _, err := resource.ParseQuantity(text); err != nil {
-				ps.add("Invalid quantity", fmt.Sprintf("The property %q is %q. A property is a Kubernetes quantity: a number with "+
-					"a suffix, such as 64, 500m or 256Gi.", name, text), at...)
+				at.add("Invalid quantity", fmt.Sprintf("The property %q is %q. A property is a Kubernetes quantity: a number with "+
+					"a suffix, such as 64, 500m or 256Gi.", name, text))
 			}
 		}
 	}
-	return ps
 }
 
-func (ps *objectProblems) taintKey(key string, at []problem.Step) {
+func (c checker) taintKey(key string) {
 	switch {
 	case unknown.Is(key):
 	case key == "":
-		ps.add("Missing key", "The taint has no key.", at...)
+		c.add("Missing key", "The taint has no key.")
 	default:
-		ps.refuse("Invalid taint key", key, validation.IsQualifiedName(key), at...)
+		c.refuse("Invalid taint key", key, validation.IsQualifiedName(key))
 	}
 }
 
 // oneOf reports a value that is not set, or is not in the list.
-func (ps *objectProblems) oneOf(name, value string, allowed []string, at []problem.Step) {
+func (c checker) oneOf(name, value string, allowed []string) {
 	switch {
 	case unknown.Is(value) || slices.Contains(allowed, value):
 	case value == "":
-		ps.add("Missing "+name, fmt.Sprintf("%s is not set. Set it to one of %s.", name, strings.Join(allowed, ", ")), at...)
+		c.add("Missing "+name, fmt.Sprintf("%s is not set. Set it to one of %s.", name, strings.Join(allowed, ", ")))
 	default:
-		ps.add("Invalid "+name, fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", ")), at...)
+		c.add("Invalid "+name, fmt.Sprintf("%q is not one of %s.", value, strings.Join(allowed, ", ")))
 	}
 }
 
-// validatePlacement checks the placement of a policy by itself.
-func (p *SchedulingPolicy) validatePlacement() (ps objectProblems) {
+// checkPlacement checks the placement of a policy by itself.
+func (p *SchedulingPolicy) checkPlacement(c checker) {
 	s := p.Placement
 	if s == nil {
-		return nil
+		return
 	}
-	at := func(steps ...problem.Step) []problem.Step {
-		return append([]problem.Step{problem.Attr("placement")}, steps...)
-	}
-	number := p.field("number_of_cluster_types")
 	if s.Number != nil && *s.Number < 1 && *s.Number != unknown.Number {
-		ps.add("Invalid number of cluster types",
-			fmt.Sprintf("%s is %d. It must be at least 1. Remove it to place on all cluster types that fit.", number, *s.Number),
-			at(problem.Attr("number_of_cluster_types"))...)
+		c.attr("number_of_cluster_types").add("Invalid number of cluster types",
+			fmt.Sprintf("%s is %d. It must be at least 1. Remove it to place on all cluster types that fit.",
+				p.field("number_of_cluster_types"), *s.Number))
 	}
 	for i, name := range s.Names {
 		if name == "" {
-			ps.add("Missing name", "The name of a cluster type is empty.", at(problem.Attr("names"), problem.Index(i))...)
+			c.attr("names").index(i).add("Missing name", "The name of a cluster type is empty.")
 		}
 	}
 	for i, t := range s.Tolerations {
-		ps = append(ps, validateToleration(t, at(problem.Attr("tolerations"), problem.Index(i)))...)
+		c.attr("tolerations").index(i).toleration(t)
 	}
 	for i, preference := range s.Prefer {
-		ps = append(ps, validatePreference(preference, at(problem.Attr("prefer"), problem.Index(i)))...)
+		c.attr("prefer").index(i).preference(preference)
 	}
 	first := map[string]bool{}
 	for i, spread := range s.Spread {
-		at := at(problem.Attr("spread"), problem.Index(i))
-		ps = append(ps, p.validateSpread(spread, at)...)
+		at := c.attr("spread").index(i)
+		p.checkSpread(spread, at)
 		if first[spread.Key] && spread.Key != "" && !unknown.Is(spread.Key) {
-			ps.add("Duplicate spread key", fmt.Sprintf("The label %q has two spreads. Remove one of them.", spread.Key),
-				append(at, problem.Attr("key"))...)
+			at.attr("key").add("Duplicate spread key",
+				fmt.Sprintf("The label %q has two spreads. Remove one of them.", spread.Key))
 		}
 		first[spread.Key] = true
 	}
-	return ps
 }
 
-func validateToleration(t placement.Toleration, at []problem.Step) (ps objectProblems) {
-	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
+func (c checker) toleration(t placement.Toleration) {
 	if t.Operator != "" {
-		ps.oneOf("operator", t.Operator, placement.Operators, below("operator"))
+		c.attr("operator").oneOf("operator", t.Operator, placement.Operators)
 	}
 	if t.Effect != "" {
-		ps.oneOf("effect", t.Effect, placement.Effects, below("effect"))
+		c.attr("effect").oneOf("effect", t.Effect, placement.Effects)
 	}
 	if slices.ContainsFunc([]string{t.Key, t.Operator, t.Value}, unknown.Is) {
-		return ps
+		return
 	}
 	switch {
 	case t.Key == "" && t.Operator != placement.Exists:
-		ps.add("Toleration without a key", "A toleration without a key tolerates all taints, and needs the operator "+
-			"Exists. Set the key, or operator = \"Exists\".", below("key")...)
+		c.attr("key").add("Toleration without a key", "A toleration without a key tolerates all taints, and needs the "+
+			"operator Exists. Set the key, or operator = \"Exists\".")
 	case t.Key != "":
-		ps.taintKey(t.Key, below("key"))
+		c.attr("key").taintKey(t.Key)
 	}
+	value := c.attr("value")
 	if t.Operator == placement.Exists && t.Value != "" {
-		ps.add("Toleration with a value", "The operator Exists tolerates all values. Remove the value, or use Equal.",
-			below("value")...)
+		value.add("Toleration with a value", "The operator Exists tolerates all values. Remove the value, or use Equal.")
 	}
-	ps.labelValue(t.Value, "Invalid value of a toleration", below("value")...)
-	return ps
+	value.labelValue(t.Value, "Invalid value of a toleration")
 }
 
-func validatePreference(p placement.Preference, at []problem.Step) (ps objectProblems) {
-	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
+func (c checker) preference(p placement.Preference) {
 	if (p.Weight < placement.MinWeight || p.Weight > placement.MaxWeight || p.Weight == 0) && p.Weight != unknown.Number {
-		ps.add("Invalid weight", fmt.Sprintf("The weight is %d. It must be from %d to %d, and not 0.",
-			p.Weight, placement.MinWeight, placement.MaxWeight), below("weight")...)
+		c.attr("weight").add("Invalid weight", fmt.Sprintf("The weight is %d. It must be from %d to %d, and not 0.",
+			p.Weight, placement.MinWeight, placement.MaxWeight))
 	}
 	switch {
 	case unknown.Is(p.Property):
 	case p.Property == "" && !p.Balance:
-		ps.add("Preference without a property", "Set property, or balance = true.", at...)
+		c.add("Preference without a property", "Set property, or balance = true.")
 	case p.Property != "" && p.Balance:
-		ps.add("Preference with property and balance",
-			fmt.Sprintf("property is %q, but balance is true. Give each an element of its own.",
-				p.Property), below("balance")...)
+		c.attr("balance").add("Preference with property and balance",
+			fmt.Sprintf("property is %q, but balance is true. Give each an element of its own.", p.Property))
 	case p.Property != "":
-		ps.refuse("Invalid property name", p.Property, validation.IsQualifiedName(p.Property), below("property")...)
+		c.attr("property").refuse("Invalid property name", p.Property, validation.IsQualifiedName(p.Property))
 	}
-	return ps
 }
 
-func (p *SchedulingPolicy) validateSpread(s placement.Spread, at []problem.Step) (ps objectProblems) {
-	below := func(name string) []problem.Step { return append(slices.Clone(at), problem.Attr(name)) }
+func (p *SchedulingPolicy) checkSpread(s placement.Spread, c checker) {
 	switch {
 	case s.Key == "":
-		ps.add("Missing key", "The spread has no key. Set key to the label over whose values the placement "+
-			"spreads.", below("key")...)
+		c.attr("key").add("Missing key", "The spread has no key. Set key to the label over whose values the placement "+
+			"spreads.")
 	case !unknown.Is(s.Key):
-		ps.labelKey(s.Key, below("key")...)
+		c.attr("key").labelKey(s.Key)
 	}
 	if s.MaxSkew < 1 && s.MaxSkew != unknown.Number {
-		ps.add("Invalid maximum skew", fmt.Sprintf("%s is %d. It must be at least 1.", p.field("max_skew"), s.MaxSkew),
-			below("max_skew")...)
+		c.attr("max_skew").add("Invalid maximum skew",
+			fmt.Sprintf("%s is %d. It must be at least 1.", p.field("max_skew"), s.MaxSkew))
 	}
 	if s.WhenUnsatisfiable != "" {
-		ps.oneOf(p.field("when_unsatisfiable"), s.WhenUnsatisfiable, placement.Unsatisfiables, below("when_unsatisfiable"))
+		c.attr("when_unsatisfiable").oneOf(p.field("when_unsatisfiable"), s.WhenUnsatisfiable, placement.Unsatisfiables)
 	}
-	return ps
 }
 
 // checkPlacements reports names and spread keys in placements that no cluster type has, and warns of preferred
@@ -172,37 +157,35 @@ func (f *Fleet) checkPlacements() (ps problem.Problems) {
 	if f.Incomplete || slices.ContainsFunc(f.ClusterTypes, (*ClusterType).unnamed) {
 		return nil
 	}
-	has := func(contains func(*ClusterType) bool) bool {
-		return len(f.ClusterTypes) == 0 || slices.ContainsFunc(f.ClusterTypes, contains)
+	lacking := func(name string, has func(*ClusterType) bool) bool {
+		return name != "" && !unknown.Is(name) && len(f.ClusterTypes) > 0 && !slices.ContainsFunc(f.ClusterTypes, has)
 	}
 	for _, p := range f.Policies {
 		if p.Placement == nil {
 			continue
 		}
-		var own objectProblems
+		c := checkerOf(p)
+		at := c.attr("placement")
 		for i, name := range p.Placement.Names {
-			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return ct.Name == name }) {
-				own.add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the spelling, or remove the "+
-					"name. The cluster types are:\n%s", name, problem.IndentedList(f.clusterTypeNames(), problem.MaxListed)),
-					problem.Attr("placement"), problem.Attr("names"), problem.Index(i))
+			if lacking(name, func(ct *ClusterType) bool { return ct.Name == name }) {
+				at.attr("names").index(i).add("Unknown cluster type", fmt.Sprintf("There is no cluster type %q. Check the "+
+					"spelling, or remove the name. The cluster types are:\n%s",
+					name, problem.IndentedList(f.clusterTypeNames(), problem.MaxListed)))
 			}
 		}
-		for i, spread := range p.Placement.Spread {
-			key := spread.Key
-			if key != "" && !unknown.Is(key) && !has(func(ct *ClusterType) bool { return mayHave(ct.Labels, key) }) {
-				own.add("Unknown spread key", fmt.Sprintf("No cluster type has the label %q. Check the spelling, or set the label.",
-					key), problem.Attr("placement"), problem.Attr("spread"), problem.Index(i), problem.Attr("key"))
+		for i, s := range p.Placement.Spread {
+			if lacking(s.Key, func(ct *ClusterType) bool { return mayHave(ct.Labels, s.Key) }) {
+				at.attr("spread").index(i).attr("key").add("Unknown spread key",
+					fmt.Sprintf("No cluster type has the label %q. Check the spelling, or set the label.", s.Key))
 			}
 		}
-		for i, preference := range p.Placement.Prefer {
-			name := preference.Property
-			if name != "" && !unknown.Is(name) && !has(func(ct *ClusterType) bool { return mayHave(ct.Properties, name) }) {
-				own.warn("Unknown property", fmt.Sprintf("No cluster type has the property %q, so the preference has no effect. "+
-					"Check the spelling, or set the property.", name),
-					problem.Attr("placement"), problem.Attr("prefer"), problem.Index(i), problem.Attr("property"))
+		for i, s := range p.Placement.Prefer {
+			if lacking(s.Property, func(ct *ClusterType) bool { return mayHave(ct.Properties, s.Property) }) {
+				at.attr("prefer").index(i).attr("property").warn("Unknown property", fmt.Sprintf("No cluster type has the "+
+					"property %q, so the preference has no effect. Check the spelling, or set the property.", s.Property))
 			}
 		}
-		ps = append(ps, own.of(p)...)
+		ps = append(ps, c.problems()...)
 	}
 	return ps
 }
