@@ -2,10 +2,14 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -24,8 +28,8 @@ func UnknownInputs(f *fleet.Fleet) []string {
 		ofClusterTypes.add(&p.ClusterTypes)
 		ofTargets.add(&p.DeploymentTargets)
 		if p.Placement != nil {
-			ofClusterTypes.addSpread(p.Placement)
-			preferred.addPreferred(p.Placement)
+			ofClusterTypes.addAll(lists.Map(p.Placement.Spread, func(s placement.Spread) string { return s.Key }))
+			preferred.addAll(lists.Map(p.Placement.Prefer, func(p placement.Preference) string { return p.Property }))
 		}
 		workspaces = workspaces || p.Workspace != ""
 	}
@@ -122,26 +126,14 @@ func (u *unknownInputs) addLabels(o fleet.Object, attribute string, labels map[s
 type selectedKeys map[string]bool
 
 func (k selectedKeys) add(s *fleet.Selector) {
-	for key := range s.MatchLabels {
-		k[key] = true
-	}
-	for _, e := range s.MatchExpressions {
-		k[e.Key] = true
-	}
+	k.addAll(slices.Collect(maps.Keys(s.MatchLabels)))
+	k.addAll(lists.Map(s.MatchExpressions, func(e metav1.LabelSelectorRequirement) string { return e.Key }))
 }
 
-// addSpread adds the labels that a placement spreads over.
-func (k selectedKeys) addSpread(s *placement.Spec) {
-	for _, spread := range s.Spread {
-		k[spread.Key] = true
-	}
-}
-
-// addPreferred adds the properties that a placement prefers by.
-func (k selectedKeys) addPreferred(s *placement.Spec) {
-	for _, p := range s.Prefer {
-		if !p.Balance {
-			k[p.Property] = true
+func (k selectedKeys) addAll(keys []string) {
+	for _, key := range keys {
+		if key != "" { // a preference for balance has no property
+			k[key] = true
 		}
 	}
 }

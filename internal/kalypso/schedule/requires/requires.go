@@ -302,25 +302,11 @@ const mostBeside = 128
 
 // findTooMany refuses a target on a cluster type if too many other targets there satisfy its requirements.
 func (x *Index) findTooMany() {
-	suspects := make([]bool, len(x.graph.targets))
-	for t, of := range x.graph.of {
-		total := 0
-		for _, r := range of {
-			total += len(x.graph.requirements[r].sure)
-		}
-		suspects[t] = total > mostBeside
-	}
-	if !slices.Contains(suspects, true) {
-		return
-	}
 	found := map[int32]*gap{}
 	for i := range x.placements {
 		p := &x.placements[i]
 		count := x.counter(p, mostBeside+1)
 		for _, self := range p.targets {
-			if !suspects[self] {
-				continue
-			}
 			total := 0
 			for _, r := range x.graph.of[self] {
 				total += count(r)
