@@ -162,7 +162,7 @@ func (c *Comparison) Finish() {
 	}
 	slices.SortFunc(c.Configs, func(a, b ConfigDifference) int {
 		return cmp.Or(cmp.Compare(len(b.Folders), len(a.Folders)), cmp.Compare(a.Key, b.Key),
-			compareValues(a.Values.Left, b.Values.Left), compareValues(a.Values.Right, b.Values.Right))
+			cmp.Compare(order(a.Values.Left), order(b.Values.Left)), cmp.Compare(order(a.Values.Right), order(b.Values.Right)))
 	})
 	slices.SortFunc(c.Files, func(a, b FileDifference) int {
 		return cmp.Or(cmp.Compare(len(b.Folders), len(a.Folders)), cmp.Compare(a.Name, b.Name))
@@ -176,16 +176,12 @@ func (c *Comparison) Finish() {
 	c.configs, c.files, c.read = nil, nil, nil
 }
 
-func compareValues(a, b *string) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
+// order returns a text by which values are sorted: a missing value first.
+func order(value *string) string {
+	if value == nil {
+		return ""
 	}
-	return cmp.Compare(*a, *b)
+	return "=" + *value
 }
 
 // SetHistory sets Between. commits is the first-parent history of the control plane, newest first.

@@ -66,21 +66,16 @@ func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 		if !c.ignored(f.Target, key.name) {
 			key.values.Left = of.Left.show(key.name, key.values.Left)
 			key.values.Right = of.Right.show(key.name, key.values.Right)
-			c.addConfig(key, f.Folder)
+			if folders, known := c.configs[key]; known || len(c.configs) < maxDifferences {
+				c.configs[key] = append(folders, f.Folder)
+			} else {
+				c.Unlisted++
+			}
 		}
 	}
 	if found.other {
 		c.files[name] = append(c.files[name], f.Folder)
 	}
-}
-
-func (c *Comparison) addConfig(key configKey, f Folder) {
-	folders, known := c.configs[key]
-	if !known && len(c.configs) == maxDifferences {
-		c.Unlisted++
-		return
-	}
-	c.configs[key] = append(folders, f)
 }
 
 // fileDifference is the difference of two contents of a file.
