@@ -16,8 +16,8 @@ type Explanation struct {
 	*explain.Explanation
 	Failed   problem.Problems // the faults of teams that keep deployment targets from being rendered
 	Requires *requires.Index
-
-	configuration *configure.Configuration
+	// Configuration contains the values and the references of each assignment. Assignments may share them.
+	Configuration *configure.Configuration
 }
 
 // Explain explains a fleet whose assignments are known. It returns the problems of [Run]. It returns no explanation if
@@ -44,9 +44,3 @@ func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanati
 	of := explain.New(ctx, f, made.Schedule, targets...)
 	return &Explanation{of, failed, made.Requires, made.Configuration}, problems
 }
-
-// Values returns the values of assignment n of placement i. Assignments may share them.
-func (e *Explanation) Values(i, n int) *configure.Values { return e.configuration.Of(i, n).Values }
-
-// Secrets returns the references to secrets of assignment n of placement i. Assignments may share them.
-func (e *Explanation) Secrets(i, n int) *configure.Values { return e.configuration.Of(i, n).Secrets }

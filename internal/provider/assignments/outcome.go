@@ -136,7 +136,8 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 	size := 0
 	for i, p := range o.Schedule.Placements {
 		for n, a := range p.Assignments {
-			config, references := o.Values(i, n), o.Secrets(i, n)
+			of := o.Configuration.Of(i, n)
+			config, references := of.Values, of.Secrets
 			told := tfvalue.Values{
 				"cluster_type":      a.ClusterType.Name,
 				"deployment_target": a.Target.Name,
