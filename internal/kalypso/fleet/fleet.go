@@ -146,15 +146,12 @@ func (f *Fleet) WithValues(with func(config *Config, key, value string) string) 
 	replaced.Configs = slices.Clone(f.Configs)
 	same := true
 	for i, config := range f.Configs {
+		data := maps.Clone(config.Data)
 		for key, value := range config.Data {
-			now := with(config, key, value)
-			if now == value {
-				continue
-			}
-			if replaced.Configs[i] == config {
-				replaced.Configs[i] = &Config{config.Meta, maps.Clone(config.Data)}
-			}
-			replaced.Configs[i].Data[key], same = now, false
+			data[key] = with(config, key, value)
+		}
+		if !maps.Equal(data, config.Data) {
+			replaced.Configs[i], same = &Config{config.Meta, data}, false
 		}
 	}
 	if same {

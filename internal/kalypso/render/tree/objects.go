@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -36,18 +37,9 @@ type stray struct {
 // found lists the faults that were found in the objects of a folder.
 type found struct {
 	strays     []stray
-	unserved   []unservedVersion // each once
+	unserved   map[unservedVersion]bool
 	invalid    []invalidFile
 	collisions []collision
-}
-
-// addUnserved adds versions that are not there yet.
-func (all *found) addUnserved(versions []unservedVersion) {
-	for _, v := range versions {
-		if !slices.Contains(all.unserved, v) {
-			all.unserved = append(all.unserved, v)
-		}
-	}
 }
 
 // collision is an object that a deployment target renders although another file of the folder contains it too.
@@ -144,7 +136,7 @@ func holdsObjects(f *render.File) bool {
 
 // checkObjects compares the objects of folder i.
 func (t *Tree) checkObjects(i int, rendered []renderedTarget) found {
-	var all found
+	all := found{unserved: map[unservedVersion]bool{}}
 	count := 0
 	for n := range rendered {
 		count += len(rendered[n].objects.hashes)
@@ -161,7 +153,9 @@ func (t *Tree) checkObjects(i int, rendered []renderedTarget) found {
 			}
 		}
 		all.strays = append(all.strays, rendered[n].objects.strays...)
-		all.addUnserved(rendered[n].objects.unserved)
+		for _, v := range rendered[n].objects.unserved {
+			all.unserved[v] = true
+		}
 		hashes = append(hashes, rendered[n].objects.hashes...)
 	}
 	slices.Sort(hashes)
@@ -256,10 +250,10 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 		by, other *fleet.Template
 		self      bool
 	}
-	var all found
+	all := found{unserved: map[unservedVersion]bool{}}
 	strays, pairs := map[*fleet.Template][]string{}, map[pair][]*collision{}
 	for _, folder := range folders {
-		all.addUnserved(folder.unserved)
+		maps.Copy(all.unserved, folder.unserved)
 		all.invalid = append(all.invalid, folder.invalid...)
 		for _, s := range folder.strays {
 			strays[s.by] = append(strays[s.by], s.line)
@@ -320,8 +314,8 @@ func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) p
 type unservedVersion struct{ template, rendered, served string }
 
 // unservedProblem warns of templates that render versions that Flux no longer serves.
-func unservedProblem(versions []unservedVersion) problem.Problem {
-	lines := lists.Map(versions, func(v unservedVersion) string {
+func unservedProblem(versions map[unservedVersion]bool) problem.Problem {
+	lines := lists.Map(slices.Collect(maps.Keys(versions)), func(v unservedVersion) string {
 		return fmt.Sprintf("template %q: %s, now %s", v.template, v.rendered, v.served)
 	})
 	slices.Sort(lines)
