@@ -49,29 +49,11 @@ func (c *conditions) numbersOf(labels map[string]string) []int {
 }
 
 func (c *conditions) ofClusterType(ct *fleet.ClusterType) matchedConditions {
-	return c.matching(func(label string) (string, bool) {
-		switch label {
-		case fleet.ClusterTypeLabel:
-			return ct.Name, true
-		case fleet.DeploymentTargetLabel, fleet.WorkloadLabel:
-			return "", false
-		}
-		return valueOf(ct.Labels, label), true
-	})
+	return c.matching(ct.Labels, ct.Name, "", "")
 }
 
 func (c *conditions) ofTarget(t *fleet.DeploymentTarget) matchedConditions {
-	return c.matching(func(label string) (string, bool) {
-		switch label {
-		case fleet.ClusterTypeLabel:
-			return "", false
-		case fleet.DeploymentTargetLabel:
-			return t.Name, true
-		case fleet.WorkloadLabel:
-			return t.Workload.Name, true
-		}
-		return valueOf(t.Labels, label), true
-	})
+	return c.matching(t.Labels, "", t.Name, t.Workload.Name)
 }
 
 // valueOf returns the value of a label, or [unknown.Text] if it is not known.
@@ -82,14 +64,24 @@ func valueOf(labels map[string]string, label string) string {
 	return labels[label]
 }
 
-// matching returns the conditions that the label values meet. A missing label meets no condition. A label with an
-// unknown value may meet each condition on that label.
-func (c *conditions) matching(value func(label string) (string, bool)) matchedConditions {
+// matching returns the conditions that the labels and the names of an object meet. A name that is empty, since another
+// object has it, meets no condition. A label with an unknown value may meet each condition on that label.
+func (c *conditions) matching(labels map[string]string, clusterType, target, workload string) matchedConditions {
 	var h matchedConditions
 	for _, label := range c.labels {
-		v, ok := value(label)
+		v, isName := "", true
+		switch label {
+		case fleet.ClusterTypeLabel:
+			v = clusterType
+		case fleet.DeploymentTargetLabel:
+			v = target
+		case fleet.WorkloadLabel:
+			v = workload
+		default:
+			v, isName = valueOf(labels, label), false
+		}
 		switch n, asked := c.numbers[condition{label, v}]; {
-		case !ok:
+		case isName && v == "":
 		case unknown.Is(v):
 			for cond, n := range c.numbers {
 				if cond.label == label {

@@ -20,14 +20,16 @@ type DeploymentTarget struct {
 	Manifests     map[string]string
 	ConfigSchemas []string // the target's, then the Workload's
 	Requires      []Requirement
+
+	omitted bool // it is not rendered
 }
 
 // DeploymentTargets returns the deployment targets of the fleet's environment, sorted by name. If two Workloads
 // resolve to the same name, it reports an error that names both. It omits targets with invalid text, so that no
 // template ever gets them, and targets that [Fleet.Validate] refused.
 func (f *Fleet) DeploymentTargets() ([]*DeploymentTarget, problem.Problems) {
-	targets, omitted, ps := f.allTargets()
-	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return omitted[t] || t.hasInvalidText() })
+	targets, ps := f.allTargets()
+	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return t.omitted || t.hasInvalidText() })
 	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name }), ps
 }
 
@@ -37,15 +39,14 @@ func (f *Fleet) RefusedTargets() []*DeploymentTarget {
 	if len(f.refused) == 0 {
 		return nil
 	}
-	targets, _, _ := f.allTargets()
+	targets, _ := f.allTargets()
 	targets = slices.DeleteFunc(targets, func(t *DeploymentTarget) bool { return !f.refused[t.Name] })
 	return slices.CompactFunc(targets, func(a, b *DeploymentTarget) bool { return a.Name == b.Name })
 }
 
-// allTargets returns the deployment targets of the fleet's environment, sorted. Targets in omitted are not rendered,
-// but their names must be unique too.
-func (f *Fleet) allTargets() (targets []*DeploymentTarget, omitted map[*DeploymentTarget]bool, ps problem.Problems) {
-	omitted = map[*DeploymentTarget]bool{}
+// allTargets returns the deployment targets of the fleet's environment, sorted. Omitted targets are not rendered, but
+// their names must be unique too.
+func (f *Fleet) allTargets() (targets []*DeploymentTarget, ps problem.Problems) {
 	workspaces := f.workspaces()
 	for _, w := range f.Workloads {
 		workspace := workspaces.of(w)
@@ -58,19 +59,17 @@ func (f *Fleet) allTargets() (targets []*DeploymentTarget, omitted map[*Deployme
 			maps.Copy(labels, w.Labels)
 			labels[WorkloadLabel] = w.Name
 			labels[WorkspaceLabel] = workspace
-			target := &DeploymentTarget{
-				Name:          w.Name + "-" + t.Name,
+			name := w.Name + "-" + t.Name
+			targets = append(targets, &DeploymentTarget{
+				Name:          name,
 				Workload:      w,
 				Workspace:     workspace,
 				Labels:        labels,
 				Manifests:     t.Manifests,
 				ConfigSchemas: slices.Concat(t.ConfigSchemas, w.ConfigSchemas),
 				Requires:      t.Requires,
-			}
-			targets = append(targets, target)
-			if f.refused[target.Name] || t.Environment == "" {
-				omitted[target] = true
-			}
+				omitted:       f.refused[name] || t.Environment == "",
+			})
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *DeploymentTarget) int {
@@ -87,7 +86,7 @@ func (f *Fleet) allTargets() (targets []*DeploymentTarget, omitted map[*Deployme
 			}))
 		}
 	}
-	return targets, omitted, ps
+	return targets, ps
 }
 
 // MayRender reports whether t is, or may become, a target of the fleet's environment. Targets of other environments

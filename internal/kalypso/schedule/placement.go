@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/sets"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -125,11 +123,10 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 	for i, p := range f.Policies {
 		unsure[i] = make([]bool, len(f.ClusterTypes))
 		some := false
-		names := newNames(p.Placement)
 		for c, ct := range f.ClusterTypes {
 			sure, maybe := selections[i].on(clusterTypes[c])
-			if len(sure)+len(maybe) > 0 && names.may(ct.Name) {
-				unsure[i][c] = !names.surely(ct.Name) || fitUnknown(p.Placement, ct) || p.Placement.Decides() &&
+			if len(sure)+len(maybe) > 0 && mayAllow(p.Placement, ct) {
+				unsure[i][c] = !p.Placement.Allows(ct.Name) || fitUnknown(p.Placement, ct) || p.Placement.Decides() &&
 					(len(maybe) > 0 || scoreUnknown(p.Placement, ct))
 				some = some || unsure[i][c]
 			}
@@ -189,32 +186,16 @@ func hasBalance(p *fleet.SchedulingPolicy) bool {
 
 // markSelected marks the cluster types that a policy may select.
 func markSelected(marks []bool, f *fleet.Fleet, policy int, s *selection, clusterTypes []labelSet) {
-	names := newNames(f.Policies[policy].Placement)
 	for c, labels := range clusterTypes {
 		sure, maybe := s.on(labels)
-		marks[c] = marks[c] || len(sure)+len(maybe) > 0 && names.may(f.ClusterTypes[c].Name)
+		marks[c] = marks[c] || len(sure)+len(maybe) > 0 && mayAllow(f.Policies[policy].Placement, f.ClusterTypes[c])
 	}
 }
 
-// names contains the cluster types that a placement names.
-type names struct {
-	all     bool // the placement names no cluster types, so all are allowed
-	unknown bool // some names are not known yet
-	known   sets.Set[string]
+// mayAllow reports whether the placement allows a cluster type, or may allow it once all names are known.
+func mayAllow(s *placement.Spec, ct *fleet.ClusterType) bool {
+	return s.Allows(ct.Name) || slices.ContainsFunc(s.Names, unknown.Is)
 }
-
-func newNames(s *placement.Spec) names {
-	if s == nil || s.Names == nil {
-		return names{all: true}
-	}
-	return names{unknown: slices.ContainsFunc(s.Names, unknown.Is), known: sets.New(s.Names...)}
-}
-
-// surely reports whether the names certainly allow a cluster type.
-func (n names) surely(name string) bool { return n.all || n.known.Has(name) }
-
-// may reports whether the names allow a cluster type, or may allow it once they are known.
-func (n names) may(name string) bool { return n.unknown || n.surely(name) }
 
 // fitUnknown reports whether it depends on unknown values if a cluster type fits. It looks only at cluster types that
 // the placement names.

@@ -58,7 +58,7 @@ func (s *Schedule) advice(f *fleet.Fleet, lost []placement.Shortfall) string {
 		for _, c := range p.ClusterTypes {
 			ct := s.placement.ClusterTypes[c]
 			switch {
-			case p.Spec != nil && p.Spec.Names != nil && !slices.Contains(p.Spec.Names, ct.Name):
+			case !p.Spec.Allows(ct.Name):
 				named = true
 			case slices.ContainsFunc(ct.Taints, func(t placement.Taint) bool { return !p.Spec.Tolerates(t) }):
 				tainted = true

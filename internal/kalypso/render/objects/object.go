@@ -115,19 +115,16 @@ func (o *Object) namespaced() bool {
 // longer serves. Otherwise it returns "". Flux 2.8 removed all versions before v1 of sources and Kustomizations, and
 // all versions before v2 of HelmReleases.
 func (o *Object) ServedVersion() string {
-	served := ""
-	switch string(o.Group()) {
-	case "source.toolkit.fluxcd.io":
-		served = "source.toolkit.fluxcd.io/v1"
-	case "kustomize.toolkit.fluxcd.io":
-		served = "kustomize.toolkit.fluxcd.io/v1"
-	case "helm.toolkit.fluxcd.io":
-		served = "helm.toolkit.fluxcd.io/v2"
-	}
-	if served == "" || !preRelease(o.APIVersion) {
+	if !preRelease(o.APIVersion) {
 		return ""
 	}
-	return served
+	switch group := string(o.Group()); group {
+	case "source.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io":
+		return group + "/v1"
+	case "helm.toolkit.fluxcd.io":
+		return group + "/v2"
+	}
+	return ""
 }
 
 // preRelease reports whether an API version is an alpha or a beta.

@@ -90,7 +90,7 @@ func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
 		if r.Matches(labels.Set(set)) {
 			continue
 		}
-		m := Mismatch{Key: r.Key(), Operator: operatorOf(r.Operator()), Values: r.Values().List()}
+		m := Mismatch{Key: r.Key(), Operator: cmp.Or(operators[r.Operator()], metav1.LabelSelectorOpIn), Values: r.Values().List()}
 		if found, there := set[r.Key()]; there && (found != "" || r.Key() != fleet.WorkspaceLabel) {
 			m.Found = &found
 		}
@@ -99,17 +99,11 @@ func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
 	return all
 }
 
-// operatorOf returns the operator as written in a policy.
-func operatorOf(op selection.Operator) metav1.LabelSelectorOperator {
-	switch op {
-	case selection.NotIn:
-		return metav1.LabelSelectorOpNotIn
-	case selection.Exists:
-		return metav1.LabelSelectorOpExists
-	case selection.DoesNotExist:
-		return metav1.LabelSelectorOpDoesNotExist
-	}
-	return metav1.LabelSelectorOpIn
+// operators contains operators as written in a policy. All others are [metav1.LabelSelectorOpIn].
+var operators = map[selection.Operator]metav1.LabelSelectorOperator{
+	selection.NotIn:        metav1.LabelSelectorOpNotIn,
+	selection.Exists:       metav1.LabelSelectorOpExists,
+	selection.DoesNotExist: metav1.LabelSelectorOpDoesNotExist,
 }
 
 func joinMismatches(mismatches []Mismatch) string {

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // chooser chooses cluster types for the deployment targets of one policy.
 type chooser struct {
 	pass   *pass
 	policy *Policy
-	names  sets.Set[string] // the cluster types that the policy names; nil: all
 	// selected lists the cluster types that the selector and the names allow. fit lists the selected cluster types without
 	// an effective taint. onlyEarlier lists the selected cluster types that fit only for targets that are already there.
 	selected, fit, onlyEarlier []int32
@@ -25,14 +22,10 @@ type chooser struct {
 
 func (p *pass) newChooser(policy *Policy) *chooser {
 	c := &chooser{pass: p, policy: policy}
-	if spec := policy.Spec; spec != nil && spec.Names != nil {
-		c.names = sets.New(spec.Names...)
-	}
 	for _, i := range policy.ClusterTypes {
-		if !c.named(i) {
-			continue
+		if policy.Spec.Allows(p.fleet.ClusterTypes[i].Name) {
+			c.selected = append(c.selected, int32(i)) //nolint:gosec // there are no 2^31 cluster types
 		}
-		c.selected = append(c.selected, int32(i)) //nolint:gosec // there are no 2^31 cluster types
 	}
 	if policy.Spec != nil {
 		for _, s := range policy.Spec.Spread {
@@ -48,11 +41,6 @@ func (p *pass) newChooser(policy *Policy) *chooser {
 		}
 	}
 	return c
-}
-
-// named reports whether the names of the policy allow the cluster type.
-func (c *chooser) named(i int) bool {
-	return c.names == nil || c.names.Has(c.pass.fleet.ClusterTypes[i].Name)
 }
 
 // fits reports whether a cluster type fits for a new deployment target (asNew), and for a target that is already there

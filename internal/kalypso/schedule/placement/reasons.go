@@ -66,7 +66,7 @@ func (d *choice) reasons(chosen []int32) []Reason {
 // off returns the reason why a cluster type is excluded.
 func (d *choice) off(c int32, fits bool, chosen int) string {
 	at := d.chooser.pass.fleet.ClusterTypes[c]
-	if !d.chooser.named(int(c)) {
+	if !contains(d.chooser.selected, c) {
 		return "placement names other cluster types"
 	}
 	for _, s := range d.chooser.spreads {

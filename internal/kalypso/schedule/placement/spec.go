@@ -118,6 +118,11 @@ func (s *Spec) Tolerates(taint Taint) bool {
 	return s != nil && slices.ContainsFunc(s.Tolerations, func(t Toleration) bool { return t.Tolerates(taint) })
 }
 
+// Allows reports whether the placement allows the cluster type by its name.
+func (s *Spec) Allows(clusterType string) bool {
+	return s == nil || s.Names == nil || slices.Contains(s.Names, clusterType)
+}
+
 func (s *Spec) balances() bool {
 	return s != nil && slices.ContainsFunc(s.Prefer, func(p Preference) bool { return p.Balance })
 }
