@@ -69,7 +69,8 @@ func valueOf(labels map[string]string, label string) string {
 func (c *conditions) matching(labels map[string]string, clusterType, target, workload string) matchedConditions {
 	var h matchedConditions
 	for _, label := range c.labels {
-		v, isName := "", true
+		var v string
+		isName := true
 		switch label {
 		case fleet.ClusterTypeLabel:
 			v = clusterType
@@ -173,10 +174,5 @@ func anyContains(sets [][]int, n int) bool {
 }
 
 func allContained(sets [][]int, numbers []int) bool {
-	for _, n := range numbers {
-		if !anyContains(sets, n) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(numbers, func(n int) bool { return !anyContains(sets, n) })
 }

@@ -3,6 +3,7 @@ package yaml
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
@@ -58,13 +59,5 @@ func expanded(n *yamlv3.Node, known map[*yamlv3.Node]int64) int64 {
 
 // hasLargeMap reports whether a map of the document has too many keys to resolve merge keys.
 func hasLargeMap(n *yamlv3.Node) bool {
-	if n.Kind == yamlv3.MappingNode && len(n.Content) > 2*maxMergedKeys {
-		return true
-	}
-	for _, child := range n.Content {
-		if hasLargeMap(child) {
-			return true
-		}
-	}
-	return false
+	return n.Kind == yamlv3.MappingNode && len(n.Content) > 2*maxMergedKeys || slices.ContainsFunc(n.Content, hasLargeMap)
 }

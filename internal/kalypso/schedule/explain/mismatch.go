@@ -90,7 +90,8 @@ func (rs requirements) mismatches(set map[string]string) (all []Mismatch) {
 		if r.Matches(labels.Set(set)) {
 			continue
 		}
-		m := Mismatch{Key: r.Key(), Operator: cmp.Or(operators[r.Operator()], metav1.LabelSelectorOpIn), Values: r.Values().List()}
+		operator := cmp.Or(operators[r.Operator()], metav1.LabelSelectorOpIn)
+		m := Mismatch{Key: r.Key(), Operator: operator, Values: r.Values().List()}
 		if found, there := set[r.Key()]; there && (found != "" || r.Key() != fleet.WorkspaceLabel) {
 			m.Found = &found
 		}
