@@ -81,18 +81,10 @@ func isConnected(cluster string) bool {
 	return strings.Contains(strings.ToLower(cluster), connectedType)
 }
 
-func (c connectedCluster) id() string { return c.ID }
-
-// connectedCluster is a row of [connectedQuery].
-type connectedCluster struct {
-	ID                 string `json:"id"`
-	ConnectivityStatus string `json:"connectivityStatus"`
-}
-
 // markOffline marks the reports of disconnected clusters, which are outdated.
 func markOffline(ctx context.Context, g *client, reports []deployment.Report) error {
 	status := map[string]string{}
-	if err := query(ctx, g, connectedQuery, func(c connectedCluster) {
+	if err := query(ctx, g, connectedQuery, func(c clusterRow) {
 		status[strings.ToLower(c.ID)] = c.ConnectivityStatus
 	}); err != nil {
 		return err

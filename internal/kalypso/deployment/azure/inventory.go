@@ -28,7 +28,7 @@ const inventoryQuery = `resources
 	`connectivityStatus = properties.connectivityStatus
 | order by id asc`
 
-// clusterRow is a row of [inventoryQuery].
+// clusterRow is a row of [inventoryQuery], or a part of one in the answer to [connectedQuery].
 type clusterRow struct {
 	ID                 string            `json:"id"`
 	Location           string            `json:"location"`
