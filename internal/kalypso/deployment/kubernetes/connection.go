@@ -212,12 +212,16 @@ func (c Connection) connect(ctx context.Context) (*client, error) {
 	return made, err
 }
 
-// login returns a client with the credential that a program gets, if one has to run. Otherwise it returns c.
-func (c *client) login(ctx context.Context) (*client, error) {
+// login gives the client the credential that a program gets, if one has to run.
+func (c *client) login(ctx context.Context) error {
 	if c.plugin == nil {
-		return c, nil
+		return nil
 	}
-	return newClient(withPlugin(ctx, c.plugin))
+	made, err := newClient(withPlugin(ctx, c.plugin))
+	if err == nil {
+		*c = *made
+	}
+	return err
 }
 
 // newClient returns the client of a configuration, unless there is an error.

@@ -85,7 +85,7 @@ func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error
 	if err != nil {
 		return found, err
 	}
-	if c, err = c.login(ctx); err == nil {
+	if err = c.login(ctx); err == nil {
 		err = i.read(ctx, c, &found)
 	}
 	if err == nil {
@@ -95,7 +95,7 @@ func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error
 	if of := inventoryKinds[i.Kind]; apierrors.IsForbidden(err) {
 		why = fmt.Sprintf("it denies the request; its user needs the permission to list %s: %s", of.name, err)
 	}
-	said := errors.New(deployment.OneLine(c.redacted(why)))
+	said := errors.New(deployment.OneLine(c.secrets.Redact(why)))
 	if !silent(err) && ctx.Err() == nil {
 		return found, said
 	}
@@ -110,14 +110,6 @@ func silent(err error) bool {
 		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 	}
 	return errors.As(err, new(*url.Error))
-}
-
-// redacted removes the credentials from a text of the cluster. c is nil if it has none yet.
-func (c *client) redacted(text string) string {
-	if c == nil {
-		return text
-	}
-	return c.secrets.Redact(text)
 }
 
 // read reads the objects of all pages.
@@ -156,7 +148,7 @@ func (i Inventory) page(c *client, text []byte, found *clusters.List) (next stri
 			err = fmt.Errorf("it is larger than %d MiB", maxObjectBytes>>20)
 		}
 		made.Source = i.Name()
-		made.Name, made.Reason = c.redacted(made.Name), deployment.OneLine(c.redacted(made.Reason))
+		made.Name, made.Reason = c.secrets.Redact(made.Name), deployment.OneLine(c.secrets.Redact(made.Reason))
 		made.Labels, made.Properties = c.redactedMap(made.Labels), c.redactedMap(made.Properties)
 		object := i.Name() + " " + cmp.Or(o.name(), fmt.Sprintf("number %d of a page", n+1))
 		if err != nil {
@@ -256,7 +248,7 @@ func health(all []condition, wanted []string) (healthy *bool, reason string) {
 // redactedMap removes the credentials of the hub from the values of a map.
 func (c *client) redactedMap(set map[string]string) map[string]string {
 	for key, value := range set {
-		set[key] = c.redacted(value)
+		set[key] = c.secrets.Redact(value)
 	}
 	return set
 }

@@ -66,11 +66,9 @@ func ask(
 ) ([]deployment.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	logged, err := c.login(ctx)
-	if err != nil {
+	if err := c.login(ctx); err != nil {
 		return []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err)}}, nil
 	}
-	c = logged
 	k := &cluster{name: name, client: c, of: of, folders: folders, lists: map[resource]*resourceList{}}
 	flux, err := k.flux(ctx)
 	argo := false
