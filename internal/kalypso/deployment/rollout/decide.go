@@ -72,8 +72,7 @@ func (s *Step) Complete() bool { return len(s.Kept) == 0 && !s.Uncertain }
 // observation.
 func (r *Rollout) Next(s Situation) *Step {
 	w := &wave{
-		Situation: s, rollout: r, reports: reports{r.Observed, &s}, step: &Step{},
-		existing: map[string]string{}, outdated: map[string]bool{},
+		Situation: s, rollout: r, step: &Step{}, existing: map[string]string{}, outdated: map[string]bool{},
 	}
 	w.compare()
 	failed := w.failed()
@@ -111,7 +110,6 @@ func (r *Rollout) Next(s Situation) *Step {
 type wave struct {
 	Situation
 	rollout  *Rollout
-	reports  reports
 	step     *Step
 	existing map[string]string // the folders on the branch before the apply
 	outdated map[string]bool   // the cluster types whose folder still differs from the target
@@ -236,7 +234,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 			wrong = append(wrong, name)
 		case state == stateSettledAtOnce:
 		case state == stateFailed:
-			w.step.Stopped = append(w.step.Stopped, w.reports.describe(name, "  ")...)
+			w.step.Stopped = append(w.step.Stopped, w.describe(name, "  ")...)
 		case state == stateWaiting:
 			unsettled = append(unsettled, name)
 		case w.rollout.Observed.Folders[name].Total == 0: // no cluster runs it, so there is nothing to soak
@@ -257,7 +255,7 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 	rest := 0
 	for _, name := range wrong {
 		switch {
-		case w.reports.needNone(name):
+		case w.needNone(name):
 		case room > 0:
 			room--
 			rest++ // it settles after the apply
@@ -269,22 +267,12 @@ func (w *wave) pass(stage *Stage, names []string) bool {
 		w.stage = stage.Name
 	}
 	for _, name := range unsettled {
-		w.step.Waiting = append(w.step.Waiting, w.reports.awaited(name))
+		w.step.Waiting = append(w.step.Waiting, w.awaited(name))
 	}
 	if rest+len(unsettled) > 0 {
 		return false
 	}
 	return w.soaked(stage, latest, sinceUnknown)
-}
-
-// stateOf returns the state of a cluster type that has the target's folder. Reports so far say nothing about a
-// folder that this apply writes.
-func (w *wave) stateOf(name string) clusterTypeState {
-	state := w.reports.stateOf(name)
-	if state != stateSettledAtOnce && slices.Contains(w.step.Written, name) {
-		return stateWaiting
-	}
-	return state
 }
 
 // soaked reports whether the soak of a settled stage has ended.

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,26 +21,21 @@ const (
 	stateFailed
 )
 
-// reports judges the folders of a situation by the observation.
-type reports struct {
-	observed *deployment.Observation // nil: nothing was observed
-	of       *Situation
-}
-
-// stateOf returns the state of a cluster type that has the target's folder.
-func (r reports) stateOf(name string) clusterTypeState {
-	if r.needNone(name) {
+// stateOf returns the state of a cluster type that has the target's folder. Reports so far say nothing about a
+// folder that this apply writes.
+func (w *wave) stateOf(name string) clusterTypeState {
+	if w.needNone(name) {
 		return stateSettledAtOnce
 	}
-	o := r.observed
-	if o == nil || o.Folders[name].Tree != r.of.Target[name].Hash {
+	o := w.rollout.Observed
+	if o == nil || o.Folders[name].Tree != w.Target[name].Hash || slices.Contains(w.step.Written, name) {
 		return stateWaiting
 	}
 	switch verdict := o.Folders[name].Verdict; {
 	// an observation that is older than the last commit may stop a rollout, but never continues it
 	case verdict == deployment.Failure:
 		return stateFailed
-	case verdict == deployment.Success && !r.outdated():
+	case verdict == deployment.Success && !w.observedBefore():
 		return stateSettled
 	}
 	return stateWaiting
@@ -47,61 +43,52 @@ func (r reports) stateOf(name string) clusterTypeState {
 
 // needNone reports whether a cluster type settles with the commit, since its folder is empty. A folder with assignments
 // settles only after an observation, even if no cluster has to follow it.
-func (r reports) needNone(name string) bool {
-	f, known := r.of.Target[name]
+func (w *wave) needNone(name string) bool {
+	f, known := w.Target[name]
 	return known && !f.Unknown && f.Assignments == 0
 }
 
-// outdated reports whether the observation is older than the last commit. Then it proves nothing.
-func (r reports) outdated() bool {
-	return r.of.Progress != nil && r.observed.At.Before(r.of.Progress.At.Truncate(time.Second))
+// observedBefore reports whether the observation is older than the last commit. Then it proves nothing.
+func (w *wave) observedBefore() bool {
+	return w.Progress != nil && w.rollout.Observed.At.Before(w.Progress.At.Truncate(time.Second))
 }
 
 // awaited describes the report or time that a cluster type waits for.
-func (r reports) awaited(name string) string {
-	var o deployment.FolderState
-	reported := false
-	if r.observed != nil {
-		o, reported = r.observed.Folders[name]
-	}
-	switch {
-	case r.observed == nil:
+func (w *wave) awaited(name string) string {
+	observed := w.rollout.Observed
+	if observed == nil {
 		return name + ": rollout.observed is null, so it is unknown whether its clusters run the change"
-	case !reported || r.nothingReported(name):
+	}
+	switch o, reported := observed.Folders[name]; {
+	case !reported || w.nothingReported(name):
 		return name + ": no cluster has reported it yet"
-	case r.outdated():
+	case w.observedBefore():
 		return fmt.Sprintf("%s: it was last observed at %s, before the last commit of the rollout",
-			name, clock.Stamp(r.observed.At))
-	case o.Tree != r.of.Target[name].Hash:
+			name, clock.Stamp(observed.At))
+	case o.Tree != w.Target[name].Hash:
 		return name + ": it was observed while the branch contained another tree"
 	}
-	lines := r.describe(name, "")
+	lines := w.describe(name, "")
 	return strings.Join(lines[:min(2, len(lines))], "; ")
 }
 
 // nothingReported reports whether no cluster of a folder has reported it: all its problems are missing reports.
-func (r reports) nothingReported(name string) bool {
-	if r.observed.Folders[name].Current > 0 {
-		return false
-	}
-	missing := 0
-	for _, p := range r.observed.Problems {
-		switch {
-		case p.Folder != name:
-		case p.State != deployment.StateMissing:
+func (w *wave) nothingReported(name string) bool {
+	missing := false
+	for _, p := range w.rollout.Observed.Problems {
+		if p.Folder == name && p.State != deployment.StateMissing {
 			return false
-		default:
-			missing++
 		}
+		missing = missing || p.Folder == name
 	}
-	return missing > 0
+	return missing && w.rollout.Observed.Folders[name].Current == 0
 }
 
 // describe describes the clusters of a cluster type: a line with their number, and a line for each problem.
-func (r reports) describe(name, indent string) []string {
-	o := r.observed.Folders[name]
+func (w *wave) describe(name, indent string) []string {
+	o := w.rollout.Observed.Folders[name]
 	lines := []string{fmt.Sprintf("%s: %d of %s current", name, o.Current, problem.Count(o.Total, "cluster"))}
-	for _, p := range r.observed.Problems {
+	for _, p := range w.rollout.Observed.Problems {
 		if p.Folder == name {
 			lines = append(lines, indent+problemText(p))
 		}

@@ -14,8 +14,7 @@ func (w *wave) failed() (names []string) {
 	before := w.Progress
 	if !w.rollout.ReturnOnFailure && !w.rollout.OnFailureUnknown || before == nil || !before.RestoresOnFailure ||
 		before.RolledBack != "" || w.Rollback || before.Complete && w.PromotedCommit != "" ||
-		w.TargetTreeHash == "" || w.rollout.Observed == nil ||
-		w.reports.outdated() {
+		w.TargetTreeHash == "" || w.rollout.Observed == nil || w.observedBefore() {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(before.EarlierHashes)) {
@@ -23,7 +22,7 @@ func (w *wave) failed() (names []string) {
 		if hash != "" && w.Replaced[name] != hash {
 			return nil
 		}
-		if f.Hash != hash && w.existing[name] == f.Hash && w.reports.stateOf(name) == stateFailed {
+		if f.Hash != hash && w.existing[name] == f.Hash && w.stateOf(name) == stateFailed {
 			names = append(names, name)
 		}
 	}
@@ -46,7 +45,7 @@ func (w *wave) returnFolders(failed []string) {
 	facts := make([]string, len(failed))
 	for i, name := range failed {
 		facts[i] = w.rollout.Observed.Folders[name].Failure(name)
-		w.step.Stopped = append(w.step.Stopped, w.reports.describe(name, "  ")...)
+		w.step.Stopped = append(w.step.Stopped, w.describe(name, "  ")...)
 	}
 	w.step.RolledBack, w.step.Stage = problem.First(facts, maxReasons), w.Progress.Stage
 }
