@@ -175,14 +175,8 @@ func (c *choice) eligible(commit string) verdict {
 		return verdict{proof: proof{Override: fmt.Sprintf("rewritten: it has the tree of %s, which the branch lost",
 			short(c.world.Current.Commit))}}
 	}
-	if c.failed != "" { // what failed does not dwell
-		return c.gates.judge(commit)
-	}
-	switch reason, unread := c.gates.dwells(); {
-	case reason != "":
-		return verdict{waiting: []Waiting{{Gate: gateDwell, Reason: reason}}}
-	case len(unread) > 0:
-		return verdict{unread: unread}
+	if v := c.gates.judgeDwell(); c.failed == "" && len(v.waiting)+len(v.unread) > 0 { // what failed does not dwell
+		return v
 	}
 	return c.gates.judge(commit)
 }

@@ -22,13 +22,18 @@ type verdict struct {
 	unread []string
 }
 
-// add adds the result of a gate: why it is open, or why it waits.
-func (v *verdict) add(fact string, waiting *Waiting) {
-	if waiting != nil {
-		v.waiting = append(v.waiting, *waiting)
-	} else {
-		v.proof.Gates = append(v.proof.Gates, fact)
-	}
+// open returns the verdict of a gate that is open, with the reason.
+func open(fact string) verdict { return verdict{proof: proof{Gates: []string{fact}}} }
+
+// closed returns the verdict of a gate that waits. by set the insufficient status; "": no one.
+func closed(gate, by, format string, args ...any) verdict {
+	return verdict{waiting: []Waiting{{Gate: gate, By: by, Reason: fmt.Sprintf(format, args...)}}}
+}
+
+// add adds the verdict of another gate.
+func (v *verdict) add(of verdict) {
+	v.proof.Gates = append(v.proof.Gates, of.proof.Gates...)
+	v.waiting, v.unread = append(v.waiting, of.waiting...), append(v.unread, of.unread...)
 }
 
 // The gates that are neither an environment nor a status.
@@ -64,83 +69,74 @@ func (g *gates) judge(commit string) (v verdict) {
 	// Reading the history of a status takes a request, so a soak is judged only if all other gates are open.
 	var soaks []Gate
 	for _, gate := range g.world.Gates {
-		fact, waiting := g.judgeEnvironment(gate, commit)
-		if waiting == nil && gate.Soak > 0 {
-			soaks = append(soaks, gate)
+		if of := g.judgeEnvironment(gate, commit); len(of.waiting) > 0 || gate.Soak == 0 {
+			v.add(of)
 		} else {
-			v.add(fact, waiting)
+			soaks = append(soaks, gate)
 		}
 	}
 	if len(v.waiting) > 0 {
 		return v
 	}
 	for _, gate := range soaks {
-		fact, waiting, unread := g.judgeSoak(gate, commit)
-		v.unread = append(v.unread, unread...)
-		v.add(fact, waiting)
+		v.add(g.judgeSoak(gate, commit))
 	}
 	return v
 }
 
 // judgeStatus judges a status or a check run of a commit.
-func (g *gates) judgeStatus(gate StatusGate, commit string) (string, *Waiting) {
-	wait := func(by, format string, args ...any) (string, *Waiting) {
-		return "", &Waiting{Gate: gate.Name, By: by, Reason: fmt.Sprintf(format, args...)}
-	}
+func (g *gates) judgeStatus(gate StatusGate, commit string) verdict {
 	if reason := g.statuses.unreadable(commit); reason != "" {
-		return wait("", "%s", reason)
+		return closed(gate.Name, "", "%s", reason)
 	}
 	found := g.statuses.of(commit, gate.Name) // a status and a check run, or several check runs, may share the name
 	if len(found) == 0 {
-		return wait("", "no status and no check run%s", g.statuses.noteUnknownName(gate.Name))
+		return closed(gate.Name, "", "no status and no check run%s", g.statuses.noteUnknownName(gate.Name))
 	}
 	others := found[0]
 	found = slices.DeleteFunc(slices.Clone(found), func(s githost.Status) bool { return !mayBeBy(s, gate.By) })
 	if len(found) == 0 {
-		return wait(others.Creator, "%s, but only a status by %q counts%s", describeStatus(others), gate.By,
+		return closed(gate.Name, others.Creator, "%s, but only a status by %q counts%s", describeStatus(others), gate.By,
 			g.statuses.noteUnknownCreator(gate.Name, gate.By))
 	}
 	for _, s := range found {
 		switch {
 		case g.statuses.isFuture(s):
-			return wait(s.Creator, "%s, which is in the future", describeStatus(s))
+			return closed(gate.Name, s.Creator, "%s, which is in the future", describeStatus(s))
 		case s.State != githost.Success:
-			return wait(s.Creator, "%s", describeStatus(s))
+			return closed(gate.Name, s.Creator, "%s", describeStatus(s))
 		}
 	}
-	return factsOf(found[0]), nil
+	return open(factsOf(found[0]))
 }
 
 // judgeEnvironment judges an environment that must run the commit first, without its soak.
-func (g *gates) judgeEnvironment(gate Gate, commit string) (string, *Waiting) {
-	wait := func(by, format string, args ...any) (string, *Waiting) {
-		return "", &Waiting{Gate: gate.Name, By: by, Reason: fmt.Sprintf(format, args...)}
-	}
+func (g *gates) judgeEnvironment(gate Gate, commit string) verdict {
 	if d := gate.Deployed; d != nil {
 		switch {
 		case d.Commit == "":
-			return wait("", "environment %q has no promoted commit", gate.Name)
+			return closed(gate.Name, "", "environment %q has no promoted commit", gate.Name)
 		case d.Commit != commit:
-			return wait("", "environment %q is at %s: %s", gate.Name, short(d.Commit), printable.Line(d.Verdict))
+			return closed(gate.Name, "", "environment %q is at %s: %s", gate.Name, short(d.Commit), printable.Line(d.Verdict))
 		case d.Verdict != string(githost.Success):
-			return wait("", "the verdict on environment %q is %s", gate.Name, printable.Line(d.Verdict))
+			return closed(gate.Name, "", "the verdict on environment %q is %s", gate.Name, printable.Line(d.Verdict))
 		}
-		return fmt.Sprintf("environment %q runs it: %s", gate.Name, printable.Line(d.Verdict)), nil
+		return open(fmt.Sprintf("environment %q runs it: %s", gate.Name, printable.Line(d.Verdict)))
 	}
 	if reason := g.statuses.unreadable(commit); reason != "" {
-		return wait("", "%s", reason)
+		return closed(gate.Name, "", "%s", reason)
 	}
 	s, ok := g.statuses.latest(commit, gate.Context)
 	switch {
 	case !ok:
-		return wait("", "no status %q%s", gate.Context, g.statuses.noteUnknownName(gate.Context))
+		return closed(gate.Name, "", "no status %q%s", gate.Context, g.statuses.noteUnknownName(gate.Context))
 	case g.statuses.isFuture(s):
-		return wait(s.Creator, "%s, which is in the future", describeStatus(s))
+		return closed(gate.Name, s.Creator, "%s, which is in the future", describeStatus(s))
 	case !isGood(s):
-		return wait(s.Creator, "%s", describeStatus(s))
+		return closed(gate.Name, s.Creator, "%s", describeStatus(s))
 	case !mayBeBy(s, gate.By):
-		return wait(s.Creator, "%s, but only a status by %q counts%s", describeStatus(s), gate.By,
+		return closed(gate.Name, s.Creator, "%s, but only a status by %q counts%s", describeStatus(s), gate.By,
 			g.statuses.noteUnknownCreator(gate.Context, gate.By))
 	}
-	return factsOf(s), nil
+	return open(factsOf(s))
 }

@@ -14,12 +14,12 @@ type Signatures struct {
 }
 
 // judgeSignature judges the signature of a commit.
-func (g *gates) judgeSignature(commit string) (string, *Waiting) {
+func (g *gates) judgeSignature(commit string) verdict {
 	if reason := g.unverified(commit); reason != "" {
-		return "", &Waiting{Gate: gateSignature, Reason: reason}
+		return closed(gateSignature, "", "%s", reason)
 	}
 	signer, _ := g.world.Signatures.Signer(commit)
-	return "signed by " + signer, nil
+	return open("signed by " + signer)
 }
 
 // unverified returns the reason why the signature of a commit does not count; "": it counts, or signatures are not

@@ -10,12 +10,12 @@ import (
 )
 
 // judgeSoak checks how long an environment has run a commit whose latest status is good.
-func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiting, unread []string) {
+func (g *gates) judgeSoak(gate Gate, commit string) verdict {
 	s, _ := g.statuses.latest(commit, gate.Context)
 	histories := g.world.Ledger.Histories
 	history, read := histories[commit]
 	if !read {
-		return "", nil, []string{commit}
+		return verdict{unread: []string{commit}}
 	}
 	all := g.runs(gate, commit)
 	unclear := false
@@ -25,11 +25,11 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		}
 		hidden := g.hidden(gate, commit, r)
 		if len(hidden) == 0 {
-			return fmt.Sprintf("%s, soaked for %s since %s", factsOf(s), clock.Format(gate.Soak), clock.Stamp(r.Start)), nil, nil
+			return open(fmt.Sprintf("%s, soaked for %s since %s", factsOf(s), clock.Format(gate.Soak), clock.Stamp(r.Start)))
 		}
 		hidden = slices.DeleteFunc(hidden, func(other string) bool { _, read := histories[other]; return read })
 		if len(hidden) > 0 {
-			return "", nil, hidden
+			return verdict{unread: hidden}
 		}
 		unclear = true // more statuses exist than are read
 	}
@@ -55,33 +55,32 @@ func (g *gates) judgeSoak(gate Gate, commit string) (fact string, waiting *Waiti
 		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked for %s from %s on", short(r.other),
 			clock.Stamp(r.end), clock.Format(gate.Soak), clock.Stamp(r.Start))
 	}
-	return "", &Waiting{Gate: gate.Name, By: s.Creator, Reason: reason}, nil
+	return closed(gate.Name, s.Creator, "%s", reason)
 }
 
-// dwells returns the reason why the current commit must stay longer, or "". A failed commit need not stay. unread lists
-// the commits whose status history must be read to decide this.
-func (g *gates) dwells() (reason string, unread []string) {
+// judgeDwell checks whether the current commit must stay longer. A failed commit need not stay.
+func (g *gates) judgeDwell() (v verdict) {
 	commit := g.world.Current.Commit
 	if g.world.Dwell == 0 || commit == "" {
-		return "", nil
+		return v
 	}
 	own := Gate{Name: g.world.Environment, Context: ContextOf(g.world.Environment)}
 	if reason := g.statuses.unreadable(commit); reason != "" {
-		return reason, nil
+		return closed(gateDwell, "", "%s", reason)
 	}
 	s, ok := g.statuses.latest(commit, own.Context)
 	switch {
 	case !ok:
-		return fmt.Sprintf("the current commit %s stays for %s from its first good status on, and has no status %q yet",
-			short(commit), clock.Format(g.world.Dwell), own.Context), nil
+		return closed(gateDwell, "", "the current commit %s stays for %s from its first good status on, and has no status "+
+			"%q yet", short(commit), clock.Format(g.world.Dwell), own.Context)
 	case s.State == githost.Failure, s.State == githost.Errored:
-		return "", nil
+		return v
 	case !isGood(s):
-		return fmt.Sprintf("the current commit %s stays for %s from its first good status on: %s", short(commit),
-			clock.Format(g.world.Dwell), describeStatus(s)), nil
+		return closed(gateDwell, "", "the current commit %s stays for %s from its first good status on: %s", short(commit),
+			clock.Format(g.world.Dwell), describeStatus(s))
 	}
 	if _, read := g.world.Ledger.Histories[commit]; !read {
-		return "", []string{commit}
+		return verdict{unread: []string{commit}}
 	}
 	start := s.SetAt
 	runs := g.runs(own, commit)
@@ -96,8 +95,8 @@ func (g *gates) dwells() (reason string, unread []string) {
 	}
 	stay := soak.Run{Start: start, Last: g.world.Ledger.SeenAt}
 	if !stay.Covers(g.world.Dwell) {
-		return fmt.Sprintf("the current commit %s stays for %s, until %s", short(commit), clock.Format(g.world.Dwell),
-			clock.Stamp(stay.End(g.world.Dwell))), nil
+		return closed(gateDwell, "", "the current commit %s stays for %s, until %s", short(commit),
+			clock.Format(g.world.Dwell), clock.Stamp(stay.End(g.world.Dwell)))
 	}
-	return "", nil
+	return v
 }
