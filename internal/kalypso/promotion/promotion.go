@@ -7,6 +7,7 @@
 package promotion
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -204,16 +205,7 @@ func (r Rules) Names() []string {
 // Mentioned returns the commits in pinned_commit and rejected. The history is searched for them, to its beginning if
 // need be: the decision depends on their positions, or on their absence.
 func (r Rules) Mentioned() []string {
-	var all []string
-	if r.Pinned != "" {
-		all = append(all, r.Pinned)
-	}
-	for commit, good := range r.Rejected {
-		all = append(all, commit)
-		if good != "" {
-			all = append(all, good)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	all := slices.AppendSeq([]string{r.Pinned}, maps.Keys(r.Rejected))
+	all = slices.AppendSeq(all, maps.Values(r.Rejected))
+	return slices.DeleteFunc(all, func(commit string) bool { return commit == "" })
 }

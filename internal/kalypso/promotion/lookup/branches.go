@@ -201,21 +201,14 @@ func readLost(repo gitbranch.History, history *promotion.History, commits ...str
 
 // reaches reports whether a history contains all commits that a decision needs.
 func reaches(h promotion.History, world promotion.World) bool {
-	if world.Current.Commit == "" {
-		return len(h.Commits) >= promotion.MaxCandidates && hasAll(h, world.Mentioned())
-	}
-	i := slices.Index(h.Commits, world.Current.Commit)
-	wanted := world.Mentioned()
-	if world.Current.RolledBack != "" {
-		wanted = append(wanted, world.Current.RolledBack)
-	}
-	wanted = append(wanted, world.Current.OtherCommits...)
-	for _, d := range world.Current.Delivered {
+	current := world.Current
+	wanted := slices.Concat(world.Mentioned(), current.OtherCommits, []string{current.Commit, current.RolledBack})
+	for _, d := range current.Delivered {
 		wanted = append(wanted, d.Commit)
 	}
-	return i >= 0 && len(h.Commits) > i+promotion.LookBehind && hasAll(h, wanted)
-}
-
-func hasAll(h promotion.History, commits []string) bool {
-	return !slices.ContainsFunc(commits, func(c string) bool { return !h.Has(c) })
+	length := promotion.MaxCandidates
+	if i := slices.Index(h.Commits, current.Commit); i >= 0 {
+		length = i + 1 + promotion.LookBehind
+	}
+	return len(h.Commits) >= length && !slices.ContainsFunc(wanted, func(c string) bool { return c != "" && !h.Has(c) })
 }
