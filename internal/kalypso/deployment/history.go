@@ -20,17 +20,16 @@ type History struct {
 	parents [][]int
 	// unread lists the parents that were not read. A commit that does not descend from all of them may be older than
 	// one of them.
-	unread      []string
-	determined  []bool // by commit: all that came after it was read
-	tree        func(commit, folder string) string
-	unchangedIn map[string][]bool    // by folder, see unchanged
-	changes     map[string]time.Time // by folder, see LastChange
+	unread     []string
+	determined []bool // by commit: all that came after it was read
+	tree       func(commit, folder string) string
+	folders    map[string]*folderHistory // caches [History.folder]
 }
 
 // NewHistory returns the history of a head. tree returns the hash of a folder in a commit, or "" if it is absent or
 // unread.
 func NewHistory(head string, commits []Commit, tree func(commit, folder string) string) *History {
-	h := &History{index: map[string]int{}, tree: tree, unchangedIn: map[string][]bool{}, changes: map[string]time.Time{}}
+	h := &History{index: map[string]int{}, tree: tree, folders: map[string]*folderHistory{}}
 	h.sort(head, commits)
 	h.parents = make([][]int, len(h.commits))
 	for i, c := range h.commits {
@@ -148,45 +147,39 @@ func (h *History) FirstParents() []string {
 
 // LastChange returns the time of the commit, along first parents, that gave a folder its current tree. If the history
 // was not read that far back, it returns the time of the oldest commit read, which is an upper bound.
-func (h *History) LastChange(folder string) time.Time {
-	if at, known := h.changes[folder]; known {
-		return at
-	}
-	chain := h.FirstParents()
-	if len(chain) == 0 {
-		return time.Time{}
-	}
-	want, at := h.tree(chain[0], folder), chain[0]
-	for _, c := range chain[1:] {
-		if h.tree(c, folder) != want {
-			break
-		}
-		at = c
-	}
-	h.changes[folder] = h.commits[h.index[at]].Time
-	return h.changes[folder]
+func (h *History) LastChange(folder string) time.Time { return h.folder(folder).changed }
+
+// folderHistory is what a history shows about a folder.
+type folderHistory struct {
+	changed time.Time // see LastChange
+	// unchanged says for each commit whether it and all commits between it and head contain the same folder as head. A
+	// cluster that synced such a commit has synced nothing else since. Equal trees alone are not enough: if a folder went
+	// from A to B and back to A, a cluster that reports the first A may run B.
+	unchanged []bool
 }
 
-// unchanged reports for each commit whether it and all commits between it and head contain the same folder as head. A
-// cluster that synced such a commit has synced nothing else since. Equal trees alone are not enough: if a folder went
-// from A to B and back to A, a cluster that reports the first A may run B.
-func (h *History) unchanged(folder string) []bool {
-	if same, known := h.unchangedIn[folder]; known {
-		return same
+// folder returns the history of a folder.
+func (h *History) folder(name string) *folderHistory {
+	if known := h.folders[name]; known != nil {
+		return known
 	}
-	want := ""
-	if len(h.commits) > 0 {
-		want = h.tree(h.commits[0].Hash, folder)
+	f := &folderHistory{}
+	h.folders[name] = f
+	want := h.tree(h.commits[0].Hash, name) // head is always read
+	for _, c := range h.FirstParents() {
+		if h.tree(c, name) != want {
+			break
+		}
+		f.changed = h.Time(c)
 	}
-	same := slices.Repeat([]bool{want != ""}, len(h.commits))
+	f.unchanged = slices.Repeat([]bool{want != ""}, len(h.commits))
 	for i, c := range h.commits { // children first
-		same[i] = same[i] && h.tree(c.Hash, folder) == want
+		f.unchanged[i] = f.unchanged[i] && h.tree(c.Hash, name) == want
 		for _, p := range h.parents[i] {
-			same[p] = same[p] && same[i]
+			f.unchanged[p] = f.unchanged[p] && f.unchanged[i]
 		}
 	}
-	h.unchangedIn[folder] = same
-	return same
+	return f
 }
 
 // commitState relates a commit to a folder at head.
@@ -207,7 +200,7 @@ func (h *History) commitState(commit, folder string) commitState {
 		return notOnBranch
 	case !read:
 		return beyondDepth
-	case !h.unchanged(folder)[i]:
+	case !h.folder(folder).unchanged[i]:
 		return folderChanged
 	case !h.determined[i]:
 		return undetermined
