@@ -68,11 +68,9 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	world := deployment.Input{Branch: b.GitOpsBranch, Rules: req.Rules.Printable()}
 	if b.Head == "" {
 		none := &Observation{Branch: b.GitOpsBranch, At: now()}
-		if none.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
-			return nil, err
-		}
+		none.Outcome, err = deployment.Evaluate(ctx, world)
 		none.Awaits = none.awaits(req.Goal)
-		return none, nil
+		return none, err
 	}
 	seen := &Observation{TreeHash: b.treeHash()}
 	rendering := deployment.Rendering{
