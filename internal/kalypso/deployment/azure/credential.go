@@ -163,17 +163,13 @@ func pipelineToken(ctx context.Context) (string, error) {
 // requestToken requests a token from GitHub Actions.
 func requestToken(ctx context.Context, from, bearer string) (string, error) {
 	failed := errors.New("GitHub Actions gives this job no token; it needs the permission id-token: write")
-	at, err := url.Parse(from)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
 		return "", failed
 	}
-	query := at.Query()
+	query := req.URL.Query()
 	query.Set("audience", "api://AzureADTokenExchange")
-	at.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
-	if err != nil {
-		return "", failed
-	}
+	req.URL.RawQuery = query.Encode()
 	req.Header.Set("Authorization", "Bearer "+bearer)
 	resp, err := transport(&redact.Secrets{}).Do(req)
 	if err != nil {
