@@ -244,6 +244,10 @@ func TestHostileHub(t *testing.T) {
 	if got := readInventory(t, profiles(t, 60, func(i int) string { return fmt.Sprintf(medium, i) })); len(got) != 60 {
 		t.Errorf("large pages: %d clusters", len(got))
 	}
+	large := `{"metadata":{"name":"n%d","annotations":{"x":"` + strings.Repeat("x", 5_000_000) + `"}}}`
+	if got := readInventory(t, profiles(t, 6, func(i int) string { return fmt.Sprintf(large, i) })); len(got) != 6 {
+		t.Errorf("pages of few large objects: %d objects", len(got))
+	}
 	for name, test := range map[string]struct {
 		hub  kubernetes.Inventory
 		want string

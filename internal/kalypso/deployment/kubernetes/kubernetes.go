@@ -222,7 +222,7 @@ func (c *client) pages(
 		answer := request.Do(ctx)
 		text, err := answer.Raw()
 		if errors.As(err, new(*http.MaxBytesError)) && size > 1 {
-			size /= 10
+			size = max(1, size/10)
 			continue
 		}
 		if err != nil {
