@@ -71,7 +71,7 @@ func (w *Input) targetsOf(reports []*evaluatedReport) (since time.Time, targets 
 			continue
 		}
 		if target := w.TargetOf(r.of.Folder, r.of.Object); target != "" {
-			one := Instance{Target: target, State: r.state.reported(r.failing), Since: r.of.began(), Message: r.reason}
+			one := Instance{Target: target, State: r.state.Reported(r.failing), Since: r.of.began(), Message: r.reason}
 			if r.revision != "" {
 				one.Applied = []Applied{{Object: r.of.Object, Revision: r.revision}}
 			}
@@ -91,7 +91,7 @@ func (w *Input) reportedTarget(of *Report, t TargetReport) Instance {
 		r := *of
 		r.Nested, r.Health, r.Message = true, t.Health, t.Message
 		judged := w.evaluateReport(&r)
-		one.State, one.Message = judged.state.reported(judged.failing), judged.reason
+		one.State, one.Message = judged.state.Reported(judged.failing), judged.reason
 	}
 	return one
 }
@@ -132,7 +132,7 @@ func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *
 		o.countTarget(i.Target, failed)
 	}
 	whole := Instance{
-		Cluster: s.cluster, Folder: s.folder, State: s.state.reported(s.failing), Since: since, Message: s.reason,
+		Cluster: s.cluster, Folder: s.folder, State: s.state.Reported(s.failing), Since: since, Message: s.reason,
 		Revision: s.revision,
 	}
 	pass(whole)

@@ -21,8 +21,8 @@ type evaluatedReport struct {
 	failing bool
 }
 
-// reported returns the state that people see: a reported failure is one before the deadline, too.
-func (s ClusterState) reported(failing bool) ClusterState {
+// Reported returns the state that people see: a reported failure is one before the deadline, too.
+func (s ClusterState) Reported(failing bool) ClusterState {
 	if failing {
 		return StateFailed
 	}

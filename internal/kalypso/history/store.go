@@ -155,7 +155,7 @@ type StoredRuns struct {
 
 // VersionCount is a version of a deployment target on some clusters, at a moment.
 type VersionCount struct {
-	Target         string `attribute:"deployment_target,empty"`
+	Target         string `json:"deployment_target" attribute:"deployment_target,empty"`
 	Version, State string
 	Clusters       int
 	Since          time.Time // the earliest

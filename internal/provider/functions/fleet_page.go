@@ -136,9 +136,9 @@ func pageData[T any](argument, wanted string, v attr.Value) ([]T, error) {
 	return all, nil
 }
 
-// recode reads data of Terraform into a structure with JSON tags. The error begins with the path of the wrong value.
+// recode reads data of Terraform into a structure of the page. The error begins with the path of the wrong value.
 func recode(data, to any) error {
-	text, err := json.Marshal(data)
+	text, err := json.Marshal(page.Readable(data))
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}

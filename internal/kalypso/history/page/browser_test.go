@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/chromium"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
@@ -208,7 +209,7 @@ func testWithoutScript(t *testing.T, b *chromium.Browser) {
 // Names that contain HTML or scripts are shown as text.
 func testHostile(t *testing.T, b *chromium.Browser) {
 	t.Helper()
-	for _, hostile := range []page.Text{
+	for _, hostile := range []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</style></script><svg onload=alert(1)>`,
 		`' onmouseover='alert(1)`, `javascript:alert(1)`, `{{.}}${alert(1)}`, "a\x00b", "`-alert(1)-`",
 	} {
@@ -220,12 +221,12 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 		for i := range h.Deployments {
 			d := &h.Deployments[i]
 			d.Commit, d.PromotedCommit, d.CompareURL, d.Kind = hostile, hostile, hostile, hostile
-			d.Author, d.Reason, d.Folders = hostile, hostile, []page.Text{hostile}
+			d.Author, d.Reason, d.Folders = hostile, hostile, []string{hostile}
 		}
 		for i := range h.Versions {
 			v := &h.Versions[i]
-			v.Version, v.State, v.Owner = hostile, hostile, page.Owner{Workspace: hostile, Workload: hostile}
-			v.DeploymentTarget += hostile
+			v.Version, v.State, v.Workspace, v.Workload = hostile, hostile, hostile, hostile
+			v.Target += hostile
 		}
 		for i := range h.Runs {
 			r := &h.Runs[i]
@@ -233,10 +234,12 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 			r.DeploymentTarget += hostile
 		}
 		for i := range s.Problems {
-			s.Problems[i] = page.Problem{Cluster: hostile, Folder: hostile, State: hostile, Message: hostile}
+			s.Problems[i] = deployment.Problem{Cluster: hostile, Folder: hostile, Message: hostile,
+				State: deployment.ClusterState(hostile)}
 		}
-		s.Folders[hostile] = page.FolderCounts{Total: 1}
-		s.Clusters = map[page.Text][]page.Followed{hostile: {{Folder: hostile, State: hostile}}}
+		s.Folders[hostile] = deployment.FolderState{Counts: deployment.Counts{Total: 1}}
+		s.Clusters = map[string][]deployment.Followed{hostile: {{Folder: hostile,
+			State: deployment.ClusterState(hostile)}}}
 		h.ControlPlane.Repo = "https://acme.io/" + hostile
 		p := b.Open(t, serve(t, histories, states), desktop)
 		p.Eval(t, `for (const e of document.querySelectorAll("details")) e.open = true;`+
@@ -250,7 +253,7 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 		if p.Eval(t, `document.scripts.length + document.images.length`, &scripts); scripts != 1 {
 			t.Errorf("%q: %d scripts and images", hostile, scripts)
 		}
-		if got := visible(t, p, "h3"); !strings.Contains(strings.Join(got, "\n"), strings.TrimSpace(string(hostile[:1]))) {
+		if got := visible(t, p, "h3"); !strings.Contains(strings.Join(got, "\n"), strings.TrimSpace(hostile[:1])) {
 			t.Errorf("%q is no text: %s", hostile, got)
 		}
 		checkQuiet(t, p)
@@ -362,12 +365,12 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 // shows that it continues. The messages under "Wrong now" and an opened cell fit on the screen.
 func testPhone(t *testing.T, b *chromium.Browser) {
 	t.Helper()
-	long := page.Text(strings.Repeat("an-environment-of-a-long-name-", 3))
-	for _, name := range []page.Text{"", long} {
+	long := strings.Repeat("an-environment-of-a-long-name-", 3)
+	for _, name := range []string{"", long} {
 		histories, states := shop()
 		if name != "" {
 			histories[2].Environment, states[2].Name = name, name
-			states[2].Problems[0].Message = page.Text(strings.Repeat("sha256:0123456789abcdef", 10))
+			states[2].Problems[0].Message = strings.Repeat("sha256:0123456789abcdef", 10)
 			states[2].Problems[0].Folder, states[2].Problems[0].Cluster = name+"folder", name+"cluster"
 		}
 		phone := chromium.View{Width: 390, Height: 844, Zone: "Europe/Berlin"}

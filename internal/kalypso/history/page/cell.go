@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // cell shows the version of a deployment target or a cluster type in an environment.
 type cell struct {
-	State   Text // the worst state of its clusters
-	Version Text // the version that most clusters run
-	More    int  // number of other versions
+	State   string // the worst state of its clusters
+	Version string // the version that most clusters run
+	More    int    // number of other versions
 	Count   string
 	Since   time.Time
 	Lead    string // "ahead", "2 behind"
 
-	Groups  []Version
+	Groups  []history.VersionCount
 	Lines   []line
 	Former  []*formerVersion
 	Changes []*delivery
@@ -31,7 +32,7 @@ type cell struct {
 
 // Class returns the CSS class of the state. It is empty for a current cell, since most cells are current.
 func (c *cell) Class() string {
-	if c.State == Text(deployment.StateCurrent) {
+	if c.State == string(deployment.StateCurrent) {
 		return ""
 	}
 	return class(c.State)
@@ -42,24 +43,21 @@ func (c *cell) Opens() bool {
 	return len(c.Groups) > 1 || len(c.Lines)+len(c.Former)+len(c.Changes) > 0
 }
 
-// Count returns the number of clusters in words.
-func (v Version) Count() string { return problem.Count(v.Clusters, "cluster") }
-
 // line lists clusters with the same version, state and message.
 type line struct {
-	Version, State, Message Text
+	Version, State, Message string
 	Clusters                string
 }
 
 // formerVersion is a version that clusters ran before.
 type formerVersion struct {
-	Version      Text
+	Version      string
 	Since, Until time.Time
-	clusters     map[Text]bool
+	Clusters     map[string]bool
 }
 
-// Clusters returns the number of clusters in words.
-func (f *formerVersion) Clusters() string { return problem.Count(len(f.clusters), "cluster") }
+// clusters returns a number of clusters in words.
+func clusters(n int) string { return problem.Count(n, "cluster") }
 
 // Bounds of what a cell lists.
 const (
@@ -67,11 +65,11 @@ const (
 	shownPast     = 8
 )
 
-// worst returns the worst state of the folder's clusters, or "" without clusters.
-func (f FolderCounts) worst() Text {
+// worst returns the worst state of a folder's clusters, or "" without clusters.
+func worst(f deployment.Counts) string {
 	for _, s := range slices.Concat(stateOrder[1:], stateOrder[:1]) {
-		if f.count(s) > 0 {
-			return Text(s)
+		if count(f, s) > 0 {
+			return string(s)
 		}
 	}
 	return ""
@@ -88,19 +86,19 @@ func fraction(n, of int) string {
 func (c *cell) addTarget(t TargetCounts) {
 	switch {
 	case t.Failed > 0:
-		c.State = Text(deployment.StateFailed)
+		c.State = string(deployment.StateFailed)
 	case t.Current < t.Total:
-		c.State = Text(deployment.StateProgressing)
+		c.State = string(deployment.StateProgressing)
 	case t.Total > 0:
-		c.State = Text(deployment.StateCurrent)
+		c.State = string(deployment.StateCurrent)
 	}
 	state, of := c.State, c.State
 	if t.Failed > 0 && t.Failed < t.Total {
 		of = "" // the counts don't show which version failed
 	}
-	var groups []Version
+	var groups []history.VersionCount
 	for version, n := range t.Versions {
-		groups = append(groups, Version{Version: version, State: of, Clusters: n})
+		groups = append(groups, history.VersionCount{Version: version, State: of, Clusters: n})
 	}
 	if len(groups) > 0 {
 		c.setGroups(groups)
@@ -111,18 +109,18 @@ func (c *cell) addTarget(t TargetCounts) {
 // fail makes the cell failed, because clusters report a failure now. The recorded versions may be from before the
 // failure.
 func (c *cell) fail() {
-	if failed := Text(deployment.StateFailed); c.State != failed {
+	if failed := string(deployment.StateFailed); c.State != failed {
 		c.State, c.Since = failed, time.Time{}
 	}
 }
 
 // setGroups makes the cell show the version of most clusters, the worst state, and the time at which that state began.
-func (c *cell) setGroups(groups []Version) {
-	slices.SortFunc(groups, func(a, b Version) int {
+func (c *cell) setGroups(groups []history.VersionCount) {
+	slices.SortFunc(groups, func(a, b history.VersionCount) int {
 		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), cmp.Compare(a.Version, b.Version), cmp.Compare(a.State, b.State))
 	})
 	c.Groups, c.Version, c.Since, c.State = groups, groups[0].Version, groups[0].Since, groups[0].State
-	versions, total := map[Text]bool{}, 0
+	versions, total := map[string]bool{}, 0
 	for _, g := range groups {
 		versions[g.Version] = true
 		total += g.Clusters
@@ -156,7 +154,7 @@ func (c *cell) addLines(open []Run) {
 	names := map[line][]string{}
 	for _, r := range open {
 		l := line{Version: r.Version, State: r.State, Message: r.Message}
-		names[l] = append(names[l], string(r.Cluster))
+		names[l] = append(names[l], r.Cluster)
 	}
 	for l, clusters := range names {
 		slices.Sort(clusters)
@@ -171,14 +169,14 @@ func (c *cell) addLines(open []Run) {
 
 // addPast lists the versions that clusters ran before, newest first.
 func (c *cell) addPast(closed []Run) {
-	former := map[Text]*formerVersion{}
+	former := map[string]*formerVersion{}
 	for _, r := range closed {
 		f := former[r.Version]
 		if f == nil {
-			f = &formerVersion{Version: r.Version, Since: r.Since, clusters: map[Text]bool{}}
+			f = &formerVersion{Version: r.Version, Since: r.Since, Clusters: map[string]bool{}}
 			former[r.Version] = f
 		}
-		f.clusters[r.Cluster] = true
+		f.Clusters[r.Cluster] = true
 		if r.Since.Before(f.Since) {
 			f.Since = r.Since
 		}

@@ -6,40 +6,40 @@ import (
 	"path"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Comparison is the result of the data source kalypso_comparison, with its attributes as JSON.
 type Comparison struct {
-	Name       Text           `json:"name"` // "": the branches
-	Left       Destination    `json:"left"`
-	Right      Destination    `json:"right"`
-	Promoted   Promoted       `json:"promoted"`
-	Targets    Sides          `json:"targets"`
-	Placements map[Text]Sides `json:"placements"` // by deployment target
+	Name       string           `json:"name"` // "": the branches
+	Left       Destination      `json:"left"`
+	Right      Destination      `json:"right"`
+	Promoted   Promoted         `json:"promoted"`
+	Targets    Sides            `json:"targets"`
+	Placements map[string]Sides `json:"placements"` // by deployment target
 	// Configs maps deployment target, cluster type and key to the values.
-	Configs map[Text]map[Text]map[Text]Values `json:"configs"`
-	Files   map[Text][]Text                   `json:"files"` // folders by the name of the file
+	Configs map[string]map[string]map[string]Values `json:"configs"`
+	Files   map[string][]string                     `json:"files"` // folders by the name of the file
 }
 
 // Promoted contains the promoted commits of both sides.
 type Promoted struct {
-	Left    Text `json:"left"`
-	Right   Text `json:"right"`
-	Commits *int `json:"commits"`
+	Left    string `json:"left"`
+	Right   string `json:"right"`
+	Commits *int   `json:"commits"`
 }
 
 // Sides contains the names that only one side has.
 type Sides struct {
-	Left  []Text `json:"left"`
-	Right []Text `json:"right"`
+	Left  []string `json:"left"`
+	Right []string `json:"right"`
 }
 
 // Values contains the values of both sides. A side without a value has nil.
 type Values struct {
-	Left  *Text `json:"left"`
-	Right *Text `json:"right"`
+	Left  *string `json:"left"`
+	Right *string `json:"right"`
 }
 
 // maxDifferences limits the rows of a table of differences.
@@ -47,23 +47,23 @@ const maxDifferences = 500
 
 // differences is the table of a comparison.
 type differences struct {
-	Name, Left, Right Text
+	Name, Left, Right string
 	Rows              []difference
 	More              int // rows that are left out
 }
 
-type difference struct{ What, Left, Right, Where Text }
+type difference struct{ What, Left, Right, Where string }
 
 func newDifferences(c *Comparison) differences {
 	d := differences{Left: c.Left.Branch, Right: c.Right.Branch}
 	if d.Left == d.Right {
 		d.Left, d.Right = c.Left.place(), c.Right.place()
 	}
-	d.Name = cmp.Or(c.Name.line(), d.Left+" and "+d.Right)
+	d.Name = cmp.Or(printable.Line(c.Name), d.Left+" and "+d.Right)
 	if p := c.Promoted; p.Left != p.Right {
-		row := difference{What: "promoted commit", Left: orNone(Text(short(p.Left))), Right: orNone(Text(short(p.Right)))}
+		row := difference{What: "promoted commit", Left: orNone(short(p.Left)), Right: orNone(short(p.Right))}
 		if p.Commits != nil {
-			row.Where = Text(problem.Count(*p.Commits, "commit") + " apart")
+			row.Where = problem.Count(*p.Commits, "commit") + " apart"
 		}
 		d.Rows = append(d.Rows, row)
 	}
@@ -87,13 +87,13 @@ func newDifferences(c *Comparison) differences {
 }
 
 // place names a destination so that it differs from another destination on a branch of the same name.
-func (l Destination) place() Text {
-	return Text(path.Join(string(l.Branch), string(l.Path))) + " of " + Text(path.Base(string(l.Repo)))
+func (l Destination) place() string {
+	return path.Join(l.Branch, l.Path) + " of " + path.Base(l.Repo)
 }
 
 // configRows returns a row for each difference of values. A difference in more folders comes first.
 func configRows(c *Comparison) (rows []difference) {
-	folders := map[difference][]Text{}
+	folders := map[difference][]string{}
 	for _, target := range slices.Sorted(maps.Keys(c.Configs)) {
 		for _, clusterType := range slices.Sorted(maps.Keys(c.Configs[target])) {
 			for key, values := range c.Configs[target][clusterType] {
@@ -112,11 +112,11 @@ func configRows(c *Comparison) (rows []difference) {
 	return rows
 }
 
-const none Text = "–"
+const none = "–"
 
-func orNone(t Text) Text { return cmp.Or(t, none) }
+func orNone(t string) string { return cmp.Or(t, none) }
 
-func valueOrNone(v *Text) Text {
+func valueOrNone(v *string) string {
 	if v == nil {
 		return none
 	}
@@ -124,10 +124,4 @@ func valueOrNone(v *Text) Text {
 }
 
 // list joins the first names, and counts the others.
-func list(names []Text) Text {
-	return orNone(Text(problem.First(textsOf(names), problem.MaxListed)))
-}
-
-func textsOf(names []Text) []string {
-	return lists.Map(names, func(name Text) string { return string(name) })
-}
+func list(names []string) string { return orNone(problem.First(names, problem.MaxListed)) }

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 // teams are escaped, and a long table is cut.
 func TestComparison(t *testing.T) {
 	var c page.Comparison
-	if err := json.Unmarshal([]byte(`{
+	decode(t, `{
 		"left": {"repo": "https://acme.io/gitops", "branch": "stage"},
 		"right": {"repo": "https://acme.io/gitops", "branch": "prod"},
 		"promoted": {"left": "aaaaaaaaaa", "right": "bbbbbbbbbb", "commits": 2},
@@ -22,9 +21,7 @@ func TestComparison(t *testing.T) {
 			"web": {"large": {"A_FEW": {"left": "x", "right": null}, "MANY": {"left": "<script>", "right": "y\u202e"}}},
 			"app": {"large": {"MANY": {"left": "<script>", "right": "y\u202e"}}}
 		},
-		"files": {"reconciler.yaml": ["large/web"]}}`), &c); err != nil {
-		t.Fatal(err)
-	}
+		"files": {"reconciler.yaml": ["large/web"]}}`, &c)
 	equal := page.Comparison{Name: "dev and stage"}
 	html, err := page.HTML(page.Data{Comparisons: []page.Comparison{c, equal}})
 	if err != nil {
@@ -48,7 +45,7 @@ func TestComparison(t *testing.T) {
 		text = text[at:]
 	}
 	for i := range 600 {
-		c.Targets.Right = append(c.Targets.Right, page.Text(fmt.Sprint("target", i)))
+		c.Targets.Right = append(c.Targets.Right, fmt.Sprint("target", i))
 	}
 	if html, err = page.HTML(page.Data{Comparisons: []page.Comparison{c}}); err != nil {
 		t.Fatal(err)

@@ -33,15 +33,15 @@ func newDelivery(h *History, d *Deployment) *delivery {
 		GitOps:     commit{d.Commit, commitURL(h.GitOpsRepo.Repo, d.Commit)},
 		Class:      "change",
 	}
-	name, _, _ := strings.Cut(string(d.Author), "<")
+	name, _, _ := strings.Cut(d.Author, "<")
 	row.By = strings.TrimSpace(name)
 	switch {
 	case d.Failed:
 		row.Class = "failed"
 	case d.Kind == "first" || d.Kind == "promotion" || d.Kind == "rollback":
-		row.Class = string(d.Kind)
+		row.Class = d.Kind
 	}
-	row.Changed = problem.First(textsOf(d.Folders), 4)
+	row.Changed = problem.First(d.Folders, 4)
 	if d.Commits != nil && *d.Commits > 0 {
 		row.Count = problem.Count(*d.Commits, "commit")
 	}
@@ -56,7 +56,7 @@ func (d *delivery) Label() string {
 	if d.Kind == "rollback" && d.DecidedBy == "rollback" {
 		return "automatic rollback"
 	}
-	return string(d.Kind)
+	return d.Kind
 }
 
 // Complete reports whether all commits of the delivery are on the branch.
@@ -151,7 +151,6 @@ const parts = 12
 // newMetrics returns the four metrics. A trend divides the window into equal parts. It has one value for each part: the
 // number of deliveries that started in it, the median of their times, or the share of failed deliveries.
 func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
-	none := "–"
 	value := func(p *int64) string {
 		if p == nil {
 			return none

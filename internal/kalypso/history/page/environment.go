@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // environment is a column of the matrix, and a part of the timeline.
 type environment struct {
-	Name    Text
+	Name    string
 	ID      string // of the timeline, in links
 	History *History
 	State   *DeploymentState
 	Waiting []waiting // the closed gates that commits wait for
 
 	Window     window
-	Verdict    Text
 	Promoted   commit
 	Newest     *delivery // the newest
 	Bar        []bar
@@ -44,7 +44,7 @@ const defaultWindow = 720 * time.Hour
 // waiting is a commit with the closed gate that it waits for.
 type waiting struct {
 	Commit commit
-	Reason Text
+	Reason string
 }
 
 // newEnvironments joins histories, states and promotions by their names. If they have no name, it joins them by their
@@ -53,22 +53,22 @@ func newEnvironments(
 	histories []History, states []DeploymentState, promotions []Promotion,
 ) ([]*environment, error) {
 	var all []*environment
-	named, located := map[Text]*environment{}, map[Destination]*environment{}
+	named, located := map[string]*environment{}, map[Destination]*environment{}
 	// find returns the environment at a place, or the one with a name if people gave that name, or nothing is there.
-	find := func(at Destination, given, name Text) *environment {
+	find := func(at Destination, given, name string) *environment {
 		if e := located[at.key()]; e != nil && given == "" {
 			return e
 		}
 		return named[name]
 	}
-	add := func(name Text) *environment {
+	add := func(name string) *environment {
 		named[name] = &environment{Name: name}
 		all = append(all, named[name])
 		return named[name]
 	}
 	for i := range histories {
 		h := &histories[i]
-		name := cmp.Or(h.Name.line(), h.Environment, h.GitOpsRepo.Branch)
+		name := cmp.Or(printable.Line(h.Name), h.Environment, h.GitOpsRepo.Branch)
 		if named[name] != nil {
 			return nil, twice("histories", name)
 		}
@@ -77,7 +77,7 @@ func newEnvironments(
 	}
 	for i := range states {
 		s := &states[i]
-		name := cmp.Or(s.Name.line(), s.Environment, s.GitOpsRepo.Branch)
+		name := cmp.Or(printable.Line(s.Name), s.Environment, s.GitOpsRepo.Branch)
 		e := find(s.GitOpsRepo, s.Name, name)
 		if e == nil {
 			e = add(name)
@@ -88,7 +88,7 @@ func newEnvironments(
 		e.State, located[s.GitOpsRepo.key()] = s, e
 	}
 	for _, p := range promotions {
-		e := find(p.GitOpsRepo, p.Name, cmp.Or(p.Name.line(), p.Environment))
+		e := find(p.GitOpsRepo, p.Name, cmp.Or(printable.Line(p.Name), p.Environment))
 		if e == nil {
 			continue // the page shows what runs, and a promotion without a history and a state does not say that
 		}
@@ -102,7 +102,7 @@ func newEnvironments(
 	return all, nil
 }
 
-func twice(argument string, environment Text) error {
+func twice(argument, environment string) error {
 	return fmt.Errorf("two %s belong to the environment %q. Pass a map whose keys name the environments",
 		argument, environment)
 }
@@ -119,7 +119,7 @@ func (e *environment) NextWaiting() []waiting {
 
 // key returns the location in a form that is equal for equal folders.
 func (l Destination) key() Destination {
-	l.Path = Text(path.Clean("/" + string(l.Path)))
+	l.Path = path.Clean("/" + l.Path)
 	return l
 }
 
@@ -145,15 +145,14 @@ func asOf(histories []History, states []DeploymentState) (latest time.Time) {
 }
 
 // timeOf parses a time. It returns the zero time for any other text.
-func timeOf(text Text) time.Time {
-	t, _ := time.Parse(time.RFC3339, string(text))
+func timeOf(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
 	return t
 }
 
 // describe fills in the environment's parts of the page.
 func (e *environment) describe(now time.Time) {
 	if s := e.State; s != nil {
-		e.Verdict = s.Verdict
 		e.Promoted = commit{Hash: s.PromotedAt}
 		e.Bar, e.Counts = bars(s.Folders)
 	}
@@ -197,7 +196,7 @@ func (h *History) window(now time.Time) window {
 	to := cmp.Or(timeOf(h.Until), now)
 	from := timeOf(h.Since)
 	if from.IsZero() {
-		length, err := time.ParseDuration(string(h.Since))
+		length, err := time.ParseDuration(h.Since)
 		if err != nil || length <= 0 {
 			length = defaultWindow
 		}
@@ -217,7 +216,7 @@ func (w window) part(t time.Time) float64 {
 
 // count returns the number of clusters in a state. A cluster that reports a failure is shown as failed at once. The
 // verdict waits for a deadline.
-func (f FolderCounts) count(state deployment.ClusterState) int {
+func count(f deployment.Counts, state deployment.ClusterState) int {
 	return map[deployment.ClusterState]int{
 		deployment.StateCurrent: f.Current, deployment.StateFailed: f.Failed + f.Failing, deployment.StateMissing: f.Missing,
 		deployment.StateOffline: f.Offline, deployment.StateStale: f.Stale, deployment.StateSuspended: f.Suspended,
@@ -225,22 +224,13 @@ func (f FolderCounts) count(state deployment.ClusterState) int {
 	}[state]
 }
 
-// shown returns the state that the page shows. It is failed for a problem that reports a failure, as in
-// [FolderCounts.count].
-func (p Problem) shown() Text {
-	if p.Failing {
-		return Text(deployment.StateFailed)
-	}
-	return p.State
-}
-
 // bars returns the states of all clusters as the parts of a bar, and as a text.
-func bars(folders map[Text]FolderCounts) ([]bar, string) {
+func bars(folders map[string]deployment.FolderState) ([]bar, string) {
 	counts, total := map[deployment.ClusterState]int{}, 0
 	for _, f := range folders {
 		for _, s := range stateOrder {
-			counts[s] += f.count(s)
-			total += f.count(s)
+			counts[s] += count(f.Counts, s)
+			total += count(f.Counts, s)
 		}
 	}
 	if total == 0 {
@@ -268,7 +258,7 @@ var stateOrder = append([]deployment.ClusterState{deployment.StateCurrent}, depl
 
 // rank returns the weight of a state, by which states are sorted. It is 0 for current and for an empty state. An
 // unknown state comes right after failed.
-func rank(state Text) int {
+func rank(state string) int {
 	switch i := slices.Index(stateOrder, deployment.ClusterState(state)); {
 	case i == 0 || state == "":
 		return 0
@@ -280,12 +270,12 @@ func rank(state Text) int {
 }
 
 // class returns the CSS class of a state.
-func class(state Text) string {
+func class(state string) string {
 	switch {
 	case state == "":
 		return "none"
 	case slices.Contains(stateOrder, deployment.ClusterState(state)):
-		return string(state)
+		return state
 	}
 	return "other"
 }
@@ -297,7 +287,7 @@ func notes(all []*environment) []string {
 		var names []string
 		for _, e := range all {
 			if lacks(e) {
-				names = append(names, string(e.Name))
+				names = append(names, e.Name)
 			}
 		}
 		if len(names) > 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -20,18 +22,18 @@ const (
 )
 
 // commit returns the n-th commit of the control plane.
-func commit(n int) page.Text {
-	return page.Text(fmt.Sprintf("%07x%033x", 0x9e3779b*uint64(n+1)%0xfffffff, n)) //nolint:gosec // small numbers
+func commit(n int) string {
+	return fmt.Sprintf("%07x%033x", 0x9e3779b*uint64(n+1)%0xfffffff, n) //nolint:gosec // small numbers
 }
 
 // shop returns the fleet of a shop. It has three environments; prod has a failed target and a lost cluster.
 func shop() ([]page.History, []page.DeploymentState) {
-	gitops := func(branch page.Text) page.Destination {
+	gitops := func(branch string) page.Destination {
 		return page.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
 	}
 	var histories []page.History
 	var states []page.DeploymentState
-	for i, env := range []page.Text{"dev", "stage", "prod"} {
+	for i, env := range []string{"dev", "stage", "prod"} {
 		h := page.History{
 			Environment: env, GitOpsRepo: gitops(env), Complete: true, RecordedUntil: now,
 			ControlPlane: page.Destination{Repo: "https://github.com/acme/control-plane", Branch: "main"},
@@ -40,12 +42,12 @@ func shop() ([]page.History, []page.DeploymentState) {
 		h.Metrics = shopMetrics(h.Deployments)
 		s := page.DeploymentState{
 			Environment: env, GitOpsRepo: gitops(env), ObservedAt: now, Verdict: "success",
-			PromotedAt: h.Deployments[0].PromotedCommit, Folders: map[page.Text]page.FolderCounts{},
+			PromotedAt: h.Deployments[0].PromotedCommit, Folders: map[string]deployment.FolderState{},
 			Summary: "4 of 4 cluster types deployed",
 		}
-		for k, name := range []page.Text{"edge", "hub", "lab", "store"} {
+		for k, name := range []string{"edge", "hub", "lab", "store"} {
 			n := []int{3, 2, 1, 4}[k] * (1 + 2*i)
-			s.Folders[name] = page.FolderCounts{Total: n, Current: n, Verdict: "success",
+			s.Folders[name] = deployment.FolderState{Counts: deployment.Counts{Total: n, Current: n}, Verdict: "success",
 				Since: ago(time.Duration(5+11*i+3*k) * hour)}
 		}
 		shopTargets(&h, i)
@@ -53,18 +55,19 @@ func shop() ([]page.History, []page.DeploymentState) {
 	}
 	stage, prod := &states[1], &states[2]
 	stage.Verdict, stage.Summary = "pending", "3 of 4 cluster types deployed, store is in progress"
-	stage.Folders["store"] = page.FolderCounts{Total: 12, Current: 10, Progressing: 2, Verdict: "pending",
-		Since: ago(20 * time.Minute)}
-	for _, cluster := range []page.Text{"store-ber-2", "store-ham-1"} {
-		stage.Problems = append(stage.Problems, page.Problem{Cluster: cluster, Folder: "store", State: "progressing",
+	stage.Folders["store"] = deployment.FolderState{Counts: deployment.Counts{Total: 12, Current: 10, Progressing: 2},
+		Verdict: "pending", Since: ago(20 * time.Minute)}
+	for _, cluster := range []string{"store-ber-2", "store-ham-1"} {
+		stage.Problems = append(stage.Problems, deployment.Problem{Cluster: cluster, Folder: "store", State: "progressing",
 			Message: "it runs an older tree of the folder"})
 	}
 	prod.Verdict, prod.Summary = "failure", "2 of 4 cluster types deployed, store failed"
-	prod.Folders["store"] = page.FolderCounts{Total: 20, Current: 17, Failed: 2, Offline: 1,
+	prod.Folders["store"] = deployment.FolderState{
+		Counts:  deployment.Counts{Total: 20, Current: 17, Failed: 2, Offline: 1},
 		Verdict: "failure", Since: ago(95 * time.Minute)}
-	prod.Folders["edge"] = page.FolderCounts{Total: 15, Current: 14, Missing: 1, Verdict: "pending",
-		Since: ago(9 * hour)}
-	prod.Problems = []page.Problem{
+	prod.Folders["edge"] = deployment.FolderState{Counts: deployment.Counts{Total: 15, Current: 14, Missing: 1},
+		Verdict: "pending", Since: ago(9 * hour)}
+	prod.Problems = []deployment.Problem{
 		{Cluster: "store-ber-1", Folder: "store", State: "failed", Message: "unhealthy: Deployment shop-checkout/api: " +
 			"1 of 3 replicas available, back-off restarting failed container"},
 		{Cluster: "store-muc-4", Folder: "store", State: "failed", Message: "unhealthy: Deployment shop-checkout/api: " +
@@ -79,11 +82,11 @@ func shop() ([]page.History, []page.DeploymentState) {
 // every fourth.
 func shopDeployments(environment int) []page.Deployment {
 	every := []int{1, 2, 4}[environment]
-	reasons := []page.Text{
+	reasons := []string{
 		"check run \"ci\" is success", "shop-checkout 1.8.2: retry payments", "stage ran it for 24h without a failure",
 		"Raise the memory limit of search", "Approved by the release board",
 	}
-	authors := []page.Text{"Mara Lind <mara@acme.io>", "Jonas Weber <jonas@acme.io>", "Kalypso <ci@acme.io>"}
+	authors := []string{"Mara Lind <mara@acme.io>", "Jonas Weber <jonas@acme.io>", "Kalypso <ci@acme.io>"}
 	var all []page.Deployment
 	for n := 28; n >= 0; n -= every {
 		at := ago(time.Duration(n)*day + time.Duration(5*n%9)*hour + time.Duration(1+environment)*hour)
@@ -93,7 +96,7 @@ func shopDeployments(environment int) []page.Deployment {
 			Commit: commit(100 + c), StartedAt: at, DeliveredAt: at.Add(time.Duration(20*environment) * time.Minute),
 			Author: authors[c/every%3], Kind: "promotion", PromotedCommit: commit(c), Commits: &commits,
 			CompareURL: "https://github.com/acme/control-plane/compare/" + commit(c-every) + "..." + commit(c),
-			Folders:    []page.Text{"edge", "hub", "lab", "store"}[:1+(c/every)%4], Reason: reasons[c/every%5],
+			Folders:    []string{"edge", "hub", "lab", "store"}[:1+(c/every)%4], Reason: reasons[c/every%5],
 			LeadTimeSeconds: &lead,
 		}
 		switch {
@@ -136,25 +139,25 @@ func shopMetrics(all []page.Deployment) page.Metrics {
 // shopTargets adds the versions on the clusters. Some targets have a newer version in dev than in stage, and a newer
 // version in stage than in prod.
 func shopTargets(h *page.History, environment int) {
-	for k, target := range []page.Text{
+	for k, target := range []string{
 		"cart-web", "catalog-api", "catalog-sync", "checkout-api", "checkout-web", "identity-login", "kiosk-till",
 		"loyalty-points", "notify-mail", "orders-api", "orders-archive", "prices-feed", "search-api", "search-index",
 		"stock-sync", "telemetry-agent",
 	} {
-		workload, _, _ := strings.Cut(string(target), "-")
-		owner := page.Owner{Workload: page.Text(workload), Workspace: []page.Text{"storefront", "backoffice"}[k%2]}
+		workload, _, _ := strings.Cut(target, "-")
+		owner := page.Owner{Workload: workload, Workspace: []string{"storefront", "backoffice"}[k%2]}
 		patch := 9 - k%5
 		if k%3 == 0 {
 			patch -= environment
 		}
-		version := func(patch int) page.Text { return page.Text(fmt.Sprintf("1.%d.%d", 4+k%7, patch)) }
+		version := func(patch int) string { return fmt.Sprintf("1.%d.%d", 4+k%7, patch) }
 		since := ago(time.Duration(3+17*environment+5*k) * hour)
 		n := []int{4, 9, 15}[environment] - k%3
-		v := page.Version{DeploymentTarget: target, Version: version(patch), State: "current", Clusters: n, Since: since,
-			Owner: owner}
+		v := history.VersionCount{Target: target, Version: version(patch), State: "current", Clusters: n, Since: since,
+			Workload: owner.Workload, Workspace: owner.Workspace}
 		for c := range n {
-			run := page.Run{Cluster: page.Text(fmt.Sprintf("%s-%02d", []string{"edge", "hub", "store"}[k%3], c+1)),
-				ClusterType: []page.Text{"edge", "hub", "store"}[k%3], DeploymentTarget: target, Version: v.Version,
+			run := page.Run{Cluster: fmt.Sprintf("%s-%02d", []string{"edge", "hub", "store"}[k%3], c+1),
+				ClusterType: []string{"edge", "hub", "store"}[k%3], DeploymentTarget: target, Version: v.Version,
 				State: "current", Since: since, Owner: owner}
 			before := run
 			before.Version, before.Until, before.Since = version(patch-1), since, since.Add(-6*day)

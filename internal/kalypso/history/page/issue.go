@@ -13,8 +13,8 @@ import (
 // issue is something that is wrong now, or in progress.
 type issue struct {
 	Environment *environment
-	State       Text
-	Where       Text // cluster type or deployment target; "": the environment
+	State       string
+	Where       string // cluster type or deployment target; "": the environment
 	What        string
 	Clusters    string
 	Since       time.Time
@@ -57,7 +57,7 @@ func findIssues(all []*environment) (wrong, progressing issues) {
 			cmp.Compare(a.State, b.State))
 	})
 	for _, i := range found {
-		if i.State == Text(deployment.StateProgressing) {
+		if i.State == string(deployment.StateProgressing) {
 			progressing = append(progressing, i)
 		} else {
 			wrong = append(wrong, i)
@@ -72,20 +72,20 @@ func (e *environment) clusterIssues() []issue {
 	if e.State == nil {
 		return nil
 	}
-	type key struct{ folder, state, message Text }
+	type key struct{ folder, state, message string }
 	clusters := map[key][]string{}
 	for _, p := range e.State.Problems {
-		k := key{p.Folder, p.shown(), p.Message}
-		clusters[k] = append(clusters[k], string(p.Cluster))
+		k := key{p.Folder, string(p.State.Reported(p.Failing)), p.Message}
+		clusters[k] = append(clusters[k], p.Cluster)
 	}
 	var all []issue
-	if len(clusters) == 0 && e.State.Verdict != Text(deployment.Success) { // a source did not answer, for example
-		all = append(all, issue{Environment: e, State: e.State.Verdict, What: string(e.State.Summary)})
+	if len(clusters) == 0 && e.State.Verdict != string(deployment.Success) { // a source did not answer, for example
+		all = append(all, issue{Environment: e, State: e.State.Verdict, What: e.State.Summary})
 	}
 	for k, names := range clusters {
 		slices.Sort(names)
 		all = append(all, issue{
-			Environment: e, State: k.state, Where: k.folder, What: string(k.message), Clusters: problem.First(names, 6),
+			Environment: e, State: k.state, Where: k.folder, What: k.message, Clusters: problem.First(names, 6),
 			Since: e.State.Folders[k.folder].Since,
 		})
 	}
@@ -99,20 +99,20 @@ func (e *environment) targetIssues() []issue {
 	if e.State == nil {
 		return all
 	}
-	known := map[Text]bool{}
+	known := map[string]bool{}
 	for _, i := range all {
-		known[i.Where] = known[i.Where] || i.State == Text(deployment.StateFailed)
+		known[i.Where] = known[i.Where] || i.State == string(deployment.StateFailed)
 	}
 	names := map[int][]string{} // of targets, by their number of failed clusters
 	for name, t := range e.State.Targets {
 		if t.Failed > 0 && !known[name] {
-			names[t.Failed] = append(names[t.Failed], string(name))
+			names[t.Failed] = append(names[t.Failed], name)
 		}
 	}
 	for n, targets := range names {
 		slices.Sort(targets)
-		all = append(all, issue{Environment: e, State: Text(deployment.StateFailed), Clusters: problem.Count(n, "cluster"),
-			Where: Text(problem.First(targets, 6)), What: "the deployment state reports failed clusters"})
+		all = append(all, issue{Environment: e, State: string(deployment.StateFailed), Clusters: problem.Count(n, "cluster"),
+			Where: problem.First(targets, 6), What: "the deployment state reports failed clusters"})
 	}
 	return all
 }
@@ -121,12 +121,12 @@ func (e *environment) versionIssues() []issue {
 	if e.History == nil {
 		return nil
 	}
-	type key struct{ target, version, state Text }
-	clusters, messages := map[key][]string{}, map[key]Text{}
+	type key struct{ target, version, state string }
+	clusters, messages := map[key][]string{}, map[key]string{}
 	for _, r := range e.History.Runs {
 		if r.Until.IsZero() {
 			k := key{r.DeploymentTarget, r.Version, r.State}
-			clusters[k] = append(clusters[k], string(r.Cluster))
+			clusters[k] = append(clusters[k], r.Cluster)
 			if r.Message != "" && (messages[k] == "" || r.Message < messages[k]) {
 				messages[k] = r.Message
 			}
@@ -134,20 +134,20 @@ func (e *environment) versionIssues() []issue {
 	}
 	var all []issue
 	for _, v := range e.History.Versions {
-		if rank(v.State) == 0 || v.DeploymentTarget == "" && e.State != nil {
+		if rank(v.State) == 0 || v.Target == "" && e.State != nil {
 			continue // clusterIssues has the problems of cluster types
 		}
-		k := key{v.DeploymentTarget, v.Version, v.State}
+		k := key{v.Target, v.Version, v.State}
 		slices.Sort(clusters[k])
-		what := string(messages[k])
+		what := messages[k]
 		if v.Version != "" {
-			what = strings.TrimSuffix("version "+string(v.Version)+": "+what, ": ")
+			what = strings.TrimSuffix("version "+v.Version+": "+what, ": ")
 		}
 		names := problem.First(clusters[k], 6)
 		if len(clusters[k]) < v.Clusters { // the argument limit cut off some runs
 			names = problem.Count(v.Clusters, "cluster")
 		}
-		all = append(all, issue{Environment: e, State: v.State, Where: v.DeploymentTarget, What: what, Clusters: names,
+		all = append(all, issue{Environment: e, State: v.State, Where: v.Target, What: what, Clusters: names,
 			Since: v.Since})
 	}
 	return all
@@ -161,13 +161,13 @@ func (e *environment) deliveryIssues() []issue {
 		name := "Delivery of " + cmp.Or(d.Promoted.Short(), d.GitOps.Short())
 		switch {
 		case d.Failed && d.RestoredAt.IsZero():
-			return append(all, issue{Environment: e, State: Text(deployment.StateFailed),
-				What: name + " failed: " + string(d.Reason), Since: cmp.Or(d.FailedAt, d.StartedAt)})
+			return append(all, issue{Environment: e, State: string(deployment.StateFailed),
+				What: name + " failed: " + d.Reason, Since: cmp.Or(d.FailedAt, d.StartedAt)})
 		case d.Failed || d.Complete():
 			return all
 		case i == 0:
-			all = append(all, issue{Environment: e, State: Text(deployment.StateProgressing),
-				What: name + " is not complete: " + string(d.Reason), Since: d.StartedAt})
+			all = append(all, issue{Environment: e, State: string(deployment.StateProgressing),
+				What: name + " is not complete: " + d.Reason, Since: d.StartedAt})
 		}
 	}
 	return all

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 )
 
 // matrix shows the versions: a row for each deployment target and cluster type, a column for each environment.
@@ -28,7 +31,7 @@ type filter struct {
 
 // row shows the versions of a deployment target or a cluster type in all environments.
 type row struct {
-	Name    Text
+	Name    string
 	Owner   Owner
 	Differs bool // environments run different versions
 	Cells   []*cell
@@ -39,10 +42,10 @@ type row struct {
 func (r *row) Types() string { return strings.Join(slices.Sorted(maps.Keys(r.types)), "\n") }
 
 // rows are the rows by their names.
-type rows map[Text]*row
+type rows map[string]*row
 
 // at returns the row with a name and these columns.
-func (rs rows) at(name Text, columns int) *row {
+func (rs rows) at(name string, columns int) *row {
 	if rs[name] == nil {
 		rs[name] = &row{Name: name, Cells: make([]*cell, columns), types: map[string]bool{}}
 	}
@@ -61,9 +64,9 @@ func (r *row) cell(column int) *cell {
 func newMatrix(all []*environment) matrix {
 	targets, types := rows{}, rows{}
 	for i, e := range all {
-		e.addTypes(func(name Text) *cell {
+		e.addTypes(func(name string) *cell {
 			r := types.at(name, len(all))
-			r.types[string(name)] = true
+			r.types[name] = true
 			return r.cell(i)
 		})
 		for name, r := range types {
@@ -71,11 +74,11 @@ func newMatrix(all []*environment) matrix {
 				c.Version, c.own = e.reached(name)
 			}
 		}
-		e.addTargets(func(name Text, owner Owner, clusterType Text) *cell {
+		e.addTargets(func(name string, owner Owner, clusterType string) *cell {
 			r := targets.at(name, len(all))
 			r.own(owner)
 			if clusterType != "" {
-				r.types[string(clusterType)] = true
+				r.types[clusterType] = true
 			}
 			return r.cell(i)
 		})
@@ -104,10 +107,10 @@ func (r *row) own(o Owner) {
 }
 
 // addTypes adds the environment's versions of the folders of cluster types.
-func (e *environment) addTypes(at func(name Text) *cell) {
+func (e *environment) addTypes(at func(name string) *cell) {
 	if e.History != nil {
 		e.addChanges(at)
-		runs := map[Text][]Run{}
+		runs := map[string][]Run{}
 		for _, r := range e.History.Runs {
 			if r.DeploymentTarget == "" {
 				runs[r.ClusterType] = append(runs[r.ClusterType], r)
@@ -123,7 +126,7 @@ func (e *environment) addTypes(at func(name Text) *cell) {
 	clusters := e.State.followers()
 	for name, f := range e.State.Folders {
 		c := at(name)
-		c.State, c.Count = f.worst(), fraction(f.Current, f.Total)
+		c.State, c.Count = worst(f.Counts), fraction(f.Current, f.Total)
 		if !f.Since.IsZero() {
 			c.Since = f.Since
 		}
@@ -135,11 +138,11 @@ func (e *environment) addTypes(at func(name Text) *cell) {
 }
 
 // addChanges adds the deliveries that changed the folders of cluster types.
-func (e *environment) addChanges(at func(name Text) *cell) {
+func (e *environment) addChanges(at func(name string) *cell) {
 	seen := sequence{}
 	for _, d := range e.Deliveries {
 		if d.PromotedCommit != "" && d.Kind != "rollback" && !e.History.cut() {
-			seen.add(Text(d.Promoted.Short()), d.StartedAt)
+			seen.add(d.Promoted.Short(), d.StartedAt)
 		}
 		for _, name := range d.Folders {
 			c := at(name)
@@ -155,20 +158,17 @@ func (e *environment) addChanges(at func(name Text) *cell) {
 }
 
 // followers returns the clusters that follow each folder, with their problems.
-func (s *DeploymentState) followers() map[Text][]Run {
-	type key struct{ cluster, folder Text }
-	problems := map[key]Problem{}
+func (s *DeploymentState) followers() map[string][]Run {
+	type key struct{ cluster, folder string }
+	problems := map[key]deployment.Problem{}
 	for _, p := range s.Problems {
 		problems[key{p.Cluster, p.Folder}] = p
 	}
-	all := map[Text][]Run{}
+	all := map[string][]Run{}
 	for name, follows := range s.Clusters {
 		for _, f := range follows {
-			r := Run{Cluster: name, State: f.State}
 			p := problems[key{name, f.Folder}]
-			if r.Message = p.Message; p.Failing {
-				r.State = p.shown()
-			}
+			r := Run{Cluster: name, State: string(f.State.Reported(p.Failing)), Message: p.Message}
 			all[f.Folder] = append(all[f.Folder], r)
 		}
 	}
@@ -178,24 +178,24 @@ func (s *DeploymentState) followers() map[Text][]Run {
 // reached returns the version of a cluster type's folder: the promoted commit of the newest delivery that has reached
 // the folder. A rollout in progress has only reached the folders that it changed so far. Without promotion, the version
 // is the last commit of the environment's own branch that changed the folder, and own is true.
-func (e *environment) reached(folder Text) (version Text, own bool) {
+func (e *environment) reached(folder string) (version string, own bool) {
 	for _, d := range e.Deliveries {
 		changed := slices.Contains(d.Folders, folder)
 		switch {
 		case d.PromotedCommit != "" && (changed || d.Complete()):
-			return Text(d.Promoted.Short()), false
+			return d.Promoted.Short(), false
 		case d.PromotedCommit == "" && changed:
-			return Text(d.GitOps.Short()), true
+			return d.GitOps.Short(), true
 		}
 	}
 	if e.State != nil && e.State.Complete {
-		return Text(short(e.State.PromotedAt)), false
+		return short(e.State.PromotedAt), false
 	}
 	return "", false
 }
 
 // addTargets adds the environment's versions of the deployment targets.
-func (e *environment) addTargets(at func(name Text, owner Owner, clusterType Text) *cell) {
+func (e *environment) addTargets(at func(name string, owner Owner, clusterType string) *cell) {
 	if e.State != nil {
 		for name, t := range e.State.Targets {
 			at(name, t.Owner, "").addTarget(t)
@@ -204,18 +204,18 @@ func (e *environment) addTargets(at func(name Text, owner Owner, clusterType Tex
 	if e.History == nil {
 		return
 	}
-	runs := map[Text][]Run{}
+	runs := map[string][]Run{}
 	for _, r := range e.History.Runs {
 		if r.DeploymentTarget != "" {
 			runs[r.DeploymentTarget] = append(runs[r.DeploymentTarget], r)
 			at(r.DeploymentTarget, r.Owner, r.ClusterType)
 		}
 	}
-	groups := map[Text][]Version{}
+	groups := map[string][]history.VersionCount{}
 	for _, v := range e.History.Versions {
-		if v.DeploymentTarget != "" {
-			groups[v.DeploymentTarget] = append(groups[v.DeploymentTarget], v)
-			at(v.DeploymentTarget, v.Owner, "")
+		if v.Target != "" {
+			groups[v.Target] = append(groups[v.Target], v)
+			at(v.Target, Owner{Workspace: v.Workspace, Workload: v.Workload}, "")
 		}
 	}
 	for name, all := range groups {
@@ -241,12 +241,12 @@ func (m matrix) filters() []filter {
 	sets := map[string]map[string]bool{"workspace": {}, "workload": {}, "type": {}, "state": {}}
 	for _, g := range m.Groups {
 		for _, r := range g.Rows {
-			sets["workspace"][string(r.Owner.Workspace)] = true
-			sets["workload"][string(r.Owner.Workload)] = true
+			sets["workspace"][r.Owner.Workspace] = true
+			sets["workload"][r.Owner.Workload] = true
 			maps.Copy(sets["type"], r.types)
 			for _, c := range r.Cells {
 				if c != nil {
-					sets["state"][string(c.State)] = true
+					sets["state"][c.State] = true
 				}
 			}
 		}

@@ -10,9 +10,9 @@ import (
 )
 
 // sequence maps each version to the time at which an environment first ran it.
-type sequence map[Text]time.Time
+type sequence map[string]time.Time
 
-func (s sequence) add(of Text, at time.Time) {
+func (s sequence) add(of string, at time.Time) {
 	if first, there := s[of]; !there || at.Before(first) {
 		s[of] = at
 	}
@@ -23,7 +23,7 @@ func (c *cell) comparable() bool { return c != nil && c.Version != "" && !c.own 
 
 // compare marks the cells that are ahead of other environments, and the cells that are behind.
 func (r *row) compare() {
-	var versions []Text
+	var versions []string
 	var seen []sequence
 	for _, c := range r.Cells {
 		if c.comparable() {
@@ -34,7 +34,7 @@ func (r *row) compare() {
 		if !c.comparable() {
 			continue
 		}
-		newer, older := map[Text]bool{}, false
+		newer, older := map[string]bool{}, false
 		for _, v := range versions {
 			r.Differs = r.Differs || v != c.Version
 			switch order := compareVersions(v, c.Version, seen); {
@@ -55,11 +55,11 @@ func (r *row) compare() {
 
 // compareVersions returns 1 if a is newer than b, -1 if it is older, and 0 if that is not known. Version numbers
 // decide. Without numbers, the order decides in which an environment ran both versions.
-func compareVersions(a, b Text, seen []sequence) int {
+func compareVersions(a, b string, seen []sequence) int {
 	if a == b {
 		return 0
 	}
-	if x, y := numbered.FindStringSubmatch(string(a)), numbered.FindStringSubmatch(string(b)); x != nil && y != nil {
+	if x, y := numbered.FindStringSubmatch(a), numbered.FindStringSubmatch(b); x != nil && y != nil {
 		return cmp.Or(compareNumbers(x[1], y[1]), comparePre(x[2], y[2]))
 	}
 	for _, s := range seen {

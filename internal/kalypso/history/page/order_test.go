@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -13,7 +14,7 @@ import (
 // versions decides. If no environment ran both, no cell is marked.
 func TestOrderOfVersions(t *testing.T) {
 	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
-	ran := func(version page.Text, since, until int) page.Run {
+	ran := func(version string, since, until int) page.Run {
 		r := page.Run{Cluster: "a", DeploymentTarget: "web", Version: version, State: "current", Since: at(since)}
 		if until > 0 {
 			r.Until = at(until)
@@ -21,7 +22,7 @@ func TestOrderOfVersions(t *testing.T) {
 		return r
 	}
 	type environment struct {
-		version   page.Text
+		version   string
 		runs      []page.Run
 		truncated bool
 	}
@@ -57,9 +58,9 @@ func TestOrderOfVersions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var histories []page.History
 			for i, e := range tt.of {
-				h := page.History{Name: page.Text(string(rune('a' + i))), Complete: true, Runs: e.runs, Truncated: e.truncated}
+				h := page.History{Name: string(rune('a' + i)), Complete: true, Runs: e.runs, Truncated: e.truncated}
 				if e.version != "" {
-					h.Versions = []page.Version{{DeploymentTarget: "web", Version: e.version, State: "current", Clusters: 1}}
+					h.Versions = []history.VersionCount{{Target: "web", Version: e.version, State: "current", Clusters: 1}}
 				}
 				histories = append(histories, h)
 			}

@@ -30,7 +30,7 @@ var (
 // document is parsed when it is first used, because an apply starts the provider four times, and usually writes no
 // page.
 var document = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"class": class}).Parse(markup))
+	return template.Must(template.New("page").Funcs(template.FuncMap{"class": class, "clusters": clusters}).Parse(markup))
 })
 
 // policy is the Content-Security-Policy. It allows only the page's own style, script and icon.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -24,11 +26,11 @@ func TestCellsWithoutStore(t *testing.T) {
 	for i := range histories {
 		histories[i].Versions, histories[i].Runs = nil, nil
 	}
-	states[0].Targets = map[page.Text]page.TargetCounts{"web": {}}
-	states[1].Targets = map[page.Text]page.TargetCounts{"web": {Current: 2, Total: 3}}
-	states[2].Targets = map[page.Text]page.TargetCounts{
-		"web": {Current: 9, Total: 9, Versions: map[page.Text]int{"1.0": 7, "1.1": 2}}}
-	states[2].Clusters = map[page.Text][]page.Followed{
+	states[0].Targets = map[string]page.TargetCounts{"web": {}}
+	states[1].Targets = map[string]page.TargetCounts{"web": {Current: 2, Total: 3}}
+	states[2].Targets = map[string]page.TargetCounts{
+		"web": {Current: 9, Total: 9, Versions: map[string]int{"1.0": 7, "1.1": 2}}}
+	states[2].Clusters = map[string][]deployment.Followed{
 		"store-ber-1": {{Folder: "store", State: "failed"}}, "store-ber-2": {{Folder: "store", State: "current"}},
 	}
 	got := read(t, histories, states)
@@ -45,11 +47,11 @@ func TestCellsWithoutStore(t *testing.T) {
 	for _, c := range got.cells("store") {
 		stores = append(stores, c.all("summary")[0].text())
 	}
-	promoted := func(i int) string { return string(histories[i].Deployments[0].PromotedCommit[:7]) }
+	promoted := func(i int) string { return histories[i].Deployments[0].PromotedCommit[:7] }
 	want = []string{
 		promoted(0) + " 4 2026-11-20 02:30Z current ahead",
 		// Stage shows the delivery before: the rollout under way has not reached the cluster type.
-		string(histories[1].Deployments[1].PromotedCommit[:7]) + " 10 of 12 2026-11-20 16:10Z progressing 1 behind",
+		histories[1].Deployments[1].PromotedCommit[:7] + " 10 of 12 2026-11-20 16:10Z progressing 1 behind",
 		promoted(2) + " 17 of 20 2026-11-20 14:55Z failed ahead",
 	}
 	if diff := cmp.Diff(want, stores); diff != "" {
@@ -76,22 +78,24 @@ func TestCellsWithoutStore(t *testing.T) {
 func TestReportedFailures(t *testing.T) {
 	state := page.DeploymentState{
 		Name: "prod", Verdict: "pending", Complete: true, ObservedAt: now,
-		Folders: map[page.Text]page.FolderCounts{"store": {Total: 5, Current: 3, Progressing: 2, Failing: 1}},
-		Problems: []page.Problem{
+		Folders: map[string]deployment.FolderState{
+			"store": {Counts: deployment.Counts{Total: 5, Current: 3, Progressing: 2, Failing: 1}},
+		},
+		Problems: []deployment.Problem{
 			{Cluster: "edge-1", Folder: "store", State: "progressing", Message: "unhealthy: crash", Failing: true},
 			{Cluster: "edge-2", Folder: "store", State: "progressing", Message: "not ready"},
 		},
-		Targets: map[page.Text]page.TargetCounts{
-			"shop-api": {Total: 5, Current: 2, Failed: 2, Versions: map[page.Text]int{"1.0": 4, "1.1": 1}},
+		Targets: map[string]page.TargetCounts{
+			"shop-api": {Total: 5, Current: 2, Failed: 2, Versions: map[string]int{"1.0": 4, "1.1": 1}},
 			"shop-db":  {Total: 5, Current: 3},
 			"shop-web": {Total: 5, Current: 2, Failed: 2},
 		},
-		Clusters: map[page.Text][]page.Followed{
+		Clusters: map[string][]deployment.Followed{
 			"edge-1": {{Folder: "store", State: "progressing"}}, "edge-2": {{Folder: "store", State: "progressing"}},
 		},
 	}
-	store := page.History{Name: "prod", Complete: true, Versions: []page.Version{
-		{DeploymentTarget: "shop-web", Version: "1.0", State: "current", Clusters: 5, Since: ago(hour)}}}
+	store := page.History{Name: "prod", Complete: true, Versions: []history.VersionCount{
+		{Target: "shop-web", Version: "1.0", State: "current", Clusters: 5, Since: ago(hour)}}}
 	for name, tt := range map[string]struct {
 		histories []page.History
 		rows      map[string]string // the texts of rows of the fleet
@@ -204,7 +208,7 @@ func TestIssuesInOrder(t *testing.T) {
 	}
 	want = []string{
 		"State | Environment | Where | Details | Clusters | Since",
-		"progressing | stage |  | Delivery of " + string(histories[1].Deployments[0].PromotedCommit[:7]) +
+		"progressing | stage |  | Delivery of " + histories[1].Deployments[0].PromotedCommit[:7] +
 			" is not complete: Checkout fails in the lab |  | 2026-11-20 14:30Z",
 		"progressing | stage | search-api | version 1.9.5 | 3 clusters | 2026-11-17 08:30Z",
 		"progressing | stage | store | it runs an older tree of the folder | store-ber-2, store-ham-1 | 2026-11-20 16:10Z",
@@ -224,11 +228,11 @@ func TestIssueOfEachVerdict(t *testing.T) {
 		{Name: "a", Verdict: "pending", Summary: "no answer"},
 		{Name: "b", Verdict: "failure"},
 		{Name: "c", Verdict: "success"},
-		{Name: "d", Verdict: "failure", Problems: []page.Problem{
+		{Name: "d", Verdict: "failure", Problems: []deployment.Problem{
 			{State: "offline", Folder: "x"}, {State: "exploded", Folder: "y"}, {State: "failed", Folder: "z"}}},
 	}
 	var got []string
-	unknown := []page.History{{Name: "c", Complete: true, Versions: []page.Version{{DeploymentTarget: "web"}}}}
+	unknown := []page.History{{Name: "c", Complete: true, Versions: []history.VersionCount{{Target: "web"}}}}
 	for _, r := range read(t, unknown, states).section("wrong").all("table")[0].rows()[1:] {
 		got = append(got, strings.Join(strings.Split(r, " | ")[:4], " "))
 	}
@@ -241,8 +245,10 @@ func TestIssueOfEachVerdict(t *testing.T) {
 // Without a history, a cluster type has the promoted commit of the deployment state. Commits of GitOps branches are not
 // compared, since each environment has its own branch.
 func TestVersionsOfClusterTypes(t *testing.T) {
-	folders := map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1, Verdict: "success"}}
-	state := func(name page.Text, complete bool) page.DeploymentState {
+	folders := map[string]deployment.FolderState{
+		"large": {Counts: deployment.Counts{Total: 1, Current: 1}, Verdict: "success"},
+	}
+	state := func(name string, complete bool) page.DeploymentState {
 		return page.DeploymentState{
 			Name:       name,
 			Folders:    folders,
@@ -251,9 +257,9 @@ func TestVersionsOfClusterTypes(t *testing.T) {
 			Verdict:    "success",
 		}
 	}
-	history := func(name page.Text, n int) page.History {
+	history := func(name string, n int) page.History {
 		return page.History{Name: name, Complete: true, Deployments: []page.Deployment{
-			{Commit: commit(n), StartedAt: now, DeliveredAt: now, Kind: "change", Folders: []page.Text{"large"}}}}
+			{Commit: commit(n), StartedAt: now, DeliveredAt: now, Kind: "change", Folders: []string{"large"}}}}
 	}
 	cells := read(t, []page.History{history("a", 5), history("b", 6)},
 		[]page.DeploymentState{state("c", true), state("d", false)}).cells("large")
@@ -267,8 +273,8 @@ func TestVersionsOfClusterTypes(t *testing.T) {
 		}
 		got = append(got, c.text())
 	}
-	want := []string{string(commit(5)[:7]) + " 2026-11-20 16:30Z", string(commit(6)[:7]) + " 2026-11-20 16:30Z",
-		string(commit(1)[:7]) + " 1 current", "1 current"}
+	want := []string{commit(5)[:7] + " 2026-11-20 16:30Z", commit(6)[:7] + " 2026-11-20 16:30Z",
+		commit(1)[:7] + " 1 current", "1 current"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -278,7 +284,7 @@ func TestVersionsOfClusterTypes(t *testing.T) {
 func TestManyProblems(t *testing.T) {
 	state := page.DeploymentState{Name: "a", Verdict: "failure"}
 	for i := range 250 {
-		state.Problems = append(state.Problems, page.Problem{State: "failed", Folder: page.Text("f" + strconv.Itoa(i))})
+		state.Problems = append(state.Problems, deployment.Problem{State: "failed", Folder: "f" + strconv.Itoa(i)})
 	}
 	wrong := read(t, nil, []page.DeploymentState{state}).section("wrong")
 	tables := wrong.all("table")
@@ -295,9 +301,9 @@ func TestManyProblems(t *testing.T) {
 // The order of two promoted commits follows from the promotions in an environment that had both. A rollback delivers an
 // older commit. If limit cut off deliveries, the order is unknown.
 func TestOrderOfPromotedCommits(t *testing.T) {
-	at := func(hours, n int, kind page.Text) page.Deployment {
+	at := func(hours, n int, kind string) page.Deployment {
 		return page.Deployment{StartedAt: ago(time.Duration(hours) * hour), DeliveredAt: ago(time.Duration(hours) * hour),
-			PromotedCommit: commit(n), Kind: kind, Folders: []page.Text{"large"}}
+			PromotedCommit: commit(n), Kind: kind, Folders: []string{"large"}}
 	}
 	promoted := []page.Deployment{at(1, 2, "promotion"), at(2, 1, "promotion")}
 	behind := []page.Deployment{at(1, 1, "promotion")}
@@ -339,7 +345,7 @@ func TestFailedDelivery(t *testing.T) {
 		}
 		return d
 	}
-	name := func(h int) string { return string(commit(h)[:7]) }
+	name := func(h int) string { return commit(h)[:7] }
 	for _, tt := range []struct {
 		name        string
 		deployments []page.Deployment
@@ -374,7 +380,7 @@ func TestFailedDelivery(t *testing.T) {
 
 // The page distinguishes a rollback that the provider decided from a rollback by people.
 func TestAutomaticRollback(t *testing.T) {
-	for name, tt := range map[string]struct{ kind, by, want page.Text }{
+	for name, tt := range map[string]struct{ kind, by, want string }{
 		"automatic rollback": {"rollback", "rollback", "automatic rollback"},
 		"rollback by people": {"rollback", "", "rollback"},
 		"another delivery":   {"change", "", "change"},
@@ -384,7 +390,7 @@ func TestAutomaticRollback(t *testing.T) {
 		d.Kind, d.DecidedBy = tt.kind, tt.by
 		histories[0].Deployments[0] = d
 		row := read(t, histories, states).section("e1").all("table")[0].rows()[1]
-		if kind := strings.Split(row, " | ")[1]; kind != string(tt.want) {
+		if kind := strings.Split(row, " | ")[1]; kind != tt.want {
 			t.Errorf("%s: the kind is %q, want %q", name, kind, tt.want)
 		}
 	}
@@ -406,7 +412,7 @@ func TestDeliveries(t *testing.T) {
 	d := histories[0].Deployments
 	want := []string{
 		"Started | Kind | Promoted | Commits | GitOps commit | Reason | Author | Folders | Lead time | Outcome",
-		"2026-11-20 15:30Z | promotion | " + string(d[0].PromotedCommit[:7]) + " | 1 commit | " + string(d[0].Commit[:7]) +
+		"2026-11-20 15:30Z | promotion | " + d[0].PromotedCommit[:7] + " | 1 commit | " + d[0].Commit[:7] +
 			" | Raise the memory limit of search | Jonas Weber | edge | 2 h | delivered",
 	}
 	if diff := cmp.Diff(want, tables[0].rows()[:2]); diff != "" {
@@ -425,14 +431,14 @@ func TestDeliveries(t *testing.T) {
 	for _, a := range tables[0].all("tr")[1].all("a") {
 		links = append(links, a.Attr[0].Val)
 	}
-	if change := tables[0].rows()[2]; !strings.Contains(change, "| change | "+string(d[1].PromotedCommit[:7])+" |  | ") {
+	if change := tables[0].rows()[2]; !strings.Contains(change, "| change | "+d[1].PromotedCommit[:7]+" |  | ") {
 		t.Errorf("a change brings commits: %s", change)
 	}
 	card := got.section("environments").all("a")[0]
-	if want := "https://github.com/acme/control-plane/commit/" + string(d[0].PromotedCommit); card.Attr[0].Val != want {
+	if want := "https://github.com/acme/control-plane/commit/" + d[0].PromotedCommit; card.Attr[0].Val != want {
 		t.Errorf("the promoted commit of dev links to %s", card.Attr[0].Val)
 	}
-	want = []string{"https://github.com/acme/control-plane/commit/" + string(d[0].PromotedCommit), string(d[0].CompareURL)}
+	want = []string{"https://github.com/acme/control-plane/commit/" + d[0].PromotedCommit, d[0].CompareURL}
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("links (-want +got)\n%s", diff)
 	}
@@ -459,7 +465,7 @@ func TestMetrics(t *testing.T) {
 		}
 		return d
 	}
-	h := page.History{Name: "prod", Complete: true, Since: "240h", Until: page.Text(now.Format(time.RFC3339)),
+	h := page.History{Name: "prod", Complete: true, Since: "240h", Until: now.Format(time.RFC3339),
 		Metrics: page.Metrics{Deployments: 3, DeploymentsPerDay: &perDay, LeadTimeSeconds: number(90061),
 			ChangeFailureRate: &rate, TimeToRestoreSeconds: number(59)},
 		Deployments: []page.Deployment{at(1, number(60), false), at(2, number(7200), true), at(3, nil, false),
@@ -502,13 +508,13 @@ func TestMetrics(t *testing.T) {
 // A state and a history belong to one environment if they have the same key in their maps, and otherwise if they have
 // the same location. Notes list missing data.
 func TestEnvironments(t *testing.T) {
-	location := func(branch page.Text) page.Destination {
+	location := func(branch string) page.Destination {
 		return page.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
 	}
-	history := func(name, environment, branch page.Text) page.History {
+	history := func(name, environment, branch string) page.History {
 		return page.History{Name: name, Environment: environment, GitOpsRepo: location(branch), Complete: true}
 	}
-	state := func(name, branch page.Text) page.DeploymentState {
+	state := func(name, branch string) page.DeploymentState {
 		at := location(branch)
 		at.Path = ""
 		return page.DeploymentState{Name: name, GitOpsRepo: at, Verdict: "success", Summary: "state of " + branch}
@@ -665,32 +671,54 @@ func luminance(t *testing.T, hex string) float64 {
 // and texts are escaped.
 func TestDecode(t *testing.T) {
 	var h page.History
-	if err := json.Unmarshal([]byte(`{"environment": "a\u202eb", "since": null, "deployments": [{"kind": "first",
+	decode(t, `{"environment": "a\u202eb", "since": null, "deployments": [{"kind": "first",
 		"started_at": "2026-01-01T00:00:00Z", "delivered_at": null, "commits": null, "folders": ["a\tb"], "news": 1}],
-		"metrics": {"deployments": 1, "change_failure_rate": null}, "versions": null, "observation": "secret"}`),
-		&h); err != nil {
-		t.Fatal(err)
-	}
+		"metrics": {"deployments": 1, "change_failure_rate": null}, "versions": null, "observation": "secret"}`, &h)
 	want := page.History{Environment: `a\u202eb`, Metrics: page.Metrics{Deployments: 1}, Deployments: []page.Deployment{{
-		Kind: "first", StartedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Folders: []page.Text{`a\tb`}}}}
+		Kind: "first", StartedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Folders: []string{`a\tb`}}}}
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	var s page.DeploymentState
-	if err := json.Unmarshal([]byte(`{"clusters": {"a\u0000": [{"folder": "f", "revision": "x"}]}}`), &s); err != nil {
+	decode(t, `{"clusters": {"a\u0000": [{"folder": "f", "revision": "x"}]},
+		"folders": {"f": {"total": 3, "progressing": 2, "failing": 1, "missing": 1, "verdict": "pending", "since": null}},
+		"problems": [{"cluster": "a", "folder": "f", "state": "progressing\u0000", "message": "b\nc", "failing": true}],
+		"targets": {"web": {"current": 1, "total": 2, "versions": {"1\t0": 2}, "workload": "w"}}}`, &s)
+	wanted := page.DeploymentState{
+		Clusters: map[string][]deployment.Followed{`a\x00`: {{Folder: "f", Revision: "x"}}},
+		Folders: map[string]deployment.FolderState{"f": {Verdict: "pending",
+			Counts: deployment.Counts{Total: 3, Progressing: 2, Failing: 1, Missing: 1}}},
+		Problems: []deployment.Problem{{Cluster: "a", Folder: "f", State: `progressing\x00`, Message: `b\nc`, Failing: true}},
+		Targets: map[string]page.TargetCounts{"web": {Current: 1, Total: 2,
+			Versions: map[string]int{`1\t0`: 2}, Owner: page.Owner{Workload: "w"}}},
+	}
+	if diff := cmp.Diff(wanted, s); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// decode reads data of Terraform, as the function of the provider does.
+func decode(t *testing.T, text string, to any) {
+	t.Helper()
+	var data any
+	if err := json.Unmarshal([]byte(text), &data); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[page.Text][]page.Followed{`a\x00`: {{Folder: "f"}}}, s.Clusters); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	readable, err := json.Marshal(page.Readable(data))
+	if err == nil {
+		err = json.Unmarshal(readable, to)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
 // All lanes share one axis, from the beginning of the earliest window to the end of the latest, with a tick for each
 // day.
 func TestLanesShareOneAxis(t *testing.T) {
-	at := func(name page.Text, since page.Text, days int) page.History {
+	at := func(name string, since string, days int) page.History {
 		d := page.Deployment{StartedAt: ago(time.Duration(days) * day), DeliveredAt: now, Kind: "promotion"}
-		return page.History{Name: name, Since: since, Until: page.Text(now.Format(time.RFC3339)), Complete: true,
+		return page.History{Name: name, Since: since, Until: now.Format(time.RFC3339), Complete: true,
 			Deployments: []page.Deployment{d}}
 	}
 	got := read(t, []page.History{at("a", "528h", 5), at("b", "2026-11-10T16:30:00Z", 10), at("c", "240h", 40)}, nil)
@@ -717,7 +745,7 @@ func TestRunsOfClusterTypes(t *testing.T) {
 	before := run
 	before.Version, before.Since, before.Until = "def", ago(2*day), ago(day)
 	got := read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run, before},
-		Versions: []page.Version{{Version: "abc", State: "stale", Clusters: 1}}}}, nil)
+		Versions: []history.VersionCount{{Version: "abc", State: "stale", Clusters: 1}}}}, nil)
 	if summary := got.cells("large")[0].all("summary")[0].text(); summary != "1 stale" {
 		t.Errorf("the cell: %s", summary)
 	}
@@ -734,8 +762,8 @@ func TestRunsOfClusterTypes(t *testing.T) {
 	}
 	// If there is a deployment state, its clusters are shown: they are newer than the runs of the store.
 	got = read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run}}}, []page.DeploymentState{{Name: "a",
-		Folders:  map[page.Text]page.FolderCounts{"large": {Total: 1, Current: 1}},
-		Clusters: map[page.Text][]page.Followed{"edge-2": {{Folder: "large", State: "current"}}}}})
+		Folders:  map[string]deployment.FolderState{"large": {Counts: deployment.Counts{Total: 1, Current: 1}}},
+		Clusters: map[string][]deployment.Followed{"edge-2": {{Folder: "large", State: "current"}}}}})
 	if card := got.cells("large")[0].all("div")[0].text(); card != "Clusters current edge-2" {
 		t.Errorf("with a state: %s", card)
 	}
@@ -748,7 +776,7 @@ func TestWaitingCommits(t *testing.T) {
 	histories, states := shop()
 	prod := page.Promotion{Environment: "production", GitOpsRepo: histories[2].GitOpsRepo}
 	for _, name := range []string{"five", "four", "three", "two"} {
-		commit := page.Text(name + "0123456789")
+		commit := name + "0123456789"
 		prod.Waiting = append(prod.Waiting, page.Waiting{Commit: commit, Gate: "stage", Reason: "soaks"})
 	}
 	prod.Waiting = append(prod.Waiting, page.Waiting{

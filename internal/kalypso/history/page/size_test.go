@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -14,7 +16,7 @@ import (
 func largeFleet() ([]page.History, []page.DeploymentState) {
 	var histories []page.History
 	var states []page.DeploymentState
-	for i, env := range []page.Text{"dev", "test", "stage", "prod-eu", "prod-us"} {
+	for i, env := range []string{"dev", "test", "stage", "prod-eu", "prod-us"} {
 		at := page.Destination{Repo: "https://github.com/acme/gitops", Branch: env}
 		h := page.History{Environment: env, GitOpsRepo: at, Complete: true, RecordedUntil: now, ControlPlane: at}
 		h.Deployments = shopDeployments(0)
@@ -23,23 +25,24 @@ func largeFleet() ([]page.History, []page.DeploymentState) {
 		}
 		h.Metrics = shopMetrics(h.Deployments)
 		s := page.DeploymentState{Environment: env, GitOpsRepo: at, ObservedAt: now, Verdict: "pending",
-			Targets: map[page.Text]page.TargetCounts{}, Folders: map[page.Text]page.FolderCounts{},
-			Clusters: map[page.Text][]page.Followed{}}
+			Targets: map[string]page.TargetCounts{}, Folders: map[string]deployment.FolderState{},
+			Clusters: map[string][]deployment.Followed{}}
 		for c := range 500 {
-			folder := page.Text(fmt.Sprintf("cluster-type-%02d", c%20))
-			s.Clusters[page.Text(fmt.Sprintf("cluster-%s-%04d", env, c))] = []page.Followed{{Folder: folder, State: "current"}}
-			s.Folders[folder] = page.FolderCounts{Total: 25, Current: 25, Verdict: "success", Since: now}
+			folder := fmt.Sprintf("cluster-type-%02d", c%20)
+			s.Clusters[fmt.Sprintf("cluster-%s-%04d", env, c)] = []deployment.Followed{{Folder: folder, State: "current"}}
+			s.Folders[folder] = deployment.FolderState{Counts: deployment.Counts{Total: 25, Current: 25}, Verdict: "success",
+				Since: now}
 		}
 		for k := range 2000 {
-			target := page.Text(fmt.Sprintf("workload-%03d-target-%d", k/4, k%4))
-			version := page.Text(fmt.Sprintf("1.%d.%d", k%30, 20-i*((k+2)%3/2)))
+			target := fmt.Sprintf("workload-%03d-target-%d", k/4, k%4)
+			version := fmt.Sprintf("1.%d.%d", k%30, 20-i*((k+2)%3/2))
 			since := ago(time.Duration(k) * time.Hour / 3)
-			h.Versions = append(h.Versions, page.Version{DeploymentTarget: target, Version: version, State: "current",
-				Clusters: 5 + k%20, Since: since, Owner: page.Owner{Workload: target[:12], Workspace: target[:10]}})
+			h.Versions = append(h.Versions, history.VersionCount{Target: target, Version: version, State: "current",
+				Clusters: 5 + k%20, Since: since, Workload: target[:12], Workspace: target[:10]})
 			s.Targets[target] = page.TargetCounts{
 				Current:  5 + k%20,
 				Total:    5 + k%20,
-				Versions: map[page.Text]int{version: 5 + k%20},
+				Versions: map[string]int{version: 5 + k%20},
 			}
 			if k < 100 {
 				h.Runs = append(h.Runs, page.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Version: version,

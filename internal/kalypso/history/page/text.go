@@ -11,26 +11,26 @@ import (
 
 // commit is a commit with its web page.
 type commit struct {
-	Hash Text
+	Hash string
 	URL  string // "": unknown
 }
 
 // Short returns the first 7 digits.
 func (c commit) Short() string { return short(c.Hash) }
 
-func short(hash Text) string {
+func short(hash string) string {
 	digits := []rune(hash)
 	return string(digits[:min(len(digits), 7)])
 }
 
 // commitURL returns the URL of a commit's web page. On GitHub, GitLab, Gitea, Forgejo and Azure Repos, it is the repo's
 // URL and /commit/. It is empty for a repo without an HTTPS URL.
-func commitURL(repo, hash Text) string {
-	at, err := giturl.Parse(string(repo))
+func commitURL(repo, hash string) string {
+	at, err := giturl.Parse(repo)
 	if err != nil || at.Scheme != giturl.SchemeHTTPS || hash == "" {
 		return ""
 	}
-	return strings.TrimSuffix(at.String(), ".git") + "/commit/" + url.PathEscape(string(hash))
+	return strings.TrimSuffix(at.String(), ".git") + "/commit/" + url.PathEscape(hash)
 }
 
 // span returns a duration in its two largest units, rounded down.
