@@ -9,12 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
@@ -62,8 +59,8 @@ func simulate(random *rand.Rand, n int) *days {
 		var reports map[string]report
 		reports, l.now = c.observe()
 		l.now.Verdict, l.now.VerdictSince, l.now.PromotedCommit = l.verdict, minute(l.since), ""
-		if r := d.branch[l.head].Rendering; r != nil {
-			l.now.PromotedCommit = r.Promotion.Commit
+		if r := d.branch[l.head].Record; r != nil {
+			l.now.PromotedCommit = r.PromotedCommit
 		}
 		changes := d.truth.record(reports, len(l.now.Unanswered) == 0, c.now)
 		l.due = l.lost || changes || verdict != l.verdict || promoted != l.now.PromotedCommit
@@ -100,17 +97,11 @@ func (d *days) write(t *testing.T) {
 	commits = nil
 	for _, c := range d.branch {
 		text := head("prod", c.Author, c.Time, c.Subject) + "deleteall\n"
-		if c.Rendering != nil {
+		if c.Record != nil {
 			folders := slices.Collect(maps.Keys(c.Folders))
-			r := record.New(c.Rendering.Environment, folders, d.real[c.Rendering.Promotion.Commit], nil, nil)
-			r.Promotion = promotion.Reason{
-				Decision:    c.Rendering.Promotion.Decision,
-				Explanation: c.Rendering.Promotion.Explanation,
-				RolledBack:  d.real[c.Rendering.Promotion.RolledBack],
-			}
-			if c.Rendering.Target != "" {
-				r.Rollout = &rollout.Progress{TargetTreeHash: c.Rendering.Target, Complete: !c.Rendering.UnderWay}
-			}
+			r := record.New(c.Record.Environment, folders, d.real[c.Record.PromotedCommit], nil, nil)
+			r.Promotion, r.Rollout = c.Record.Promotion, c.Record.Rollout
+			r.Promotion.RolledBack = d.real[c.Record.Promotion.RolledBack]
 			files := map[string]string{record.File: string(r.Marshal())}
 			for name, content := range c.Folders {
 				files[name+"/web.yaml"] = content

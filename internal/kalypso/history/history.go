@@ -9,8 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // Kind is the kind of a delivery.
@@ -49,25 +52,21 @@ type Commit struct {
 	Time    time.Time // the committer's
 	Author  string    // Name <mail>
 	Subject string    // the first line of the message
-	// Rendering comes from the record on the branch. It is nil if the commit has no record.
-	Rendering *Rendering
+	// Record is the record on the branch: its environment, promotion and rollout. It is nil if the commit has none.
+	Record *record.Record
 	// Folders contains the hash of the tree of each cluster type's folder that the record lists. The values are not
 	// used without a record.
 	Folders map[string]string
-}
-
-// Rendering contains the fields of a rendering's record that a history needs.
-type Rendering struct {
-	Environment string
-	Promotion   promotion.Promotion
-	// Target is the hash of the rollout's final tree. It is empty without a rollout.
-	Target string
-	// UnderWay means that the rollout is not complete.
-	UnderWay bool
 	// Changes lists the fleet's objects that changed, as the commit message names them. It is empty if they are not known.
 	Changes []string
-	// RolledBack says that the folders of a rollout returned to their trees from before the rollout.
-	RolledBack bool
+}
+
+// rollout returns the rollout in the record of a commit, or the zero value without one.
+func (c Commit) rollout() rollout.Progress {
+	if c.Record == nil || c.Record.Rollout == nil {
+		return rollout.Progress{}
+	}
+	return *c.Record.Rollout
 }
 
 // Source is a commit of the control plane.
@@ -129,8 +128,8 @@ func Of(in Input) History {
 
 	h := History{Since: in.Since, Until: in.Until}
 	h.Complete = in.Complete || len(in.Branch) > 0 && in.Branch[len(in.Branch)-1].Time.Before(in.Since)
-	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Rendering != nil }); newest >= 0 {
-		h.Environment = in.Branch[newest].Rendering.Environment
+	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Record != nil }); newest >= 0 {
+		h.Environment = in.Branch[newest].Record.Environment
 	}
 	for _, d := range slices.Backward(all) {
 		if !d.unseen && !d.Started.Before(in.Since) && d.Started.Before(in.Until) {
@@ -158,14 +157,14 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 		if len(all) > 0 {
 			last = all[len(all)-1]
 		}
-		changes := c.Rendering != nil && !sameTree(parent, c)
+		changes := c.Record != nil && !sameTree(parent, c)
 		switch {
 		case !whole && i == len(branch)-1:
-			if c.Rendering != nil {
+			if c.Record != nil {
 				all = append(all, &delivery{Delivery: &Delivery{}, unseen: true})
 				all[0].take(c)
 			}
-		case last != nil && last.goesOn(c) && (changes || !c.Rendering.UnderWay):
+		case last != nil && last.goesOn(c) && (changes || !c.Record.Rollout.UnderWay()):
 			last.take(c)
 		case changes:
 			all = append(all, &delivery{Delivery: &Delivery{FirstCommit: c.Hash, Started: c.Time}, from: parent})
@@ -178,21 +177,24 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 
 // sameTree reports whether a commit contains the tree and the promoted commit of its parent.
 func sameTree(parent, c Commit) bool {
-	return parent.Rendering != nil && parent.Rendering.Promotion.Commit == c.Rendering.Promotion.Commit &&
+	return parent.Record != nil && parent.Record.PromotedCommit == c.Record.PromotedCommit &&
 		maps.Equal(parent.Folders, c.Folders)
 }
 
 // goesOn reports whether a commit belongs to the rollout of d that is in progress.
 func (d *delivery) goesOn(c Commit) bool {
-	return c.Rendering != nil && d.to.Rendering.UnderWay && c.Rendering.Target == d.to.Rendering.Target
+	return c.Record != nil && c.rollout().RolledBack == "" && d.to.Record.Rollout.UnderWay() &&
+		c.rollout().TargetTreeHash == d.to.rollout().TargetTreeHash
 }
 
 // take adds a commit to d, as its last commit.
 func (d *delivery) take(c Commit) {
-	d.to, d.Commit, d.Author, d.PromotedCommit = c, c.Hash, c.Author, c.Rendering.Promotion.Commit
-	d.Reason = cmp.Or(c.Rendering.Promotion.Explanation, c.Subject)
-	d.Changes = c.Rendering.Changes
-	if !c.Rendering.UnderWay {
+	d.to, d.Commit, d.Author, d.PromotedCommit, d.Changes = c, c.Hash, c.Author, c.Record.PromotedCommit, c.Changes
+	d.Reason = cmp.Or(printable.Text(c.Record.Promotion.Explanation), c.Subject)
+	if back := c.rollout().RolledBack; back != "" {
+		d.Reason = printable.Text("automatic rollback: " + back)
+	}
+	if !c.Record.Rollout.UnderWay() {
 		d.Delivered = c.Time
 	}
 	d.Folders = nil
@@ -220,7 +222,8 @@ func setKinds(all []*delivery) {
 		d.PreviousCommit = before.PromotedCommit
 		switch {
 		case d.decidesToGoBack(before), before.Kind != Rollback && d.goesBack(before, all[:i-1]):
-			if d.Kind = Rollback; d.to.Rendering.Promotion.By == promotion.ByRollback {
+			d.Kind = Rollback
+			if d.to.Record.Promotion.By == promotion.ByRollback || d.to.rollout().RolledBack != "" {
 				d.By = promotion.ByRollback
 			}
 		case d.PromotedCommit != d.PreviousCommit:
@@ -233,15 +236,14 @@ func setKinds(all []*delivery) {
 
 // decidesToGoBack reports whether the record of d says that d is a rollback: of the promoted commit, or of a rollout.
 func (d *delivery) decidesToGoBack(before *delivery) bool {
-	is := d.to.Rendering
-	return is.RolledBack ||
-		is.Promotion.Decision == promotion.Rollback && d.PromotedCommit != before.PromotedCommit
+	return d.to.rollout().RolledBack != "" ||
+		d.to.Record.Promotion.Decision == promotion.Rollback && d.PromotedCommit != before.PromotedCommit
 }
 
 // goesBack reports whether d restores the state before the previous delivery. This is so if d pins an earlier commit,
 // or if its tree or its promoted commit is the one that the previous delivery replaced.
 func (d *delivery) goesBack(before *delivery, earlier []*delivery) bool {
-	is, was := d.to.Rendering.Promotion, before.to.Rendering.Promotion
+	is, was := d.to.Record.Promotion, before.to.Record.Promotion
 	if is.Decision == promotion.Pinned && is.RolledBack != "" && is.RolledBack != was.RolledBack {
 		return true
 	}

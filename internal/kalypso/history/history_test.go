@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
@@ -22,27 +24,27 @@ func branchOf(commits ...string) []history.Commit {
 		var tree, more string
 		number := -1
 		if _, _ = fmt.Sscan(text, &tree, &number, &more); tree != "" {
-			c.Rendering = &history.Rendering{Environment: "prod", Promotion: promotion.Promotion{
-				Commit: sourceHash(number), Reason: promotion.Reason{Decision: promotion.Promote}}}
+			c.Record = &record.Record{Environment: "prod", PromotedCommit: sourceHash(number),
+				Promotion: promotion.Reason{Decision: promotion.Promote}}
 			c.Folders = map[string]string{"large": tree}
 			switch more {
 			case "pin":
 				rolledBack = before
-				c.Rendering.Promotion.Decision, c.Rendering.Promotion.RolledBack = promotion.Pinned, rolledBack
+				c.Record.Promotion.Decision, c.Record.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "again":
-				c.Rendering.Promotion.Decision, c.Rendering.Promotion.RolledBack = promotion.Pinned, rolledBack
+				c.Record.Promotion.Decision, c.Record.Promotion.RolledBack = promotion.Pinned, rolledBack
 			case "itself": // with a change of the environment's own
-				c.Rendering.Promotion.Decision, c.Rendering.Promotion.By = promotion.Rollback, promotion.ByRollback
+				c.Record.Promotion.Decision, c.Record.Promotion.By = promotion.Rollback, promotion.ByRollback
 			case "returned":
-				c.Rendering.RolledBack, c.Rendering.Promotion.By = true, promotion.ByRollback
+				c.Record.Rollout = &rollout.Progress{RolledBack: "folder fails"}
 			case "bare":
-				c.Rendering.Promotion.Decision = ""
+				c.Record.Promotion.Decision = ""
 			case "wave":
-				c.Rendering.Target, c.Rendering.UnderWay = "target", true
+				c.Record.Rollout = &rollout.Progress{TargetTreeHash: "target"}
 			case "done":
-				c.Rendering.Target = "target"
+				c.Record.Rollout = &rollout.Progress{TargetTreeHash: "target", Complete: true}
 			}
-			before = c.Rendering.Promotion.Commit
+			before = c.Record.PromotedCommit
 		}
 		branch = append([]history.Commit{c}, branch...)
 	}

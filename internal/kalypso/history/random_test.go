@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
@@ -24,7 +26,7 @@ type simulatedDelivery struct {
 	commit             int // the number of the promoted commit, or -1
 	tree               string
 	folders            map[string]string // the folders before the delivery
-	record             history.Rendering
+	record             record.Record
 }
 
 // pipeline simulates the pipeline of an environment: it makes commits, and knows which delivery each commit belongs to.
@@ -34,7 +36,7 @@ type pipeline struct {
 	sources []int            // the minutes of the control plane's commits
 	branch  []history.Commit // oldest first
 	folders map[string]string
-	record  *history.Rendering
+	record  *record.Record
 	made    []simulatedDelivery
 	open    *plan // the rollout under way
 	content int
@@ -51,7 +53,7 @@ type observedVerdict struct {
 
 // plan is an incomplete rollout, with the folders that are still to be written.
 type plan struct {
-	record history.Rendering // the record once the rollout is complete
+	record record.Record // the record once the rollout is complete
 	want   map[string]string
 	left   []string
 }
@@ -80,6 +82,14 @@ func treeOf(folders map[string]string) string {
 	return strings.Join(all, ",")
 }
 
+// targetOf returns the hash of the final tree of a record's rollout, or "".
+func targetOf(r *record.Record) string {
+	if r.Rollout == nil {
+		return ""
+	}
+	return r.Rollout.TargetTreeHash
+}
+
 // commit commits the present folders and record to the branch.
 func (p *pipeline) commit() int {
 	p.now += p.IntN(90)
@@ -87,7 +97,7 @@ func (p *pipeline) commit() int {
 		Author: fmt.Sprintf("P%d <p@acme.io>", p.IntN(3)), Subject: fmt.Sprint("change ", len(p.branch))}
 	if p.record != nil {
 		r := *p.record
-		c.Rendering, c.Folders = &r, maps.Clone(p.folders)
+		c.Record, c.Folders = &r, maps.Clone(p.folders)
 	}
 	p.branch = append(p.branch, c)
 	return len(p.branch) - 1
@@ -100,8 +110,8 @@ func (p *pipeline) deliver(before map[string]string, continues bool) {
 		p.made = append(p.made, simulatedDelivery{first: at, started: p.now, folders: before})
 	}
 	d := &p.made[len(p.made)-1]
-	d.last, d.commit, d.tree, d.record = at, numberOf(p.record.Promotion.Commit), treeOf(p.folders), *p.record
-	if d.delivered = p.now; p.record.UnderWay {
+	d.last, d.commit, d.tree, d.record = at, numberOf(p.record.PromotedCommit), treeOf(p.folders), *p.record
+	if d.delivered = p.now; p.record.Rollout.UnderWay() {
 		d.delivered = -1
 	}
 }
@@ -121,10 +131,10 @@ func (p *pipeline) newFolders() map[string]string {
 }
 
 // writeAll writes all folders of a tree in one commit.
-func (p *pipeline) writeAll(want map[string]string, record history.Rendering) {
+func (p *pipeline) writeAll(want map[string]string, r record.Record) {
 	before := p.folders
-	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.Promotion.Commit != record.Promotion.Commit
-	p.folders, p.record, p.open = maps.Clone(want), &record, nil
+	changes := p.record == nil || treeOf(before) != treeOf(want) || p.record.PromotedCommit != r.PromotedCommit
+	p.folders, p.record, p.open = maps.Clone(want), &r, nil
 	if changes {
 		p.deliver(before, false)
 	} else {
@@ -133,10 +143,10 @@ func (p *pipeline) writeAll(want map[string]string, record history.Rendering) {
 }
 
 // begin begins a rollout in waves.
-func (p *pipeline) begin(want map[string]string, record history.Rendering) {
+func (p *pipeline) begin(want map[string]string, r record.Record) {
 	p.content++
-	record.Target = fmt.Sprint("target ", p.content)
-	p.open = &plan{record: record, want: want, left: slices.Sorted(maps.Keys(want))}
+	r.Rollout = &rollout.Progress{TargetTreeHash: fmt.Sprint("target ", p.content), Complete: true}
+	p.open = &plan{record: r, want: want, left: slices.Sorted(maps.Keys(want))}
 	p.wave(true)
 }
 
@@ -148,16 +158,16 @@ func (p *pipeline) wave(first bool) {
 		p.folders[open.left[0]], open.left = open.want[open.left[0]], open.left[1:]
 	}
 	next := *p.record
-	next.Target, next.UnderWay = open.record.Target, true
+	next.Rollout = &rollout.Progress{TargetTreeHash: open.record.Rollout.TargetTreeHash}
 	if len(open.left) == 0 {
 		next = open.record
 		p.folders, p.open = maps.Clone(open.want), nil
 	}
-	changes := treeOf(before) != treeOf(p.folders) || p.record.Promotion.Commit != next.Promotion.Commit
-	begun := !first && p.made[len(p.made)-1].record.Target == next.Target
+	changes := treeOf(before) != treeOf(p.folders) || p.record.PromotedCommit != next.PromotedCommit
+	begun := !first && targetOf(&p.made[len(p.made)-1].record) == targetOf(&next)
 	p.record = &next
 	switch {
-	case begun && (changes || !next.UnderWay), changes:
+	case begun && (changes || !next.Rollout.UnderWay()), changes:
 		p.deliver(before, begun)
 	default:
 		p.commit()
@@ -175,17 +185,17 @@ func (p *pipeline) step() {
 		p.sources = append(p.sources, p.now)
 	}
 	newest := sourceHash(len(p.sources) - 1)
-	record := func() history.Rendering {
-		r := history.Rendering{Environment: "prod"}
+	own := func() record.Record {
+		r := record.Record{Environment: "prod"}
 		if p.record != nil {
 			r = *p.record
-			r.Target, r.UnderWay = "", false
+			r.Rollout = nil
 		}
 		return r
 	}
-	promote := func() history.Rendering {
-		r := record()
-		r.Promotion.Commit, r.Promotion.RolledBack, r.Promotion.Explanation = newest, "", fmt.Sprint(
+	promote := func() record.Record {
+		r := own()
+		r.PromotedCommit, r.Promotion.RolledBack, r.Promotion.Explanation = newest, "", fmt.Sprint(
 			"gates hold for ",
 			newest,
 		)
@@ -200,25 +210,25 @@ func (p *pipeline) step() {
 	case p.open != nil && n < 11:
 		p.wave(false)
 	case n < 3: // the environment's own change
-		p.writeAll(p.newFolders(), record())
+		p.writeAll(p.newFolders(), own())
 	case n < 5:
 		p.writeAll(p.newFolders(), promote())
 	case n < 8:
 		p.begin(p.newFolders(), promote())
 	case n < 9: // its own change in waves
-		p.begin(p.newFolders(), record())
+		p.begin(p.newFolders(), own())
 	case n < 11: // people commit something else
 		p.commit()
 	case n < 13: // people revert the last delivery, or their revert of it
 		if len(p.made) > 1 {
 			back := p.branch[p.made[len(p.made)-2].last]
-			p.writeAll(back.Folders, *back.Rendering)
+			p.writeAll(back.Folders, *back.Record)
 		}
 	case n < 15: // a pin to an earlier commit
-		if was := numberOf(p.record.Promotion.Commit); was > 0 {
-			r := record()
-			r.Promotion.RolledBack, r.Promotion.Decision = r.Promotion.Commit, promotion.Pinned
-			r.Promotion.Commit = sourceHash(p.IntN(was))
+		if was := numberOf(p.record.PromotedCommit); was > 0 {
+			r := own()
+			r.Promotion.RolledBack, r.Promotion.Decision = r.PromotedCommit, promotion.Pinned
+			r.PromotedCommit = sourceHash(p.IntN(was))
 			p.writeAll(p.newFolders(), r)
 		}
 	default: // the environment is removed
@@ -471,21 +481,21 @@ func (p *pipeline) checkCut(t *testing.T, seed uint64, in history.Input) {
 	in.Branch, in.Complete = in.Branch[:len(p.branch)-oldest], false
 	h := history.Of(in)
 	underWay := ""
-	if r := p.branch[oldest].Rendering; r != nil && r.UnderWay {
-		underWay = r.Target
+	if r := p.branch[oldest].Record; r != nil && r.Rollout.UnderWay() {
+		underWay = r.Rollout.TargetTreeHash
 	}
 	var wanted, found []string
 	next := slices.IndexFunc(p.made, func(d simulatedDelivery) bool { return d.first > oldest })
 	for i, d := range slices.Backward(p.made) {
 		at := minute(d.started)
-		begun := i == next && underWay != "" && p.branch[d.first].Rendering.Target == underWay
+		begun := i == next && underWay != "" && targetOf(p.branch[d.first].Record) == underWay
 		if d.first > oldest && !begun && !at.Before(in.Since) && at.Before(in.Until) {
 			wanted = append(wanted, p.branch[d.first].Hash+" "+p.branch[d.last].Hash)
 		}
 	}
 	for _, d := range h.Deliveries {
 		found = append(found, d.FirstCommit+" "+d.Commit)
-		if d.Kind == history.First && p.made[0].first <= oldest && p.branch[oldest].Rendering != nil {
+		if d.Kind == history.First && p.made[0].first <= oldest && p.branch[oldest].Record != nil {
 			t.Errorf("seed %d: %s is reported as the first delivery of a branch that is cut off", seed, d.FirstCommit)
 		}
 	}

@@ -8,30 +8,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
 func TestDeployments(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
-	record := func(commit, reason, tree string) (*history.Rendering, map[string]string) {
-		return &history.Rendering{Environment: "prod", Promotion: promotion.Promotion{
-			Commit: commit, Reason: promotion.Reason{Explanation: reason}}}, map[string]string{"large": tree}
+	recordOf := func(commit, reason, tree string) (*record.Record, map[string]string) {
+		return &record.Record{Environment: "prod", PromotedCommit: commit,
+			Promotion: promotion.Reason{Explanation: reason}}, map[string]string{"large": tree}
 	}
 	in := history.Input{Complete: true, Since: at(2), Until: at(26), ControlPlane: []history.Source{
 		{Hash: commit("2"), Time: at(1)}, {Hash: commit("1"), Time: at(0)}}}
 	for i, c := range []struct{ commit, reason, tree string }{
 		{commit("1"), "", "a"}, {commit("2"), "check run \"ci\" | is success\nand more", "b"}, {commit("1"), "", "a"},
 	} {
-		r, folders := record(c.commit, c.reason, c.tree)
-		in.Branch = append([]history.Commit{{Hash: commit("a"), Time: at(1 + i), Subject: "Render @all <b>", Rendering: r,
+		r, folders := recordOf(c.commit, c.reason, c.tree)
+		in.Branch = append([]history.Commit{{Hash: commit("a"), Time: at(1 + i), Subject: "Render @all <b>", Record: r,
 			Folders: folders}}, in.Branch...)
 	}
-	waves, folders := record(commit("1"), "", "c")
-	waves.Target, waves.UnderWay = "t", true
-	waves.Changes = []string{"template a|b", "config west: A, B"}
-	in.Branch = append([]history.Commit{{Hash: commit("b"), Time: at(5), Subject: "First wave", Rendering: waves,
-		Folders: folders}}, in.Branch...)
+	waves, folders := recordOf(commit("1"), "", "c")
+	waves.Rollout = &rollout.Progress{TargetTreeHash: "t"}
+	in.Branch = append([]history.Commit{{Hash: commit("b"), Time: at(5), Subject: "First wave", Record: waves,
+		Changes: []string{"template a|b", "config west: A, B"}, Folders: folders}}, in.Branch...)
 	const head = "## Deployments of environment `prod`\n\nFrom 2026-01-01T02:00:00Z until 2026-01-02T02:00:00Z.\n\n" +
 		"| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|\n" +
 		"| 2 | 2.00 | 1h | 50.0 % | 1h |\n\n" +

@@ -14,7 +14,6 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -103,34 +102,18 @@ func readBranch(
 			case err != nil:
 				continue
 			}
-			next.Rendering, next.Folders = recordOf(&found), map[string]string{}
+			next.Folders, next.Changes = map[string]string{}, objectsOf(c, messages)
+			next.Record = &record.Record{Environment: found.Environment, PromotedCommit: found.PromotedCommit,
+				Promotion: found.Promotion, Rollout: found.Rollout} // the other fields take much memory
 			for _, name := range found.ClusterTypes {
 				if hash, there := folders[c.Hash][name]; there {
 					next.Folders[name] = hash.String()
 				}
 			}
-			next.Rendering.Changes = objectsOf(c, messages)
 		}
 		commits = append(commits, next)
 	}
 	return commits, all.Whole, nil
-}
-
-func recordOf(r *record.Record) *history.Rendering {
-	short := &history.Rendering{
-		Environment: r.Environment, UnderWay: r.Rollout.UnderWay(),
-		Promotion: promotion.Promotion{Commit: r.PromotedCommit, Reason: r.Promotion},
-	}
-	short.Promotion.Explanation = printable.Text(r.Promotion.Explanation)
-	switch {
-	case r.Rollout == nil:
-	case r.Rollout.RolledBack != "":
-		short.RolledBack, short.Promotion.By = true, promotion.ByRollback
-		short.Promotion.Explanation = printable.Text("automatic rollback: " + r.Rollout.RolledBack)
-	default:
-		short.Target = r.Rollout.TargetTreeHash
-	}
-	return short
 }
 
 // ReadControlPlane returns the commits of a branch along first parents, newest first, at most [MaxCommits]. It returns
