@@ -149,7 +149,7 @@ func (h *History) FirstParents() []string {
 // was not read that far back, it returns the time of the oldest commit read, which is an upper bound.
 func (h *History) LastChange(folder string) time.Time { return h.folder(folder).changed }
 
-// folderHistory is what a history shows about a folder.
+// folderHistory contains the facts about a folder that a history shows.
 type folderHistory struct {
 	changed time.Time // see LastChange
 	// unchanged says for each commit whether it and all commits between it and head contain the same folder as head. A
