@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // maxNamed limits the names that a difference lists, or the folders and cluster types that a change reaches.
@@ -21,7 +22,7 @@ func Comparison(c *comparison.Comparison) string {
 	if left == right {
 		left, right = left+" (left)", right+" (right)"
 	}
-	var w comparisonWriter
+	w, unlisted := &writer{}, c.Unlisted
 	w.line("## %s and %s", left, right)
 	if c.Promoted != (comparison.Pair[string]{}) {
 		w.line("\n**Promoted commit:** %s, %s%s", commitOrNone(c.Promoted.Left), commitOrNone(c.Promoted.Right),
@@ -30,49 +31,37 @@ func Comparison(c *comparison.Comparison) string {
 	if c.Equal() {
 		w.line("\nTheir targets, placements, config values and files are equal.")
 	}
-	w.section("Deployment targets", onSides(left, right, c.Targets))
-	w.section("Placement", lists.Map(slices.Sorted(maps.Keys(c.Placements)), func(target string) string {
+	unlisted += w.section("Deployment targets", onSides(left, right, c.Targets))
+	unlisted += w.section("Placement", lists.Map(slices.Sorted(maps.Keys(c.Placements)), func(target string) string {
 		return fmt.Sprintf("%s: %s", code(target), strings.Join(onSides(left, right, c.Placements[target]), "; "))
 	}))
-	w.section("Config values", lists.Map(c.Configs, func(d comparison.ConfigDifference) string {
+	unlisted += w.section("Config values", lists.Map(c.Configs, func(d comparison.ConfigDifference) string {
 		return fmt.Sprintf("%s: %s → %s in %s", code(d.Key), valueOrNone(d.Values.Left), valueOrNone(d.Values.Right),
 			inFolders(d.Folders))
 	}))
-	w.remaining += c.Unlisted
-	w.section("Other files", lists.Map(c.Files, func(d comparison.FileDifference) string {
+	unlisted += w.section("Other files", lists.Map(c.Files, func(d comparison.FileDifference) string {
 		return fmt.Sprintf("%s in %s", code(d.Name), inFolders(d.Folders))
 	}))
-	if w.remaining > 0 {
-		w.line("\n… and %d more %s.", w.remaining, plural(w.remaining, "difference"))
+	if unlisted > 0 {
+		w.line("\n… and %s.", problem.Count(unlisted, "more difference"))
 	}
 	return w.b.String()
 }
 
-type comparisonWriter struct {
-	b                 strings.Builder
-	length, remaining int // characters that are written, and lines that do not fit
-}
-
-func (w *comparisonWriter) line(format string, args ...any) {
-	text := fmt.Sprintf(format+"\n", args...)
-	w.b.WriteString(text)
-	w.length += length(text)
-}
-
-// section writes the lines of a section as a list, as far as they fit.
-func (w *comparisonWriter) section(heading string, lines []string) {
+// section writes the lines of a section as a list, as far as they fit, and returns the number of those left out.
+func (w *writer) section(heading string, lines []string) (left int) {
 	const forEnd = 200 // characters of the heading and of the last line
 	for i, line := range lines {
 		text := "- " + line
-		if w.length+length(text) > DefaultMaxLength-forEnd {
-			w.remaining += len(lines) - i
-			return
+		if length(w.b.String()+text) > DefaultMaxLength-forEnd {
+			return len(lines) - i
 		}
 		if i == 0 {
 			w.line("\n### %s\n", heading)
 		}
 		w.line("%s", text)
 	}
+	return 0
 }
 
 func onSides(left, right string, only comparison.Pair[[]string]) (texts []string) {
@@ -81,7 +70,7 @@ func onSides(left, right string, only comparison.Pair[[]string]) (texts []string
 		only []string
 	}{{left, only.Left}, {right, only.Right}} {
 		if len(side.only) > 0 {
-			texts = append(texts, "only in "+side.name+": "+names(side.only, maxNamed))
+			texts = append(texts, "only in "+side.name+": "+names(side.only, maxNamed, code))
 		}
 	}
 	return texts
@@ -90,10 +79,10 @@ func onSides(left, right string, only comparison.Pair[[]string]) (texts []string
 // inFolders describes folders: a few by their names, many by their cluster types.
 func inFolders(all []comparison.Folder) string {
 	if len(all) <= maxNamed {
-		return names(lists.Map(all, comparison.Folder.String), maxNamed)
+		return names(all, maxNamed, func(f comparison.Folder) string { return code(f.String()) })
 	}
 	types := perClusterType(all, func(f comparison.Folder) string { return f.ClusterType })
-	return fmt.Sprintf("%d folders (%s)", len(all), enumeration(first(types, maxNamed), len(types)-maxNamed))
+	return fmt.Sprintf("%d folders (%s)", len(all), problem.First(types, maxNamed))
 }
 
 // perClusterType counts the folders of each cluster type. The folders are sorted.
@@ -124,9 +113,9 @@ func between(commits *int, left, right string) string {
 	case commits == nil:
 		return ""
 	case *commits > 0:
-		return fmt.Sprintf("; %s is %s ahead", left, count(*commits, "commit"))
+		return fmt.Sprintf("; %s is %s ahead", left, problem.Count(*commits, "commit"))
 	case *commits < 0:
-		return fmt.Sprintf("; %s is %s ahead", right, count(-*commits, "commit"))
+		return fmt.Sprintf("; %s is %s ahead", right, problem.Count(-*commits, "commit"))
 	}
 	return ""
 }

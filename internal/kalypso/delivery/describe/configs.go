@@ -3,6 +3,9 @@ package describe
 import (
 	"cmp"
 	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // ConfigChange is a changed config, or a changed object with references to secrets.
@@ -35,7 +38,7 @@ func (w *writer) reach(c ConfigChange) string {
 	case c.Targets == 0:
 		return ", which applies to no deployment target"
 	}
-	text := " on " + count(c.Targets, "deployment target")
+	text := " on " + problem.Count(c.Targets, "deployment target")
 	if w.names > 0 {
 		text += " of " + w.list(slices.Sorted(slices.Values(c.ClusterTypes)))
 	}
@@ -43,15 +46,11 @@ func (w *writer) reach(c ConfigChange) string {
 }
 
 func (w *writer) keys(c ConfigChange) string {
-	var texts []string
-	if c.LabelsChanged {
-		texts = append(texts, "its labels")
-	}
 	keys := slices.SortedFunc(slices.Values(c.Keys), func(a, b ConfigKey) int { return cmp.Compare(a.Name, b.Name) })
-	for _, k := range first(keys, w.names) {
-		texts = append(texts, key(k))
+	if c.LabelsChanged {
+		return problem.First(append([]string{"its labels"}, lists.Map(keys, key)...), w.names+1)
 	}
-	return enumeration(texts, len(keys)-w.names)
+	return names(keys, w.names, key)
 }
 
 func key(k ConfigKey) string {

@@ -8,34 +8,34 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // Deployments describes a history in Markdown: the metrics, and at most limit deliveries, newest first.
 func Deployments(h history.History, limit int) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	w := &writer{}
 	if h.Environment == "" {
-		line("Nothing was delivered yet.")
-		return b.String()
+		w.line("Nothing was delivered yet.")
+		return w.b.String()
 	}
-	line("## Deployments of environment %s\n", code(h.Environment))
-	line("From %s until %s.", moment(h.Since), moment(h.Until))
+	w.line("## Deployments of environment %s\n", code(h.Environment))
+	w.line("From %s until %s.", moment(h.Since), moment(h.Until))
 	if !h.Complete {
-		line("\nThe branch has more commits than are read, so older deployments are missing.")
+		w.line("\nThe branch has more commits than are read, so older deployments are missing.")
 	}
 	m := h.Metrics
 	rate := none
 	if m.ChangeFailureRate != nil {
 		rate = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
 	}
-	line("\n| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|")
-	line("| %d | %.2f | %s | %s | %s |", m.Deployments, m.DeploymentsPerDay, span(m.LeadTime), rate, span(m.TimeToRestore))
+	w.line("\n| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|")
+	w.line("| %d | %.2f | %s | %s | %s |", m.Deployments, m.DeploymentsPerDay, span(m.LeadTime), rate, span(m.TimeToRestore))
 	if len(h.Deliveries) == 0 {
-		return b.String()
+		return w.b.String()
 	}
-	line("\n| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason | Changes |")
-	line("|---|---|---|---|---|---|---|---|---|")
+	w.line("\n| Started | Delivered | Kind | Promoted commit | Commits | Lead time | Outcome | Reason | Changes |")
+	w.line("|---|---|---|---|---|---|---|---|---|")
 	for _, d := range first(h.Deliveries, limit) {
 		commits := none
 		if d.Known {
@@ -46,14 +46,14 @@ func Deployments(h history.History, limit int) string {
 			promoted = code(short(d.PromotedCommit))
 		}
 		reason, _, _ := strings.Cut(d.Reason, "\n")
-		line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |",
+		w.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |",
 			moment(d.Started), moment(d.Delivered), d.Kind, promoted, commits, span(d.LeadTime()),
 			outcome(d), cell(code(Truncate(reason))), changes(d))
 	}
 	if left := len(h.Deliveries) - limit; left > 0 {
-		line("\n… and %d more %s.", left, plural(left, "deployment"))
+		w.line("\n… and %s.", problem.Count(left, "more deployment"))
 	}
-	return b.String()
+	return w.b.String()
 }
 
 // changes names the objects that a delivery changed.

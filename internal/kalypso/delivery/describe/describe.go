@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // DefaultMaxLength is the default limit of a description, in characters. People read it, the state stores it and
@@ -207,7 +208,9 @@ func (w *writer) write(placed map[string]map[string]int, lines string) string {
 	w.failed()
 	rows(w, "Owners of the changed folders", "owner", w.change.Owners, w.owner)
 	w.promoted()
-	w.rolledBack()
+	if why := w.change.RolledBack; why != "" {
+		w.line("\n**Rolled back, to the trees from before the rollout:** %s", code(why))
+	}
 	rows(w, "Sources", "source", w.change.Sources, w.source)
 	w.placements(placed)
 	rows(w, "Configuration", "config", w.change.Configs, w.config)
@@ -258,7 +261,7 @@ func (w *writer) summary() {
 		added, removed, changed = added+len(ct.Added), removed+len(ct.Removed), changed+len(ct.Changed)
 	}
 	w.line("\n**Deployment targets:** %d added, %d removed, %d changed on %s.", added, removed, changed,
-		count(len(w.change.ClusterTypes), "cluster type"))
+		problem.Count(len(w.change.ClusterTypes), "cluster type"))
 }
 
 func (w *writer) table() {
@@ -294,21 +297,16 @@ func (w *writer) list(all []string) string {
 	if w.names == 0 && len(all) > 0 {
 		return fmt.Sprint(len(all))
 	}
-	return names(all, w.names)
+	return names(all, w.names, code)
 }
 
-// names lists names, and counts those left out.
-func names(all []string, most int) string {
-	return enumeration(lists.Map(first(all, most), code), len(all)-most)
-}
-
-// enumeration joins texts, and counts those left out.
-func enumeration(texts []string, left int) string {
-	text := strings.Join(texts, ", ")
-	if left > 0 {
-		text += fmt.Sprintf(" and %d more", left)
+// names lists the names of the first elements, and counts those left out.
+func names[T any](all []T, most int, name func(T) string) string {
+	listed := strings.Join(lists.Map(first(all, most), name), ", ")
+	if left := len(all) - most; left > 0 {
+		listed += fmt.Sprintf(" and %d more", left)
 	}
-	return text
+	return listed
 }
 
 // rows writes a list under a heading, as far as its rows fit.
@@ -329,7 +327,7 @@ func rows[T any](w *writer, heading, what string, all []T, row func(T) string) {
 // more writes the number of rows left out.
 func (w *writer) more(n int, what string) {
 	if left := n - w.rows; left > 0 {
-		w.line("\n… and %d more %s.", left, plural(left, what))
+		w.line("\n… and %s.", problem.Count(left, "more "+what))
 	}
 }
 
@@ -347,12 +345,6 @@ func (w *writer) promoted() {
 				w.line("- %s", code(strings.TrimPrefix(line, "- ")))
 			}
 		}
-	}
-}
-
-func (w *writer) rolledBack() {
-	if w.change.RolledBack != "" {
-		w.line("\n**Rolled back, to the trees from before the rollout:** %s", code(w.change.RolledBack))
 	}
 }
 

@@ -76,11 +76,8 @@ func targetKey(name string) string      { return "t " + name }
 
 func (g *graph) clusterType(ct ClusterType, label string) string {
 	id := g.node(clusterTypeKey(ct.Name), "[ ]", label)
-	switch ct.Kind {
-	case Added:
-		g.classes[added] = append(g.classes[added], id)
-	case Removed:
-		g.classes[removed] = append(g.classes[removed], id)
+	if kind, draws := map[Kind]change{Added: added, Removed: removed}[ct.Kind]; draws {
+		g.classes[kind] = append(g.classes[kind], id)
 	}
 	return id
 }

@@ -6,6 +6,7 @@ import (
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Failure is a workload that an environment fails to render, for an issue.
@@ -72,7 +73,7 @@ type FailureList struct {
 // IssueOfMany returns the title and the body of the issue that lists workloads.
 func IssueOfMany(l FailureList) (title, body string) {
 	w := &writer{}
-	w.line("Environment %s also fails to render %s:\n", name(l.Environment), count(len(l.Workloads), "workload"))
+	w.line("Environment %s also fails to render %s:\n", name(l.Environment), problem.Count(len(l.Workloads), "workload"))
 	listed := 0
 	for _, workload := range l.Workloads {
 		line := "- " + code(cut(workload, 2*maxIssueName))
@@ -86,7 +87,7 @@ func IssueOfMany(l FailureList) (title, body string) {
 	w.line("\nIf so many fail at once, the cause is rarely in each team's repo. The next apply that renders all of them " +
 		"closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)
-	return issueTitle(count(len(l.Workloads), "more workload")+" fail", l.Environment), w.b.String()
+	return issueTitle(problem.Count(len(l.Workloads), "more workload")+" fail", l.Environment), w.b.String()
 }
 
 // WithFeedback adds what an apply tells teams to a description, if there is room.
@@ -107,7 +108,7 @@ func Closing(environment string, gone bool) string {
 
 func (w *writer) andMore(n int, what string) {
 	if n > 0 {
-		w.line("- … and %d more %s", n, plural(n, what))
+		w.line("- … and %s", problem.Count(n, "more "+what))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
 
@@ -48,15 +48,15 @@ func (l *Lines) group(changes []fileChange) string {
 			renamed = ", the same, renamed"
 		}
 	}
-	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().Note(), count(len(changes), "folder"), renamed)
+	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().Note(), problem.Count(len(changes), "folder"), renamed)
 	clusterType := func(c fileChange) string { return l.folders[c.folder].ClusterType }
 	if types := perClusterType(changes, clusterType); len(types) > 1 && len(changes) > maxNamed {
-		fmt.Fprintf(&b, "%s\n\n", enumeration(first(types, maxNamed), len(types)-maxNamed))
+		fmt.Fprintf(&b, "%s\n\n", problem.First(types, maxNamed))
 	}
-	names := lists.Map(first(changes, maxNamed), func(c fileChange) string { return code(l.folders[c.folder].String()) })
-	fmt.Fprintf(&b, "%s\n\n", enumeration(names, len(changes)-maxNamed))
+	folder := func(c fileChange) string { return code(l.folders[c.folder].String()) }
+	fmt.Fprintf(&b, "%s\n\n", names(changes, maxNamed, folder))
 	edits, ok := withoutSecrets(f.appendEdits(nil))
-	switch text := escapeDiff(diff.Unified(edits)); {
+	switch text := printable.Text(strings.ReplaceAll(diff.Unified(edits), "\r\n", `\r`+"\n")); {
 	case !ok:
 		b.WriteString("The file contains a secret of several lines, so its lines are not shown.\n")
 	case text == "":
@@ -77,8 +77,8 @@ func (l *Lines) countHidden(groups [][]fileChange) (text string) {
 				folders[c.folder] = true
 			}
 		}
-		text += fmt.Sprintf("\n… and %d more %s in %s.", len(groups), plural(len(groups), "change"),
-			count(len(folders), "folder"))
+		text += fmt.Sprintf("\n… and %s in %s.", problem.Count(len(groups), "more change"),
+			problem.Count(len(folders), "folder"))
 		if l.command != nil {
 			text += " To see one: " + code(l.command(l.folders[groups[0][0].folder].String()))
 		}
@@ -86,14 +86,9 @@ func (l *Lines) countHidden(groups [][]fileChange) (text string) {
 	}
 	if n := len(l.unknown); n > 0 {
 		text += fmt.Sprintf("\nThe files before this change are not known here for %s, such as %s.\n",
-			count(n, "folder"), code(l.folders[l.unknown[0]].String()))
+			problem.Count(n, "folder"), code(l.folders[l.unknown[0]].String()))
 	}
 	return text
-}
-
-// escapeDiff escapes characters that can't be shown, and ends of lines that can't be seen.
-func escapeDiff(text string) string {
-	return printable.Text(strings.ReplaceAll(text, "\r\n", `\r`+"\n"))
 }
 
 // fenceOf returns a fence for a code block. It is longer than any fence in the text.

@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -58,18 +57,6 @@ func short(commit string) string {
 		return commit[:7]
 	}
 	return Truncate(commit)
-}
-
-func count(n int, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what)) }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return what
-	}
-	if stem, ok := strings.CutSuffix(what, "y"); ok {
-		return stem + "ies"
-	}
-	return what + "s"
 }
 
 func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }

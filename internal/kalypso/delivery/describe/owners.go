@@ -19,7 +19,11 @@ func (w *writer) owner(o Owner) string {
 		of = append(of, "workspace "+code(o.Workspace))
 	}
 	if len(o.ClusterTypes) > 0 {
-		of = append(of, plural(len(o.ClusterTypes), "cluster type")+" "+w.list(o.ClusterTypes))
+		what := "cluster types "
+		if len(o.ClusterTypes) == 1 {
+			what = "cluster type "
+		}
+		of = append(of, what+w.list(o.ClusterTypes))
 	}
 	return fmt.Sprintf("%s (%s): %s", strings.Join(of, " on "), w.list(o.Reviewers), w.list(o.Folders))
 }

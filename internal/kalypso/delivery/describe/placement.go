@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // placed counts the added and changed targets that each policy assigns, by cluster type. Removed targets have no
@@ -33,10 +35,10 @@ func (w *writer) placements(placed map[string]map[string]int) {
 		for _, n := range placed[policy] {
 			targets += n
 		}
-		on := count(len(placed[policy]), "cluster type")
+		on := problem.Count(len(placed[policy]), "cluster type")
 		if len(placed[policy]) <= w.names {
 			on = w.list(slices.Sorted(maps.Keys(placed[policy])))
 		}
-		return fmt.Sprintf("%s places %s on %s", code(policy), count(targets, "target"), on)
+		return fmt.Sprintf("%s places %s on %s", code(policy), problem.Count(targets, "target"), on)
 	})
 }

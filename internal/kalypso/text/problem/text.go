@@ -55,9 +55,11 @@ func IndentedList(lines []string, most int) string {
 	return "  " + strings.Join(lines, "\n  ")
 }
 
-// Count returns a number with its noun: 1 assignment, 2 assignments.
+// Count returns a number with its noun: 1 assignment, 2 assignments, 2 policies.
 func Count(n int, noun string) string {
-	if n != 1 {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && n != 1 {
+		noun = stem + "ies"
+	} else if n != 1 {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
