@@ -3,7 +3,6 @@ package rendering
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
@@ -40,8 +39,7 @@ func listRenderings(
 			var unusable *record.Error
 			switch {
 			case errors.As(err, &unusable):
-				return results.Warn(diag.Diagnostics{diag.NewWarningDiagnostic("Record can't be used",
-					printable.Text(fmt.Sprintf("At %s: %s", at, problem.Sentence(err))))})
+				return results.Warn(diag.Diagnostics{diag.NewWarningDiagnostic("Record can't be used", problem.Sentence(err))})
 			case err != nil:
 				return results.WarnOfBranch(at.Repo, at.Branch, err, func(diags *diag.Diagnostics) {
 					configuration.AppendDeliveryError(diags, at, err)

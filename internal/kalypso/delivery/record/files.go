@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -16,11 +17,16 @@ func (r Record) Files(at Destination, promotedCommit string) map[string][]byte {
 	return files
 }
 
-// Error means that a branch has a record, and that it can't be used.
-type Error struct{ Err error } // see [Parse]
+// Error means that a branch has a record at a destination, and that it can't be used.
+type Error struct {
+	At  Destination
+	Err error // see [Parse]
+}
 
 // Error implements error.
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Error() string {
+	return fmt.Sprintf("at %s, the record %s can't be used: %s", e.At, e.At.RecordPath(), e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -50,7 +56,7 @@ func read(snapshot *gitbranch.Snapshot, at Destination, more ...string) (*Record
 	}
 	r, err := Parse(text)
 	if err != nil {
-		return nil, files, &Error{err}
+		return nil, files, &Error{at, err}
 	}
 	return &r, files, nil
 }

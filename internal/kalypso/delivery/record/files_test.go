@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 		var unusable *record.Error
 		switch {
 		case want.err != "":
-			if !errors.As(err, &unusable) || err.Error() != want.err || !errors.As(bothErr, &unusable) {
+			if !errors.As(err, &unusable) || unusable.Err.Error() != want.err || !errors.As(bothErr, &unusable) {
 				t.Errorf("%s: the errors are %v and %v", branch, err, bothErr)
 			}
 		case err != nil || bothErr != nil || commit != want.commit:

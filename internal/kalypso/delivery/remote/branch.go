@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -157,12 +158,9 @@ func (r *branchReader) record(b *past.Branch, before *past.State) error {
 		b.Record, b.RecordError = before.LastRead.Record, before.LastRead.RecordError
 		return nil
 	}
-	var unusable *record.Error
-	switch b.Record, err = record.Read(r.snapshot, r.at); {
-	case errors.Is(err, record.ErrNewer):
-		return fmt.Errorf("at %s, the record %s can't be used: %w", r.at, r.at.RecordPath(), err)
-	case errors.As(err, &unusable):
-		b.RecordError = unusable.Error()
+	b.Record, err = record.Read(r.snapshot, r.at)
+	if unusable, ok := errors.AsType[*record.Error](err); ok && !errors.Is(err, record.ErrNewer) {
+		b.RecordError = unusable.Err.Error()
 		return nil
 	}
 	return err
@@ -180,10 +178,7 @@ func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
 			b.OtherRenderings = append(b.OtherRenderings, at)
 		}
 	}
-	foreign := b.Foreign(b.RecordedFolders()) // all files in recorded folders are ours
-	for i, name := range foreign {
-		foreign[i] = r.at.Join(name)
-	}
+	foreign := lists.Map(b.Foreign(b.RecordedFolders()), r.at.Join) // all files in recorded folders are ours
 	if err := r.snapshot.Load(foreign...); err != nil {
 		return err
 	}

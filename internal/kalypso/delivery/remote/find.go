@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -57,9 +55,6 @@ func readRendering(s *gitbranch.Snapshot, at record.Destination) (*Rendering, er
 		return nil, err
 	}
 	found, err := record.Read(s, at)
-	if _, unusable := errors.AsType[*record.Error](err); unusable {
-		err = fmt.Errorf("the record %s can't be used: %w", at.RecordPath(), err)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
@@ -21,9 +20,6 @@ func Origins(ctx context.Context, client *gitremote.Client, at record.Destinatio
 	}
 	defer snapshot.Close()
 	found, err := record.Read(snapshot, at)
-	if _, unusable := errors.AsType[*record.Error](err); unusable {
-		err = fmt.Errorf("the record at %s can't be used: %w", at, err)
-	}
 	switch {
 	case err != nil:
 		return nil, err

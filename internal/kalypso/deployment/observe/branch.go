@@ -2,8 +2,6 @@ package observe
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -57,11 +55,7 @@ func (b *branch) readRecord() error {
 		return nil
 	}
 	found, err := record.Read(b.snapshot, b.at)
-	var unusable *record.Error
-	switch {
-	case errors.As(err, &unusable):
-		return fmt.Errorf("at %s, the record %s can't be used: %w", b.at, b.at.RecordPath(), err)
-	case err != nil || found == nil:
+	if err != nil || found == nil {
 		return err
 	}
 	folders, err := b.snapshot.Folders(b.at.Path)

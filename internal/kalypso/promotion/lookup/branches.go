@@ -29,11 +29,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 	}
 	defer snapshot.Close()
 	found, tracked, err := record.ReadPromoted(snapshot, at)
-	var unusable *record.Error
-	switch {
-	case errors.As(err, &unusable):
-		return promotion.Current{}, fmt.Errorf("the record %s: %w", at.RecordPath(), err)
-	case err != nil:
+	if err != nil {
 		return promotion.Current{}, err
 	}
 	current := promotion.Current{Head: snapshot.Commit.String()}
