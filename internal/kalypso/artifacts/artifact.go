@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // Artifact is the published folder of a cluster type.
@@ -48,5 +49,5 @@ func Plan(
 		}
 		plan[clusterType] = a
 	}
-	return plan, join(errs...)
+	return plan, problem.Join(errs...)
 }

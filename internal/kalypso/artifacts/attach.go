@@ -138,25 +138,25 @@ func (p Publication) sign(ctx context.Context, d *Delivery, all []*publishing) e
 // origins returns the origin of each cluster type's folder: the commit that last changed it, and the sources and the
 // promoted commit in the record of that commit. If the record can't be read, the origin has neither.
 func (d *Delivery) origins(clusterTypes []string) (map[string]sign.Origin, error) {
-	repo, changes, err := d.changes(clusterTypes)
-	if err != nil {
+	if err := d.readChanges(clusterTypes); err != nil {
 		return nil, err
 	}
 	commits := map[plumbing.Hash]bool{}
-	for _, commit := range changes {
-		commits[commit.Hash] = true
+	for _, clusterType := range clusterTypes {
+		commits[d.changed[clusterType].Hash] = true
 	}
 	files, err := d.snapshot.History().FileAt(d.at.RecordPath(), slices.Collect(maps.Keys(commits)))
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]sign.Origin{}
-	for clusterType, commit := range changes {
+	for _, clusterType := range clusterTypes {
+		commit := d.changed[clusterType].Hash
 		o := sign.Origin{
-			GitOps: sign.Commit{Repo: repo, Branch: d.at.Branch, Hash: commit.Hash.String()},
+			GitOps: sign.Commit{Repo: d.repo, Branch: d.at.Branch, Hash: commit.String()},
 			Path:   d.at.Path, ClusterType: clusterType,
 		}
-		if r, err := record.Parse(files[commit.Hash]); err == nil {
+		if r, err := record.Parse(files[commit]); err == nil {
 			o.Sources, o.PromotedCommit = r.Sources, r.PromotedCommit
 		}
 		all[clusterType] = o

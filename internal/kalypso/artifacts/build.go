@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -95,13 +96,9 @@ func describe(mediaType string, content []byte) blob {
 func compress(archive []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write(archive); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	_, err := w.Write(archive)
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err
 }
 
 // compresses reports whether compressed bytes are the gzip of an archive, with any compression.

@@ -18,6 +18,8 @@ import (
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 var (
@@ -32,10 +34,11 @@ var (
 // Delivery lists the folders that a branch contains of a rendering at a commit. It is not safe for concurrent use.
 type Delivery struct {
 	at       record.Destination
+	repo     string // without credentials
 	commit   plumbing.Hash
 	snapshot *gitbranch.Snapshot
 	trees    map[string]plumbing.Hash    // by cluster type
-	changed  map[string]gitbranch.Commit // see changes
+	changed  map[string]gitbranch.Commit // see readChanges
 }
 
 // Open reads which folders a rendering has at a commit of its branch. The errors are [ErrNoCommit], [ErrNoRecord],
@@ -53,7 +56,12 @@ func Open(ctx context.Context, client *gitremote.Client, at record.Destination, 
 	return d, nil
 }
 
-func (d *Delivery) read(head *gitbranch.Snapshot) (err error) {
+func (d *Delivery) read(head *gitbranch.Snapshot) error {
+	repo, err := giturl.Parse(d.at.Repo)
+	if err != nil {
+		return err
+	}
+	d.repo = repo.String()
 	switch {
 	case head.Commit.IsZero():
 		return gitbranch.ErrBranchNotFound
@@ -88,7 +96,7 @@ func (d *Delivery) read(head *gitbranch.Snapshot) (err error) {
 		}
 		d.trees[name] = tree
 	}
-	return join(missing...)
+	return problem.Join(missing...)
 }
 
 // Close closes the connection to the Git server.
@@ -96,50 +104,32 @@ func (d *Delivery) Close() { d.snapshot.Close() }
 
 // TreeHashes returns the hashes of the folders, by cluster type.
 func (d *Delivery) TreeHashes() map[string]string {
-	hashes := make(map[string]string, len(d.trees))
-	for clusterType, tree := range d.trees {
-		hashes[clusterType] = tree.String()
-	}
-	return hashes
+	return sets.MapValues(d.trees, plumbing.Hash.String)
 }
 
-// sources returns what the annotations of the artifacts say of their origins, by cluster type: the repo, and the commit
-// that last changed the folder. A digest then does not depend on the time of the publication.
-func (d *Delivery) sources(clusterTypes []string) (map[string]source, error) {
-	repo, changes, err := d.changes(clusterTypes)
-	if err != nil {
-		return nil, err
+// source returns what the annotations of a cluster type's artifact say of its origin: the repo, and the commit that last
+// changed the folder. A digest then does not depend on the time of the publication.
+func (d *Delivery) source(clusterType string) source {
+	changed := d.changed[clusterType]
+	return source{
+		repo: d.repo, revision: d.at.Branch + "@sha1:" + changed.Hash.String(), created: changed.When.UTC(),
+		folder: d.at.Join(clusterType), tree: d.trees[clusterType].String(),
 	}
-	all := map[string]source{}
-	for clusterType, commit := range changes {
-		all[clusterType] = source{
-			repo: repo, revision: d.at.Branch + "@sha1:" + commit.Hash.String(), created: commit.When.UTC(),
-			folder: d.at.Join(clusterType), tree: d.trees[clusterType].String(),
-		}
-	}
-	return all, nil
 }
 
-// changes returns the repo without credentials, and the commits that last changed the folders, by cluster type. It
-// reads the history once: what is uploaded is also signed.
-func (d *Delivery) changes(clusterTypes []string) (repo string, changes map[string]gitbranch.Commit, err error) {
-	at, err := giturl.Parse(d.at.Repo)
-	if err != nil {
-		return "", nil, err
+// readChanges reads the commits that last changed the folders of cluster types. It reads the history of each once: what
+// is uploaded is also signed.
+func (d *Delivery) readChanges(clusterTypes []string) error {
+	unread := slices.DeleteFunc(slices.Clone(clusterTypes), func(clusterType string) bool {
+		_, read := d.changed[clusterType]
+		return read
+	})
+	if len(unread) == 0 {
+		return nil
 	}
-	known := func(clusterType string) bool { _, ok := d.changed[clusterType]; return ok }
-	if unread := slices.DeleteFunc(slices.Clone(clusterTypes), known); len(unread) > 0 {
-		read, err := d.snapshot.History().LastChanges(d.commit, d.at.Path, unread)
-		if err != nil {
-			return "", nil, err
-		}
-		maps.Copy(d.changed, read)
-	}
-	changes = map[string]gitbranch.Commit{}
-	for _, clusterType := range clusterTypes {
-		changes[clusterType] = d.changed[clusterType]
-	}
-	return at.String(), changes, nil
+	read, err := d.snapshot.History().LastChanges(d.commit, d.at.Path, unread)
+	maps.Copy(d.changed, read)
+	return err
 }
 
 // files reads the files of some folders, by cluster type. It leaves out links and submodules, as flux push artifact

@@ -17,9 +17,9 @@ import (
 // Problems turns an error of this package into problems at the arguments of a publication. Errors of several
 // repositories that need the same are one problem.
 func Problems(at record.Destination, err error) (ps problem.Problems) {
-	var all Errors
+	var all problem.Errors
 	if !errors.As(err, &all) {
-		all = Errors{err}
+		all = problem.Errors{err}
 	}
 	type group struct{ summary, advice string }
 	var groups []group
@@ -68,7 +68,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		p = problem.At("A folder of the rendering was removed", detail+
 			" Apply the rendering to restore it. Nothing was published.", "commit")
 	case errors.As(err, &unusable):
-		p = problem.At("The rendering's record can't be used", detail, "commit")
+		p = problem.At("The rendering's record can't be used", problem.Sentence(err), "commit")
 	default:
 		return report.Error(at, err)
 	}

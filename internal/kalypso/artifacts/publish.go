@@ -21,6 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
@@ -91,7 +92,7 @@ func (p Publication) each(n int, work func(i int) error) error {
 			unavailable.Store(true)
 		}
 	})
-	return join(errs...)
+	return problem.Join(errs...)
 }
 
 // publishing is an artifact that is being published.
@@ -197,8 +198,7 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 	if len(missing) == 0 {
 		return 0, nil
 	}
-	sources, err := d.sources(clusterTypes(missing))
-	if err != nil {
+	if err := d.readChanges(clusterTypes(missing)); err != nil {
 		return 0, err
 	}
 	var errs []error
@@ -206,11 +206,11 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 	for part := range slices.Chunk(missing, foldersInMemory) {
 		files, err := d.files(clusterTypes(part))
 		if err != nil {
-			return int(pushed.Load()), join(append(errs, err)...)
+			return int(pushed.Load()), problem.Join(append(errs, err)...)
 		}
 		err = p.each(len(part), func(i int) error {
 			w := part[i]
-			b, err := build(files[w.clusterType], sources[w.clusterType])
+			b, err := build(files[w.clusterType], d.source(w.clusterType))
 			if err != nil {
 				return fmt.Errorf("cluster type %q: %w", w.clusterType, err)
 			}
@@ -226,7 +226,7 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 			break
 		}
 	}
-	return int(pushed.Load()), join(errs...)
+	return int(pushed.Load()), problem.Join(errs...)
 }
 
 // push uploads blobs and then their manifest, with a tag or its digest.
@@ -250,7 +250,7 @@ func (p Publication) tag(ctx context.Context, w *publishing) error {
 		}
 		errs = append(errs, p.Client.Error(w.name, fmt.Sprintf("set the tag %q in", tag), p.setTag(ctx, w, tag)))
 	}
-	return join(errs...)
+	return problem.Join(errs...)
 }
 
 func (p Publication) setTag(ctx context.Context, w *publishing, tag string) error {

@@ -24,7 +24,7 @@ func PlanChange(t *next.Next, s *past.State, at, old *past.Branch) (*Change, err
 	t = t.On(s, at)
 	change, errs := newChange(&check.Comparison{Next: t, Before: s, Branch: at}, old)
 	if errs = append(check.Kept(t), errs...); len(errs) > 0 {
-		return nil, check.RefusalErrors(errs)
+		return nil, problem.Errors(errs)
 	}
 	if !s.Current() {
 		change.Before = at.AsState(t.Wish.Destination, change.Existing)
@@ -39,13 +39,8 @@ func (c *Change) after(head string) past.Branch {
 	if !c.Needed {
 		return b
 	}
-	b.Folders = inventory.Folders{}
-	for _, name := range sets.Without(c.Branch.Folders.Names(), c.Existing.Names()) {
-		b.Folders[name] = c.Branch.Folders[name]
-	}
-	for name, folder := range c.Wanted {
-		b.Folders[name] = folder
-	}
+	b.Folders = c.Branch.Folders.Only(sets.Without(c.Branch.Folders.Names(), c.Existing.Names()))
+	maps.Copy(b.Folders, c.Wanted)
 	ours := sets.Union(c.Existing.Names(), c.Wanted.Names())
 	b.Files = sets.Without(b.Files, ours)
 	b.OperatorFolders = sets.Without(b.OperatorFolders, ours)
@@ -112,7 +107,7 @@ func (c *Change) CommitMessage() string {
 	if t.Wish.Promotion.Commit != "" && t.Complete {
 		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)
 	}
-	if facts := c.Reason.Facts(); facts != "" {
+	if facts := c.Record.NewReason(c.Branch.Record).Facts(); facts != "" {
 		if !t.Complete {
 			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Wish.Promotion.Commit)
 		}
@@ -142,14 +137,11 @@ func (c *Change) Promotes(s *past.State) bool {
 func (c *Change) TargetState() *past.State {
 	t := c.Next
 	s := past.NewState(t.Wish.Destination, t.Wish.Environment)
-	if c.Branch.Record != nil {
-		s.Environment = c.Branch.Record.Environment
+	if r := c.Branch.Record; r != nil {
+		s.Environment, s.Decisions = r.Environment, r.Decisions
 	}
 	s.Delivered = c.Existing.Only(sets.Without(c.Existing.Names(), c.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
-	if c.Branch.Record != nil {
-		s.Decisions = c.Branch.Record.Decisions
-	}
 	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
 	if s.Rollout = past.RolloutOf(c.Branch.Record, c.Branch.Time); t.Wish.Updates(c.Before) {
 		s.Rollout = c.Before.Rollout

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
@@ -34,7 +33,7 @@ import (
 // AppendDeliveryError reports an error of reading or writing a destination, or of its host.
 func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
 	var host *githost.Error
-	var all check.RefusalErrors
+	var all problem.Errors
 	switch {
 	case errors.As(err, &all):
 		for _, one := range all {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
 
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -23,15 +22,8 @@ type Client struct {
 	access  httpapi.Access
 	schemes httpapi.Lookups[string]          // of the registries on this machine, by host
 	docker  httpapi.Lookups[auth.Credential] // by host: a helper is a program
-
-	mu       sync.Mutex
-	sessions map[session]*auth.Client
-}
-
-// session identifies repositories that share tokens and waits.
-type session struct {
-	scheme, host string
-	login        *Login
+	// sessions are the clients of repositories that share tokens and waits: by scheme, host and login.
+	sessions httpapi.Lookups[*auth.Client]
 }
 
 // New returns a client. It contacts no server. The logins serve the repositories that their URLs cover, and Docker's
@@ -47,7 +39,7 @@ func New(logins []*Login, access httpapi.Access) *Client {
 		access.Secrets.Add(l.use.Password)
 	}
 	access.Credential = "oci_credentials of the provider, or docker login"
-	return &Client{logins: logins, access: access, sessions: map[session]*auth.Client{}}
+	return &Client{logins: logins, access: access}
 }
 
 // Open returns a repository. It contacts a registry on this machine, to learn whether that speaks TLS. An error is a
@@ -119,21 +111,18 @@ func transport(api httpapi.Config) http.RoundTripper {
 // have different logins.
 func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
 	at := r.address(scheme)
-	key := session{scheme: scheme, host: at.Address(), login: find(c.logins, at)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sessions[key] == nil {
-		to := newRouter(c, at)
-		c.sessions[key] = &auth.Client{
+	login := find(c.logins, at)
+	made, _ := c.sessions.Get(fmt.Sprintf("%s %s %p", scheme, at.Address(), login), func() (*auth.Client, error) {
+		return &auth.Client{
 			Client: &http.Client{
-				Transport:     to,
+				Transport:     newRouter(c, at),
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			},
 			Header: http.Header{"User-Agent": {c.access.UserAgent}}, Cache: auth.NewCache(),
-			ClientID: c.access.UserAgent, Credential: c.credential(key.login),
-		}
-	}
-	return c.sessions[key]
+			ClientID: c.access.UserAgent, Credential: c.credential(login),
+		}, nil
+	})
+	return made
 }
 
 // credential returns the function that finds the credential: the login's, else Docker's for the host. The library calls

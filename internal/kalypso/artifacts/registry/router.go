@@ -3,13 +3,14 @@ package registry
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
@@ -21,21 +22,12 @@ type router struct {
 	registry     giturl.URL
 	certificates *servertls.Config // for the registry
 	send         http.RoundTripper // to the registry
-
-	mu     sync.Mutex
-	others map[otherServer]http.RoundTripper
-}
-
-// otherServer is a server that is no registry, by its address.
-type otherServer struct {
-	address      string
-	certificates *servertls.Config
+	// others are the transports to servers that are no registry, by address and certificates.
+	others httpapi.Lookups[http.RoundTripper]
 }
 
 func newRouter(c *Client, registry giturl.URL) *router {
-	r := &router{
-		client: c, registry: registry, certificates: c.certificates(registry), others: map[otherServer]http.RoundTripper{},
-	}
+	r := &router{client: c, registry: registry, certificates: c.certificates(registry)}
 	api := c.api(registry, r.certificates)
 	api.Redirected = r.download
 	r.send = transport(api)
@@ -90,13 +82,10 @@ func (r *router) download(req *http.Request, from *url.URL) (resp *http.Response
 
 // other returns the transport to a server that the registry names.
 func (r *router) other(at giturl.URL, certificates *servertls.Config) http.RoundTripper {
-	key := otherServer{at.Address(), certificates}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.others[key] == nil {
-		r.others[key] = transport(r.client.api(at, certificates))
-	}
-	return r.others[key]
+	made, _ := r.others.Get(fmt.Sprintf("%s %p", at.Address(), certificates), func() (http.RoundTripper, error) {
+		return transport(r.client.api(at, certificates)), nil
+	})
+	return made
 }
 
 // speaksPlainHTTP reports whether an error means that a server answers without TLS.

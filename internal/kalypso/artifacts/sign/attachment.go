@@ -14,7 +14,8 @@ type Kind struct {
 	suffix       string // of the tag
 	MediaType    string // of a layer
 	ArtifactType string // of the manifest
-	says         func(key PublicKey, artifact digest.Digest, d Document) bool
+	// Says reports whether a document is valid, signed with a key, and about an artifact.
+	Says func(key PublicKey, artifact digest.Digest, d Document) bool
 }
 
 // The kinds of documents.
@@ -40,11 +41,6 @@ const (
 // Tag returns the tag of the manifest with the documents of an artifact.
 func (k Kind) Tag(artifact digest.Digest) string {
 	return artifact.Algorithm().String() + "-" + artifact.Encoded() + "." + k.suffix
-}
-
-// Says reports whether a document is valid, signed with a key, and about an artifact.
-func (k Kind) Says(key PublicKey, artifact digest.Digest, d Document) bool {
-	return k.says(key, artifact, d)
 }
 
 // Document is a layer of a [Kind].

@@ -151,14 +151,11 @@ func (k PublicKey) PEM() string {
 
 // sign signs a message. Without random numbers, ECDSA is that of RFC 6979.
 func (k *Key) sign(message []byte) ([]byte, error) {
-	var signature []byte
-	var err error
+	hash := crypto.SHA256
 	if _, plain := k.key.(ed25519.PublicKey); plain {
-		signature, err = k.signer.Sign(nil, message, crypto.Hash(0))
-	} else {
-		hash := sha256.Sum256(message)
-		signature, err = k.signer.Sign(nil, hash[:], crypto.SHA256)
+		hash = 0
 	}
+	signature, err := crypto.SignMessage(k.signer, nil, message, hash)
 	if err != nil {
 		return nil, fmt.Errorf("sign with the key: %w", err)
 	}

@@ -122,12 +122,3 @@ func (e *DriftError) Error() string {
 
 // ErrNoRendering says that a path contains no record of a rendering.
 var ErrNoRendering = errors.New("no rendering")
-
-// RefusalErrors are all reasons why an apply must not change a branch.
-type RefusalErrors []error
-
-// Error implements error.
-func (e RefusalErrors) Error() string { return errors.Join(e...).Error() }
-
-// Unwrap returns the reasons.
-func (e RefusalErrors) Unwrap() []error { return e }

@@ -156,11 +156,7 @@ func (inv Folders) Count() int {
 
 // Hashes returns the hash of each folder, by cluster type.
 func (inv Folders) Hashes() map[string]tree.Hash {
-	hashes := make(map[string]tree.Hash, len(inv))
-	for name, folder := range inv {
-		hashes[name] = folder.Hash
-	}
-	return hashes
+	return sets.MapValues(inv, func(f Folder) tree.Hash { return f.Hash })
 }
 
 // Only returns the folders with the given names. It skips names without a folder.
@@ -259,11 +255,7 @@ func Changes(before, after Folders) map[string]string {
 
 // HashTexts returns the hashes of the folders as text.
 func (inv Folders) HashTexts() map[string]string {
-	texts := make(map[string]string, len(inv))
-	for name, folder := range inv {
-		texts[name] = folder.Hash.String()
-	}
-	return texts
+	return sets.MapValues(inv, func(f Folder) string { return f.Hash.String() })
 }
 
 // Replace returns the folders that with returns. It calls with in the order of the names.

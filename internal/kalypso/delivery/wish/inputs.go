@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Inputs returns the inputs of the rendered tree.
@@ -22,10 +23,7 @@ func (a *Arguments) Inputs() *past.Inputs {
 		in.Secrets = make(map[string]past.ConfigInputs, len(a.Fleet.Secrets))
 	}
 	for _, secret := range a.Fleet.Secrets {
-		texts := make(map[string]string, len(secret.Data))
-		for key, reference := range secret.Data {
-			texts[key] = reference.String()
-		}
+		texts := sets.MapValues(secret.Data, fleet.SecretReference.String)
 		in.Secrets[secret.Name] = objectInputs(&secret.Meta, texts, a.Review.Detail, shownReference)
 	}
 	in.Objects = otherObjects(a.Fleet)

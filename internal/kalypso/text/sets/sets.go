@@ -29,6 +29,15 @@ func WithoutFold(names, others []string) (left []string) {
 	return left
 }
 
+// MapValues returns the results of f for all values of a map, by the same keys. It is not nil.
+func MapValues[K comparable, From, To any](all map[K]From, f func(From) To) map[K]To {
+	made := make(map[K]To, len(all))
+	for key, value := range all {
+		made[key] = f(value)
+	}
+	return made
+}
+
 // Keys yields the keys of both maps, each once, in no order.
 func Keys[K comparable, V any](a, b map[K]V) iter.Seq[K] {
 	return func(yield func(K) bool) {
