@@ -8,7 +8,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -23,9 +22,6 @@ type Change struct {
 	Wanted   inventory.Folders // what the destination will contain
 	Existing inventory.Folders // what it contains now: our folders and the adopted ones
 	Adoption check.Adoption
-	// Reason says why another promoted commit is taken: with the first wave of a rollout, and with the last one. It is
-	// zero if none is taken, or no reason was recorded.
-	Reason promotion.Reason
 	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
 	Emptied inventory.Folders
 	// Accepted are the refused parts of the change that accepted_changes allows.
@@ -49,7 +45,6 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 		Next: c.Next, Branch: c.Branch, Before: c.Before,
 		Record: c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders,
 	}
-	change.Reason = change.Record.NewReason(c.Branch.Record)
 	if err := c.MayWrite(); err != nil {
 		return change, []error{err}
 	}

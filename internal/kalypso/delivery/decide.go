@@ -203,7 +203,10 @@ func (decision *Decision) write() {
 		decision.Unreadable = p.Commit != "" && !s.Current()
 		decision.NeedsBranch = t.Wish.Known == inventory.Whole && !t.Wish.Updates(s)
 		if t.Wish.Updates(s) && t.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
-			decision.checkState()
+			change, errs := newChange(&check.Comparison{Next: t, Before: s, Branch: &s.LastRead}, nil)
+			decision.Adoption, decision.Emptied = change.Adoption, change.Emptied
+			decision.Errors = append(decision.Errors, errs...)
+			decision.Accepted = append(decision.Accepted, change.Accepted...)
 		}
 	}
 }
@@ -324,15 +327,6 @@ func remaining(p *past.Prior, s *past.State) (at []record.Destination, pullReque
 		at = append([]record.Destination{s.Destination}, destinations(s.OldLocations)...)
 	}
 	return at, pullRequest
-}
-
-// checkState adds the errors that the branch, as it was last read, implies.
-func (decision *Decision) checkState() {
-	c := check.Comparison{Next: decision.Applied, Before: decision.Before, Branch: &decision.Before.LastRead}
-	change, errs := newChange(&c, nil)
-	decision.Adoption, decision.Emptied = change.Adoption, change.Emptied
-	decision.Errors = append(decision.Errors, errs...)
-	decision.Accepted = append(decision.Accepted, change.Accepted...)
 }
 
 // ClearSecrets is [check.ClearSecrets] for the tree that the apply delivers.

@@ -12,7 +12,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -35,13 +34,11 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 		Environment: t.Wish.Environment,
 		Branch:      at.Branch,
 		Path:        at.Path,
-		Policies:    func(clusterType, target string) []string { return policies(t.Rendered, clusterType, target) },
-		Requires: func(clusterType, target string) []string {
-			return requiredBeside(t.Rendered, clusterType, target)
-		},
-		Links:     t.Wish.Review.Links,
-		Marker:    githost.Marker(t.Wish.Environment, at.Branch, at.Path),
-		MaxLength: t.Wish.Review.MaxLength(),
+		Policies:    t.Rendered.Policies,
+		Requires:    t.Rendered.RequiredBeside,
+		Links:       t.Wish.Review.Links,
+		Marker:      githost.Marker(t.Wish.Environment, at.Branch, at.Path),
+		MaxLength:   t.Wish.Review.MaxLength(),
 	}
 	found := before.Found()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
@@ -59,11 +56,7 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	if before.Environment != t.Wish.Environment {
 		c.ReplacedEnvironment = before.Environment
 	}
-	is := t.Wish.Inputs()
-	was := past.Inputs{}
-	if before.Inputs != nil {
-		was = *before.Inputs
-	}
+	was, is := cmp.Or(before.Inputs, &past.Inputs{}), t.Wish.Inputs()
 	known := before.Inputs != nil || len(found) == 0 // the branch contained nothing before
 	if known {
 		c.Sources = describe.SourceChanges(was.AllOrigins(), is.AllOrigins())
@@ -89,8 +82,8 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 		c.Promoted = describe.PromotionChange{
 			Repo: repoOf(before.PromotedCommit, promoted, was.AllOrigins(), is.AllOrigins()),
 			From: before.PromotedCommit, To: promoted,
+			Explanation: t.RecordOn(&before.LastRead).Promotion.Summary,
 		}
-		c.Promoted.Explanation = t.RecordOn(&before.LastRead).Promotion.Summary
 	}
 	if t.Step != nil && len(t.Step.Restored) > 0 {
 		c.RolledBack = t.Step.RolledBack
@@ -138,27 +131,6 @@ func DescribeRemoval(
 	c.Before = existing.ShownHash()
 	c.ClusterTypes, c.Owners = existing.ChangesTo(nil), reached
 	return describe.Markdown(c)
-}
-
-// policies returns the policies that place a target on a cluster type.
-func policies(r *next.Rendered, clusterType, target string) (names []string) {
-	if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
-		for _, p := range r.Tree.Schedule.Placements[i].Assignments[n].Policies {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
-
-// requiredBeside returns the targets on a cluster type that a target requires there.
-func requiredBeside(r *next.Rendered, clusterType, target string) (names []string) {
-	if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
-		all, _ := r.Requires.Satisfying(i, n)
-		for _, required := range all {
-			names = append(names, required.Name)
-		}
-	}
-	return names
 }
 
 // configChanges compares the configs, or the references to secrets. values shows their values too.
@@ -267,9 +239,4 @@ func ReachedOwners(t *next.Next, before *past.State) []describe.Owner {
 	return t.Wish.Owners.Reached(before.Found().ChangesTo(t.Folders), func(target string) string {
 		return cmp.Or(now[target], before.Inputs.Workspace(target))
 	})
-}
-
-// OwnersOfRemoved returns the owners of folders that are removed from the destination of s.
-func OwnersOfRemoved(all owners.Owners, existing inventory.Folders, s *past.State) []describe.Owner {
-	return all.Reached(existing.ChangesTo(nil), s.Inputs.Workspace)
 }

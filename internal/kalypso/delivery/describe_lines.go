@@ -46,18 +46,14 @@ func changedLines(
 	}
 	files := func(i int, b *describe.Buffers) (old, now describe.FolderFiles, known bool) {
 		clusterType, target := folders[i].ClusterType, folders[i].Target
-		oldHash, hash := found.HashOf(clusterType, target), t.Folders.HashOf(clusterType, target)
-		if oldHash != nil {
-			if old, known = was(clusterType, target, oldHash, &b.Before); !known {
-				return old, now, false
-			}
+		known = true
+		if hash := found.HashOf(clusterType, target); hash != nil {
+			old, known = was(clusterType, target, hash, &b.Before)
 		}
-		if hash != nil {
-			if now, known = is(clusterType, target, hash, &b.After); !known {
-				return old, now, false
-			}
+		if hash := t.Folders.HashOf(clusterType, target); hash != nil && known {
+			now, known = is(clusterType, target, hash, &b.After)
 		}
-		return old, now, true
+		return old, now, known
 	}
 	return describe.NewLines(ctx, folders, files, diffCommand(t, before))
 }

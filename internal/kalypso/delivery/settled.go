@@ -15,10 +15,7 @@ func Settled(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 	n, a := next.New(r, p, s), r.Wish
 	if a.WritesNothing(p) || n.Known < inventory.Whole || len(check.Kept(n)) > 0 ||
 		p.TreeHash != n.Folders.TreeHash().String() || !p.PullRequest.Equal(a.PullRequest) ||
-		!p.Owners.Equal(a.Owners) {
-		return nil
-	}
-	if !nothingLeft(n, p, s) {
+		!p.Owners.Equal(a.Owners) || !nothingLeft(n, p, s) {
 		return nil
 	}
 	decision := &Decision{

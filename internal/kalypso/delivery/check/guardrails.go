@@ -18,14 +18,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// unknownProblem names the unknown values that the assignments depend on.
-func unknownProblem(f *fleet.Fleet) problem.Problem {
-	return problem.At("Assignments not known", fmt.Sprintf(
-		"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
-			"Apply the resources that give these values first, or use values that are known.",
-		problem.IndentedList(schedule.UnknownInputs(f), problem.MaxListed)), "guardrails", "require_known")
-}
-
 // checkUnscheduled reports the deployment targets that no policy assigns, each with the policy that matches best, and
 // the policies that assign nothing.
 func checkUnscheduled(

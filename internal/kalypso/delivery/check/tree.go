@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -17,7 +18,10 @@ import (
 func Tree(ctx context.Context, r *next.Rendered) problem.Problems {
 	switch {
 	case r.Assignments < inventory.Whole && r.Wish.Guardrails.RequireKnown:
-		return problem.Problems{unknownProblem(r.Wish.Fleet)}
+		return problem.Problems{problem.At("Assignments not known", fmt.Sprintf(
+			"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
+				"Apply the resources that give these values first, or use values that are known.",
+			problem.IndentedList(schedule.UnknownInputs(r.Wish.Fleet), problem.MaxListed)), "guardrails", "require_known")}
 	case r.Tree == nil:
 		return nil
 	}

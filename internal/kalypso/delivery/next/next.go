@@ -94,13 +94,9 @@ func (n *Next) On(s *past.State, at *past.Branch) *Next {
 	case s.Current():
 		return whole.afterStep(s)
 	}
-	found := &past.State{
-		Delivered: at.Folders.Only(
-			sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names()),
-		),
-	}
-	found.PromotedCommit, found.Rollout = at.PromotedCommit(), past.RolloutOf(at.Record, time.Time{})
-	found.LastRead.Folders, found.LastRead.Replaced = found.Delivered, at.Replaced
+	found := at.AsState(n.Wish.Destination, at.Folders.Only(
+		sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names())))
+	found.Rollout, found.LastRead.Folders = past.RolloutOf(at.Record, time.Time{}), found.Delivered
 	found.LastRead.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
 	return whole.afterWave(found)
 }

@@ -77,6 +77,27 @@ func Render(
 // Unscheduled returns the names of the deployment targets that no policy assigns, in the order of the schedule.
 func (r *Rendered) Unscheduled() []string { return explain.UnplacedNames(r.Tree.Schedule) }
 
+// Policies returns the names of the policies that place a target on a cluster type.
+func (r *Rendered) Policies(clusterType, target string) (names []string) {
+	if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
+		for _, p := range r.Tree.Schedule.Placements[i].Assignments[n].Policies {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// RequiredBeside returns the names of the targets on a cluster type that a target requires there.
+func (r *Rendered) RequiredBeside(clusterType, target string) (names []string) {
+	if i, n, ok := r.Tree.Assignment(clusterType, target); ok {
+		all, _ := r.Requires.Satisfying(i, n)
+		for _, required := range all {
+			names = append(names, required.Name)
+		}
+	}
+	return names
+}
+
 // setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
 // keeps its decisions.
 func setEarlier(f *fleet.Fleet, p *past.Prior, s *past.State) problem.Problems {

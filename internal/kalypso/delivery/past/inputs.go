@@ -48,11 +48,6 @@ func (in *Inputs) Workspace(target string) string {
 	return in.Workspaces[target]
 }
 
-func (in *Inputs) sameData(other *Inputs) bool {
-	return maps.EqualFunc(in.Configs, other.Configs, ConfigInputs.same) &&
-		maps.EqualFunc(in.Secrets, other.Secrets, ConfigInputs.same)
-}
-
 func (c ConfigInputs) same(other ConfigInputs) bool {
 	sameValue := func(a, b KeyInput) bool { return a.Value == b.Value }
 	return c.Labels == other.Labels && maps.EqualFunc(c.Keys, other.Keys, sameValue)
@@ -95,7 +90,8 @@ func (s *State) WithInputs(current func() *Inputs) *State {
 	switch was := s.Inputs; {
 	case was == nil:
 		now.Inputs = is
-	case was.Configs == nil || was.sameData(is):
+	case was.Configs == nil || maps.EqualFunc(was.Configs, is.Configs, ConfigInputs.same) &&
+		maps.EqualFunc(was.Secrets, is.Secrets, ConfigInputs.same):
 		now.Inputs = &Inputs{Origins: was.Origins, Sources: was.Sources, Configs: is.Configs, Secrets: is.Secrets,
 			Objects: is.Objects, StoredFleet: is.StoredFleet, Workspaces: is.Workspaces}
 	}

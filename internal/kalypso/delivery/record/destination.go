@@ -99,9 +99,6 @@ func CleanPath(p string) (string, error) {
 	return clean, nil
 }
 
-// Nested reports whether one of two destinations on a branch contains the other, or equals it.
-func (p Destination) Nested(other Destination) bool { return Nested(p.Path, other.Path) }
-
 // Nested reports whether one of two clean paths contains the other, or equals it.
 func Nested(a, b string) bool {
 	return a == b || a == "." || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")

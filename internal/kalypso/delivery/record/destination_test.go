@@ -36,10 +36,10 @@ func TestDestinations(t *testing.T) {
 		{"a", "a", true}, {".", "a", true}, {".", ".", true}, {"a", "a/b", true}, {"a/b/c", "a", true},
 		{"a", "b", false}, {"a", "ab", false}, {"a/b", "a/c", false}, {"a/b", "b", false},
 	} {
-		if got := at(test.a).Nested(at(test.b)); got != test.nested {
+		if got := record.Nested(test.a, test.b); got != test.nested {
 			t.Errorf("%q and %q: nested is %t", test.a, test.b, got)
 		}
-		if got := at(test.b).Nested(at(test.a)); got != test.nested {
+		if got := record.Nested(test.b, test.a); got != test.nested {
 			t.Errorf("%q and %q: nested is %t", test.b, test.a, got)
 		}
 	}

@@ -38,7 +38,7 @@ func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, other := range c.planned {
-		if !other.at.SameBranch(claimed.at) || !other.at.Nested(claimed.at) {
+		if !other.at.SameBranch(claimed.at) || !record.Nested(other.at.Path, claimed.at.Path) {
 			continue
 		}
 		switch {

@@ -8,9 +8,11 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // Observe reads the branch and returns the state with the branch's current content. If the head did not change, it only
@@ -51,10 +53,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 
 // driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.
 func driftedPaths(s *past.State) []string {
-	changed := s.Delivered.Differing(s.OwnFolders())
-	for i, name := range changed {
-		changed[i] = s.Destination.Join(name)
-	}
+	changed := lists.Map(s.Delivered.Differing(s.OwnFolders()), s.Destination.Join)
 	if s.LastRead.RecordHash != s.DeliveredRecord {
 		changed = append(changed, s.Destination.RecordPath())
 	}
@@ -92,7 +91,7 @@ func (r Operations) followProposal(ctx context.Context, s *past.State) (*past.St
 		now, err := Observe(ctx, r.Git, s)
 		return now, nil, err
 	}
-	t, err := (&pullRequests{remote: r}).proposalTopic(s)
+	t, err := r.pullRequests(&wish.Arguments{}).proposalTopic(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +108,7 @@ func (r Operations) followProposal(ctx context.Context, s *past.State) (*past.St
 	if err != nil {
 		return nil, nil, err
 	}
-	if containsProposal(now, p) {
+	if now.LastRead.RecordHash == p.Head.DeliveredRecord && now.OwnFolders().Equal(p.Head.Delivered) {
 		// The pull request was merged after it was read, the host does not report its own merge yet, or people pushed
 		// the tree without the pull request.
 		if pr, err = t.Read(ctx, p.Number); err != nil {
@@ -135,12 +134,6 @@ func (r Operations) readPullRequest(ctx context.Context, url string, number int)
 		return nil, err
 	}
 	return repo.Read(ctx, number)
-}
-
-// containsProposal reports whether the branch contains the proposed tree.
-func containsProposal(s *past.State, p *past.Proposal) bool {
-	return s.LastRead.RecordHash == p.Head.DeliveredRecord &&
-		s.LastRead.Folders.Only(s.Owned(&s.LastRead)).Equal(p.Head.Delivered)
 }
 
 // afterMerge returns the state of a destination that contains the proposed tree, at a commit. It contains no later

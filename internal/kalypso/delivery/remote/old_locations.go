@@ -9,7 +9,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
@@ -61,23 +60,21 @@ type Removal struct {
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
 // returns the new state, even with an error.
-func (r *pullRequests) RemoveOld(
-	ctx context.Context, a *wish.Arguments, s *past.State,
-) (*past.State, []Removal, error) {
+func (r *pullRequests) RemoveOld(ctx context.Context, s *past.State) (*past.State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
-	open, closing := delivery.Removals(a, s, true)
+	open, closing := delivery.Removals(r.wish, s, true)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return s, nil, err
 	}
 	var removals []Removal
 	var failed error
-	for _, old := range delivery.OldLocations(a, s) {
+	for _, old := range delivery.OldLocations(r.wish, s) {
 		if !slices.Contains(open, old) || failed != nil {
 			now.OldLocations = append(now.OldLocations, old)
 			continue
 		}
-		pr, err := r.Remove(ctx, old.State, moveMessage(old.State), a.Author)
+		pr, err := r.Remove(ctx, old.State, moveMessage(old.State))
 		failed = err
 		next := *old
 		switch {

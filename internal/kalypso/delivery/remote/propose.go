@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
@@ -21,7 +20,7 @@ import (
 // remove old locations. After an error, proposing again completes it.
 func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
 	s = s.OrNil()
-	t, err := r.renderingTopic(applied.Wish)
+	t, err := r.renderingTopic()
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +31,7 @@ func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.
 	if err != nil {
 		return nil, err
 	}
-	if err := r.finishMove(ctx, applied.Wish, s, destinationOf(t), result); err != nil {
+	if err := r.finishMove(ctx, s, destinationOf(t), result); err != nil {
 		return nil, fmt.Errorf(
 			"the tree was proposed, but the old locations were not cleaned up; the next apply tries again: %w", err)
 	}
@@ -41,9 +40,7 @@ func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.
 
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
-func (r *pullRequests) finishMove(
-	ctx context.Context, a *wish.Arguments, s *past.State, now record.Destination, result *Result,
-) error {
+func (r *pullRequests) finishMove(ctx context.Context, s *past.State, now record.Destination, result *Result) error {
 	if !s.Current() {
 		return nil
 	}
@@ -56,8 +53,8 @@ func (r *pullRequests) finishMove(
 			return err
 		}
 	}
-	result.State.OldLocations = delivery.OldLocations(a, s)
-	_, closing := delivery.Removals(a, s, false)
+	result.State.OldLocations = delivery.OldLocations(r.wish, s)
+	_, closing := delivery.Removals(r.wish, s, false)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return err
 	}
@@ -66,7 +63,7 @@ func (r *pullRequests) finishMove(
 		return nil //nolint:nilerr // the next apply removes them
 	}
 	var err error
-	result.State, result.Removals, err = r.RemoveOld(ctx, a, result.State)
+	result.State, result.Removals, err = r.RemoveOld(ctx, result.State)
 	return err
 }
 
@@ -119,10 +116,10 @@ func (r *pullRequests) change(t *pullrequest.Topic, applied *next.Next, p *propo
 	}
 	// An open removal would remove the tree that is desired again.
 	c.Pushed = func(ctx context.Context) error {
-		return r.closeRemoval(ctx, applied.Wish.Destination, applied.Wish.Environment)
+		return r.closeRemoval(ctx, r.wish.Destination, r.wish.Environment)
 	}
 	c.Text = func(ctx context.Context) pullrequest.Text {
-		reviewers, _ := owners.Asked(r.settings.Reviewers, delivery.ReachedOwners(p.planned.Next, p.planned.Before))
+		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, delivery.ReachedOwners(p.planned.Next, p.planned.Before))
 		return pullrequest.Text{
 			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Next, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
@@ -161,7 +158,7 @@ func (r *pullRequests) proposed(
 	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
-	proposal.AutoMerge, proposal.RequestedReviewers = r.settings.AutoMerge, run.Requested
+	proposal.AutoMerge, proposal.RequestedReviewers = r.wish.PullRequest.AutoMerge, run.Requested
 	if pr.State != githost.Merged {
 		return result, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -14,13 +13,12 @@ import (
 
 // pullRequests delivers changes by pull requests on a host.
 type pullRequests struct {
-	remote   Operations
-	settings pullrequest.Settings
-	owners   owners.Owners
+	remote Operations
+	wish   *wish.Arguments
 }
 
 func (r Operations) pullRequests(a *wish.Arguments) *pullRequests {
-	return &pullRequests{r, a.PullRequest, a.Owners}
+	return &pullRequests{r, a}
 }
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
@@ -48,7 +46,7 @@ func (r *pullRequests) Withhold(ctx context.Context, s *past.State, reason strin
 // or nil. It writes nothing.
 func (r *pullRequests) Check(ctx context.Context, applied *next.Next, s *past.State) (*githost.PullRequest, error) {
 	s = s.OrNil()
-	t, err := r.renderingTopic(applied.Wish)
+	t, err := r.renderingTopic()
 	if err != nil {
 		return nil, err
 	}

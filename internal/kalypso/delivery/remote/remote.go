@@ -148,7 +148,7 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 
 // removeOld removes earlier deliveries from other branches.
 func (r Operations) removeOld(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
-	after, removals, err := r.pullRequests(applied.Wish).RemoveOld(ctx, applied.Wish, s)
+	after, removals, err := r.pullRequests(applied.Wish).RemoveOld(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (r Operations) Destroy(
 	if _, err := r.Host(); err != nil {
 		return nil, Destroyed{}, err
 	}
-	after, removals, err := r.pullRequests(a).Destroy(ctx, a, s)
+	after, removals, err := r.pullRequests(a).Destroy(ctx, s)
 	if err != nil {
 		return after, Destroyed{}, err
 	}

@@ -64,7 +64,7 @@ func (r *pullRequests) closeRemoval(ctx context.Context, at record.Destination, 
 
 // Destroy closes the open pull request, and opens pull requests that remove the trees from the destination and from
 // previous locations. It returns them, and the state to keep if it fails.
-func (r *pullRequests) Destroy(ctx context.Context, a *wish.Arguments, s *past.State) (*past.State, []Removal, error) {
+func (r *pullRequests) Destroy(ctx context.Context, s *past.State) (*past.State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
@@ -85,17 +85,17 @@ func (r *pullRequests) Destroy(ctx context.Context, a *wish.Arguments, s *past.S
 	}
 	now.OldLocations = nil
 	var all []Removal
-	for _, old := range delivery.OldLocations(a, s) {
+	for _, old := range delivery.OldLocations(r.wish, s) {
 		next := *old
 		if err == nil {
-			next.Number, err = r.removeAll(ctx, old.State, a, &all)
+			next.Number, err = r.removeAll(ctx, old.State, &all)
 		}
 		now.OldLocations = append(now.OldLocations, &next)
 	}
 	if err != nil {
 		return &now, all, err
 	}
-	number, err := r.removeAll(ctx, s, a, &all)
+	number, err := r.removeAll(ctx, s, &all)
 	if _, open := errors.AsType[*pullrequest.ReviewError](err); open { // the next run checks whether it was merged
 		now.Removal = number
 	}
@@ -104,8 +104,8 @@ func (r *pullRequests) Destroy(ctx context.Context, a *wish.Arguments, s *past.S
 
 // removeAll opens a pull request that removes the tree from a destination. It returns its number, or 0 if there is
 // nothing to remove.
-func (r *pullRequests) removeAll(ctx context.Context, s *past.State, a *wish.Arguments, all *[]Removal) (int, error) {
-	pr, err := r.Remove(ctx, s, removalMessage(s), a.Author)
+func (r *pullRequests) removeAll(ctx context.Context, s *past.State, all *[]Removal) (int, error) {
+	pr, err := r.Remove(ctx, s, removalMessage(s))
 	if pr == nil {
 		return 0, err
 	}
@@ -115,9 +115,7 @@ func (r *pullRequests) removeAll(ctx context.Context, s *past.State, a *wish.Arg
 
 // Remove opens a pull request that removes the delivered tree, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
-func (r *pullRequests) Remove(
-	ctx context.Context, s *past.State, message string, author gitbranch.Author,
-) (*githost.PullRequest, error) {
+func (r *pullRequests) Remove(ctx context.Context, s *past.State, message string) (*githost.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
 	if err != nil {
 		return nil, err
@@ -142,12 +140,14 @@ func (r *pullRequests) Remove(
 		existing = at.Folders.Only(at.RecordedFolders())
 		edit.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), "", at.Head)
 		edit.Needed, edit.Existing = true, edit.OwnBranch.Unchanged && ours.Record == nil
-		edit.Commit = func() *gitbranch.Edit { return &gitbranch.Edit{Remove: paths, Message: message, Author: author} }
+		edit.Commit = func() *gitbranch.Edit {
+			return &gitbranch.Edit{Remove: paths, Message: message, Author: r.wish.Author}
+		}
 		return edit, err
 	}
 	c.Text = func(context.Context) pullrequest.Text {
-		reached := delivery.OwnersOfRemoved(r.owners, existing, s)
-		reviewers, _ := owners.Asked(r.settings.Reviewers, reached)
+		reached := r.wish.Owners.Reached(existing.ChangesTo(nil), s.Inputs.Workspace)
+		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, reached)
 		body := delivery.DescribeRemoval(
 			s.Destination, s.Environment, existing, reached, wish.Review{Max: t.Host().MaxBody})
 		return pullrequest.Text{Message: message, Body: body, Reviewers: reviewers}

@@ -12,7 +12,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -63,7 +62,7 @@ func (r *pullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 	}
 	t, err := pullrequest.Open(r.remote.Git, host, pullrequest.TopicLocation{
 		Repo: repo, Branch: name, Target: k.branch, Path: k.path, Marker: marker,
-	}, r.settings)
+	}, r.wish.PullRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +77,17 @@ func (r *pullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 }
 
 // renderingTopic returns the topic branch that proposes the rendering.
-func (r *pullRequests) renderingTopic(a *wish.Arguments) (*pullrequest.Topic, error) {
-	k := key{a.Environment, a.Destination.Branch, a.Destination.Path}
-	return r.topic(k, k.marker(), a.Destination.Repo, branchName(r.settings.BranchPrefix, k))
+func (r *pullRequests) renderingTopic() (*pullrequest.Topic, error) {
+	at := r.wish.Destination
+	k := key{r.wish.Environment, at.Branch, at.Path}
+	return r.topic(k, k.marker(), at.Repo, branchName(r.wish.PullRequest.BranchPrefix, k))
 }
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It has its own branch, because an
 // approval of the rendering is no approval of its removal.
 func (r *pullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
-	name := pullrequest.BranchName(r.settings.BranchPrefix+"remove-", k.removalMarker(), k.nameParts()...)
+	name := pullrequest.BranchName(r.wish.PullRequest.BranchPrefix+"remove-", k.removalMarker(), k.nameParts()...)
 	return r.topic(k, k.removalMarker(), at.Repo, name)
 }
 
@@ -95,7 +95,7 @@ func (r *pullRequests) removalTopic(at record.Destination, environment string) (
 func (r *pullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) {
 	k := key{s.Desired().Environment, s.Destination.Branch, s.Destination.Path}
 	if s.Proposal == nil {
-		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.settings.BranchPrefix, k))
+		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.wish.PullRequest.BranchPrefix, k))
 	}
 	head := s.Proposal.Head.Destination
 	return r.topic(k, k.marker(), head.Repo, head.Branch)

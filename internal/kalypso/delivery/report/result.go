@@ -74,13 +74,6 @@ func removals(all []remote.Removal) (ps problem.Problems) {
 	return ps
 }
 
-// open warns that the apply of a create continues with a pull request that the state does not know.
-func open(at record.Destination, pr *githost.PullRequest) problem.Problem {
-	return problem.WarningAt("A pull request is already open", fmt.Sprintf(
-		"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
-		pr.Number, pr.URL, at), "delivery")
-}
-
 // driftNamed is the reaction of an apply that overwrites nothing: a warning names the changes.
 const driftNamed drift.Reaction = "named"
 
@@ -166,7 +159,9 @@ func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Pr
 		ps = append(ps, driftProblem(checked.Recovered, t.Wish.ReactionTo(checked.Recovered)))
 	}
 	if checked.Open != nil {
-		ps = append(ps, open(t.Wish.Destination, checked.Open))
+		ps = append(ps, problem.WarningAt("A pull request is already open", fmt.Sprintf(
+			"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
+			checked.Open.Number, checked.Open.URL, t.Wish.Destination), "delivery"))
 	}
 	if change := checked.Change; change != nil {
 		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)

@@ -97,24 +97,18 @@ func hasValue(after string) bool {
 // the value is a word, a number, a reference or a placeholder.
 func ofName(name, value string) string {
 	value = strings.TrimSpace(value)
-	if len(value) < shortestPassword || hasSpace(value) || strings.Contains(value, "://") {
+	if len(value) < shortestPassword || strings.ContainsAny(value, " \n\t\r") || strings.Contains(value, "://") {
 		return "" // most values end here, at the least cost
 	}
 	kind := kindOf(name)
 	if kind == "" || refersTo(value) || isWords(value) {
 		return ""
 	}
-	if kind == keyByName && (!isRandom(value) || isObjectName(value)) ||
+	if kind == keyByName && (!isRandom(value) || objectName.MatchString(value)) ||
 		len(value) == shortestPassword && isNumber(value) {
 		return ""
 	}
 	return kind
-}
-
-// hasSpace reports whether a text contains a space, a tab or the end of a line.
-func hasSpace(text string) bool {
-	has := func(c byte) bool { return strings.IndexByte(text, c) >= 0 }
-	return has(' ') || has('\n') || has('\t') || has('\r')
 }
 
 // shortestPassword is the length in characters of the shortest password that is recognized by its name.
@@ -145,8 +139,6 @@ func isWords(value string) bool { return words.MatchString(strings.TrimRight(val
 // Kubernetes and Kustomize use.
 var objectName = regexp.MustCompile(`^[a-z]+(?:-(?:[a-z]+[0-9]{0,3}|[0-9]{1,4}))*` +
 	`-(?:20[0-9]{6}|[b-df-hj-np-tv-z2456789]{5}|[b-df-hj-np-tv-z2456789]{8,10})$`)
-
-func isObjectName(value string) bool { return objectName.MatchString(value) }
 
 func isNumber(value string) bool { return strings.Trim(value, "0123456789.") == "" }
 
