@@ -133,10 +133,8 @@ func archive(files []file) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err := w.Close()
+	return b.Bytes(), err
 }
 
 // addFolders adds a folder and those above it, unless they were added.

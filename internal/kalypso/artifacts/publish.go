@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/opencontainers/go-digest"
@@ -22,6 +23,7 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
@@ -282,48 +284,48 @@ type Observed struct {
 // Observe reads what a registry contains of the published artifacts.
 func (p Publication) Observe(ctx context.Context) (Observed, error) {
 	names := slices.Sorted(maps.Keys(p.Published))
-	trees, gone, moved := make([]digest.Digest, len(names)), make([]bool, len(names)), make([]map[string]bool, len(names))
-	signed := make([]bool, len(names))
+	o := Observed{Artifacts: map[string]Artifact{}, Missing: map[string]bool{}, Tags: slices.Clone(p.Tags)}
+	var mu sync.Mutex // guards o
 	err := p.each(len(names), func(i int) error {
-		last, moves := p.Published[names[i]], map[string]bool{}
-		moved[i] = moves
+		a := p.Published[names[i]]
 		name, r, err := p.open(ctx, names[i])
 		if err != nil {
 			return err
 		}
-		found, err := resolve(ctx, r, last.TreeHash)
-		if trees[i] = found.Digest; err == nil && trees[i].String() != last.Digest {
-			found, err = resolve(ctx, r, last.Digest)
-			gone[i] = found.Digest == ""
+		found, err := resolve(ctx, r, a.TreeHash)
+		tree, gone := found.Digest, false
+		if err == nil && tree.String() != a.Digest {
+			found, err = resolve(ctx, r, a.Digest)
+			gone = found.Digest == ""
 		}
+		var moved []string
 		for _, tag := range p.Tags {
 			if err == nil {
 				found, err = resolve(ctx, r, tag)
-				moves[tag] = found.Digest.String() != last.Digest
+			}
+			if found.Digest.String() != a.Digest {
+				moved = append(moved, tag)
 			}
 		}
-		if signed[i] = p.Signer == nil || gone[i]; err == nil && !signed[i] {
-			var a attached
-			a, err = readAttached(ctx, r, digest.Digest(last.Digest), sign.Signatures, *p.Signer)
-			signed[i] = a.complete
+		signed := p.Signer == nil || gone
+		if err == nil && !signed {
+			var signatures attached
+			signatures, err = readAttached(ctx, r, digest.Digest(a.Digest), sign.Signatures, *p.Signer)
+			signed = signatures.complete
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		o.Tags, o.Unsigned = sets.Without(o.Tags, moved), o.Unsigned || !signed
+		if gone {
+			o.Missing[names[i]] = true
+		}
+		if a.Digest, a.Missing = tree.String(), false; tree != "" {
+			o.Artifacts[names[i]] = a
 		}
 		return p.Client.Error(name, "read the artifact in", err)
 	})
 	if err != nil {
 		return Observed{}, err
 	}
-	o := Observed{Artifacts: map[string]Artifact{}, Missing: map[string]bool{}, Unsigned: slices.Contains(signed, false)}
-	for i, name := range names {
-		a := p.Published[name]
-		if gone[i] {
-			o.Missing[name] = true
-		}
-		if a.Digest, a.Missing = trees[i].String(), false; trees[i] != "" {
-			o.Artifacts[name] = a
-		}
-	}
-	o.Tags = slices.DeleteFunc(slices.Clone(p.Tags), func(tag string) bool {
-		return slices.ContainsFunc(moved, func(moves map[string]bool) bool { return moves[tag] })
-	})
 	return o, nil
 }

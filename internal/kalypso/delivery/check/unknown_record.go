@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
@@ -94,7 +95,7 @@ func promotes(commit string) string {
 
 // unknownPromotions lists the record's promoted commits that neither the last delivery nor the pull request of a state
 // promotes.
-func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
+func unknownPromotions(s *past.State, r *record.Record) []string {
 	promoted, ours := []string{r.PromotedCommit}, []string(nil)
 	if r.Rollout != nil {
 		promoted = append(promoted, r.Rollout.PromotedCommit)
@@ -109,10 +110,7 @@ func unknownPromotions(s *past.State, r *record.Record) (differences []string) {
 			ours = append(ours, s.Rollout.PromotedCommit)
 		}
 	}
-	for _, commit := range sets.Without(promoted, ours) {
-		differences = append(differences, promotes(commit))
-	}
-	return differences
+	return lists.Map(sets.Without(promoted, ours), promotes)
 }
 
 // wrote reports whether the state knows that this rendering wrote a record: with the last delivery, an earlier one, or

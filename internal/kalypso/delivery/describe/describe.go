@@ -216,7 +216,9 @@ func (w *writer) write(placed map[string]map[string]int, lines string) string {
 	rows(w, "Configuration", "config", w.change.Configs, w.config)
 	rows(w, "References to secrets", "platform secret", w.change.Secrets, w.config)
 	w.b.WriteString(lines)
-	w.uncompared()
+	if parts := w.change.NotCompared; len(parts) > 0 {
+		w.line("\nNot compared: the %s, whose previous version is not known here.", strings.Join(parts, " and the "))
+	}
 	if w.change.Marker != "" {
 		w.line("\n%s", w.change.Marker)
 	}
@@ -381,14 +383,4 @@ func (w *writer) move(repo, from, to string) string {
 		}
 	}
 	return text
-}
-
-// uncompared lists the parts that could not be compared.
-func (w *writer) uncompared() {
-	if len(w.change.NotCompared) > 0 {
-		w.line(
-			"\nNot compared: the %s, whose previous version is not known here.",
-			strings.Join(w.change.NotCompared, " and the "),
-		)
-	}
 }

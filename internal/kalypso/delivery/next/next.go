@@ -11,7 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -46,9 +46,9 @@ type Next struct {
 
 // New returns the tree that an apply leaves at the destination, as far as the state shows. p is nil for a create. s is
 // nil if no private state can be read.
-func New(r *Rendered, p *past.Prior, s *past.State) *Next { return render(r, p, s).withhold(s) }
+func New(r *Rendered, p *past.Prior, s *past.State) *Next { return compute(r, p, s).withhold(s) }
 
-func render(r *Rendered, p *past.Prior, s *past.State) *Next {
+func compute(r *Rendered, p *past.Prior, s *past.State) *Next {
 	whole := &Next{Wish: r.Wish, Rendered: r, Complete: true}
 	if r.Tree == nil {
 		return whole.settle(r.Wish.Promotion.Commit, r.Wish.InWaves())
@@ -180,22 +180,19 @@ func (n *Next) Continues(r *record.Record) bool {
 		n.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == n.TargetTreeHash()
 }
 
-// Files renders the files of a target, by name. It returns false if a file is not known yet.
+// Files renders the files of a target, by name. It returns false if a file is not known yet, if the target fails to
+// render, or if the wave of its cluster type is pending.
 func (n *Next) Files(clusterType, target string) (map[string][]byte, bool) {
-	i := slices.IndexFunc(n.Rendered.Tree.Folders, func(f tree.Folder) bool { return f.ClusterType == clusterType })
-	if i < 0 || n.Target()[clusterType].Hash != n.Folders[clusterType].Hash {
-		return nil, false // its wave is pending
-	}
-	at := slices.IndexFunc(n.Rendered.Tree.Folders[i].Targets, func(t tree.TargetFolder) bool { return t.Name == target })
-	if at < 0 { // it fails to render
+	if n.Target()[clusterType].Hash != n.Folders[clusterType].Hash {
 		return nil, false
 	}
+	rendered, _ := n.Rendered.Tree.RenderTarget(clusterType, target, &render.Buffer{})
 	files := map[string][]byte{}
-	for f := range n.Rendered.Tree.TargetFiles(i, at) {
+	for _, f := range rendered {
 		if f.Unknown {
 			return nil, false
 		}
 		files[f.Path] = f.Content
 	}
-	return files, true
+	return files, len(files) > 0
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,12 +37,11 @@ func readBranch(
 	snapshot *gitbranch.Snapshot, at record.Destination, before *past.State, wanted []string,
 ) (*past.Branch, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
-	if before != nil {
-		for _, inventory := range []inventory.Folders{before.Delivered, before.LastRead.Folders, before.LastRead.Replaced} {
-			for _, folder := range inventory {
-				if folder.Targets != nil {
-					r.known[folder.Hash] = folder.Targets
-				}
+	before = cmp.Or(before, &past.State{})
+	for _, inventory := range []inventory.Folders{before.Delivered, before.LastRead.Folders, before.LastRead.Replaced} {
+		for _, folder := range inventory {
+			if folder.Targets != nil {
+				r.known[folder.Hash] = folder.Targets
 			}
 		}
 	}
@@ -62,13 +62,10 @@ func readBranch(
 			return nil, err
 		}
 	}
-	names := sets.Union(b.RecordedFolders(), wanted)
-	if before != nil {
-		names = sets.Union(names, before.Delivered.Names())
-	}
 	if err := b.SetReplaced(r.replaced); err != nil {
 		return nil, err
 	}
+	names := sets.Union(sets.Union(b.RecordedFolders(), wanted), before.Delivered.Names())
 	return b, r.targets(b, sets.Union(names, b.OperatorFolders))
 }
 

@@ -122,12 +122,9 @@ func (c *clusterTypeChange) lines() []string {
 	ct := c.clusterType
 	head := fmt.Sprintf("%s: %d added, %d removed, %d changed",
 		ct.Name, len(ct.Added), len(ct.Removed), len(ct.Changed))
-	switch ct.Kind {
-	case describe.Added:
-		head += " (a new folder)"
-	case describe.Removed:
-		head += " (the folder is removed)"
-	}
+	head += map[describe.Kind]string{
+		describe.Added: " (a new folder)", describe.Removed: " (the folder is removed)",
+	}[ct.Kind]
 	lines := []string{head}
 	add := func(what string, names []string) {
 		if len(names) > 0 {

@@ -121,7 +121,10 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	case decision.Action == delivery.Keep:
 		result = &Result{State: applied.Wish.WithInputs(s).WithTarget(applied.TargetTreeHash())}
 	case decision.Action == delivery.RemoveOld:
-		result, err = r.removeOld(ctx, applied, s)
+		result = &Result{}
+		if result.State, result.Removals, err = r.pullRequests(applied.Wish).RemoveOld(ctx, s); err == nil {
+			result.State = applied.Wish.WithInputs(result.State).WithTarget(applied.TargetTreeHash())
+		}
 	case applied.Wish.Strategy == strategy.None:
 		result = &Result{State: delivery.Computed(applied), Before: cmp.Or(s, &past.State{})}
 	default:
@@ -144,16 +147,6 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	}
 	result.Recovered = recovered
 	return result, nil
-}
-
-// removeOld removes earlier deliveries from other branches.
-func (r Operations) removeOld(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
-	after, removals, err := r.pullRequests(applied.Wish).RemoveOld(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	after = applied.Wish.WithInputs(after).WithTarget(applied.TargetTreeHash())
-	return &Result{State: after, Removals: removals}, nil
 }
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.

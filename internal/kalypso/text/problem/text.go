@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -41,18 +42,11 @@ const MaxListed = 20
 // IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most most lines, and
 // counts the rest.
 func IndentedList(lines []string, most int) string {
-	more := len(lines) - most
-	if more > 0 {
-		lines = lines[:most]
+	listed := lists.Map(lines[:min(len(lines), most)], printable.Line)
+	if more := len(lines) - most; more > 0 {
+		listed = append(listed, fmt.Sprintf("and %d more", more))
 	}
-	lines = slices.Clone(lines)
-	for i := range lines {
-		lines[i] = printable.Line(lines[i])
-	}
-	if more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
-	}
-	return "  " + strings.Join(lines, "\n  ")
+	return "  " + strings.Join(listed, "\n  ")
 }
 
 // Count returns a number with its noun: 1 assignment, 2 assignments, 2 policies.
