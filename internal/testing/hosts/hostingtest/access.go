@@ -27,7 +27,7 @@ var access = []row{
 						break
 					}
 				}
-				if e := p.refused(err, kind, op.text); e.Credential == "" {
+				if e := p.refused(err, kind, "", op.text); e.Credential == "" {
 					p.Errorf("%s: %s does not say where the credential is configured", credential, op.name)
 				}
 			}
@@ -43,7 +43,7 @@ var access = []row{
 			p.Errorf("found %v, %v", pr, err)
 		}
 		_, err := repo.SetStatus(p.ctx, p.local.head("change"), githost.Status{Context: "dev", State: githost.Success})
-		e := p.refused(err, githost.ErrForbidden, "set status dev")
+		e := p.refused(err, githost.ErrForbidden, "", "set status dev")
 		if p.traits.Grant == "" || !strings.Contains(e.Grant, p.traits.Grant) {
 			p.Errorf("it advises %q", e.Grant)
 		}
@@ -84,7 +84,7 @@ var access = []row{
 				}
 			}
 			_, err := host.Repo("https://forge.evil.io/acme/gitops")
-			p.refused(err, githost.ErrOtherHost, "forge.evil.io")
+			p.refused(err, githost.ErrOtherHost, "", "forge.evil.io")
 		})
 	}},
 }

@@ -1,7 +1,6 @@
 package hostingtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,44 +30,20 @@ var answers = []row{
 			},
 		} {
 			for _, status := range []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway} {
-				repeats := &repeating{status: status, encode: encode}
-				host := p.world.HostOver(p, Writer, repeats)
-				repo, err := host.Repo(p.people.URL)
-				if err != nil {
-					p.Fatal(err)
-				}
-				ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
-				for _, op := range operations(p.local.head("change")) {
-					if err := op.do(call{ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}}); err != nil {
-						for _, credential := range repeats.credentials {
-							if strings.Contains(err.Error(), credential) {
-								p.Errorf("%s of a %s, HTTP %d: the credential is in the error: %v", form, op.name, status, err)
-							}
-						}
-					}
-				}
-				cancel()
-				if len(repeats.credentials) == 0 {
-					p.Errorf("%s, HTTP %d: no request had a credential", form, status)
-				}
+				p.repeating(form, status, encode)
 			}
 		}
 	}},
 	{"a part of an answer that is null is an error of the server, or does not matter", func(p *place) {
 		recorder := &recorder{}
-		host := p.world.HostOver(p, Writer, recorder)
-		repo, err := host.Repo(p.people.URL)
-		if err != nil {
-			p.Fatal(err)
-		}
+		repo := p.over(Writer, transport(recorder.record))
 		now := githost.PullRequest{}
 		variants := 0
 		for _, op := range operations(p.local.head("change")) {
-			recorder.exchanges = nil
 			if now.Number > 0 {
 				now = p.Must(repo.Read(p.ctx, now.Number))
-				recorder.exchanges = nil
 			}
+			recorder.exchanges = nil
 			if err := op.do(call{p.ctx, repo, now}); err != nil {
 				p.Fatalf("%s: %v", op.name, err)
 			}
@@ -77,12 +52,9 @@ var answers = []row{
 				now = p.Must(repo.Find(p.ctx, Query))
 			}
 			for i, e := range exchanges {
-				if strings.HasPrefix(e.key, http.MethodOptions) { // see replay
-					continue
-				}
 				for _, part := range nulls(e.body) {
 					variants++
-					p.withNull(op, now, &replay{exchanges: exchanges, at: i, variant: part, used: map[int]bool{}})
+					p.withNull(op, now, exchanges, i, part)
 				}
 			}
 		}
@@ -92,30 +64,70 @@ var answers = []row{
 	}},
 }
 
-// withNull does an operation on recorded answers, of which one has null in one place.
-func (p *place) withNull(op operation, now githost.PullRequest, answers *replay) {
+// repeating does each operation on answers with a status that contain the credential of their request.
+func (p *place) repeating(form string, status int, encode func(header string) any) {
 	p.Helper()
-	what := fmt.Sprintf("%s: the answer to %s, %s null", op.name, answers.exchanges[answers.at].key, answers.path)
+	var credentials []string
+	repo := p.over(Writer, transport(func(req *http.Request) (*http.Response, error) {
+		for _, name := range []string{"Authorization", "Private-Token"} {
+			if header := req.Header.Get(name); header != "" {
+				credentials = append(credentials, header[strings.LastIndex(header, " ")+1:])
+				body, err := json.Marshal(encode(name + ": " + header))
+				return exchange{status: status, body: string(body), header: http.Header{
+					"Content-Type": {"application/json"}, "X-Accepted-Github-Permissions": {header}, "Retry-After": {"3600"},
+				}}.answer(req), err
+			}
+		}
+		return nil, fmt.Errorf("the request to %s has no credential", req.URL)
+	}))
+	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
+	defer cancel()
+	for _, op := range operations(p.local.head("change")) {
+		err := op.do(call{ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}})
+		for _, credential := range credentials {
+			if err != nil && strings.Contains(err.Error(), credential) {
+				p.Errorf("%s of a %s, HTTP %d: the credential is in the error: %v", form, op.name, status, err)
+			}
+		}
+	}
+	if len(credentials) == 0 {
+		p.Errorf("%s, HTTP %d: no request had a credential", form, status)
+	}
+}
+
+// withNull does an operation on recorded answers, of which one has null in one place.
+func (p *place) withNull(op operation, now githost.PullRequest, exchanges []exchange, at int, null variant) {
+	p.Helper()
+	answer := exchanges[at] // of an error, the status counts
+	what := fmt.Sprintf("%s: the answer to %s, %s null", op.name, answer.key, null.path)
 	defer func() {
 		if r := recover(); r != nil {
 			p.Errorf("%s: panic: %v", what, r)
 		}
 	}()
-	repo, err := p.world.HostOver(p, Writer, answers).Repo(p.people.URL)
-	if err != nil {
-		p.Fatal(err)
-	}
+	exchanges = slices.Clone(exchanges)
+	exchanges[at].body = null.body
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
-	err = op.do(call{ctx, repo, now})
+	err := op.do(call{ctx, p.over(Writer, replay(exchanges)), now})
 	var e *githost.Error
-	answer := answers.exchanges[answers.at] // of an error, the status counts
-	switch wholeObject := answers.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
+	switch wholeObject := null.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
 	case err == nil && wholeObject:
 		p.Errorf("%s: no error", what)
 	case err != nil && (!errors.As(err, &e) || e.Host == "" || e.Kind == nil):
 		p.Errorf("%s: the error %v is not one of the host", what, err)
 	}
+}
+
+// transport answers requests but OPTIONS: the library of Azure DevOps keeps their answer for all hosts of the process.
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method == http.MethodOptions {
+		return http.DefaultTransport.RoundTrip(req)
+	}
+	return t(req)
 }
 
 // exchange is a request, with its answer.
@@ -126,61 +138,47 @@ type exchange struct {
 	body   string
 }
 
-// recorder is a transport that records what it exchanges.
+func (e exchange) answer(req *http.Request) *http.Response {
+	return &http.Response{
+		StatusCode: e.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, Header: e.header.Clone(),
+		Body: io.NopCloser(strings.NewReader(e.body)),
+	}
+}
+
+// recorder records exchanges.
 type recorder struct {
 	mu        sync.Mutex
 	exchanges []exchange
 }
 
-func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r *recorder) record(req *http.Request) (*http.Response, error) {
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.exchanges = append(r.exchanges, exchange{
-		req.Method + " " + req.URL.Path, resp.StatusCode, resp.Header, string(body),
-	})
-	return resp, err
+	e := exchange{req.Method + " " + req.URL.Path, resp.StatusCode, resp.Header, string(body)}
+	r.exchanges = append(r.exchanges, e)
+	return e.answer(req), err
 }
 
-// replay is a transport that gives recorded answers, of which one has another body.
-type replay struct {
-	exchanges []exchange
-	at        int
-	variant
-
-	mu   sync.Mutex
-	used map[int]bool
-}
-
-func (r *replay) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method == http.MethodOptions { // the library of Azure DevOps keeps the answer for all hosts of the process
-		return http.DefaultTransport.RoundTrip(req)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, e := range r.exchanges {
-		if e.key != req.Method+" "+req.URL.Path || r.used[i] {
-			continue
+// replay gives recorded answers, each once.
+func replay(exchanges []exchange) transport {
+	var mu sync.Mutex
+	return func(req *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		for i, e := range exchanges {
+			if e.key == req.Method+" "+req.URL.Path {
+				exchanges = slices.Delete(exchanges, i, i+1)
+				return e.answer(req), nil
+			}
 		}
-		r.used[i] = true
-		if i == r.at {
-			e.body = r.body
-		}
-		return responseTo(req, e.status, e.header.Clone(), e.body), nil
-	}
-	return responseTo(req, http.StatusNotFound, http.Header{"Content-Type": {"application/json"}}, "{}"), nil
-}
-
-func responseTo(req *http.Request, status int, header http.Header, body string) *http.Response {
-	return &http.Response{
-		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, Header: header,
-		Body: io.NopCloser(strings.NewReader(body)),
+		header := http.Header{"Content-Type": {"application/json"}}
+		return exchange{status: http.StatusNotFound, header: header, body: "{}"}.answer(req), nil
 	}
 }
 
@@ -220,35 +218,6 @@ func nulls(body string) []variant {
 	return all
 }
 
-// repeating is a transport that answers each request with its own credential.
-type repeating struct {
-	status      int
-	encode      func(header string) any
-	credentials []string
-}
-
-func (r *repeating) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method == http.MethodOptions { // the library of Azure DevOps keeps the answer for all hosts of the process
-		return http.DefaultTransport.RoundTrip(req)
-	}
-	for _, name := range []string{"Authorization", "Private-Token"} {
-		header := req.Header.Get(name)
-		if header == "" {
-			continue
-		}
-		parts := strings.Fields(header)
-		r.credentials = append(r.credentials, parts[len(parts)-1])
-		body, err := json.Marshal(r.encode(name + ": " + header))
-		if err != nil {
-			return nil, err
-		}
-		return responseTo(req, r.status, http.Header{
-			"Content-Type": {"application/json"}, "X-Accepted-Github-Permissions": {header}, "Retry-After": {"3600"},
-		}, string(body)), nil
-	}
-	return nil, fmt.Errorf("the request to %s has no credential", req.URL)
-}
-
 // call contains the arguments of an operation.
 type call struct {
 	ctx  context.Context
@@ -265,7 +234,7 @@ type operation struct {
 
 // operations returns all operations that contact the host.
 func operations(commit string) []operation {
-	content := proposal()
+	content := Proposal()
 	content.Labels, content.Reviewers = []string{"promoted"}, []string{Ann}
 	edited := content
 	edited.Title, edited.Body, edited.RemoveLabels = "Other", "Other\n\n"+Marker, []string{"old"}

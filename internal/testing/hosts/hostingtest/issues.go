@@ -42,7 +42,7 @@ var issues = []row{
 		}
 		p.listed(*other, want)
 		_, err = p.repo.Issues.Read(p.ctx, 999)
-		p.refused(err, githost.ErrNotVisible, "read issue 999")
+		p.refused(err, githost.ErrNotVisible, "", "read issue 999")
 	}},
 	{"the newest issues are listed, first the newest", func(p *place) {
 		if p.withoutIssues() {
@@ -63,11 +63,11 @@ var issues = []row{
 			return
 		}
 		_, err := p.as(Reader).Issues.Open(p.ctx, githost.IssueContent{Title: "x"})
-		if e := p.refused(err, githost.ErrForbidden, "open an issue in "); e.Grant == "" {
+		if e := p.refused(err, githost.ErrForbidden, "", "open an issue in "); e.Grant == "" {
 			p.Error("it does not advise what to grant")
 		}
 		_, err = p.as(Foreign).Issues.List(p.ctx)
-		p.refused(err, githost.ErrNotVisible, "list the issues in ")
+		p.refused(err, githost.ErrNotVisible, "", "list the issues in ")
 	}},
 }
 
@@ -83,7 +83,7 @@ func (p *place) withoutIssues() bool {
 	if p.repo.Block != "azure_devops" {
 		p.Error("the host has no issues")
 	}
-	p.refused(p.repo.CheckIssues(), githost.ErrRejected, "the provider opens no issues there")
+	p.refused(p.repo.CheckIssues(), githost.ErrRejected, "", "the provider opens no issues there")
 	return true
 }
 

@@ -41,11 +41,11 @@ var merges = []row{
 						p.Errorf("%q: %v", method, err)
 					}
 				} else {
-					p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, said)
+					p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, said)
 				}
 			}
 			err := p.repo.Check(githost.Settings{AutoMerge: "fast-forward"})
-			p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "auto-merge")
+			p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, "auto-merge")
 		})
 	}},
 	{"auto-merge waits for checks, by each method", func(p *place) {
@@ -108,7 +108,7 @@ var merges = []row{
 		p.untilRead(read.Number, "with its new head", func(pr githost.PullRequest) bool { return pr.HeadCommit == pushed })
 		main := p.local.head("main")
 		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
-		p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "")
+		p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, "")
 		if p.local.head("main") != main {
 			p.Error("it was merged")
 		}
@@ -117,7 +117,7 @@ var merges = []row{
 		read := p.open()
 		p.people.Close(p, read.Number)
 		_, err := p.repo.MergeWhenReady(p.ctx, read, p.methods()[0])
-		p.refusedAt(githost.FieldAutoMerge, err, githost.ErrRejected, "")
+		p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, "")
 	}},
 }
 

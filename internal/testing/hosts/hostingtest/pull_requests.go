@@ -38,7 +38,7 @@ var pullRequests = []row{
 		p.expect(want, p.Must(p.repo.Read(p.ctx, opened.Number)))
 	}},
 	{"one more reviewer is asked", func(p *place) {
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Reviewers = []string{Ann}
 		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		wanted.Reviewers = []string{Bob}
@@ -58,7 +58,7 @@ var pullRequests = []row{
 		}
 	}},
 	{"labels differ by case or not", func(p *place) {
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Labels = []string{"env"}
 		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		wanted.Labels = []string{"Env"}
@@ -76,7 +76,7 @@ var pullRequests = []row{
 			}
 			switch err := p.repo.Check(githost.Settings{Labels: []string{"a,b"}}); {
 			case p.traits.NoLabel != "":
-				p.refusedAt(githost.FieldLabels, err, githost.ErrRejected, p.traits.NoLabel)
+				p.refused(err, githost.ErrRejected, githost.FieldLabels, p.traits.NoLabel)
 			case err != nil:
 				p.Error(err)
 			}
@@ -85,7 +85,7 @@ var pullRequests = []row{
 	{"a title that begins like a draft's is no draft", func(p *place) {
 		for _, prefix := range []string{"Draft: ", "[Draft] ", "(draft) ", "WIP: ", "[wip] ", "draft - "} {
 			for _, draft := range []bool{false, true} {
-				wanted := proposal()
+				wanted := Proposal()
 				wanted.Title, wanted.Draft = prefix+"of a policy", draft
 				opened := p.Must(p.repo.Open(p.ctx, wanted))
 				read := p.Must(p.repo.Read(p.ctx, opened.Number))
@@ -99,7 +99,7 @@ var pullRequests = []row{
 	{"title and description at their limits stay whole", func(p *place) {
 		wide := strings.Repeat("😀", p.repo.MaxBody/2)[len("😀")*(len(Marker)+4):]
 		for _, draft := range []bool{true, false} {
-			wanted := proposal()
+			wanted := Proposal()
 			wanted.Draft = draft
 			wanted.Title = strings.Repeat("ü", p.repo.MaxTitle-2) + "😀"
 			wanted.Body = wide + "\n\n" + Marker
@@ -190,7 +190,7 @@ var pullRequests = []row{
 	}},
 	{"one to another branch is not ours", func(p *place) {
 		p.local.push("another")
-		to := proposal()
+		to := Proposal()
 		to.Target = "another"
 		other := p.Must(p.repo.Open(p.ctx, to))
 		p.found(Query, 0)
@@ -207,12 +207,12 @@ var pullRequests = []row{
 	}},
 	{"an open one of the branches exists", func(p *place) {
 		p.people.Open(p, "change", "main", "Theirs", "Theirs")
-		_, err := p.repo.Open(p.ctx, proposal())
-		p.refused(err, githost.ErrExists, "already exists")
+		_, err := p.repo.Open(p.ctx, Proposal())
+		p.refused(err, githost.ErrExists, "", "already exists")
 	}},
 	{"an equal one was opened, and its answer was lost", func(p *place) {
 		opened := p.open()
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Labels = []string{"platform"}
 		again := p.Must(p.repo.Open(p.ctx, wanted))
 		want := opened
@@ -220,22 +220,22 @@ var pullRequests = []row{
 		p.expect(want, again)
 	}},
 	{"its branch does not exist", func(p *place) {
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Branch = "unknown"
 		_, err := p.repo.Open(p.ctx, wanted)
-		p.refused(err, githost.ErrBranchNotFound, "from unknown to main")
+		p.refused(err, githost.ErrBranchNotFound, "", "from unknown to main")
 	}},
 	{"its branch has no difference", func(p *place) {
 		p.local.git("branch", "same", "main")
 		p.local.send("same")
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Branch = "same"
 		opened, err := p.repo.Open(p.ctx, wanted)
 		if p.traits.OpensEmpty {
 			p.Must(opened, err)
 			return
 		}
-		p.refused(err, githost.ErrNothingToMerge, "from same to main")
+		p.refused(err, githost.ErrNothingToMerge, "", "from same to main")
 	}},
 	{"its branch is deleted", func(p *place) {
 		opened := p.open()
@@ -255,7 +255,7 @@ var pullRequests = []row{
 		if team == "" {
 			p.asking(0, func() {
 				err := p.repo.Check(githost.Settings{Reviewers: []string{Ann, "acme/platform"}})
-				p.refusedAt(githost.FieldReviewers, err, githost.ErrRejected, p.traits.NoTeam)
+				p.refused(err, githost.ErrRejected, githost.FieldReviewers, p.traits.NoTeam)
 			})
 			return
 		}
@@ -267,9 +267,10 @@ var pullRequests = []row{
 			if p.traits.AnyTeam {
 				unknown = "unknown/platform/"
 			}
-			p.refused(p.repo.Check(githost.Settings{Reviewers: []string{team, unknown}}), githost.ErrRejected, unknown)
+			p.refused(p.repo.Check(githost.Settings{Reviewers: []string{team, unknown}}), githost.ErrRejected,
+				githost.FieldReviewers, unknown)
 		})
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Reviewers = []string{team}
 		opened := p.Must(p.repo.Open(p.ctx, wanted))
 		if read := p.Must(p.repo.Read(p.ctx, opened.Number)); fmt.Sprint(read.Reviewers) != fmt.Sprint(wanted.Reviewers) {
@@ -277,10 +278,10 @@ var pullRequests = []row{
 		}
 	}},
 	{"it is open although its reviewer can't be asked", func(p *place) {
-		wanted := proposal()
+		wanted := Proposal()
 		wanted.Labels, wanted.Reviewers = []string{"platform"}, []string{Outsider}
 		opened, err := p.repo.Open(p.ctx, wanted)
-		p.refusedAt(githost.FieldReviewers, err, githost.ErrRejected, "")
+		p.refused(err, githost.ErrRejected, githost.FieldReviewers, "")
 		if opened == nil || len(opened.Labels) != 1 || len(opened.Reviewers) != 0 {
 			p.Fatalf("opened %+v", opened)
 		}
@@ -288,15 +289,15 @@ var pullRequests = []row{
 	}},
 	{"its number does not exist", func(p *place) {
 		_, err := p.repo.Read(p.ctx, 99)
-		p.refused(err, githost.ErrNotVisible, "99")
+		p.refused(err, githost.ErrNotVisible, "", "99")
 		_, err = p.repo.Close(p.ctx, 99)
-		p.refused(err, githost.ErrNotVisible, "99")
+		p.refused(err, githost.ErrNotVisible, "", "99")
 	}},
 }
 
 // full returns a proposal with all features that all hosts have.
 func (p *place) full() githost.PullRequestContent {
-	wanted := proposal()
+	wanted := Proposal()
 	wanted.Draft, wanted.Labels, wanted.Reviewers = true, []string{"platform", "promoted"}, []string{Ann}
 	return wanted
 }

@@ -128,9 +128,9 @@ var statuses = []row{
 	}},
 	{"the repo has no such commit", func(p *place) {
 		_, err := p.repo.Status(p.ctx, unknown, "dev")
-		p.refused(err, githost.ErrCommitNotFound, "read status dev of commit "+unknown)
+		p.refused(err, githost.ErrCommitNotFound, "", "read status dev of commit "+unknown)
 		_, err = p.repo.SetStatus(p.ctx, unknown, githost.Status{Context: "dev", State: githost.Success})
-		p.refused(err, githost.ErrCommitNotFound, "set status dev of commit "+unknown)
+		p.refused(err, githost.ErrCommitNotFound, "", "set status dev of commit "+unknown)
 	}},
 }
 

@@ -2,8 +2,8 @@ package hostingtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +64,13 @@ func newPlace(t *testing.T, world *World) *place {
 // as returns the repo with another credential.
 func (p *place) as(c Credential) githost.Repo {
 	p.Helper()
-	repo, err := p.world.Host(p, c).Repo(p.people.URL)
+	return p.over(c, nil)
+}
+
+// over returns the repo of a host that sends its requests over a transport.
+func (p *place) over(c Credential, transport http.RoundTripper) githost.Repo {
+	p.Helper()
+	repo, err := p.world.hostOver(p, c, transport).Repo(p.people.URL)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -100,23 +106,19 @@ func (p *place) untilState(number int, state githost.PullRequestState) githost.P
 	return p.untilRead(number, string(state), func(pr githost.PullRequest) bool { return pr.State == state })
 }
 
-func proposal() githost.PullRequestContent {
-	return githost.PullRequestContent{Branch: "change", Target: "main", Title: "Title", Body: "Text\n\n" + Marker}
-}
-
 // openFrom pushes a branch with a commit on top of main, and opens a pull request from it.
 func (p *place) openFrom(branch string) githost.PullRequest {
 	p.Helper()
 	p.local.branch(branch)
-	wanted := proposal()
+	wanted := Proposal()
 	wanted.Branch = branch
 	return p.Must(p.repo.Open(p.ctx, wanted))
 }
 
-// open opens the pull request that [proposal] proposes.
+// open opens the pull request that [Proposal] proposes.
 func (p *place) open() githost.PullRequest {
 	p.Helper()
-	return p.Must(p.repo.Open(p.ctx, proposal()))
+	return p.Must(p.repo.Open(p.ctx, Proposal()))
 }
 
 // expect compares pull requests, without the host's own ID and page, and without the order of labels and reviewers.
@@ -134,30 +136,14 @@ func (p *place) expect(want, got githost.PullRequest) {
 	}
 }
 
-// refusedAt is [place.refused], and also fails the test unless the error is at this field.
-func (p *place) refusedAt(field githost.Field, err, kind error, said string) {
+// refused is [Test.Refused], of an error of the world's host. It returns the error.
+func (p *place) refused(err, kind error, field githost.Field, said string) githost.Error {
 	p.Helper()
-	if e := p.refused(err, kind, said); e.Field != field {
-		p.Errorf("the error is at %q, want %q: %v", e.Field, field, err)
+	e := p.Refused(err, kind, field, said)
+	if e.Host != p.repo.Host || e.Block != p.repo.Block {
+		p.Errorf("the error is of host %q, block %q: %v", e.Host, e.Block, err)
 	}
-}
-
-// refused fails the test unless the error is of this kind, contains the text, and is of the world's host. It returns
-// the error.
-func (p *place) refused(err, kind error, said string) githost.Error {
-	p.Helper()
-	var e *githost.Error
-	switch {
-	case !errors.Is(err, kind) || !errors.As(err, &e):
-		p.Fatalf("the error is %v (%T), want %v", err, err, kind)
-	case !strings.Contains(err.Error(), said):
-		p.Errorf("the error does not say %q: %v", said, err)
-	case strings.Contains(err.Error(), "canary"):
-		p.Errorf("a secret is in the error: %v", err)
-	case e.Host != p.repo.Host || e.Block != p.repo.Block:
-		p.Errorf("the error is of host %q, block %q", e.Host, e.Block)
-	}
-	return *e
+	return e
 }
 
 // asking fails the test unless f makes this number of requests to the API.

@@ -50,12 +50,16 @@ func (t Test) Must(pr *githost.PullRequest, err error) githost.PullRequest {
 }
 
 // Refused fails the test unless an error is of this kind, about this field, and contains the text. It must not contain
-// a token, which has the word canary.
-func (t Test) Refused(err, kind error, field githost.Field, said string) {
+// a token, which has the word canary. It returns the error.
+func (t Test) Refused(err, kind error, field githost.Field, said string) githost.Error {
 	t.Helper()
 	var e *githost.Error
-	if !errors.Is(err, kind) || !errors.As(err, &e) || e.Field != field || !strings.Contains(err.Error(), said) ||
+	if !errors.As(err, &e) {
+		e = &githost.Error{}
+	}
+	if !errors.Is(err, kind) || e.Field != field || !strings.Contains(err.Error(), said) ||
 		strings.Contains(err.Error(), "canary") {
 		t.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
 	}
+	return *e
 }

@@ -44,11 +44,11 @@ type World struct {
 // Host returns the host as the provider configures it.
 func (w *World) Host(t testing.TB, as Credential) githost.Host {
 	t.Helper()
-	return w.HostOver(t, as, nil)
+	return w.hostOver(t, as, nil)
 }
 
-// HostOver returns the same host, which sends its requests over a transport.
-func (w *World) HostOver(t testing.TB, as Credential, transport http.RoundTripper) githost.Host {
+// hostOver returns the same host, which sends its requests over a transport.
+func (w *World) hostOver(t testing.TB, as Credential, transport http.RoundTripper) githost.Host {
 	t.Helper()
 	access := httpapi.Access{Token: w.Token(t, as), BaseURL: w.URL, Credential: "token", Transport: transport}
 	if w.Clock != nil {
