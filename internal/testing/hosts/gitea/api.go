@@ -2,7 +2,7 @@ package gitea
 
 import (
 	"net/http"
-	"strings"
+	"net/url"
 	"testing"
 	"time"
 )
@@ -14,16 +14,10 @@ type API struct {
 	path   string // of the repo
 }
 
-// Admin sends a request of the administrator for any path, and returns the status.
-func (a API) Admin(t testing.TB, method, path string, body, into any, allowed ...int) int {
-	t.Helper()
-	return a.server.call(t, a.server.admin, method, path, body, into, allowed...)
-}
-
 // Send sends a request of the administrator for a path below the repo, and returns the status.
 func (a API) Send(t testing.TB, method, path string, body, into any, allowed ...int) int {
 	t.Helper()
-	return a.Admin(t, method, a.path+path, body, into, allowed...)
+	return a.server.call(t, a.server.admin, method, a.path+path, body, into, allowed...)
 }
 
 // post sends a request below the repo's path as a user.
@@ -32,11 +26,10 @@ func (a API) post(t testing.TB, login, path string, body, into any, allowed ...i
 	return a.server.call(t, "token "+a.server.Token(t, login), http.MethodPost, a.path+path, body, into, allowed...)
 }
 
-// Unprotect removes the protection of a branch.
-func (a API) Unprotect(t testing.TB, branch string) {
+// unprotect removes the protection of a branch.
+func (a API) unprotect(t testing.TB, branch string) {
 	t.Helper()
-	a.Send(t, http.MethodDelete, "/branch_protections/"+strings.ReplaceAll(branch, "/", "%2F"), nil, nil,
-		http.StatusNotFound)
+	a.Send(t, http.MethodDelete, "/branch_protections/"+url.PathEscape(branch), nil, nil, http.StatusNotFound)
 }
 
 // await repeats a question until it is answered with yes, for some time.

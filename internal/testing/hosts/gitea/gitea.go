@@ -49,11 +49,11 @@ type Server struct {
 	repos int
 }
 
-var shared struct {
-	mu     sync.Mutex
-	server *Server
-	err    error
-}
+var (
+	starting sync.Once
+	shared   *Server // nil: it does not run
+	failed   error   // why not
+)
 
 // environment is the user's, before a test changes it.
 var environment = os.Environ()
@@ -63,23 +63,17 @@ var environment = os.Environ()
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	binary := program.Find(t, os.Getenv(variable))
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if shared.server == nil && shared.err == nil {
-		shared.server, shared.err = start(binary)
+	starting.Do(func() { shared, failed = start(binary) })
+	if failed != nil {
+		t.Fatal(failed)
 	}
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.server
+	return shared
 }
 
 // Stop stops the server of [Shared], if it runs. TestMain calls it after the tests.
 func Stop() {
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if shared.server != nil {
-		shared.server.stop()
+	if shared != nil {
+		shared.stop()
 	}
 }
 

@@ -3,7 +3,7 @@ package gitea
 import (
 	"fmt"
 	"net/http"
-	"strings"
+	"net/url"
 	"testing"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -114,12 +114,12 @@ func (r *Repo) AutoMerge(t testing.TB, number int, login, method string) {
 // DeleteBranch deletes a branch. Gitea does not delete the default branch, so another branch becomes the default first.
 func (r *Repo) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
-	r.API.Unprotect(t, branch)
+	r.API.unprotect(t, branch)
 	if branch == "main" {
 		r.API.Send(t, http.MethodPost, "/branches", object{"new_branch_name": "default", "old_ref_name": branch}, nil)
 		r.Set(t, object{"default_branch": "default"})
 	}
-	r.API.Send(t, http.MethodDelete, "/branches/"+strings.ReplaceAll(branch, "/", "%2F"), nil, nil)
+	r.API.Send(t, http.MethodDelete, "/branches/"+url.PathEscape(branch), nil, nil)
 }
 
 // Protect makes the server refuse pushes to branches by all but the first of the users. Merges still work.
@@ -127,7 +127,7 @@ func (r *Repo) Protect(t testing.TB, branches ...string) {
 	t.Helper()
 	users := r.users[:1]
 	for _, branch := range branches {
-		r.API.Unprotect(t, branch)
+		r.API.unprotect(t, branch)
 		r.API.Send(t, http.MethodPost, "/branch_protections", object{
 			"rule_name": branch, "enable_push": true, "enable_push_whitelist": true, "push_whitelist_usernames": users,
 			"enable_force_push": true, "enable_force_push_allowlist": true, "force_push_allowlist_usernames": users,

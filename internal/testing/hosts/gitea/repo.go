@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -35,13 +36,6 @@ func (s *Server) Token(t testing.TB, login string) string {
 		}, nil)
 		s.users[login] = s.newToken(t, login, scopes...)
 	}
-	return s.users[login]
-}
-
-// tokenOf returns the token of a user who exists.
-func (s *Server) tokenOf(login string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.users[login]
 }
 
@@ -78,7 +72,7 @@ type Repo struct {
 	URL         string // for the provider
 	Token       string // of a user of its own that may write; see [Repo.Login]
 	Login       string
-	API         API // of the repo, past the proxy
+	API         API
 
 	server *Server
 	users  []string // of the team platform
@@ -111,32 +105,29 @@ func (s *Server) AddRepo(t testing.TB, name string, users ...string) *Repo {
 func (r *Repo) AddTeam(t testing.TB, name string, users ...string) {
 	t.Helper()
 	var team struct{ ID int }
-	r.API.Admin(t, http.MethodPost, "/orgs/"+r.Owner+"/teams", object{
+	r.server.call(t, r.server.admin, http.MethodPost, "/orgs/"+r.Owner+"/teams", object{
 		"name": name, "permission": "write", "includes_all_repositories": true,
 		"units": []string{"repo.code", "repo.issues", "repo.pulls"},
 	}, &team)
 	for _, user := range users {
 		r.server.Token(t, user)
-		r.API.Admin(t, http.MethodPut, fmt.Sprintf("/teams/%d/members/%s", team.ID, user), nil, nil)
+		r.server.call(t, r.server.admin, http.MethodPut, fmt.Sprintf("/teams/%d/members/%s", team.ID, user), nil, nil)
 	}
 }
 
 // Remote returns the repo's URL with the credential of its user, for Git.
-func (r *Repo) Remote() string {
-	return r.RemoteAs(r.Login)
-}
+func (r *Repo) Remote() string { return r.RemoteAs(r.Login) }
 
 // RemoteAs returns the repo's URL with the credential of a user, for Git.
 func (r *Repo) RemoteAs(login string) string {
-	return strings.Replace(r.URL, "://", "://"+login+":"+r.server.tokenOf(login)+"@", 1)
+	return strings.Replace(r.URL, "://", "://"+login+":"+r.server.Token(r.t, login)+"@", 1)
 }
 
 // Open opens a pull request as a user.
 func (r *Repo) Open(t testing.TB, login, branch, target, title, body string) int {
 	t.Helper()
 	var opened struct{ Number int }
-	r.API.post(t, login, "/pulls",
-		object{"head": branch, "base": target, "title": title, "body": body}, &opened)
+	r.API.post(t, login, "/pulls", object{"head": branch, "base": target, "title": title, "body": body}, &opened)
 	return opened.Number
 }
 
@@ -155,7 +146,8 @@ func (r *Repo) AddOwn(t testing.TB, name string) *Repo {
 	own := *r
 	own.Owner, own.Name, own.URL = r.Login, name, r.server.URL+"/"+r.Login+"/"+name
 	own.API.path = "/repos/" + r.Login + "/" + name
-	r.API.Admin(t, http.MethodPost, "/admin/users/"+r.Login+"/repos", object{"name": name, "default_branch": "main"}, nil)
+	r.server.call(t, r.server.admin, http.MethodPost, "/admin/users/"+r.Login+"/repos",
+		object{"name": name, "default_branch": "main"}, nil)
 	return &own
 }
 
@@ -168,8 +160,7 @@ func (r *Repo) Change(t testing.TB, number int, fields map[string]any) {
 // Review approves a pull request as a user.
 func (r *Repo) Review(t testing.TB, number int, login string, _ ...string) {
 	t.Helper()
-	r.API.post(t, login, fmt.Sprintf("/pulls/%d/reviews", number),
-		object{"event": "APPROVED", "body": "Fine"}, nil)
+	r.API.post(t, login, fmt.Sprintf("/pulls/%d/reviews", number), object{"event": "APPROVED", "body": "Fine"}, nil)
 }
 
 // Merge merges at once, by a method, and returns the new head of main. It waits until Gitea has checked for conflicts.
@@ -182,20 +173,12 @@ func (r *Repo) Merge(t testing.TB, number int, method string) string {
 	return r.Head(t, "main")
 }
 
-// Head returns the commit of a branch.
+// Head returns the commit of a branch, or "".
 func (r *Repo) Head(t testing.TB, branch string) string {
 	t.Helper()
-	var refs []struct {
-		Ref    string
-		Object struct{ SHA string }
-	}
-	r.API.Send(t, http.MethodGet, fmt.Sprintf("/git/refs/heads/%s", branch), nil, &refs)
-	for _, ref := range refs {
-		if ref.Ref == "refs/heads/"+branch {
-			return ref.Object.SHA
-		}
-	}
-	return ""
+	var found struct{ Commit struct{ ID string } }
+	r.API.Send(t, http.MethodGet, "/branches/"+url.PathEscape(branch), nil, &found, http.StatusNotFound)
+	return found.Commit.ID
 }
 
 // CancelMerge cancels a scheduled merge, if there is one.
@@ -218,7 +201,7 @@ func (r *Repo) AwaitMerge(t testing.TB, number int) {
 func (r *Repo) Require(branch string, contexts ...string) {
 	r.t.Helper()
 	contexts = slices.DeleteFunc(contexts, func(c string) bool { return c == "" })
-	r.API.Unprotect(r.t, branch)
+	r.API.unprotect(r.t, branch)
 	if len(contexts) > 0 {
 		r.API.Send(r.t, http.MethodPost, "/branch_protections", object{
 			"rule_name": branch, "enable_push": true, "enable_status_check": true, "status_check_contexts": contexts,
