@@ -145,7 +145,7 @@ func TestAccPullRequestLife(t *testing.T) {
 	before := r.head()
 
 	// The pull request is opened, although GitHub notices the push only a moment later.
-	r.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen())
+	r.fake.Fail("POST", "/pulls", 1, githubfake.HeadNotSeen)
 	r.Apply()
 	r.ExpectEmptyPlan()
 	first := r.expectPulls("open")

@@ -45,8 +45,8 @@ var gitHubRequests = map[hostingtest.Operation][2]string{
 }
 
 var gitHubFailures = map[hostingtest.Fault]hostfake.Failure{
-	hostingtest.Forbidden: githubfake.Forbidden("no"), hostingtest.NotSeen: githubfake.HeadNotSeen(),
-	hostingtest.NotReady: githubfake.BaseMoved(),
+	hostingtest.Forbidden: githubfake.Forbidden("no"), hostingtest.NotSeen: githubfake.HeadNotSeen,
+	hostingtest.NotReady: githubfake.BaseMoved,
 	hostingtest.Down:     githubfake.ServerError(http.StatusServiceUnavailable, 0),
 	hostingtest.Refused:  {Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`},
 }

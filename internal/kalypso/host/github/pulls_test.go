@@ -216,7 +216,7 @@ func TestMergeWhenReady(t *testing.T) {
 	opened = must(t)(p.repo.Read(t.Context(), opened.Number))
 	// A check that is not required does not delay the merge. GitHub refuses it until it has noticed our push.
 	p.on.SetStatus("", opened.HeadCommit, "other", "pending")
-	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved())
+	p.fake.Fail("PUT", "/merge", 2, githubfake.HeadNotMoved)
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
 		t.Errorf("the pull request is %+v", got)
 	}
@@ -225,7 +225,7 @@ func TestMergeWhenReady(t *testing.T) {
 	wanted := p.proposal()
 	wanted.Branch = "another"
 	opened = must(t)(p.repo.Open(t.Context(), wanted))
-	p.fake.Fail("PUT", "/merge", 2, githubfake.BaseMoved())
+	p.fake.Fail("PUT", "/merge", 2, githubfake.BaseMoved)
 	if got := must(t)(p.repo.MergeWhenReady(t.Context(), opened, githost.Squash)); got.State != githost.Merged {
 		t.Errorf("after the base moved, the pull request is %+v", got)
 	}

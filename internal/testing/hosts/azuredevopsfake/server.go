@@ -101,9 +101,7 @@ func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []
 	if accepted := req.Header.Get("Accept"); !strings.Contains(accepted, "api-version=7.1") {
 		s.t.Errorf("%s %s asks for no version: %s", req.Method, path, accepted)
 	}
-	if !requests.Answer(s.t, w, req, path, body, func() { s.api.ServeHTTP(w, req) }) {
-		s.api.Reply(w, fail(http.StatusNotFound, "", "The controller for path was not found."))
-	}
+	requests.Answer(s.t, w, req, path, body, &s.api)
 }
 
 // signInPage is the body of Azure's answer to a credential that it does not accept.
@@ -159,6 +157,7 @@ func (s *Server) route() {
 	onRepo(s, "GET /refs", func(r *Repo, c *call, _ none) answer { return list(s.refs(r, c.URL.Query().Get("filter"))) })
 	s.routeStatuses()
 	s.routePullRequests()
+	s.api.HandleUnknown(fail(http.StatusNotFound, "", "The controller for path was not found."))
 }
 
 // onRepo routes requests below a repo to a function, which gets the body.

@@ -46,20 +46,15 @@ func Forbidden(message string) hostfake.Failure {
 		Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, message)}
 }
 
-// HeadNotSeen returns GitHub's rejection of a pull request whose branch it does not know yet, just after a push.
-func HeadNotSeen() hostfake.Failure {
-	return hostfake.Failure{Status: http.StatusUnprocessableEntity,
+// GitHub's rejections while it has not processed a push yet.
+var (
+	// HeadNotSeen rejects a pull request whose branch GitHub does not know yet.
+	HeadNotSeen = hostfake.Failure{Status: http.StatusUnprocessableEntity,
 		Body: `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`}
-}
-
-// HeadNotMoved returns GitHub's rejection of a merge of a commit that it does not consider the head.
-func HeadNotMoved() hostfake.Failure {
-	return hostfake.Failure{Status: http.StatusConflict,
+	// HeadNotMoved rejects a merge of a commit that GitHub does not consider the head.
+	HeadNotMoved = hostfake.Failure{Status: http.StatusConflict,
 		Body: `{"message":"Head branch was modified. Review and try the merge again."}`}
-}
-
-// BaseMoved returns GitHub's rejection of a merge into a branch whose last push it has not processed yet.
-func BaseMoved() hostfake.Failure {
-	return hostfake.Failure{Status: http.StatusMethodNotAllowed,
+	// BaseMoved rejects a merge into a branch that moved.
+	BaseMoved = hostfake.Failure{Status: http.StatusMethodNotAllowed,
 		Body: `{"message":"Base branch was modified. Review and try the merge again."}`}
-}
+)

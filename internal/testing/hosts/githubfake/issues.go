@@ -14,11 +14,9 @@ import (
 func (s *Server) routeIssues() {
 	onRepo(s, "GET /issues", (*Repo).listIssues)
 	onRepo(s, "POST /issues", (*Repo).openIssue)
-	onIssue(s, "GET /issues/{number}", func(*hostfake.Issue, issueEdit) {})
-	onIssue(s, "PATCH /issues/{number}", editIssue)
-	onIssue(s, "POST /issues/{number}/comments", func(i *hostfake.Issue, asked issueEdit) {
-		i.Comments = append(i.Comments, *asked.Body)
-	})
+	for _, pattern := range []string{"GET /issues/{number}", "PATCH /issues/{number}", "POST /issues/{number}/comments"} {
+		onRepo(s, pattern, (*Repo).changeIssue)
+	}
 	onPull(s, "GET /issues/{number}/timeline", (*pull).timeline)
 	onPull(s, "POST /issues/{number}/labels", func(p *pull, _ *call, asked []string) answer {
 		for _, label := range asked {
@@ -66,27 +64,27 @@ func (r *Repo) openIssue(_ *call, asked issueOpen) answer {
 // issueEdit is the body of a request about an issue.
 type issueEdit struct{ Title, Body, State *string }
 
-// onIssue routes requests for one issue.
-func onIssue(s *Server, pattern string, change func(i *hostfake.Issue, asked issueEdit)) {
-	onRepo(s, pattern, func(r *Repo, c *call, asked issueEdit) answer {
-		number, _ := strconv.Atoi(c.PathValue("number"))
-		i, found := r.Issues.Update(number, func(i *hostfake.Issue) { change(i, asked) })
+func (r *Repo) changeIssue(c *call, asked issueEdit) answer {
+	number, _ := strconv.Atoi(c.PathValue("number"))
+	comments := c.Method == http.MethodPost
+	i, found := r.Issues.Update(number, func(i *hostfake.Issue) {
 		switch {
-		case !found:
-			return fail(http.StatusNotFound, "Not Found")
-		case c.Method == http.MethodPost:
-			return created(object{"id": len(i.Comments), "body": asked.Body})
+		case comments:
+			i.Comments = append(i.Comments, *asked.Body)
+			return
+		case asked.State != nil:
+			i.Closed = *asked.State == "closed"
 		}
-		return ok(showIssue(i))
+		hostfake.Set(&i.Title, asked.Title)
+		hostfake.Set(&i.Body, asked.Body)
 	})
-}
-
-func editIssue(i *hostfake.Issue, asked issueEdit) {
-	hostfake.Set(&i.Title, asked.Title)
-	hostfake.Set(&i.Body, asked.Body)
-	if asked.State != nil {
-		i.Closed = *asked.State == "closed"
+	switch {
+	case !found:
+		return fail(http.StatusNotFound, "Not Found")
+	case comments:
+		return created(object{"id": len(i.Comments), "body": asked.Body})
 	}
+	return ok(showIssue(i))
 }
 
 func showIssue(i hostfake.Issue) object {

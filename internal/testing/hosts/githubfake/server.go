@@ -37,24 +37,16 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 	s.routeStatuses()
 	hostfake.Handle(&s.api, "POST /v3/app/installations/{id}/access_tokens", s.giveToken)
 	hostfake.Handle(&s.api, "POST /graphql", s.graphql)
+	s.api.HandleUnknown(fail(http.StatusNotFound, "Not Found"))
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: func(req *http.Request) (string, bool) {
 			return strings.TrimPrefix(req.URL.Path, restPrefix), strings.HasPrefix(req.URL.Path, "/api/")
 		},
-		Answer: s.answer, ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.InProcess()},
-		FailureType: jsonType, Header: map[string]string{"X-RateLimit-Remaining": "4999"},
-		Token: "ghp_canaryTokenOfTheFake",
+		Answer:   func(w *httptest.ResponseRecorder, req *http.Request, _ []byte) { s.api.ServeHTTP(w, req) },
+		ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.InProcess()},
+		Header: map[string]string{"X-RateLimit-Remaining": "4999"}, Token: "ghp_canaryTokenOfTheFake",
 	}, options...)
 	return s
-}
-
-func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, _ []byte) {
-	s.api.ServeHTTP(w, req)
-	if w.Code == http.StatusNotFound && w.Header().Get("Content-Type") != jsonType {
-		// The mux's own answer: an address that the fake does not know.
-		w.Body.Reset()
-		s.api.Reply(w, fail(http.StatusNotFound, "Not Found"))
-	}
 }
 
 // onRepo routes requests below a repo to a function, which gets the body.

@@ -70,7 +70,6 @@ func (s *Server) routeMergeRequests() {
 	})
 	onMergeRequest(s, "PUT /merge_requests/{iid}", (*mergeRequest).update)
 	onMergeRequest(s, "PUT /merge_requests/{iid}/merge", (*mergeRequest).accept)
-	onMergeRequest(s, "GET /merge_requests/{iid}/reviewers", (*mergeRequest).listReviewers)
 	onMergeRequest(s, "POST /merge_requests/{iid}/cancel_merge_when_pipeline_succeeds", (*mergeRequest).cancel)
 }
 
@@ -86,16 +85,6 @@ func onMergeRequest[B any](s *Server, pattern string, do func(m *mergeRequest, c
 		m.pass()
 		return do(m, c, asked)
 	})
-}
-
-func (m *mergeRequest) listReviewers(*call, none) answer {
-	return ok(hostfake.Each(m.Reviewers, func(login string) object {
-		state := "unreviewed"
-		if slices.Contains(m.Approvals, login) {
-			state = "approved"
-		}
-		return object{"user": m.project.server.user(login), "state": state, "created_at": when(m.Created)}
-	}))
 }
 
 // cancel disables auto-merge.

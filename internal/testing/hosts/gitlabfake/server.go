@@ -45,6 +45,7 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 	s.routeIssues()
 	s.routeMergeRequests()
 	s.routeStatuses()
+	s.api.HandleUnknown(fail(http.StatusNotFound, "404 Not Found"))
 	s.Server = hostfake.Start(t, hostfake.Host{
 		APIPath: s.apiPath, Answer: s.answer, ServeGit: s.serveGit, Token: "glpat-canaryTokenOfTheFake",
 		GitOptions: []gitserver.Option{gitserver.InProcess()},
@@ -68,10 +69,7 @@ func (s *Server) apiPath(req *http.Request) (path string, isAPI bool) {
 
 // answer answers a request in the table.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {
-	path := req.URL.EscapedPath()
-	if !requests.Answer(s.t, w, req, path, body, func() { s.api.ServeHTTP(w, req) }) {
-		s.api.Reply(w, fail(http.StatusNotFound, "404 Not Found"))
-	}
+	requests.Answer(s.t, w, req, req.URL.EscapedPath(), body, &s.api)
 }
 
 // authenticate finds the token of a request.

@@ -67,6 +67,11 @@ func Handle[B any](api *API, pattern string, do func(c *Call, asked B) Answer) {
 	})
 }
 
+// HandleUnknown answers all other requests.
+func (api *API) HandleUnknown(a Answer) {
+	api.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { api.Reply(w, a) })
+}
+
 func decode(req *http.Request, into any) (refused Answer) {
 	err := json.NewDecoder(req.Body).Decode(into)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -18,28 +18,28 @@ type Issue struct {
 // Issues are the issues of a repo of a fake.
 type Issues struct {
 	mu  sync.Mutex
-	all []*Issue // oldest first
+	all []Issue // oldest first
 }
 
 // Add adds an issue, and returns it.
 func (is *Issues) Add(number int, title, body string, labels []string) Issue {
 	is.mu.Lock()
 	defer is.mu.Unlock()
-	one := &Issue{Number: number, Title: title, Body: body, Labels: labels}
+	one := Issue{Number: number, Title: title, Body: body, Labels: labels}
 	is.all = append(is.all, one)
-	return one.copy()
+	return one
 }
 
 // Update changes the issue of a number, and returns it. ok is false if there is none.
 func (is *Issues) Update(number int, change func(*Issue)) (changed Issue, ok bool) {
 	is.mu.Lock()
 	defer is.mu.Unlock()
-	i := slices.IndexFunc(is.all, func(one *Issue) bool { return one.Number == number })
+	i := slices.IndexFunc(is.all, func(one Issue) bool { return one.Number == number })
 	if i < 0 {
 		return Issue{}, false
 	}
-	change(is.all[i])
-	return is.all[i].copy(), true
+	change(&is.all[i])
+	return is.all[i], true
 }
 
 // Change changes an issue as a person does.
@@ -51,13 +51,10 @@ func (is *Issues) Change(t testing.TB, number int, change func(*Issue)) {
 }
 
 // All returns the issues, oldest first.
-func (is *Issues) All() (all []Issue) {
+func (is *Issues) All() []Issue {
 	is.mu.Lock()
 	defer is.mu.Unlock()
-	for _, one := range is.all {
-		all = append(all, one.copy())
-	}
-	return all
+	return slices.Clone(is.all)
 }
 
 // Newest returns the issues, newest first.
@@ -65,10 +62,4 @@ func (is *Issues) Newest() []Issue {
 	all := is.All()
 	slices.Reverse(all)
 	return all
-}
-
-func (i *Issue) copy() Issue {
-	copied := *i
-	copied.Labels, copied.Comments = slices.Clone(i.Labels), slices.Clone(i.Comments)
-	return copied
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // The states of a pull request.
@@ -239,7 +241,7 @@ func (ps *Pulls[P]) AutoMerge(t testing.TB, number int, login, method string) {
 // DeleteBranch deletes a branch as a person does.
 func (ps *Pulls[P]) DeleteBranch(t testing.TB, branch string) {
 	t.Helper()
-	ps.Git.DeleteBranch(t, branch)
+	gitserver.Git(t, ps.Git.Dir, "update-ref", "-d", "refs/heads/"+branch)
 }
 
 // Revoke revokes the token of the server.

@@ -29,12 +29,6 @@ func (s *Server) AddRepo(t testing.TB, path string) Repo {
 	return Repo{dir, s.Git}
 }
 
-// DeleteBranch deletes a branch as a person does.
-func (r Repo) DeleteBranch(t testing.TB, branch string) {
-	t.Helper()
-	gitserver.Git(t, r.Dir, "update-ref", "-d", "refs/heads/"+branch)
-}
-
 // Run runs git.
 func (r Repo) Run(args ...string) (string, error) { return gitserver.Run(r.Dir, args...) }
 

@@ -23,10 +23,8 @@ type Host struct {
 	// ServeGit authorizes a request of Git, and passes it on.
 	ServeGit func(w http.ResponseWriter, req *http.Request, git http.Handler)
 	// Header has headers of each answer that does not set them.
-	Header map[string]string
-	// FailureType is the content type of failures that do not set one; "": Go guesses it.
-	FailureType string
-	GitOptions  []gitserver.Option
+	Header     map[string]string
+	GitOptions []gitserver.Option
 	// Token has all rights. Its user is [BotLogin].
 	Token  string
 	Folder string // of the server's URL, such as /git; "": none
@@ -79,7 +77,7 @@ func Start(t testing.TB, host Host, options ...Option) *Server {
 		o(&host)
 	}
 	s := &Server{
-		Traffic: Traffic{FailureType: host.FailureType}, Token: host.Token, Host: host, root: t.TempDir(),
+		Token: host.Token, Host: host, root: t.TempDir(),
 		tokens: map[string]*Token{host.Token: {Login: BotLogin, Repos: Everywhere(Write)}},
 	}
 	s.Git, s.git = gitserver.Handler(t, s.root, host.GitOptions...)

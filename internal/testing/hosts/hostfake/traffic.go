@@ -44,8 +44,6 @@ type Request struct {
 
 // Traffic is the requests to an API: their log, and those that fail or for which a test waits.
 type Traffic struct {
-	// FailureType is the content type of failures that do not set one; "": Go guesses it.
-	FailureType string
 	// Check returns an error for a request that the API does not have; nil: the answer says so.
 	Check func(Request) error
 
@@ -227,9 +225,7 @@ func (tr *Traffic) fail(req *http.Request, f *Failure, answer *httptest.Response
 		return false
 	}
 	if f.Status != 0 {
-		if tr.FailureType != "" {
-			answer.Header().Set("Content-Type", tr.FailureType)
-		}
+		answer.Header().Set("Content-Type", "application/json; charset=utf-8")
 		answer.Header().Del("Content-Length")
 		answer.Code = f.Status
 		answer.Body.Reset()

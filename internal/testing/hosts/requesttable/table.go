@@ -79,25 +79,21 @@ func (o *Operation) matches(path string) bool {
 	return true
 }
 
-// Answer answers a request with an escaped path by do, unless the table lacks it. It fails the test where the request
-// or a successful answer differs from the table.
+// Answer answers a request with an escaped path by an API. It fails the test where the request, or a successful answer,
+// differs from the table.
 func (t Table) Answer(
-	test testing.TB, w *httptest.ResponseRecorder, req *http.Request, path string, body []byte, do func(),
-) (known bool) {
+	test testing.TB, w *httptest.ResponseRecorder, req *http.Request, path string, body []byte, api http.Handler,
+) {
 	test.Helper()
 	if err := t.Check(req.Method, path, req.URL.RawQuery, body); err != nil {
 		test.Error(err)
 	}
-	op := t.Find(req.Method, path)
-	if op == nil {
-		return false
-	}
-	if do(); w.Code < http.StatusMultipleChoices {
+	api.ServeHTTP(w, req)
+	if op := t.Find(req.Method, path); op != nil && w.Code < http.StatusMultipleChoices {
 		for _, problem := range op.CheckAnswer(w.Code, w.Body.Bytes()) {
 			test.Errorf("the fake's answer to %s %s: %s", req.Method, path, problem)
 		}
 	}
-	return true
 }
 
 // Check returns an error for a request with an escaped path that the table lacks, or that differs from the table.
