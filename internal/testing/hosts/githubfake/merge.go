@@ -11,9 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// errConflict means that Git cannot merge.
-var errConflict = errors.New("Pull Request is not mergeable") //nolint:staticcheck // GitHub's words
-
 // mergeRequest is the body of a request to merge.
 type mergeRequest struct {
 	SHA    string `json:"sha"`
@@ -33,8 +30,11 @@ func (p *pull) acceptMerge(_ *call, asked mergeRequest) answer {
 	case waiting != "":
 		return fail(http.StatusMethodNotAllowed, fmt.Sprintf("Required status check %q is expected.", waiting))
 	}
-	if err := p.Merge(cmp.Or(asked.Method, "merge")); err != nil {
-		return fail(http.StatusMethodNotAllowed, err.Error())
+	switch err := p.Merge(cmp.Or(asked.Method, "merge")); {
+	case errors.Is(err, hostfake.ErrConflict):
+		return fail(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+	case err != nil:
+		return fail(http.StatusMethodNotAllowed, "Base branch was modified. Review and try the merge again.")
 	}
 	return ok(object{"sha": p.MergeCommit, "merged": true, "message": "Pull Request successfully merged"})
 }
@@ -65,25 +65,17 @@ func (p *pull) mergeWhenReady() {
 func (p *pull) Merge(method string) error {
 	git := p.repo.Git
 	message := fmt.Sprintf("%s (#%d)", p.Title, p.Number)
-	switch method {
-	case "merge":
+	if method == "merge" {
 		owner, _, _ := strings.Cut(p.repo.Name, "/")
 		message = fmt.Sprintf("Merge pull request #%d from %s/%s\n\n%s", p.Number, owner, p.Head, p.Title)
-	case "squash", "rebase":
-	default:
-		return errors.New("Invalid merge method") //nolint:staticcheck // GitHub's words
 	}
 	commit, err := git.MergeBy(method, p.BaseCommit, p.HeadCommit, message, "--force-rebase")
-	switch {
-	case errors.Is(err, hostfake.ErrConflict):
-		return errConflict
-	case err != nil:
-		return err
+	if err == nil {
+		err = git.MoveBranch(p.Base, commit, p.BaseCommit)
 	}
-	if err := git.MoveBranch(p.Base, commit, p.BaseCommit); err != nil {
-		return errors.New("Base branch was modified. Review and try the merge again.") //nolint:revive,staticcheck // GitHub's
+	if err == nil {
+		p.BaseCommit, p.MergeCommit = commit, commit
+		p.End(hostfake.Merged, p.repo.Server.Now())
 	}
-	p.BaseCommit, p.MergeCommit = commit, commit
-	p.End(hostfake.Merged, p.repo.Server.Now())
-	return nil
+	return err
 }

@@ -14,34 +14,25 @@ var issues = []row{
 		p.open() // a pull request is no issue
 		body := "Text\n\n" + githost.IssueMarker("dev", "0", "hello")
 		content := githost.IssueContent{Title: "It fails", Body: body, Labels: []string{"kalypso", "Kalypso 2"}}
-		opened, err := p.repo.Issues.Open(p.ctx, content)
-		if err != nil {
-			p.Fatal(err)
-		}
-		other, err := p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "Another", Body: "b"})
-		if err != nil {
-			p.Fatal(err)
-		}
+		opened := p.issue(p.repo.Issues.Open(p.ctx, content))
+		other := p.issue(p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "Another", Body: "b"}))
 		want := githost.Issue{Number: opened.Number, Title: content.Title, Body: body}
-		p.listed(*other, want)
+		p.listed(other, want)
 		for _, closed := range []bool{false, true, true, false} {
 			want.Title += "!"
 			want.Body, want.Closed = "New "+want.Body, closed
-			edited, err := p.repo.Issues.Edit(p.ctx, want.Number,
-				githost.IssueContent{Title: want.Title, Body: want.Body, Closed: closed})
-			if err != nil {
-				p.Fatal(err)
-			}
-			read, err := p.repo.Issues.Read(p.ctx, want.Number)
-			if diff := cmp.Diff([]*githost.Issue{&want, &want}, []*githost.Issue{edited, read}); diff != "" || err != nil {
-				p.Errorf("%v (-want +got):\n%s", err, diff)
+			edited := p.issue(p.repo.Issues.Edit(p.ctx, want.Number,
+				githost.IssueContent{Title: want.Title, Body: want.Body, Closed: closed}))
+			read := p.issue(p.repo.Issues.Read(p.ctx, want.Number))
+			if diff := cmp.Diff([]githost.Issue{want, want}, []githost.Issue{edited, read}); diff != "" {
+				p.Errorf("-want +got:\n%s", diff)
 			}
 		}
 		if err := p.repo.Issues.Comment(p.ctx, want.Number, "Fixed."); err != nil {
 			p.Error(err)
 		}
-		p.listed(*other, want)
-		_, err = p.repo.Issues.Read(p.ctx, 999)
+		p.listed(other, want)
+		_, err := p.repo.Issues.Read(p.ctx, 999)
 		p.refused(err, githost.ErrNotVisible, "", "read issue 999")
 	}},
 	{"the newest issues are listed, first the newest", func(p *place) {
@@ -50,11 +41,8 @@ var issues = []row{
 		}
 		var want []githost.Issue
 		for range 3 {
-			one, err := p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "x", Body: "y"})
-			if err != nil {
-				p.Fatal(err)
-			}
-			want = append([]githost.Issue{*one}, want...)
+			one := p.issue(p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "x", Body: "y"}))
+			want = append([]githost.Issue{one}, want...)
 		}
 		p.listed(want...)
 	}},
@@ -69,6 +57,15 @@ var issues = []row{
 		_, err = p.as(Foreign).Issues.List(p.ctx)
 		p.refused(err, githost.ErrNotVisible, "", "list the issues in ")
 	}},
+}
+
+// issue returns an issue, and fails the test with an error.
+func (p *place) issue(one *githost.Issue, err error) githost.Issue {
+	p.Helper()
+	if err != nil || one == nil {
+		p.Fatalf("%v, %v", one, err)
+	}
+	return *one
 }
 
 // withoutIssues reports whether the host has no issues that the provider uses.
