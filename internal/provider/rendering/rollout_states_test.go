@@ -411,7 +411,7 @@ func TestAccRolloutFailingCanaryBlocksNextPullRequest(t *testing.T) {
 			t.Parallel()
 			reviewed := newReviewed(t)
 			if !drafts {
-				reviewed.on.NoDrafts()
+				reviewed.on.NoDrafts = true
 			}
 			reviewed.on.Require("dev", "ci")
 			reviewed.delivery("auto_merge", "squash", "reopen", true)

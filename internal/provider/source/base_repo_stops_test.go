@@ -102,7 +102,7 @@ func TestBaseRepoStops(t *testing.T) {
 			t.Parallel()
 			r := newBaseRepoRun(t)
 			if !drafts {
-				r.pulls.NoDrafts()
+				r.pulls.NoDrafts = true
 			}
 			testBaseRepoStops(t, r, drafts)
 		})

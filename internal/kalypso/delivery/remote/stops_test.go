@@ -145,7 +145,7 @@ plan: nothing`},
 ours/dev: 1
 plan: nothing`},
 		{"frozen on a host without drafts", func(r *reviewed) error {
-			r.on.NoDrafts()
+			r.on.NoDrafts = true
 			r.autoMerge()
 			r.frozen("an incident")
 			return nil
@@ -154,7 +154,7 @@ plan: nothing`},
 ours/dev: 1
 plan: nothing`},
 		{"no longer frozen, on a host without drafts", func(r *reviewed) error {
-			r.on.NoDrafts()
+			r.on.NoDrafts = true
 			r.autoMerge()
 			r.frozen("an incident")
 			r.freeze("")

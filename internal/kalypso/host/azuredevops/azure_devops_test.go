@@ -477,7 +477,7 @@ func TestLabels(t *testing.T) {
 	for name, drops := range map[string]bool{"kept": false, "dropped": true} {
 		p := newPlace(t)
 		if drops {
-			p.Fake.DropCreatedLabels()
+			p.Fake.DropsLabels = true
 		}
 		labelled := func() (times int) {
 			for _, r := range p.Fake.Requests() {

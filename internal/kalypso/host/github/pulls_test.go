@@ -115,7 +115,7 @@ func TestRefusedProposals(t *testing.T) {
 func TestRepoWithoutDrafts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.NoDrafts()
+	p.on.NoDrafts = true
 	wanted := p.proposal()
 	opened := must(t)(p.repo.Open(t.Context(), wanted))
 	wanted.Draft, wanted.Title = true, "Other"

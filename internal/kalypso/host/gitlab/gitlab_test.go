@@ -284,7 +284,7 @@ func TestRetries(t *testing.T) {
 func TestForks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.OpenFromFork("change", "main", "Text\n\n"+hostingtest.Marker)
+	p.on.OpenFromFork(t, "eve", "change", "main", "From a fork", "Text\n\n"+hostingtest.Marker)
 	if found, err := p.repo.Find(t.Context(), hostingtest.Query); found != nil || err != nil {
 		t.Errorf("found %+v, %v", found, err)
 	}
@@ -329,7 +329,7 @@ func TestMergeInProgressIsReadAgain(t *testing.T) {
 func TestDroppedReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.OneReviewer()
+	p.on.OneReviewer = true
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{"ann", "bob"}
 	opened, err := p.repo.Open(t.Context(), wanted)
@@ -356,7 +356,7 @@ func TestMergeCommit(t *testing.T) {
 		for _, fast := range []bool{true, false} {
 			p := newPlace(t)
 			if fast {
-				p.on.FastForward()
+				p.on.FastForward = true
 			}
 			p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 			head := p.on.Merge(t, 1, map[bool]string{true: "squash", false: "merge"}[squash])
@@ -391,7 +391,7 @@ func TestMergeRefused(t *testing.T) {
 	}
 	p := newPlace(t)
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-	p.on.NoMerge()
+	p.on.NoMerge = true
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
 	p.Refused(err, githost.ErrForbidden, githost.FieldAutoMerge, "enable auto-merge of merge request 1")
 	opened.AutoMerge = githost.Merge
@@ -408,7 +408,7 @@ func TestMergeWithoutPipeline(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []int{0, 2} {
 		p := newPlace(t, hostfake.WithLag(lag))
-		p.Fake.UseOldMerge()
+		p.Fake.OldMerge = true
 		opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 		merged := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
 		if merged.State != githost.Merged || merged.MergeCommit != gitserver.Rev(t, p.on.Dir, "main") {
@@ -425,8 +425,8 @@ func TestMergeWithoutPipeline(t *testing.T) {
 		}
 	}
 	p := newPlace(t)
-	p.Fake.UseOldMerge()
-	p.on.RequirePipeline(true)
+	p.Fake.OldMerge = true
+	p.on.Require("main", "ci")
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	_, err := p.repo.MergeWhenReady(t.Context(), opened, githost.Merge)
 	p.Refused(err, githost.ErrRejected, githost.FieldAutoMerge, `its state is "ci_must_pass"`)
@@ -437,7 +437,7 @@ func TestMergeWithoutPipeline(t *testing.T) {
 func TestMergeMethods(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.on.RequirePipeline(true)
+	p.on.Require("main", "ci")
 	now := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	for _, method := range []githost.MergeMethod{githost.Squash, githost.Merge} {
 		now = p.Must(p.repo.MergeWhenReady(t.Context(), now, method))
@@ -462,7 +462,7 @@ func TestCancelTwice(t *testing.T) {
 		}
 	}
 	p := newPlace(t)
-	p.on.RequirePipeline(true)
+	p.on.Require("main", "ci")
 	opened := p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
 	now := p.Must(p.repo.MergeWhenReady(t.Context(), opened, githost.Merge))
 	p.Fake.Fail("POST", "/cancel_merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))

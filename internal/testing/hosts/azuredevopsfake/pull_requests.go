@@ -29,14 +29,6 @@ type pull struct {
 	failed          string
 }
 
-// Common implements [hostfake.Pull].
-func (p *pull) Common() *hostfake.PullRequest {
-	if p.AutoMerge != "" {
-		p.AutoMerge = p.method()
-	}
-	return &p.PullRequest
-}
-
 // Approve implements [hostfake.Pull]: who reviews becomes a reviewer.
 func (p *pull) Approve(login string) {
 	p.PullRequest.Approve(login)
@@ -175,7 +167,7 @@ func (r *Repo) createPull(c *call, asked pullBody) answer { // auto-complete is 
 	}
 	hostfake.Set(&p.Draft, asked.Draft)
 	for _, label := range asked.Labels {
-		if !r.server.dropsLabels {
+		if !r.server.DropsLabels {
 			p.AddLabel(label.Name)
 		}
 	}
@@ -237,6 +229,9 @@ func (p *pull) update(c *call, asked pullBody) answer {
 		p.options = *asked.Options
 		if p.options.Delete == nil || *p.options.Delete {
 			test.Error("auto-complete deletes the source branch")
+		}
+		if p.AutoMerge != "" {
+			p.AutoMerge = p.method()
 		}
 	}
 	if asked.Completer != nil {

@@ -31,13 +31,14 @@ const (
 // Server is an Azure DevOps on loopback. Its URL is the one of the collection, and also the base_url of the provider.
 type Server struct {
 	*hostfake.Server
+	// DropsLabels makes a create of a pull request ignore its labels: whether Azure keeps them is unsure. Set it between
+	// requests.
+	DropsLabels bool
 
-	t   testing.TB
-	api hostfake.API
-	// dropsLabels says that a create ignores its labels.
-	dropsLabels bool
-	repos       []*Repo
-	people      []*identity
+	t      testing.TB
+	api    hostfake.API
+	repos  []*Repo
+	people []*identity
 }
 
 // The scopes of tokens.
@@ -86,9 +87,6 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 	}, options...)
 	return s
 }
-
-// DropCreatedLabels makes a create of a pull request ignore its labels: whether Azure keeps them is unsure.
-func (s *Server) DropCreatedLabels() { s.Locked(func() { s.dropsLabels = true }) }
 
 // answer answers a request in the description, or one of the two that it lacks.
 func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []byte) {

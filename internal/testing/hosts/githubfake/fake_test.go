@@ -318,7 +318,7 @@ func TestStatuses(t *testing.T) {
 // A repo whose plan lacks drafts opens no drafts, and converts no pull request to one.
 func TestNoDrafts(t *testing.T) {
 	c, r := start(t)
-	r.NoDrafts()
+	r.NoDrafts = true
 	branch(t, r, "change", "a")
 	draft := propose("change")
 	draft["draft"] = true

@@ -163,7 +163,7 @@ func (p *pull) mutate(t *hostfake.Token, mutation string, input object) (kind, m
 		}
 		p.AutoMerge = ""
 	case "convertPullRequestToDraft":
-		if p.repo.noDrafts {
+		if p.repo.NoDrafts {
 			return "FORBIDDEN", t.Login + " does not have permission to convert the pull request " + p.nodeID() + " to draft."
 		}
 		p.Draft, p.QueuedBy = true, ""

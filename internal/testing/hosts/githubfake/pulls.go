@@ -81,7 +81,7 @@ type pullRequestBody struct {
 }
 
 func (r *Repo) openPull(c *call, asked pullRequestBody) answer {
-	if asked.Draft && r.noDrafts {
+	if asked.Draft && r.NoDrafts {
 		return fail(http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
 	}
 	p, refused := r.open(c.By.Login, value(asked.Head), value(asked.Base), value(asked.Title), value(asked.Body))

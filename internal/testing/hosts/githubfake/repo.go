@@ -23,6 +23,8 @@ type Repo struct {
 	Issues hostfake.Issues
 	// MergeQueues are its merge queues.
 	MergeQueues MergeQueues
+	// NoDrafts makes the repo refuse drafts, like a private repo whose plan lacks them. Set it between requests.
+	NoDrafts bool
 
 	numbers   int                   // of pull requests and issues alike
 	checkRuns map[string][]checkRun // by commit
@@ -30,7 +32,6 @@ type Repo struct {
 	required  map[string][]string   // branch → the contexts whose success its merges need
 	queues    map[string]bool       // branches with a merge queue
 	keepsOpen bool
-	noDrafts  bool
 	teams     []string
 	outsiders []string // users whose review cannot be requested
 }
@@ -64,9 +65,6 @@ func (r *Repo) Require(branch string, contexts ...string) {
 
 // KeepOpen keeps a pull request open when its head branch is deleted. GitHub closes it, but not immediately.
 func (r *Repo) KeepOpen() { r.Server.Locked(func() { r.keepsOpen = true }) }
-
-// NoDrafts makes the repo refuse drafts, like a private repo whose plan lacks them.
-func (r *Repo) NoDrafts() { r.Server.Locked(func() { r.noDrafts = true }) }
 
 // AddTeam adds a team that can review.
 func (r *Repo) AddTeam(slug string) { r.Server.Locked(func() { r.teams = append(r.teams, slug) }) }

@@ -36,7 +36,7 @@ func (m *mergeRequest) mergeStatus() string {
 		return "draft_status"
 	case gitserver.MergedTree(m.project.Dir, m.project.Git.Head(m.Base), m.HeadCommit) == "":
 		return "conflict"
-	case m.project.mergeMethod == "ff" && !m.project.Git.Contains(m.HeadCommit, m.project.Git.Head(m.Base)):
+	case m.project.FastForward && !m.project.Git.Contains(m.HeadCommit, m.project.Git.Head(m.Base)):
 		return "need_rebase"
 	case m.project.needsPass && pipeline != "success":
 		return "ci_must_pass"
@@ -57,11 +57,11 @@ func (m *mergeRequest) accept(c *call, asked acceptRequest) answer {
 	status := m.mergeStatus()
 	waits := m.project.pipeline(m.HeadCommit) == "running" || status == "ci_must_pass"
 	switch {
-	case m.project.noMerge:
+	case m.project.NoMerge:
 		return fail(http.StatusUnauthorized, "401 Unauthorized")
 	case asked.SHA != "" && asked.SHA != m.HeadCommit:
 		return fail(http.StatusConflict, "SHA does not match HEAD of source branch: "+m.HeadCommit)
-	case auto && m.project.server.oldMerge && m.project.pipeline(m.HeadCommit) == "",
+	case auto && m.project.server.OldMerge && m.project.pipeline(m.HeadCommit) == "",
 		status != "mergeable" && (status != "ci_must_pass" || !auto):
 		return fail(http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	}
@@ -91,7 +91,7 @@ func (m *mergeRequest) method() string {
 // Merge implements [hostfake.Pull]. A rebase is a fast-forward: it is the project that chooses.
 func (m *mergeRequest) Merge(method string) error {
 	if method == "rebase" {
-		m.project.mergeMethod = "ff"
+		m.project.FastForward = true
 	}
 	m.squash = method == "squash"
 	return m.merge()
@@ -107,7 +107,7 @@ func (m *mergeRequest) merge() error {
 		}
 		head = m.squashed
 	}
-	if m.project.mergeMethod == "ff" {
+	if m.project.FastForward {
 		if !m.project.Git.Contains(head, base) {
 			return hostfake.ErrConflict
 		}

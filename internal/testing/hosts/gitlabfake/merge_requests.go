@@ -90,7 +90,7 @@ func onMergeRequest[B any](s *Server, pattern string, do func(m *mergeRequest, c
 // cancel disables auto-merge.
 func (m *mergeRequest) cancel(*call, none) answer {
 	switch {
-	case m.project.noMerge:
+	case m.project.NoMerge:
 		return fail(http.StatusUnauthorized, "401 Unauthorized")
 	case m.AutoMerge == "": // source: AutoMergeService returns a result, not an HTTP answer
 		return created(object{"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406})
@@ -271,7 +271,7 @@ func (m *mergeRequest) ask(ids *[]int) {
 		if login := m.project.server.users[id-1]; login != "outsider" && !slices.Contains(m.Reviewers, login) {
 			m.Ask(login)
 		}
-		if m.project.oneReviewer {
+		if m.project.OneReviewer {
 			break
 		}
 	}

@@ -1,22 +1,10 @@
 package gitlabfake
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
-
-// OpenFromFork opens a merge request from a branch of that name in a fork.
-func (p *Project) OpenFromFork(source, target, body string) {
-	p.server.Locked(func() {
-		p.All = append(p.All, &mergeRequest{project: p, PullRequest: hostfake.PullRequest{
-			Number: len(p.All) + 1, Title: "From a fork", Body: body, Head: source, Base: target, Fork: true,
-			HeadCommit: strings.Repeat("f", 40), State: hostfake.Open, Author: "eve",
-			Created: p.server.Now(), Updated: p.server.Now(),
-		}})
-	})
-}
 
 // Lock puts a merge request into the state locked, as during a merge, until this number of requests about it.
 func (p *Project) Lock(t testing.TB, number, requests int) {

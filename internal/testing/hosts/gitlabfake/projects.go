@@ -20,21 +20,22 @@ type Project struct {
 	URL  string // for Git over HTTP
 	// Issues are its issues.
 	Issues hostfake.Issues
+	// Settings, which tests change between requests.
+	FastForward bool // it merges only so
+	OneReviewer bool // it is on the Free plan, which keeps only the first reviewer (source)
+	NoMerge     bool // no user has the right to merge
 
-	server      *Server
-	id          int
-	oldPaths    []string
-	mergeMethod string // merge or ff
-	needsPass   bool   // only_allow_merge_if_pipeline_succeeds
-	oneReviewer bool
-	noMerge     bool
+	server    *Server
+	id        int
+	oldPaths  []string
+	needsPass bool // only_allow_merge_if_pipeline_succeeds
 }
 
 // AddProject creates an empty project ("group/project").
 func (s *Server) AddProject(t testing.TB, path string) *Project {
 	t.Helper()
 	git := s.AddRepo(t, path+".git")
-	p := &Project{Path: path, Dir: git.Dir, URL: s.URL + "/" + path, server: s, mergeMethod: "merge"}
+	p := &Project{Path: path, Dir: git.Dir, URL: s.URL + "/" + path, server: s}
 	p.Pulls = hostfake.Pulls[*mergeRequest]{Git: git, Server: s.Server, OpenAs: p.open, Sync: p.sync}
 	p.Statuses = hostfake.NewStatuses(s.Server, true)
 	s.Locked(func() {
@@ -63,12 +64,6 @@ func (p *Project) Move(path string) {
 	p.server.Locked(func() { p.oldPaths, p.Path = append(p.oldPaths, p.Path), path })
 }
 
-// FastForward makes the project merge only by fast-forward.
-func (p *Project) FastForward() { p.server.Locked(func() { p.mergeMethod = "ff" }) }
-
-// OneReviewer puts the project on the Free plan, which keeps only the first reviewer (source).
-func (p *Project) OneReviewer() { p.server.Locked(func() { p.oneReviewer = true }) }
-
 // Protect rejects pushes to branches; merges of merge requests still work.
 func (p *Project) Protect(t testing.TB, branches ...string) {
 	t.Helper()
@@ -76,23 +71,18 @@ func (p *Project) Protect(t testing.TB, branches ...string) {
 		branches...)
 }
 
-// NoMerge removes the right to merge from all users.
-func (p *Project) NoMerge() { p.server.Locked(func() { p.noMerge = true }) }
-
-// Require makes merges need a successful pipeline, unless the only context is empty. GitLab knows no single contexts.
+// Require makes merges need a successful pipeline, unless the only context is empty. Statuses are its jobs. GitLab
+// knows no single contexts.
 func (p *Project) Require(_ string, contexts ...string) {
-	p.RequirePipeline(len(contexts) > 0 && contexts[0] != "")
+	p.server.Locked(func() { p.needsPass = len(contexts) > 0 && contexts[0] != "" })
 }
-
-// RequirePipeline sets whether merges need a successful pipeline. Statuses are its jobs.
-func (p *Project) RequirePipeline(needed bool) { p.server.Locked(func() { p.needsPass = needed }) }
 
 func (p *Project) showProject() object {
 	_, name, _ := strings.Cut(p.Path, "/")
 	return object{
 		"id": p.id, "name": name, "path": name, "path_with_namespace": p.Path, "web_url": p.server.URL + "/" + p.Path,
 		"http_url_to_repo": p.server.URL + "/" + p.Path + ".git", "visibility": "private", "default_branch": nil,
-		"merge_method": p.mergeMethod, "squash_option": "default_off",
+		"merge_method": map[bool]string{false: "merge", true: "ff"}[p.FastForward], "squash_option": "default_off",
 		"only_allow_merge_if_pipeline_succeeds": p.needsPass,
 	}
 }

@@ -23,12 +23,15 @@ const apiPrefix = "/api/v4"
 // Server is a GitLab on loopback. Its URL is also the base_url of the provider.
 type Server struct {
 	*hostfake.Server
+	// OldMerge makes GitLab refuse auto-merge of a commit without a pipeline, as many versions do (source:
+	// immediately_mergeable? wants a successful pipeline, and automatically_mergeable? a running one). Set it between
+	// requests.
+	OldMerge bool
 
 	t        testing.TB
 	api      hostfake.API
 	projects []*Project
 	users    []string // logins; the number of a user is the position, from 1
-	oldMerge bool
 }
 
 // readScope is the scope of a token that may only read. Tokens without scopes here have the scope api.
@@ -52,10 +55,6 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 	}, options...)
 	return s
 }
-
-// UseOldMerge makes GitLab refuse auto-merge of a commit without a pipeline, as many versions do (source:
-// immediately_mergeable? wants a successful pipeline, and automatically_mergeable? a running one).
-func (s *Server) UseOldMerge() { s.Locked(func() { s.oldMerge = true }) }
 
 // apiPath returns the path of a request below the folder and the API, as it was escaped.
 func (s *Server) apiPath(req *http.Request) (path string, isAPI bool) {

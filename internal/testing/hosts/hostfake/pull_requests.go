@@ -173,6 +173,12 @@ func (ps *Pulls[P]) Open(t testing.TB, author, head, base, title, body string) (
 	return number
 }
 
+// OpenFromFork opens a pull request from a branch of that name of another repo.
+func (ps *Pulls[P]) OpenFromFork(t testing.TB, author, head, base, title, body string) {
+	t.Helper()
+	ps.With(t, ps.Open(t, author, head, base, title, body), func(p P) { p.Common().Fork = true })
+}
+
 // Merge merges a pull request as a person does, by "merge", "squash" or "rebase", and returns the new head of its base.
 func (ps *Pulls[P]) Merge(t testing.TB, number int, method string) (commit string) {
 	t.Helper()
