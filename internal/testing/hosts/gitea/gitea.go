@@ -121,9 +121,6 @@ LEVEL = Warn
 [service]
 DISABLE_REGISTRATION = true
 
-[mailer]
-ENABLED = false
-
 [cron]
 ENABLED = false
 

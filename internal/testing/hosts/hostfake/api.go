@@ -57,8 +57,8 @@ func Handle[B any](api *API, pattern string, do func(c *Call, asked B) Answer) {
 		c := &Call{Request: req, Answered: w.Header()}
 		var asked B
 		a := api.Authenticate(c)
-		if a.Status == 0 {
-			a = decode(req, &asked)
+		if err := json.NewDecoder(req.Body).Decode(&asked); a.Status == 0 && err != nil && !errors.Is(err, io.EOF) {
+			a = Answer{http.StatusBadRequest, Object{"message": "Problems parsing JSON"}}
 		}
 		if a.Status == 0 {
 			a = do(c, asked)
@@ -70,14 +70,6 @@ func Handle[B any](api *API, pattern string, do func(c *Call, asked B) Answer) {
 // HandleUnknown answers all other requests.
 func (api *API) HandleUnknown(a Answer) {
 	api.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { api.Reply(w, a) })
-}
-
-func decode(req *http.Request, into any) (refused Answer) {
-	err := json.NewDecoder(req.Body).Decode(into)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return Answer{http.StatusBadRequest, Object{"message": "Problems parsing JSON"}}
-	}
-	return Answer{}
 }
 
 // Reply writes an answer.

@@ -4,6 +4,7 @@ package requesttable
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -90,8 +91,8 @@ func (t Table) Answer(
 	}
 	api.ServeHTTP(w, req)
 	if op := t.Find(req.Method, path); op != nil && w.Code < http.StatusMultipleChoices {
-		for _, problem := range op.CheckAnswer(w.Code, w.Body.Bytes()) {
-			test.Errorf("the fake's answer to %s %s: %s", req.Method, path, problem)
+		if err := op.CheckAnswer(w.Code, w.Body.Bytes()); err != nil {
+			test.Errorf("the fake's answer to %s %s: %v", req.Method, path, err)
 		}
 	}
 }
@@ -106,58 +107,56 @@ func (t Table) Check(method, path, query string, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if problems := op.CheckRequest(values, body); len(problems) > 0 {
-		return fmt.Errorf("%s %s is not as in the table of requests: %s", method, path, strings.Join(problems, ", "))
+	if err := op.CheckRequest(values, body); err != nil {
+		return fmt.Errorf("%s %s is not as in the table of requests: %w", method, path, err)
 	}
 	return nil
 }
 
 // CheckRequest returns the problems of a request that has a part that the table lacks.
-func (o *Operation) CheckRequest(query url.Values, body []byte) (problems []string) {
+func (o *Operation) CheckRequest(query url.Values, body []byte) error {
+	var problems []error
 	for name, values := range query {
 		schema, known := o.compiled["query."+strings.TrimSuffix(name, "[]")]
 		if !known {
-			problems = append(problems, fmt.Sprintf("query %s is unknown", name))
+			problems = append(problems, fmt.Errorf("query %s is unknown", name))
 			continue
 		}
 		for _, value := range values {
 			if schema.Validate(value) != nil && check(schema, []byte(value)) != nil {
-				problems = append(problems, fmt.Sprintf("query %s is %q", name, value))
+				problems = append(problems, fmt.Errorf("query %s is %q", name, value))
 			}
 		}
 	}
 	schema, known := o.compiled["body"]
 	switch {
 	case known && len(body) == 0 && !o.BodyNeeded:
-		return append(problems, check(schema, []byte("{}"))...)
+		problems = append(problems, check(schema, []byte("{}")))
 	case known:
-		return append(problems, check(schema, body)...)
+		problems = append(problems, check(schema, body))
 	case len(body) > 0 && string(body) != "null":
-		return append(problems, fmt.Sprintf("it takes no body: %s", body))
+		problems = append(problems, fmt.Errorf("it takes no body: %s", body))
 	}
-	return problems
+	return errors.Join(problems...)
 }
 
-// CheckAnswer returns the problems of a successful answer that differs from the table.
-func (o *Operation) CheckAnswer(status int, body []byte) []string {
+// CheckAnswer returns the problem of a successful answer that differs from the table.
+func (o *Operation) CheckAnswer(status int, body []byte) error {
 	schema, known := o.compiled[fmt.Sprint("answer.", status)]
 	if !known {
-		return []string{fmt.Sprintf("status %d is unknown", status)}
+		return fmt.Errorf("status %d is unknown", status)
 	}
 	return check(schema, body)
 }
 
-// check returns the problems of JSON that differs from its schema.
-func check(schema *jsonschema.Schema, text []byte) []string {
+// check returns the problem of JSON that differs from its schema.
+func check(schema *jsonschema.Schema, text []byte) error {
 	if schema.Bool != nil { // anything is right
 		return nil
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err == nil {
-		err = schema.Validate(value)
-	}
 	if err != nil {
-		return []string{err.Error()}
+		return err
 	}
-	return nil
+	return schema.Validate(value)
 }
