@@ -27,7 +27,7 @@ func GitHub(options ...hostfake.Option) func(*testing.T) *hostingtest.World {
 			t.Helper()
 			repo := fake.AddRepo(t, "acme/gitops")
 			repo.AddTeam("platform")
-			repo.AddOutsider(hostingtest.Outsider)
+			repo.Outsiders = []string{hostingtest.Outsider}
 			return &hostingtest.Repo{
 				People: repo, World: w, URL: repo.URL, Remote: repo.Path, BeforePush: fake.Git.BeforeReceive,
 				Requests: gitHubRequests, Failures: gitHubFailures, FailOwn: failAutoMerge(w.Traffic),

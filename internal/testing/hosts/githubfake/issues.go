@@ -120,7 +120,7 @@ func (p *pull) requestReviewers(_ *call, asked reviewRequest) answer {
 		if user == p.Author {
 			return fail(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
 		}
-		if slices.Contains(p.repo.outsiders, user) {
+		if slices.Contains(p.repo.Outsiders, user) {
 			return fail(http.StatusUnprocessableEntity, fmt.Sprintf(only, "users or teams", p.repo.Name))
 		}
 	}

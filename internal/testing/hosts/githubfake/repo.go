@@ -25,6 +25,8 @@ type Repo struct {
 	MergeQueues MergeQueues
 	// NoDrafts makes the repo refuse drafts, like a private repo whose plan lacks them. Set it between requests.
 	NoDrafts bool
+	// Outsiders are users who are no collaborators, so that no review by them can be requested.
+	Outsiders []string
 
 	numbers   int                   // of pull requests and issues alike
 	checkRuns map[string][]checkRun // by commit
@@ -33,7 +35,6 @@ type Repo struct {
 	queues    map[string]bool       // branches with a merge queue
 	keepsOpen bool
 	teams     []string
-	outsiders []string // users whose review cannot be requested
 }
 
 // AddRepo creates an empty repo ("owner/name").
@@ -68,11 +69,6 @@ func (r *Repo) KeepOpen() { r.Server.Locked(func() { r.keepsOpen = true }) }
 
 // AddTeam adds a team that can review.
 func (r *Repo) AddTeam(slug string) { r.Server.Locked(func() { r.teams = append(r.teams, slug) }) }
-
-// AddOutsider adds a user who is not a collaborator, so that no review by the user can be requested.
-func (r *Repo) AddOutsider(login string) {
-	r.Server.Locked(func() { r.outsiders = append(r.outsiders, login) })
-}
 
 // sync updates the pull requests from the branches.
 func (r *Repo) sync() {

@@ -43,8 +43,6 @@ type Pull interface {
 	AddLabel(label string)
 	Approve(login string)
 	SetAutoMerge(login, method string)
-	// End closes it, or notes that it was merged.
-	End(state string, at time.Time)
 	Reopen() error
 	// Merge merges in Git.
 	Merge(method string) error
@@ -79,7 +77,7 @@ func (p *PullRequest) Ask(login string) {
 // SetAutoMerge implements [Pull].
 func (p *PullRequest) SetAutoMerge(login, method string) { p.AutoMerge, p.AutoMergeBy = method, login }
 
-// End implements [Pull].
+// End closes it, or notes that it was merged.
 func (p *PullRequest) End(state string, at time.Time) {
 	p.State, p.AutoMerge, p.QueuedBy, p.Updated, p.Ended = state, "", "", at, at
 }
@@ -197,7 +195,7 @@ func (ps *Pulls[P]) Merge(t testing.TB, number int, method string) (commit strin
 // Close closes a pull request as a person does.
 func (ps *Pulls[P]) Close(t testing.TB, number int) {
 	t.Helper()
-	ps.With(t, number, func(p P) { p.End(Closed, ps.Server.Now()) })
+	ps.With(t, number, func(p P) { p.Common().End(Closed, ps.Server.Now()) })
 }
 
 // Reopen reopens a closed pull request as a person does.

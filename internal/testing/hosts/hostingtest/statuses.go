@@ -23,10 +23,7 @@ var statuses = []row{
 		for _, state := range append(githost.StatusStates, githost.Pending, githost.Success) {
 			want := githost.Status{Context: "kalypso/dev", State: state, Description: "It is " + string(state),
 				TargetURL: "https://acme.io/runs/1"}
-			set, err := p.repo.SetStatus(p.ctx, commit, want)
-			if err != nil {
-				p.Fatal(err)
-			}
+			set := p.set(commit, want)
 			read, err := p.repo.Status(p.ctx, commit, "kalypso/dev")
 			if err != nil || read == nil {
 				p.Fatal(read, err)
@@ -40,10 +37,7 @@ var statuses = []row{
 		want := githost.Status{Context: "dev", State: githost.Success, Description: "Fine", TargetURL: "https://acme.io/1"}
 		for _, state := range githost.StatusStates {
 			want.State = state
-			have, err := p.repo.SetStatus(p.ctx, commit, want)
-			if err != nil {
-				p.Fatal(err)
-			}
+			have := p.set(commit, want)
 			loose := state == githost.Pending && p.traits.UpdatesPending
 			p.asking(0, func() {
 				other, elsewhere, text := want, want, want
@@ -66,9 +60,9 @@ var statuses = []row{
 		first, second := p.local.head("change"), p.local.push("change")
 		p.people.SetStatus(first, "ci", githost.Failure)
 		p.people.SetStatus(first, "ci", githost.Success)
-		p.set(first, "dev", githost.Pending)
-		p.set(first, "dev", githost.Errored)
-		p.set(second, "dev", githost.Success)
+		p.set(first, githost.Status{Context: "dev", State: githost.Pending})
+		p.set(first, githost.Status{Context: "dev", State: githost.Errored})
+		p.set(second, githost.Status{Context: "dev", State: githost.Success})
 		main := p.local.head("main")
 		got, err := p.repo.LatestStatuses(p.ctx, []string{first, second, main, unknown}, []string{"dev", "ci"})
 		if err != nil {
@@ -89,9 +83,7 @@ var statuses = []row{
 		var want []githost.Status
 		for i, state := range []githost.StatusState{githost.Pending, githost.Failure, githost.Success, githost.Success} {
 			s := githost.Status{Context: "dev", State: state, Description: fmt.Sprint(i), Creator: p.traits.Login}
-			if _, err := p.repo.SetStatus(p.ctx, commit, s); err != nil {
-				p.Fatal(err)
-			}
+			p.set(commit, s)
 			if state != githost.Pending || !p.traits.UpdatesPending {
 				want = append([]githost.Status{s}, want...)
 			}
@@ -105,11 +97,11 @@ var statuses = []row{
 	{"one of many contexts is found", func(p *place) {
 		commit := p.local.head("change")
 		for i := range 60 {
-			p.set(commit, fmt.Sprint("other/", i), githost.Failure)
+			p.set(commit, githost.Status{Context: fmt.Sprint("other/", i), State: githost.Failure})
 		}
-		p.set(commit, "dev", githost.Success)
+		p.set(commit, githost.Status{Context: "dev", State: githost.Success})
 		for range 60 {
-			p.set(commit, "other/0", githost.Success)
+			p.set(commit, githost.Status{Context: "other/0", State: githost.Success})
 		}
 		if s, err := p.repo.Status(p.ctx, commit, "dev"); err != nil || s == nil || s.State != githost.Success {
 			p.Errorf("it is %+v, %v", s, err)
@@ -134,12 +126,14 @@ var statuses = []row{
 	}},
 }
 
-// set sets a status as the provider does.
-func (p *place) set(commit, context string, state githost.StatusState) {
+// set sets a status as the provider does, and returns it.
+func (p *place) set(commit string, s githost.Status) githost.Status {
 	p.Helper()
-	if _, err := p.repo.SetStatus(p.ctx, commit, githost.Status{Context: context, State: state}); err != nil {
+	set, err := p.repo.SetStatus(p.ctx, commit, s)
+	if err != nil {
 		p.Fatal(err)
 	}
+	return set
 }
 
 // same compares statuses, in any order of their contexts, and checks their times by the host's clock.
