@@ -221,12 +221,9 @@ func list(all []object) answer {
 // part returns a part of a list, of a length that is standard unless given.
 func part(all []object, skip, top string, standard int) []object {
 	from, _ := strconv.Atoi(skip)
-	length, err := strconv.Atoi(top)
-	if err != nil {
-		length = standard
-	}
+	length, _ := strconv.Atoi(top)
 	from = min(from, len(all))
-	return all[from:min(from+length, len(all))]
+	return all[from:min(from+cmp.Or(length, standard), len(all))]
 }
 
 // fail answers with an error.

@@ -62,10 +62,7 @@ func page[T any](c *call, all []T) []T {
 	query := c.URL.Query()
 	size, _ := strconv.Atoi(query.Get("per_page"))
 	number, _ := strconv.Atoi(query.Get("page"))
-	if size < 1 || size > 100 {
-		size = min(max(size, 30), 100)
-	}
-	number = max(number, 1)
+	size, number = min(cmp.Or(size, 30), 100), max(number, 1)
 	from, to := min((number-1)*size, len(all)), min(number*size, len(all))
 	if to < len(all) {
 		query.Set("page", strconv.Itoa(number+1))

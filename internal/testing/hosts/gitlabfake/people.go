@@ -1,6 +1,7 @@
 package gitlabfake
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
@@ -20,6 +21,7 @@ func (p *Project) Retarget(t testing.TB, number int, target string) {
 
 // SetStatus sets a status as a user does, or a job of CI: in one of our states or of GitLab's.
 func (p *Project) SetStatus(login, commit, name, state string) {
-	status := hostfake.Status{Commit: commit, Context: name, State: jobState(state), Login: login}
+	state = cmp.Or(map[string]string{"failure": "failed", "error": "canceled"}[state], state)
+	status := hostfake.Status{Commit: commit, Context: name, State: state, Login: login}
 	p.server.Locked(func() { _, _ = p.post(status) })
 }

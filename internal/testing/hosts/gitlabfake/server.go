@@ -7,6 +7,7 @@
 package gitlabfake
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -190,10 +191,8 @@ func fail(status int, message any) answer {
 func list(c *call, all []object) answer {
 	query := c.URL.Query()
 	number := func(name string, standard int) int {
-		if n, err := strconv.Atoi(query.Get(name)); err == nil {
-			return n
-		}
-		return standard
+		n, _ := strconv.Atoi(query.Get(name))
+		return cmp.Or(n, standard)
 	}
 	size, page := min(number("per_page", 20), 100), number("page", 1)
 	start := min((page-1)*size, len(all))

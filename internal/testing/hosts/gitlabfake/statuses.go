@@ -89,11 +89,3 @@ func (p *Project) showStatus(s *hostfake.Status) object {
 		"author": p.server.user(s.Login),
 	}
 }
-
-// jobState returns GitLab's state for one of ours. GitLab's own states stay.
-func jobState(state string) string {
-	if own := map[string]string{"failure": "failed", "error": "canceled"}[state]; own != "" {
-		return own
-	}
-	return state
-}

@@ -2,6 +2,7 @@ package hostingtest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -21,13 +22,8 @@ var access = []row{
 					continue
 				}
 				err := op.do(call{p.ctx, repo, githost.PullRequest{Number: 1}})
-				var kind error
-				for _, kind = range kinds {
-					if errors.Is(err, kind) {
-						break
-					}
-				}
-				if e := p.refused(err, kind, "", op.text); e.Credential == "" {
+				at := slices.IndexFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+				if e := p.refused(err, kinds[max(at, 0)], "", op.text); e.Credential == "" {
 					p.Errorf("%s: %s does not say where the credential is configured", credential, op.name)
 				}
 			}

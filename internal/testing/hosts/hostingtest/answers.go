@@ -18,16 +18,14 @@ import (
 
 var answers = []row{
 	{"an answer that repeats the credential is shown without it", func(p *place) {
+		times := func(header string) any { // the error of the decoder repeats it
+			return map[string]any{"created_at": header, "updated_at": header, "creationDate": header}
+		}
 		for form, encode := range map[string]func(header string) any{
 			"message": func(header string) any { return map[string]any{"message": "refused: " + header} },
 			"field":   func(header string) any { return map[string]any{"message": map[string]any{header: []string{"bad"}}} },
-			"time": func(header string) any { // the error of the decoder repeats it
-				return map[string]any{"created_at": header, "updated_at": header, "creationDate": header}
-			},
-			"times": func(header string) any {
-				pr := map[string]any{"created_at": header, "updated_at": header, "creationDate": header}
-				return []any{pr}
-			},
+			"time":    times,
+			"times":   func(header string) any { return []any{times(header)} },
 		} {
 			for _, status := range []int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusBadGateway} {
 				p.repeating(form, status, encode)

@@ -40,18 +40,13 @@ func (l local) branch(name string) {
 // send pushes branches at once.
 func (l local) send(branches ...string) {
 	l.Helper()
-	args := []string{"push", "--quiet", "--force", l.people.Remote}
-	for _, branch := range branches {
-		args = append(args, "refs/heads/"+branch)
-	}
-	l.git(args...)
+	l.git(append([]string{"push", "--quiet", "--force", l.people.Remote}, branches...)...)
 }
 
 // pull updates the test's own branch from the host.
 func (l local) pull(branch string) {
 	l.Helper()
-	ref := "refs/heads/" + branch
-	l.git("fetch", "--quiet", l.people.Remote, "+"+ref+":"+ref)
+	l.git("fetch", "--quiet", l.people.Remote, "+"+branch+":"+branch)
 }
 
 // git runs git in the test's own repo.
