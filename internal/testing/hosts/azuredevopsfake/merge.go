@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -51,8 +52,8 @@ func (p *pull) waits() bool {
 	return slices.ContainsFunc(p.repo.policies, func(o *policy) bool {
 		ignored := o.optional && slices.Contains(p.options.Ignored, o.id)
 		met := p.checks[o.context] == (check{p.HeadCommit, "succeeded"})
-		if o.strategies != nil {
-			met = !o.forbids(p.options.Strategy)
+		if o.strategies != nil { // a strategy needs the permission (peer)
+			met = o.strategies["allow"+strings.ToUpper(p.options.Strategy[:1])+p.options.Strategy[1:]] == true
 		}
 		return o.branch == p.Base && !ignored && !met
 	})

@@ -36,11 +36,6 @@ type policy struct {
 	strategies object // settings of a policy that limits the merge strategies; nil: it wants a status
 }
 
-// forbids reports whether a policy does not allow a merge strategy (peer).
-func (p *policy) forbids(strategy string) bool {
-	return p.strategies != nil && p.strategies["allow"+strings.ToUpper(strategy[:1])+strategy[1:]] != true
-}
-
 // AddRepo creates an empty repository.
 func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	t.Helper()
