@@ -40,13 +40,9 @@ func newLists(t *testing.T, config map[string]any) *lists {
 // try reads a list with whole resources.
 func (l *lists) try(of string, limit int64, config map[string]any) ([]protocol.ListResult, protocol.Diagnostics) {
 	l.t.Helper()
-	results, ds, err := l.session.List(l.t.Context(), protocol.ListRequest{
+	return l.session.List(l.t.Context(), protocol.ListRequest{
 		Type: of, Config: config, Limit: limit, IncludeResource: true,
 	})
-	if err != nil {
-		l.t.Fatalf("%s: %v\n%s", of, err, ds)
-	}
-	return results, ds
 }
 
 // read reads a list, and expects no diagnostics.
@@ -72,9 +68,9 @@ func namesOf(results []protocol.ListResult) []string {
 func (l *lists) expectImports(of string, results []protocol.ListResult) {
 	l.t.Helper()
 	for _, r := range results {
-		imported, ds, err := l.session.ImportIdentity(l.t.Context(), of, r.Identity)
-		if err != nil || imported == nil || len(ds) > 0 {
-			l.t.Errorf("%s %s: %v\n%s", of, r.DisplayName, err, ds)
+		imported, ds := l.session.ImportIdentity(l.t.Context(), of, r.Identity)
+		if imported == nil || len(ds) > 0 {
+			l.t.Errorf("%s %s: %s", of, r.DisplayName, ds)
 			continue
 		}
 		if diff := cmp.Diff(protocol.Lines(r.Resource), protocol.Lines(imported.State)); diff != "" {
@@ -121,7 +117,7 @@ func importedResources(t *testing.T, text string) map[string]map[string]map[stri
 			}
 			var decoded any
 			acc.FromJSON(t, string(encoded), &decoded)
-			acc.FlattenJSON(lines, "."+name, decoded)
+			protocol.Flatten(lines, "."+name, decoded)
 		}
 		if all[b.Labels[0]] == nil {
 			all[b.Labels[0]] = map[string]map[string]string{}
@@ -149,9 +145,9 @@ func TestListControlPlane(t *testing.T) {
 			at := map[string]any{"repo": h.RepoURL(repo), "branch": "dev"}
 			with := maps.Clone(at)
 			with["follow_registrations"] = false
-			read, ds, err := l.session.ReadData(t.Context(), "kalypso_control_plane", with)
-			if err != nil || ds.HasErrors() {
-				t.Fatal(err, ds)
+			read, ds := l.session.ReadData(t.Context(), "kalypso_control_plane", with)
+			if ds.HasErrors() {
+				t.Fatal(ds)
 			}
 			var attributes map[string]tftypes.Value
 			var text string
@@ -354,9 +350,9 @@ func TestListErrors(t *testing.T) {
 		{"manifests": protocol.Unknown, "branch": "c"}, {"repo": "https://a.io/b", "branch": protocol.Unknown},
 		{"manifests": protocol.Unknown, "repo": "https://a.io/b", "branch": "c"},
 	} {
-		ds, err := l.session.ValidateList(t.Context(), protocol.ListRequest{Type: "kalypso_config", Config: config})
-		if err != nil || len(ds) > 0 {
-			t.Errorf("an unknown value is an error: %v: %v\n%s", config, err, ds)
+		ds := l.session.ValidateList(t.Context(), protocol.ListRequest{Type: "kalypso_config", Config: config})
+		if len(ds) > 0 {
+			t.Errorf("an unknown value is an error: %v: %s", config, ds)
 		}
 	}
 	results, ds := l.try("kalypso_config", 100, at("half", "dev"))
@@ -400,10 +396,10 @@ func TestImportIdentityErrors(t *testing.T) {
 		if parts[2] != "" {
 			values["repo"] = tftypes.NewValue(tftypes.String, h.RepoURL(parts[2]))
 		}
-		imported, ds, err := l.session.ImportIdentity(t.Context(), "kalypso_config",
+		imported, ds := l.session.ImportIdentity(t.Context(), "kalypso_config",
 			tftypes.NewValue(tftypes.Object{AttributeTypes: types}, values))
-		if err != nil || imported != nil || !strings.Contains(ds.String(), want) {
-			t.Errorf("%v: no %q: %v\n%s", parts, want, err, ds)
+		if imported != nil || !strings.Contains(ds.String(), want) {
+			t.Errorf("%v: no %q: %s", parts, want, ds)
 		}
 	}
 }

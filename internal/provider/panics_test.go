@@ -81,13 +81,9 @@ func TestNoPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, ds, err := read.Start(t.Context(), server, nil)
-	if err != nil || ds.HasErrors() {
-		t.Fatal(err, ds)
+	session, ds := protocol.ReadSchemas(t, server).Start(t, server, nil)
+	if ds.HasErrors() {
+		t.Fatal(ds)
 	}
 	arguments := func(r *rand.Rand, schema *tfprotov6.Schema) map[string]any {
 		config := map[string]any{}
@@ -105,30 +101,27 @@ func TestNoPanic(t *testing.T) {
 	for seed := range seeds.Of(t, 40, 2000) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		check := func(name string, ds protocol.Diagnostics, err error) {
-			if err != nil {
-				t.Fatalf("seed %d: %s: %v", seed, name, err)
-			}
+		check := func(name string, ds protocol.Diagnostics) {
 			if strings.Contains(ds.String(), "Internal error") {
 				t.Errorf("seed %d: %s: %s", seed, name, ds)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(schemas.ResourceSchemas)) {
-			p, ds, err := session.Plan(ctx, &protocol.Resource{Type: name}, arguments(r, schemas.ResourceSchemas[name]))
-			check(name, ds, err)
+			p, ds := session.Plan(ctx, &protocol.Resource{Type: name}, arguments(r, schemas.ResourceSchemas[name]))
+			check(name, ds)
 			if p != nil {
 				planned++
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(schemas.ListResourceSchemas)) {
-			_, ds, err := session.List(ctx, protocol.ListRequest{
+			_, ds := session.List(ctx, protocol.ListRequest{
 				Type: name, Config: arguments(r, schemas.ListResourceSchemas[name]), Limit: 3, IncludeResource: true,
 			})
-			check("list "+name, ds, err)
+			check("list "+name, ds)
 		}
 		name := "kalypso_assignments"
-		_, ds, err := session.ReadData(ctx, name, arguments(r, schemas.DataSourceSchemas[name]))
-		check(name, ds, err)
+		_, ds := session.ReadData(ctx, name, arguments(r, schemas.DataSourceSchemas[name]))
+		check(name, ds)
 		cancel()
 	}
 	if planned == 0 && !seeds.Single() {
@@ -141,13 +134,9 @@ func TestNoPanic(t *testing.T) {
 func TestInvalidNumbers(t *testing.T) {
 	t.Parallel()
 	server := provider.NewServer("test")
-	read, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, ds, err := read.Start(t.Context(), server, nil)
-	if err != nil || ds.HasErrors() {
-		t.Fatal(err, ds)
+	session, ds := protocol.ReadSchemas(t, server).Start(t, server, nil)
+	if ds.HasErrors() {
+		t.Fatal(ds)
 	}
 	fleet := func(placement map[string]any, annotation string) map[string]any {
 		policy := map[string]any{
@@ -197,15 +186,15 @@ func TestInvalidNumbers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, ds, err := session.ReadData(t.Context(), "kalypso_assignments", c.arguments)
-			if err != nil || !strings.Contains(ds.String(), c.want) || strings.Contains(ds.String(), "Internal error") {
-				t.Errorf("data source: %v\n%s", err, ds)
+			_, ds := session.ReadData(t.Context(), "kalypso_assignments", c.arguments)
+			if !strings.Contains(ds.String(), c.want) || strings.Contains(ds.String(), "Internal error") {
+				t.Errorf("data source: %s", ds)
 			}
 			arguments := maps.Clone(c.arguments)
 			arguments["delivery"] = map[string]any{"strategy": "none"}
-			_, ds, err = session.Plan(t.Context(), &protocol.Resource{Type: "kalypso_environment_rendering"}, arguments)
-			if err != nil || !strings.Contains(ds.String(), c.want) || strings.Contains(ds.String(), "Internal error") {
-				t.Errorf("resource: %v\n%s", err, ds)
+			_, ds = session.Plan(t.Context(), &protocol.Resource{Type: "kalypso_environment_rendering"}, arguments)
+			if !strings.Contains(ds.String(), c.want) || strings.Contains(ds.String(), "Internal error") {
+				t.Errorf("resource: %s", ds)
 			}
 		})
 	}

@@ -51,12 +51,9 @@ func TestHostCertificates(t *testing.T) {
 					Resource: protocol.Resource{Type: "kalypso_commit_status"}}
 				_, status := p.TryRun(map[string]any{"repo": own.URL + of.repo, "commit": strings.Repeat("ab", 20),
 					"context": "dev", "state": "success"})
-				_, read, err := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
+				_, read := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
 					"repo": server.URL + of.repo, "branch": "main",
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
 				said := status.String() + read.String()
 				if strings.Contains(said, "canary") || strings.Contains(said, strings.Split(own.Client.Key, "\n")[1]) {
 					t.Errorf("a secret is shown:\n%s", said)
@@ -100,10 +97,7 @@ func TestInvalidCertificates(t *testing.T) {
 	own := tlsserver.New(t, http.NotFoundHandler(), tls.NoClientCert)
 	stranger := tlsserver.NewPair(t)
 	server := provider.NewServer("test")
-	schemas, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schemas := protocol.ReadSchemas(t, server)
 	for _, block := range []string{"github", "gitlab", "gitea", "azure_devops", "git_credentials"} {
 		for what, tc := range map[string]struct {
 			given map[string]any
@@ -136,10 +130,7 @@ func TestInvalidCertificates(t *testing.T) {
 				config, argument = []any{given}, "url"
 			}
 			given[argument] = url
-			_, ds, err := schemas.Start(t.Context(), server, map[string]any{block: config})
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, ds := schemas.Start(t, server, map[string]any{block: config})
 			said := ds.String()
 			for _, text := range tc.says {
 				argument, _, _ := strings.Cut(text, " ")

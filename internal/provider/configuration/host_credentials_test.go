@@ -94,11 +94,11 @@ func TestHostCredentials(t *testing.T) {
 				p := &acc.ProtocolRun{T: t, Config: config, Resource: protocol.Resource{Type: "kalypso_commit_status"}}
 				_, said := p.TryRun(map[string]any{"repo": repo, "commit": strings.Repeat("ab", 20), "context": "dev",
 					"state": "success"})
-				_, ds, err := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
+				_, ds := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
 					"repo": repo, "branch": "main",
 				})
-				if err != nil || !said.HasErrors() || !ds.HasErrors() {
-					t.Errorf("%s can be used: %v\n%s%s", repo, err, said, ds)
+				if !said.HasErrors() || !ds.HasErrors() {
+					t.Errorf("%s can be used:\n%s%s", repo, said, ds)
 				}
 				if strings.Contains(said.String()+ds.String(), "canary") {
 					t.Errorf("a secret is shown:\n%s%s", said, ds)
@@ -144,11 +144,7 @@ func TestHostCredentials(t *testing.T) {
 			mirrored := maps.Clone(given)
 			mirrored["git_mirrors"] = map[string]any{own.URL + "/": elsewhere.URL + "/"}
 			p := &acc.ProtocolRun{T: t, Config: mirrored}
-			if _, _, err := p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{
-				"repo": repo, "branch": "main",
-			}); err != nil {
-				t.Fatal(err)
-			}
+			p.Start().ReadData(t.Context(), "kalypso_control_plane", map[string]any{"repo": repo, "branch": "main"})
 			if got := elsewhere.received(); len(got) == 0 || with(got, "canary")+with(got, "Authorization") > 0 {
 				t.Errorf("the mirror got %q", got)
 			}

@@ -214,10 +214,7 @@ func TestSigningRequired(t *testing.T) {
 func TestSigningArguments(t *testing.T) {
 	key := signingkey.NewSSH(t)
 	server := provider.NewServer("test")
-	schemas, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schemas := protocol.ReadSchemas(t, server)
 	for name, test := range map[string]struct {
 		config map[string]any
 		env    map[string]string
@@ -247,9 +244,9 @@ func TestSigningArguments(t *testing.T) {
 			for variable, value := range test.env {
 				t.Setenv(variable, value)
 			}
-			_, ds, err := schemas.Start(t.Context(), server, test.config)
-			if got := ds.String(); err != nil || test.want == "" && ds.HasErrors() || !strings.Contains(got, test.want) {
-				t.Errorf("got %v\n%s\nwant %s", err, got, test.want)
+			_, ds := schemas.Start(t, server, test.config)
+			if got := ds.String(); test.want == "" && ds.HasErrors() || !strings.Contains(got, test.want) {
+				t.Errorf("got %s\nwant %s", got, test.want)
 			}
 		})
 	}

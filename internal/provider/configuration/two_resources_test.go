@@ -13,10 +13,7 @@ import (
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	server := provider.NewServer("test")
-	schemas, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schemas := protocol.ReadSchemas(t, server)
 	commit := strings.Repeat("0a1b2c3d", 5)
 	status := func(repo, context, description string) map[string]any {
 		return map[string]any{"repo": repo, "commit": commit, "context": context, "state": "success",
@@ -41,19 +38,16 @@ func TestClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			session, ds, err := schemas.Start(t.Context(), provider.NewServer("test"), nil)
-			if err != nil || ds.HasErrors() {
-				t.Fatal(err, ds)
+			session, ds := schemas.Start(t, provider.NewServer("test"), nil)
+			if ds.HasErrors() {
+				t.Fatal(ds)
 			}
 			var all string
 			for _, config := range []map[string]any{c.first, c.second} {
 				if strings.Contains(all, "Conflicting ") {
 					t.Errorf("error of the first resource: %s", all)
 				}
-				_, ds, err := session.Plan(t.Context(), &protocol.Resource{Type: c.kind}, config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				_, ds := session.Plan(t.Context(), &protocol.Resource{Type: c.kind}, config)
 				all += ds.String()
 			}
 			if has := strings.Contains(all, "Conflicting "); has != (c.want != "") || !strings.Contains(all, c.want) {

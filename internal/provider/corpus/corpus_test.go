@@ -71,10 +71,7 @@ func runsPrograms(folder string) bool {
 // TestCorpus replays all stories.
 func TestCorpus(t *testing.T) {
 	repo := template(t)
-	schemas, err := protocol.ReadSchemas(t.Context(), provider.NewServer("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	schemas := protocol.ReadSchemas(t, provider.NewServer("test"))
 	var cases atomic.Int64
 	t.Run("shards", func(t *testing.T) {
 		for i := range shards {

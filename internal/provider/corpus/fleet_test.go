@@ -395,11 +395,11 @@ func (w *world) observe(s *protocol.Session) {
 			"state": state, "message": state + " it is", "time": w.now.UTC().Format("2006-01-02T15:04:05Z"),
 		})
 	}
-	seen, ds, err := s.ReadData(w.t.Context(), "kalypso_deployment_state", args{
+	seen, ds := s.ReadData(w.t.Context(), "kalypso_deployment_state", args{
 		"gitops_repo": w.destination(), "source": args{"reports": reports},
 	})
-	w.note("observe", ds, err)
-	if err == nil && !ds.HasErrors() {
+	w.note("observe", ds)
+	if !ds.HasErrors() {
 		w.trace.state("observed", seen)
 		rollout["observed"] = seen
 	}

@@ -90,8 +90,8 @@ func (w *world) importRendering() {
 	}
 	repo, _ := w.destination()["repo"].(string)
 	id := environment + "@" + repo + "//" + path + "?ref=" + w.branch()
-	imported, ds, err := w.session().Import(w.t.Context(), w.resource.Type, id)
-	w.note("import", ds, err)
+	imported, ds := w.session().Import(w.t.Context(), w.resource.Type, id)
+	w.note("import", ds)
 	if imported != nil && !ds.HasErrors() {
 		w.resource = *imported
 		w.trace.state("state", w.resource.State)
@@ -107,13 +107,12 @@ func (w *world) destroy() {
 		w.step()
 	}
 	s := w.session()
-	ds, err := s.Refresh(ctx, &w.resource)
-	w.note("refresh", ds, err)
+	w.note("refresh", s.Refresh(ctx, &w.resource))
 	if !w.resource.Exists() {
 		return
 	}
-	plan, ds, err := s.Plan(ctx, &w.resource, nil)
-	w.note("plan of a destroy", ds, err)
+	plan, ds := s.Plan(ctx, &w.resource, nil)
+	w.note("plan of a destroy", ds)
 	if plan != nil {
 		w.apply(ctx, plan)
 	}

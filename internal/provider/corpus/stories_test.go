@@ -165,8 +165,8 @@ var baseRepoEdits = []edit{
 	{"the private state is lost", 1, func(w *world) { w.resource.Private = nil }},
 	{"the resource is destroyed", 1, func(w *world) {
 		s := w.session()
-		plan, ds, err := s.Plan(w.t.Context(), &w.resource, nil)
-		w.note("plan of a destroy", ds, err)
+		plan, ds := s.Plan(w.t.Context(), &w.resource, nil)
+		w.note("plan of a destroy", ds)
 		if plan != nil && w.resource.Exists() {
 			w.apply(w.t.Context(), plan)
 		}
@@ -198,9 +198,9 @@ func (w *world) promote(s *protocol.Session) {
 	for name, rule := range w.rules {
 		given[name] = rule
 	}
-	read, ds, err := s.ReadData(w.t.Context(), "kalypso_promotion", given)
-	w.note("promotion", ds, err)
-	if err != nil || ds.HasErrors() {
+	read, ds := s.ReadData(w.t.Context(), "kalypso_promotion", given)
+	w.note("promotion", ds)
+	if ds.HasErrors() {
 		return
 	}
 	w.trace.state("promotion", read)

@@ -82,9 +82,9 @@ func (w *world) session() *protocol.Session {
 	if w.on != nil {
 		config["github"] = args{"base_url": w.fake.URL, "token": w.fake.Token}
 	}
-	s, ds, err := w.schemas.Start(w.t.Context(), w.provider, config)
-	if err != nil || ds.HasErrors() {
-		w.t.Fatalf("configure the provider: %v\n%s", err, ds)
+	s, ds := w.schemas.Start(w.t, w.provider, config)
+	if ds.HasErrors() {
+		w.t.Fatalf("configure the provider: %s", ds)
 	}
 	return s
 }
@@ -96,14 +96,13 @@ func (w *world) step() {
 	ctx := w.t.Context()
 	s := w.session()
 	if !w.chance(8) {
-		ds, err := s.Refresh(ctx, &w.resource)
-		w.note("refresh", ds, err)
+		w.note("refresh", s.Refresh(ctx, &w.resource))
 	}
 	if w.config != nil {
 		w.config(s)
 	}
-	plan, ds, err := s.Plan(ctx, &w.resource, w.planned())
-	w.note("plan", ds, err)
+	plan, ds := s.Plan(ctx, &w.resource, w.planned())
+	w.note("plan", ds)
 	if plan == nil {
 		w.trace.state("state", w.resource.State)
 		return
@@ -128,8 +127,8 @@ func (w *world) apply(ctx context.Context, plan *protocol.Plan) {
 	if plan.Planned.IsNull() {
 		config = nil
 	}
-	after, ds, err := w.session().Apply(ctx, plan, config)
-	w.note("apply", ds, err)
+	after, ds := w.session().Apply(ctx, plan, config)
+	w.note("apply", ds)
 	if after == nil {
 		return
 	}
@@ -142,12 +141,9 @@ func (w *world) apply(ctx context.Context, plan *protocol.Plan) {
 	w.trace.state("state", w.resource.State)
 }
 
-// note adds the diagnostics and the error of an operation to the trace.
-func (w *world) note(operation string, ds protocol.Diagnostics, err error) {
+// note adds the diagnostics of an operation to the trace.
+func (w *world) note(operation string, ds protocol.Diagnostics) {
 	w.failed = w.failed || ds.HasErrors()
-	if err != nil {
-		w.trace.line("%s: FAULT %v", operation, err)
-	}
 	if len(ds) > 0 {
 		w.trace.line("%s:\n%s", operation, ds)
 	}

@@ -71,14 +71,10 @@ func (w *feedbackRun) push(n, broken int) (commit string) {
 func (w *feedbackRun) plans() (*protocol.Plan, protocol.Diagnostics) {
 	w.T.Helper()
 	s := w.Start()
-	if ds, err := s.Refresh(w.T.Context(), &w.Resource); err != nil || ds.HasErrors() {
-		w.T.Fatalf("refresh: %v\n%s", err, ds)
+	if ds := s.Refresh(w.T.Context(), &w.Resource); ds.HasErrors() {
+		w.T.Fatalf("refresh: %s", ds)
 	}
-	plan, ds, err := s.Plan(w.T.Context(), &w.Resource, w.given)
-	if err != nil {
-		w.T.Fatalf("plan: %v\n%s", err, ds)
-	}
-	return plan, ds
+	return s.Plan(w.T.Context(), &w.Resource, w.given)
 }
 
 // applies plans and applies, and returns the warnings of the apply. The test fails unless the line is the planned
@@ -92,9 +88,9 @@ func (w *feedbackRun) applies(line string) string {
 	if got := protocol.Lines(plan.Planned)["feedback_status"]; got != fmt.Sprintf("%q", line) {
 		w.T.Errorf("the planned feedback_status is %s, want %q", got, line)
 	}
-	after, ds, err := w.Start().Apply(w.T.Context(), plan, w.given)
-	if err != nil || ds.HasErrors() {
-		w.T.Fatalf("apply: %v\n%s", err, ds)
+	after, ds := w.Start().Apply(w.T.Context(), plan, w.given)
+	if ds.HasErrors() {
+		w.T.Fatalf("apply: %s", ds)
 	}
 	w.Resource = *after
 	return ds.String()
@@ -211,9 +207,9 @@ func TestFeedbackHostFails(t *testing.T) {
 	w.given["adopt"] = true
 	w.push(5, 1)
 	plan, _ := w.plans()
-	after, ds, err := w.Start().Apply(t.Context(), plan, w.given)
-	if err != nil || ds.HasErrors() {
-		t.Fatalf("%v\n%s", err, ds)
+	after, ds := w.Start().Apply(t.Context(), plan, w.given)
+	if ds.HasErrors() {
+		t.Fatal(ds)
 	}
 	w.Resource = *after
 	if titles := w.open(); len(titles) != 1 || len(w.team.Issues.All()) != 1 {

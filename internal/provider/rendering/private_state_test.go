@@ -44,12 +44,9 @@ func TestImportedPrivateState(t *testing.T) {
 	given := fleetArguments(repo, "one")
 	p.Run(given, given)
 	server := provider.NewServer("test")
-	schemas, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ds, err := schemas.Start(t.Context(), server, nil); err != nil || ds.HasErrors() {
-		t.Fatalf("%v\n%s", err, ds)
+	schemas := protocol.ReadSchemas(t, server)
+	if _, ds := schemas.Start(t, server, nil); ds.HasErrors() {
+		t.Fatal(ds)
 	}
 	resp, err := server.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{
 		TypeName: p.Resource.Type, ID: "dev@file://" + repo + "?ref=dev",

@@ -41,9 +41,9 @@ func TestAccProtocol(t *testing.T) {
 		r.ApplyPlan()
 		state := r.State()[renderingAddress]
 		wantPlan, wantState := map[string]string{}, map[string]string{}
-		acc.FlattenJSON(wantPlan, "", c.After)
+		protocol.Flatten(wantPlan, "", c.After)
 		flattenUnknown(wantPlan, "", c.Unknown)
-		acc.FlattenJSON(wantState, "", state)
+		protocol.Flatten(wantState, "", state)
 		gotPlan, gotState := p.Run(unknown, after)
 		for _, lines := range []map[string]string{wantPlan, wantState, gotPlan, gotState} {
 			for _, differs := range []string{"gitops_repo.repo", "commit_sha"} { // repos and times differ

@@ -39,13 +39,13 @@ func (r *baseRepoRun) plan() (action string, made *protocol.Plan, text string) {
 	t.Helper()
 	s := r.Start()
 	existed := r.Resource.Exists()
-	refreshed, err := s.Refresh(t.Context(), &r.Resource)
-	if err != nil || refreshed.HasErrors() || r.Resource.Exists() != existed {
-		t.Fatalf("refresh: %v\n%s", err, refreshed)
+	refreshed := s.Refresh(t.Context(), &r.Resource)
+	if refreshed.HasErrors() || r.Resource.Exists() != existed {
+		t.Fatalf("refresh: %s", refreshed)
 	}
-	made, ds, err := s.Plan(t.Context(), &r.Resource, maps.Clone(r.given))
-	if err != nil || made == nil || len(made.Replaces) > 0 {
-		t.Fatalf("plan: %v\n%s", err, ds)
+	made, ds := s.Plan(t.Context(), &r.Resource, maps.Clone(r.given))
+	if made == nil || len(made.Replaces) > 0 {
+		t.Fatalf("plan: %s", ds)
 	}
 	switch {
 	case !existed:
@@ -62,9 +62,9 @@ func (r *baseRepoRun) apply() string {
 	t.Helper()
 	action, made, text := r.plan()
 	if action != "" {
-		after, ds, err := r.Start().Apply(t.Context(), made, maps.Clone(r.given))
-		if err != nil || ds.HasErrors() {
-			t.Fatalf("apply: %v\n%s", err, ds)
+		after, ds := r.Start().Apply(t.Context(), made, maps.Clone(r.given))
+		if ds.HasErrors() {
+			t.Fatalf("apply: %s", ds)
 		}
 		r.Resource = *after
 		text += " " + strings.Join(strings.Fields(ds.String()), " ")
@@ -185,9 +185,9 @@ func TestBaseRepoWindows(t *testing.T) {
 	if action != "update" {
 		t.Fatalf("the plan's action is %q:\n%s", action, text)
 	}
-	_, ds, err := r.Start().Apply(t.Context(), made, maps.Clone(r.given))
-	if err != nil || !strings.Contains(ds.String(), "The window closed at "+past+"; plan again.") {
-		t.Errorf("%v\n%s", err, ds)
+	_, ds := r.Start().Apply(t.Context(), made, maps.Clone(r.given))
+	if !strings.Contains(ds.String(), "The window closed at "+past+"; plan again.") {
+		t.Error(ds)
 	}
 	if n := len(r.pulls.PullRequests()); n != 1 {
 		t.Errorf("%d pull requests", n)

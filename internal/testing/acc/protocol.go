@@ -1,10 +1,6 @@
 package acc
 
 import (
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
@@ -35,13 +31,9 @@ func (p *ProtocolRun) StartVersion(version string) *protocol.Session {
 func startSession(t testing.TB, version string, config map[string]any) *protocol.Session {
 	t.Helper()
 	server := provider.NewServer(version)
-	schemas, err := protocol.ReadSchemas(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, ds, err := schemas.Start(t.Context(), server, config)
-	if err != nil || ds.HasErrors() {
-		t.Fatalf("%v\n%s", err, ds)
+	s, ds := protocol.ReadSchemas(t, server).Start(t, server, config)
+	if ds.HasErrors() {
+		t.Fatal(ds)
 	}
 	return s
 }
@@ -51,12 +43,12 @@ func startSession(t testing.TB, version string, config map[string]any) *protocol
 func (p *ProtocolRun) Run(planned, known map[string]any) (plan, state map[string]string) {
 	p.T.Helper()
 	s := p.Start()
-	if ds, err := s.Refresh(p.T.Context(), &p.Resource); err != nil || ds.HasErrors() {
-		p.T.Fatalf("refresh: %v\n%s", err, ds)
+	if ds := s.Refresh(p.T.Context(), &p.Resource); ds.HasErrors() {
+		p.T.Fatalf("refresh: %s", ds)
 	}
-	made, ds, err := s.Plan(p.T.Context(), &p.Resource, planned)
-	if err != nil || made == nil {
-		p.T.Fatalf("plan: %v\n%s", err, ds)
+	made, ds := s.Plan(p.T.Context(), &p.Resource, planned)
+	if made == nil {
+		p.T.Fatalf("plan: %s", ds)
 	}
 	if made.Changes() {
 		p.apply(made, known)
@@ -67,9 +59,9 @@ func (p *ProtocolRun) Run(planned, known map[string]any) (plan, state map[string
 // apply applies a plan.
 func (p *ProtocolRun) apply(made *protocol.Plan, known map[string]any) {
 	p.T.Helper()
-	after, ds, err := p.Start().Apply(p.T.Context(), made, known)
-	if err != nil || ds.HasErrors() {
-		p.T.Fatalf("apply: %v\n%s", err, ds)
+	after, ds := p.Start().Apply(p.T.Context(), made, known)
+	if ds.HasErrors() {
+		p.T.Fatalf("apply: %s", ds)
 	}
 	p.Resource = *after
 }
@@ -77,22 +69,21 @@ func (p *ProtocolRun) apply(made *protocol.Plan, known map[string]any) {
 // Destroy plans and applies a destroy.
 func (p *ProtocolRun) Destroy() {
 	p.T.Helper()
-	made, ds, err := p.Start().Plan(p.T.Context(), &p.Resource, nil)
-	if err != nil || ds.HasErrors() {
-		p.T.Fatalf("plan of a destroy: %v\n%s", err, ds)
+	made, ds := p.Start().Plan(p.T.Context(), &p.Resource, nil)
+	if ds.HasErrors() {
+		p.T.Fatalf("plan of a destroy: %s", ds)
 	}
 	p.apply(made, nil)
 }
 
-// TryRun plans and applies a new resource, and returns the diagnostics.
+// TryRun plans and applies a new resource. It returns the diagnostics, and whether there was a plan to apply.
 func (p *ProtocolRun) TryRun(given map[string]any) (applied bool, ds protocol.Diagnostics) {
 	p.T.Helper()
-	made, ds, err := p.Start().Plan(p.T.Context(), &p.Resource, given)
-	if err != nil || made == nil {
-		return false, ds
+	made, ds := p.Start().Plan(p.T.Context(), &p.Resource, given)
+	if made != nil {
+		_, ds = p.Start().Apply(p.T.Context(), made, given)
 	}
-	_, ds, err = p.Start().Apply(p.T.Context(), made, given)
-	return err == nil, ds
+	return made != nil, ds
 }
 
 // ReadData reads a data source through the protocol. It returns its attributes in the form of [protocol.Lines], and the
@@ -101,40 +92,9 @@ func ReadData(t testing.TB, config map[string]any, typeName string, arguments ma
 	attributes map[string]string, diagnostics string,
 ) {
 	t.Helper()
-	v, ds, err := startSession(t, "test", config).ReadData(t.Context(), typeName, arguments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, ds := startSession(t, "test", config).ReadData(t.Context(), typeName, arguments)
 	if ds.HasErrors() {
 		return nil, ds.String()
 	}
 	return protocol.Lines(v), ds.String()
-}
-
-// FlattenJSON adds the leaves of a JSON value to all, in the form of [protocol.Lines].
-func FlattenJSON(all map[string]string, at string, v any) {
-	name := strings.TrimPrefix(at, ".")
-	switch v := v.(type) {
-	case nil:
-	case map[string]any:
-		if len(v) == 0 {
-			all[name] = "{}"
-		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			FlattenJSON(all, at+"."+key, v[key])
-		}
-	case []any:
-		if len(v) == 0 {
-			all[name] = "[]"
-		}
-		for i, part := range v {
-			FlattenJSON(all, at+"["+strconv.Itoa(i)+"]", part)
-		}
-	case string:
-		all[name] = strconv.Quote(v)
-	case bool:
-		all[name] = strconv.FormatBool(v)
-	case float64:
-		all[name] = strconv.FormatFloat(v, 'g', -1, 64)
-	}
 }

@@ -2,8 +2,6 @@ package protocol
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -25,83 +23,64 @@ type ListResult struct {
 }
 
 // ValidateList validates a list block, in which values may be unknown.
-func (s *Session) ValidateList(ctx context.Context, req ListRequest) (Diagnostics, error) {
-	server, config, err := s.list(req)
-	if err != nil {
-		return nil, err
-	}
+func (s *Session) ValidateList(ctx context.Context, req ListRequest) Diagnostics {
+	s.t.Helper()
+	server, config := s.list(req)
 	validated, err := server.ValidateListResourceConfig(ctx, &tfprotov6.ValidateListResourceConfigRequest{
 		TypeName: req.Type, Config: config,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return validated.Diagnostics, nil
+	require(s.t, "validate the list "+req.Type, err)
+	return validated.Diagnostics
 }
 
 // list returns the provider's server for list resources, and the configuration of a list block.
-func (s *Session) list(req ListRequest) (tfprotov6.ListResourceServer, *tfprotov6.DynamicValue, error) {
+func (s *Session) list(req ListRequest) (tfprotov6.ListResourceServer, *tfprotov6.DynamicValue) {
+	s.t.Helper()
 	server, ok := s.server.(tfprotov6.ListResourceServer)
-	schema := s.schemas.lists[req.Type]
-	if !ok || schema == nil {
-		return nil, nil, fmt.Errorf("the provider has no list resource %q", req.Type)
+	if !ok {
+		s.t.Fatal("the provider has no list resources")
 	}
-	config, err := dynamic(schema, req.Config)
-	return server, config, err
+	return server, dynamic(s.of(s.schemas.lists, req.Type), req.Config)
 }
 
 // List validates a list block and reads its results. As terraform query does, it stops at the limit, and returns no
 // results if there is an error.
-func (s *Session) List(ctx context.Context, req ListRequest) ([]ListResult, Diagnostics, error) {
-	all, err := s.ValidateList(ctx, req)
-	if err != nil || all.HasErrors() {
-		return nil, all, err
+func (s *Session) List(ctx context.Context, req ListRequest) ([]ListResult, Diagnostics) {
+	s.t.Helper()
+	all := s.ValidateList(ctx, req)
+	if all.HasErrors() {
+		return nil, all
 	}
-	server, config, err := s.list(req)
-	if err != nil {
-		return nil, all, err
-	}
-	identity := s.schemas.identities[req.Type]
-	if identity == nil {
-		return nil, all, fmt.Errorf("the resource %q has no identity", req.Type)
-	}
+	server, config := s.list(req)
 	stream, err := server.ListResource(ctx, &tfprotov6.ListResourceRequest{
 		TypeName: req.Type, Config: config, Limit: req.Limit, IncludeResource: req.IncludeResource,
 	})
-	if err != nil {
-		return nil, all, err
-	}
+	require(s.t, "list "+req.Type, err)
 	var results []ListResult
 	if req.Limit == 0 {
-		return nil, all, nil
+		return nil, all
 	}
 	for event := range stream.Results {
 		ds := Diagnostics(event.Diagnostics)
 		all = append(all, ds...)
 		switch {
 		case ds.HasErrors():
-			return nil, all, nil
+			return nil, all
 		case event.Identity == nil && len(ds) > 0:
 			continue
-		case event.Identity == nil:
-			return nil, all, errors.New("a result has no identity")
+		case event.Identity == nil || s.schemas.identities[req.Type] == nil:
+			s.t.Fatalf("a result of %s has no identity", req.Type)
 		}
-		result := ListResult{DisplayName: event.DisplayName}
-		if result.Identity, err = event.Identity.IdentityData.Unmarshal(identity.ValueType()); err != nil {
-			return nil, all, err
+		result := ListResult{
+			DisplayName: event.DisplayName,
+			Identity:    s.read(event.Identity.IdentityData, s.schemas.identities[req.Type].ValueType()),
 		}
 		if req.IncludeResource {
-			of, err := s.schema(req.Type)
-			if err != nil {
-				return nil, all, err
-			}
-			if result.Resource, err = event.Resource.Unmarshal(of.ValueType()); err != nil {
-				return nil, all, err
-			}
+			result.Resource = s.read(event.Resource, s.of(s.schemas.resources, req.Type).ValueType())
 		}
 		if results = append(results, result); int64(len(results)) >= req.Limit {
 			break
 		}
 	}
-	return results, all, nil
+	return results, all
 }

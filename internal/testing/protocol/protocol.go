@@ -1,6 +1,8 @@
 // Package protocol runs a provider through Terraform's protocol 6 in this process. It makes the calls that Terraform's
 // core makes: it validates, refreshes, proposes the new state, plans, plans again, and applies. Tests that need many
 // runs use it instead of the CLI. TestAccProtocol of internal/provider compares its results with the CLI's.
+//
+// A provider that breaks the protocol, or a request that the provider's schemas don't allow, ends the test.
 package protocol
 
 import (
@@ -8,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -21,23 +24,25 @@ type Schemas struct {
 }
 
 // ReadSchemas reads the schemas of a provider.
-func ReadSchemas(ctx context.Context, server tfprotov6.ProviderServer) (*Schemas, error) {
-	read, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	if err != nil {
-		return nil, err
-	}
-	if ds := Diagnostics(read.Diagnostics); ds.HasErrors() {
-		return nil, fmt.Errorf("read the schemas: %s", ds)
-	}
-	identities, err := server.GetResourceIdentitySchemas(ctx, &tfprotov6.GetResourceIdentitySchemasRequest{})
-	if err != nil {
-		return nil, err
-	}
-	if ds := Diagnostics(identities.Diagnostics); ds.HasErrors() {
-		return nil, fmt.Errorf("read the schemas of identities: %s", ds)
+func ReadSchemas(t testing.TB, server tfprotov6.ProviderServer) *Schemas {
+	t.Helper()
+	read, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	require(t, "read the schemas", err)
+	identities, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	require(t, "read the schemas of identities", err)
+	if ds := Diagnostics(append(read.Diagnostics, identities.Diagnostics...)); ds.HasErrors() {
+		t.Fatalf("read the schemas: %s", ds)
 	}
 	return &Schemas{read.Provider, read.ResourceSchemas, read.DataSourceSchemas, read.ListResourceSchemas,
-		identities.IdentitySchemas}, nil
+		identities.IdentitySchemas}
+}
+
+// require ends the test if there is an error.
+func require(t testing.TB, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
 }
 
 // Session is a configured provider, as one command of Terraform has it.
@@ -45,6 +50,7 @@ type Session struct {
 	// WriteOnly is whether the CLI supports write-only arguments, as Terraform does since 1.11.
 	WriteOnly bool
 
+	t       testing.TB // the test that started the session
 	server  tfprotov6.ProviderServer
 	schemas *Schemas
 }
@@ -73,28 +79,26 @@ func (ds Diagnostics) String() string {
 }
 
 // Start configures a provider that has the schemas. config contains the arguments of the provider's block, see [Value].
+// If there are errors, the session is nil.
 func (schemas *Schemas) Start(
-	ctx context.Context, server tfprotov6.ProviderServer, config map[string]any,
-) (*Session, Diagnostics, error) {
-	s := &Session{server: server, schemas: schemas}
-	given, err := dynamic(schemas.provider, config)
-	if err != nil {
-		return nil, nil, err
-	}
-	validated, err := server.ValidateProviderConfig(ctx, &tfprotov6.ValidateProviderConfigRequest{Config: given})
-	if err != nil {
-		return nil, nil, err
-	}
+	t testing.TB, server tfprotov6.ProviderServer, config map[string]any,
+) (*Session, Diagnostics) {
+	t.Helper()
+	given := dynamic(schemas.provider, config)
+	validated, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: given})
+	require(t, "validate the provider", err)
 	if Diagnostics(validated.Diagnostics).HasErrors() {
-		return nil, validated.Diagnostics, nil
+		return nil, validated.Diagnostics
 	}
-	configured, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{
+	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{
 		TerraformVersion: "1.11.0", Config: given,
 	})
-	if err != nil {
-		return nil, nil, err
+	require(t, "configure the provider", err)
+	all := append(Diagnostics(validated.Diagnostics), configured.Diagnostics...)
+	if all.HasErrors() {
+		return nil, all
 	}
-	return s, append(Diagnostics(validated.Diagnostics), configured.Diagnostics...), nil
+	return &Session{t: t, server: server, schemas: schemas}, all
 }
 
 // Resource is a resource in Terraform's state. If State is null or zero, the resource does not exist.
@@ -108,79 +112,65 @@ type Resource struct {
 // Exists reports whether the state contains the resource.
 func (r *Resource) Exists() bool { return r.State.Type() != nil && !r.State.IsNull() }
 
-func (s *Session) schema(typeName string) (*tfprotov6.Schema, error) {
-	schema := s.schemas.resources[typeName]
-	if schema == nil {
-		return nil, fmt.Errorf("the provider has no resource %q", typeName)
+// of returns the schema with a name.
+func (s *Session) of(schemas map[string]*tfprotov6.Schema, name string) *tfprotov6.Schema {
+	s.t.Helper()
+	if schemas[name] == nil {
+		s.t.Fatalf("the provider has no %s", name)
 	}
-	return schema, nil
+	return schemas[name]
 }
 
-// state returns the state of the resource, which is null if there is none.
-func (r *Resource) state(of *tfprotov6.Schema) tftypes.Value {
-	if !r.Exists() {
-		return tftypes.NewValue(of.ValueType(), nil)
-	}
-	return r.State
+// read decodes a value that the provider returned.
+func (s *Session) read(v *tfprotov6.DynamicValue, of tftypes.Type) tftypes.Value {
+	s.t.Helper()
+	decoded, err := v.Unmarshal(of)
+	require(s.t, "decode a value of the provider", err)
+	return decoded
 }
 
 // Refresh reads the resource.
-func (s *Session) Refresh(ctx context.Context, r *Resource) (Diagnostics, error) {
-	schema, err := s.schema(r.Type)
-	if err != nil || !r.Exists() {
-		return nil, err
+func (s *Session) Refresh(ctx context.Context, r *Resource) Diagnostics {
+	s.t.Helper()
+	if !r.Exists() {
+		return nil
 	}
 	resp, err := s.server.ReadResource(ctx, &tfprotov6.ReadResourceRequest{
 		TypeName: r.Type, CurrentState: encode(r.State), Private: r.Private, CurrentIdentity: r.identity,
 	})
-	if err != nil {
-		return nil, err
+	require(s.t, "refresh "+r.Type, err)
+	if !Diagnostics(resp.Diagnostics).HasErrors() {
+		r.State, r.Private, r.identity = s.read(resp.NewState, r.State.Type()), resp.Private, resp.NewIdentity
 	}
-	if Diagnostics(resp.Diagnostics).HasErrors() {
-		return resp.Diagnostics, nil
-	}
-	r.Private, r.identity = resp.Private, resp.NewIdentity
-	r.State, err = resp.NewState.Unmarshal(schema.ValueType())
-	return resp.Diagnostics, err
+	return resp.Diagnostics
 }
 
-// Import imports a resource by its ID, and refreshes it.
-func (s *Session) Import(ctx context.Context, typeName, id string) (*Resource, Diagnostics, error) {
+// Import imports a resource by its ID, and refreshes it. If there are errors, the resource is nil.
+func (s *Session) Import(ctx context.Context, typeName, id string) (*Resource, Diagnostics) {
+	s.t.Helper()
 	return s.imported(ctx, &tfprotov6.ImportResourceStateRequest{TypeName: typeName, ID: id})
 }
 
-// ImportIdentity imports a resource by its identity, and refreshes it.
-func (s *Session) ImportIdentity(
-	ctx context.Context, typeName string, identity tftypes.Value,
-) (*Resource, Diagnostics, error) {
+// ImportIdentity imports a resource by its identity, and refreshes it. If there are errors, the resource is nil.
+func (s *Session) ImportIdentity(ctx context.Context, typeName string, identity tftypes.Value) (*Resource, Diagnostics) {
+	s.t.Helper()
 	return s.imported(ctx, &tfprotov6.ImportResourceStateRequest{
 		TypeName: typeName, Identity: &tfprotov6.ResourceIdentityData{IdentityData: encode(identity)},
 	})
 }
 
-func (s *Session) imported(
-	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
-) (*Resource, Diagnostics, error) {
-	typeName := req.TypeName
-	schema, err := s.schema(typeName)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *Session) imported(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*Resource, Diagnostics) {
+	s.t.Helper()
 	resp, err := s.server.ImportResourceState(ctx, req)
-	if err != nil {
-		return nil, nil, err
-	}
+	require(s.t, "import "+req.TypeName, err)
 	all := Diagnostics(resp.Diagnostics)
 	if all.HasErrors() || len(resp.ImportedResources) != 1 {
-		return nil, all, nil
+		return nil, all
 	}
 	imported := resp.ImportedResources[0]
-	r := &Resource{Type: typeName, Private: imported.Private, identity: imported.Identity}
-	if r.State, err = imported.State.Unmarshal(schema.ValueType()); err != nil {
-		return nil, all, err
-	}
-	ds, err := s.Refresh(ctx, r)
-	return r, append(all, ds...), err
+	state := s.read(imported.State, s.of(s.schemas.resources, req.TypeName).ValueType())
+	r := &Resource{req.TypeName, state, imported.Private, imported.Identity}
+	return r, append(all, s.Refresh(ctx, r)...)
 }
 
 // Plan is one resource's part of a plan.
@@ -198,104 +188,77 @@ func (p *Plan) Changes() bool { return !p.Planned.Equal(p.prior.State) || len(p.
 
 // Plan validates and plans a configuration: the arguments of the resource, or nil to destroy it. If there are errors,
 // the plan is nil.
-func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) (*Plan, Diagnostics, error) {
-	schema, err := s.schema(r.Type)
-	if err != nil {
-		return nil, nil, err
+func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) (*Plan, Diagnostics) {
+	s.t.Helper()
+	schema := s.of(s.schemas.resources, r.Type)
+	null := tftypes.NewValue(schema.ValueType(), nil)
+	prior := *r
+	if !r.Exists() {
+		prior.State = null
 	}
-	prior := r.state(schema)
 	if config == nil {
-		null := tftypes.NewValue(schema.ValueType(), nil)
-		return s.plan(ctx, schema, r, prior, null, null)
+		return s.plan(ctx, &prior, null, null)
 	}
-	given, err := Value(schema.ValueType(), config)
-	if err != nil {
-		return nil, nil, err
-	}
+	given := Value(schema.ValueType(), config)
 	validated, err := s.server.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: r.Type, Config: encode(given),
 		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: s.WriteOnly},
 	})
-	if err != nil {
-		return nil, nil, err
-	}
+	require(s.t, "validate "+r.Type, err)
 	if Diagnostics(validated.Diagnostics).HasErrors() {
-		return nil, validated.Diagnostics, nil
+		return nil, validated.Diagnostics
 	}
-	proposed, err := propose(schema, prior, given)
-	if err != nil {
-		return nil, nil, err
-	}
-	plan, ds, err := s.plan(ctx, schema, r, prior, given, proposed)
-	return plan, append(Diagnostics(validated.Diagnostics), ds...), err
+	plan, ds := s.plan(ctx, &prior, given, propose(schema, prior.State, given))
+	return plan, append(Diagnostics(validated.Diagnostics), ds...)
 }
 
-func (s *Session) plan(
-	ctx context.Context, schema *tfprotov6.Schema, r *Resource, prior, config, proposed tftypes.Value,
-) (*Plan, Diagnostics, error) {
+func (s *Session) plan(ctx context.Context, prior *Resource, config, proposed tftypes.Value) (*Plan, Diagnostics) {
+	s.t.Helper()
 	resp, err := s.server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{
-		TypeName: r.Type, PriorState: encode(prior), Config: encode(config), ProposedNewState: encode(proposed),
-		PriorPrivate: r.Private, PriorIdentity: r.identity,
+		TypeName: prior.Type, PriorState: encode(prior.State), Config: encode(config), ProposedNewState: encode(proposed),
+		PriorPrivate: prior.Private, PriorIdentity: prior.identity,
 	})
-	if err != nil {
-		return nil, nil, err
+	require(s.t, "plan "+prior.Type, err)
+	if Diagnostics(resp.Diagnostics).HasErrors() {
+		return nil, resp.Diagnostics
 	}
-	ds := Diagnostics(resp.Diagnostics)
-	if ds.HasErrors() {
-		return nil, ds, nil
-	}
-	p := &Plan{config: config, prior: Resource{r.Type, prior, r.Private, r.identity}, private: resp.PlannedPrivate,
-		identity: resp.PlannedIdentity}
-	if p.Planned, err = resp.PlannedState.Unmarshal(schema.ValueType()); err != nil {
-		return nil, ds, err
-	}
+	p := &Plan{Planned: s.read(resp.PlannedState, config.Type()), config: config, prior: *prior,
+		private: resp.PlannedPrivate, identity: resp.PlannedIdentity}
 	for _, path := range resp.RequiresReplace {
 		p.Replaces = append(p.Replaces, path.String())
 	}
-	return p, ds, nil
+	return p, resp.Diagnostics
 }
 
 // Apply applies a plan with a configuration in which every value is known. Like Terraform, it plans again first. It
-// returns an error if a value that the plan knew has changed, or if the result does not match the plan. If there are
+// ends the test if a value that the plan knew has changed, or if the result does not match the plan. If there are
 // diagnostics, the resource is the one that the provider returned.
-func (s *Session) Apply(
-	ctx context.Context, p *Plan, config map[string]any,
-) (*Resource, Diagnostics, error) {
+func (s *Session) Apply(ctx context.Context, p *Plan, config map[string]any) (*Resource, Diagnostics) {
+	s.t.Helper()
 	if len(p.Replaces) > 0 {
-		return nil, nil, fmt.Errorf("the plan replaces the resource because of %s: destroy and create it",
-			strings.Join(p.Replaces, ", "))
+		s.t.Fatalf("the plan replaces the resource because of %s: destroy and create it", strings.Join(p.Replaces, ", "))
 	}
 	final := p
 	var all Diagnostics
 	if config != nil {
-		again, ds, err := s.Plan(ctx, &p.prior, config)
+		again, ds := s.Plan(ctx, &p.prior, config)
 		all = onlyErrors(ds)
-		if err != nil || again == nil {
-			return &p.prior, all, err
+		if again == nil {
+			return &p.prior, all
 		}
-		if err := conforms("the resource", p.Planned, again.Planned); err != nil {
-			return nil, all, fmt.Errorf("the plan during apply differs from the plan: %w", err)
-		}
+		require(s.t, "the plan during apply differs from the plan", conforms("the resource", p.Planned, again.Planned))
 		final = again
 	}
 	resp, err := s.server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{
 		TypeName: p.prior.Type, PriorState: encode(p.prior.State), PlannedState: encode(final.Planned),
 		Config: encode(final.config), PlannedPrivate: final.private, PlannedIdentity: final.identity,
 	})
-	if err != nil {
-		return nil, all, err
-	}
-	all = append(all, resp.Diagnostics...)
-	r := &Resource{Type: p.prior.Type, Private: resp.Private, identity: resp.NewIdentity}
-	if r.State, err = resp.NewState.Unmarshal(p.Planned.Type()); err != nil {
-		return nil, all, err
-	}
+	require(s.t, "apply "+p.prior.Type, err)
+	r := &Resource{p.prior.Type, s.read(resp.NewState, p.Planned.Type()), resp.Private, resp.NewIdentity}
 	if !Diagnostics(resp.Diagnostics).HasErrors() {
-		if err := conforms("the resource", final.Planned, r.State); err != nil {
-			return nil, all, fmt.Errorf("the result of the apply is not what was planned: %w", err)
-		}
+		require(s.t, "the result of the apply is not what was planned", conforms("the resource", final.Planned, r.State))
 	}
-	return r, all, nil
+	return r, append(all, resp.Diagnostics...)
 }
 
 // onlyErrors returns the errors among diagnostics. Terraform does not show the plan's warnings a second time.
@@ -306,34 +269,22 @@ func onlyErrors(ds Diagnostics) Diagnostics {
 }
 
 // ReadData reads a data source. If there are errors, the result is zero.
-func (s *Session) ReadData(
-	ctx context.Context, typeName string, config map[string]any,
-) (tftypes.Value, Diagnostics, error) {
-	schema := s.schemas.dataSources[typeName]
-	if schema == nil {
-		return tftypes.Value{}, nil, fmt.Errorf("the provider has no data source %q", typeName)
-	}
-	given, err := dynamic(schema, config)
-	if err != nil {
-		return tftypes.Value{}, nil, err
-	}
+func (s *Session) ReadData(ctx context.Context, typeName string, config map[string]any) (tftypes.Value, Diagnostics) {
+	s.t.Helper()
+	schema := s.of(s.schemas.dataSources, typeName)
+	given := dynamic(schema, config)
 	validated, err := s.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{
 		TypeName: typeName, Config: given,
 	})
-	if err != nil {
-		return tftypes.Value{}, nil, err
-	}
+	require(s.t, "validate "+typeName, err)
 	if Diagnostics(validated.Diagnostics).HasErrors() {
-		return tftypes.Value{}, validated.Diagnostics, nil
+		return tftypes.Value{}, validated.Diagnostics
 	}
 	resp, err := s.server.ReadDataSource(ctx, &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: given})
-	if err != nil {
-		return tftypes.Value{}, nil, err
-	}
+	require(s.t, "read "+typeName, err)
 	all := append(Diagnostics(validated.Diagnostics), resp.Diagnostics...)
 	if all.HasErrors() {
-		return tftypes.Value{}, all, nil
+		return tftypes.Value{}, all
 	}
-	v, err := resp.State.Unmarshal(schema.ValueType())
-	return v, all, err
+	return s.read(resp.State, schema.ValueType()), all
 }

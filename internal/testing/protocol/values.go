@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 type unknown struct{}
@@ -20,33 +21,29 @@ var Unknown unknown
 
 // Value converts a Go value to a value of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers
 // int. nil is null, and so is an attribute that an object does not have. From an object of Terraform it takes only the
-// attributes that the type has, as Terraform does.
-func Value(of tftypes.Type, v any) (tftypes.Value, error) {
+// attributes that the type has, as Terraform does. It panics if the type does not allow the value.
+func Value(of tftypes.Type, v any) tftypes.Value {
 	switch v := v.(type) {
-	case nil:
-		return tftypes.NewValue(of, nil), nil
 	case unknown:
-		return tftypes.NewValue(of, tftypes.UnknownValue), nil
+		return tftypes.NewValue(of, tftypes.UnknownValue)
 	case map[string]any:
 		return mapping(of, v)
 	case []any:
 		return sequence(of, v)
 	case tftypes.Value:
 		return convert(of, v)
-	case int:
-		return checked(of, big.NewFloat(float64(v)))
 	}
-	return checked(of, v)
+	return tftypes.NewValue(of, v)
 }
 
 // convert converts an object to an object with fewer attributes.
-func convert(of tftypes.Type, v tftypes.Value) (tftypes.Value, error) {
+func convert(of tftypes.Type, v tftypes.Value) tftypes.Value {
 	object, isObject := of.(tftypes.Object)
 	switch {
 	case !v.IsKnown():
-		return tftypes.NewValue(of, tftypes.UnknownValue), nil
+		return tftypes.NewValue(of, tftypes.UnknownValue)
 	case v.IsNull():
-		return tftypes.NewValue(of, nil), nil
+		return tftypes.NewValue(of, nil)
 	case isObject || of.Is(tftypes.Map{}):
 		given := map[string]any{}
 		for name, part := range as[map[string]tftypes.Value](v) {
@@ -62,7 +59,7 @@ func convert(of tftypes.Type, v tftypes.Value) (tftypes.Value, error) {
 		}
 		return sequence(of, given)
 	}
-	return v, nil
+	return v
 }
 
 // as returns a known value in the form of Go for its type.
@@ -73,59 +70,36 @@ func as[T any](v tftypes.Value) (form T) {
 	return form
 }
 
-func checked(of tftypes.Type, v any) (tftypes.Value, error) {
-	if err := tftypes.ValidateValue(of, v); err != nil {
-		return tftypes.Value{}, err
-	}
-	return tftypes.NewValue(of, v), nil
-}
-
-func mapping(of tftypes.Type, v map[string]any) (tftypes.Value, error) {
-	object, isObject := of.(tftypes.Object)
-	elements, isMap := of.(tftypes.Map)
-	if !isObject && !isMap {
-		return tftypes.Value{}, fmt.Errorf("a map for a %s", of)
-	}
+func mapping(of tftypes.Type, given map[string]any) tftypes.Value {
 	values := map[string]tftypes.Value{}
+	object, _ := of.(tftypes.Object)
 	for name, attribute := range object.AttributeTypes {
-		values[name] = tftypes.NewValue(attribute, nil)
+		values[name] = Value(attribute, given[name])
 	}
-	for name, given := range v {
-		element := elements.ElementType
-		if isObject {
-			element = object.AttributeTypes[name]
+	elements, isMap := of.(tftypes.Map)
+	for name, v := range given {
+		if isMap {
+			values[name] = Value(elements.ElementType, v)
+		} else if _, has := values[name]; !has {
+			panic(fmt.Sprintf("%s has no attribute %q", of, name))
 		}
-		if element == nil {
-			return tftypes.Value{}, fmt.Errorf("there is no attribute %q", name)
-		}
-		converted, err := Value(element, given)
-		if err != nil {
-			return tftypes.Value{}, fmt.Errorf("%s: %w", name, err)
-		}
-		values[name] = converted
 	}
-	return checked(of, values)
+	return tftypes.NewValue(of, values)
 }
 
-func sequence(of tftypes.Type, v []any) (tftypes.Value, error) {
+func sequence(of tftypes.Type, given []any) tftypes.Value {
 	var element tftypes.Type
 	switch of := of.(type) {
 	case tftypes.List:
 		element = of.ElementType
 	case tftypes.Set:
 		element = of.ElementType
-	default:
-		return tftypes.Value{}, fmt.Errorf("a list for a %s", of)
 	}
-	values := make([]tftypes.Value, len(v))
-	for i, given := range v {
-		converted, err := Value(element, given)
-		if err != nil {
-			return tftypes.Value{}, fmt.Errorf("%d: %w", i, err)
-		}
-		values[i] = converted
+	values := make([]tftypes.Value, len(given))
+	for i, v := range given {
+		values[i] = Value(element, v)
 	}
-	return checked(of, values)
+	return tftypes.NewValue(of, values)
 }
 
 func encode(v tftypes.Value) *tfprotov6.DynamicValue {
@@ -136,32 +110,25 @@ func encode(v tftypes.Value) *tfprotov6.DynamicValue {
 	return &encoded
 }
 
-func dynamic(schema *tfprotov6.Schema, config map[string]any) (*tfprotov6.DynamicValue, error) {
-	v, err := Value(schema.ValueType(), config)
-	if err != nil {
-		return nil, err
-	}
-	return encode(v), nil
+func dynamic(schema *tfprotov6.Schema, config map[string]any) *tfprotov6.DynamicValue {
+	return encode(Value(schema.ValueType(), config))
 }
 
 // propose returns the state that Terraform proposes to the provider. It has the values of the configuration, and the
-// prior values of computed attributes that the configuration does not set. It does not support computed attributes
-// below an argument, since our schemas have none.
-func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) (tftypes.Value, error) {
+// prior values of computed attributes that the configuration does not set. It does not support blocks and computed
+// attributes below an argument, since our schemas have none.
+func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) tftypes.Value {
 	given, was := as[map[string]tftypes.Value](config), as[map[string]tftypes.Value](prior)
-	if len(schema.Block.BlockTypes) > 0 {
-		return tftypes.Value{}, errors.New("the schema has blocks")
-	}
 	proposed := maps.Clone(given)
 	for _, a := range schema.Block.Attributes {
-		if !a.Computed && a.NestedType != nil && computes(a.NestedType) {
-			return tftypes.Value{}, fmt.Errorf("argument %q has computed attributes", a.Name)
+		if len(schema.Block.BlockTypes) > 0 || !a.Computed && a.NestedType != nil && computes(a.NestedType) {
+			panic(fmt.Sprintf("argument %q has computed attributes, or the schema has blocks", a.Name))
 		}
 		if before, there := was[a.Name]; a.Computed && given[a.Name].IsNull() && there {
 			proposed[a.Name] = before
 		}
 	}
-	return tftypes.NewValue(config.Type(), proposed), nil
+	return tftypes.NewValue(config.Type(), proposed)
 }
 
 func computes(o *tfprotov6.SchemaObject) bool {
@@ -210,38 +177,65 @@ func parts(v tftypes.Value) map[string]tftypes.Value {
 	return named
 }
 
-// Lines returns the leaves of a value by path, without those that are null. An unknown value is "(known after apply)".
+// Lines returns the leaves of a value by path, see [Flatten]. A value without a type has none.
 func Lines(v tftypes.Value) map[string]string {
 	all := map[string]string{}
 	if v.Type() != nil {
-		addLines(all, "", v)
+		Flatten(all, "", plain(v))
 	}
 	return all
 }
 
-func addLines(all map[string]string, at string, v tftypes.Value) {
-	line := func(value string) { all[strings.TrimPrefix(at, ".")] = value }
+// plain returns a value in the form in which JSON is decoded. An unknown value is [Unknown].
+func plain(v tftypes.Value) any {
 	switch kind := v.Type(); {
 	case !v.IsKnown():
-		line("(known after apply)")
+		return Unknown
 	case v.IsNull():
+		return nil
 	case kind.Is(tftypes.String):
-		line(strconv.Quote(as[string](v)))
-	case kind.Is(tftypes.Number):
-		line(as[*big.Float](v).Text('g', -1))
+		return as[string](v)
 	case kind.Is(tftypes.Bool):
-		line(strconv.FormatBool(as[bool](v)))
-	default:
-		form := "[%s]"
-		if kind.Is(tftypes.Object{}) || kind.Is(tftypes.Map{}) {
-			form = ".%s"
+		return as[bool](v)
+	case kind.Is(tftypes.Number):
+		number, _ := as[*big.Float](v).Float64()
+		return number
+	case kind.Is(tftypes.Object{}) || kind.Is(tftypes.Map{}):
+		named := map[string]any{}
+		for name, part := range as[map[string]tftypes.Value](v) {
+			named[name] = plain(part)
 		}
-		found := parts(v)
-		if len(found) == 0 {
-			line(map[string]string{".%s": "{}", "[%s]": "[]"}[form])
+		return named
+	}
+	return lists.Map(as[[]tftypes.Value](v), plain)
+}
+
+// Flatten adds the leaves of a decoded value of JSON to all by path, which begins with at. It leaves out those that are
+// null. [Unknown] is "(known after apply)".
+func Flatten(all map[string]string, at string, v any) {
+	name := strings.TrimPrefix(at, ".")
+	switch v := v.(type) {
+	case unknown:
+		all[name] = "(known after apply)"
+	case string:
+		all[name] = strconv.Quote(v)
+	case bool:
+		all[name] = strconv.FormatBool(v)
+	case float64:
+		all[name] = strconv.FormatFloat(v, 'g', -1, 64)
+	case map[string]any:
+		if len(v) == 0 {
+			all[name] = "{}"
 		}
-		for name, part := range found {
-			addLines(all, at+fmt.Sprintf(form, name), part)
+		for key, part := range v {
+			Flatten(all, at+"."+key, part)
+		}
+	case []any:
+		if len(v) == 0 {
+			all[name] = "[]"
+		}
+		for i, part := range v {
+			Flatten(all, at+"["+strconv.Itoa(i)+"]", part)
 		}
 	}
 }
