@@ -22,6 +22,18 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo
   scripts/terraform.sh go run ./internal/testing/bench -provider bin/bench/terraform-provider-kalypso -runs "${RUNS:-3}"
   echo
+  echo "Scheduling 100,000 assignments on one core: without a number of cluster types, with a number on all policies, and"
+  echo "with the decisions of the last run too. The bound is 1.5 times the first:"
+  go test -run '^$' -bench '^BenchmarkPlacement$' -cpu 1 ./internal/kalypso/schedule |
+    awk '/^BenchmarkPlacement.*op/ { sub("^BenchmarkPlacement/", "", $1); if (!first) first = $3
+      printf "- %s: %.0f ms, %.2f of the first\n", $1, $3 / 1e6, $3 / first }'
+  echo
+  echo "Looking for secrets in the config values of large-10k, and of the same with ten URLs of its own for every"
+  echo "assignment. The bound is 5% of schedule + render:"
+  go test -run '^$' -bench '^BenchmarkFindClearSecrets$' -benchtime 3x ./internal/kalypso/delivery/wish |
+    awk '/^BenchmarkFindClearSecrets.*op/ { sub("^BenchmarkFindClearSecrets/", "", $1); sub("-[0-9]+$", "", $1)
+      printf "- %s: %.0f ms, %.1f%%\n", $1, $3 / 1e6, $5 }'
+  echo
   echo "Reading, from a server on loopback:"
   go test -count=1 -v -run 'TestWorkloadsFetches|TestObserveLargeFleet|TestRequests' \
     ./internal/kalypso/git/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/lookup |

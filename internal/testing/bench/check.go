@@ -56,7 +56,7 @@ func checkBranch(repo, branch string, t *tree.Tree) {
 // listFolders lists the folders of cluster types on a branch, as git ls-tree does.
 func listFolders(repo, branch string) string {
 	var folders strings.Builder
-	for line := range strings.Lines(git(nil, "-C", repo, "ls-tree", branch)) {
+	for line := range strings.Lines(git(nil, repo, "ls-tree", branch)) {
 		if !strings.HasSuffix(line, "\t.kalypso\n") {
 			folders.WriteString(line)
 		}
@@ -66,6 +66,6 @@ func listFolders(repo, branch string) string {
 
 // checkCommits compares the number of commits on a branch with the number of applies that changed something.
 func checkCommits(repo, branch string, want int) {
-	got := git(nil, "-C", repo, "rev-list", "--count", branch)
+	got := git(nil, repo, "rev-list", "--count", branch)
 	expect("the number of commits on "+branch, strings.TrimSpace(got), fmt.Sprint(want))
 }

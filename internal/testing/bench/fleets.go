@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
@@ -39,35 +40,22 @@ func load(name string) *fleet.Fleet {
 	return f
 }
 
-// withOwnValues returns the fleet with one more config for each pair of a cluster type and a target. data returns the
-// config's data.
-func withOwnValues(
-	f *fleet.Fleet, pairs [][2]string, data func(clusterType, target string) map[string]string,
-) *fleet.Fleet {
+// withOwnValues returns the fleet with one more config for each assignment of its tree.
+func withOwnValues(f *fleet.Fleet, t *tree.Tree) *fleet.Fleet {
 	own := *f
-	own.Configs = append([]*fleet.Config{}, f.Configs...)
-	for i, pair := range pairs {
-		own.Configs = append(own.Configs, &fleet.Config{
-			Meta: fleet.Meta{Name: fmt.Sprintf("own-%06d", i), Labels: map[string]string{
-				fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: pair[0], fleet.DeploymentTargetLabel: pair[1],
-			}},
-			Data: data(pair[0], pair[1]),
-		})
+	own.Configs = slices.Clone(f.Configs)
+	for _, p := range t.Schedule.Placements {
+		for _, a := range p.Assignments {
+			clusterType, target := p.ClusterType.Name, a.Target.Name
+			own.Configs = append(own.Configs, &fleet.Config{
+				Meta: fleet.Meta{Name: fmt.Sprintf("own-%06d", len(own.Configs)), Labels: map[string]string{
+					fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: clusterType, fleet.DeploymentTargetLabel: target,
+				}},
+				Data: map[string]string{"OWN": fmt.Sprintf("value of %s on %s", target, clusterType)},
+			})
+		}
 	}
 	return &own
-}
-
-func oneText(clusterType, target string) map[string]string {
-	return map[string]string{"OWN": fmt.Sprintf("value of %s on %s", target, clusterType)}
-}
-
-// tenURLs returns values that look like secrets until they are examined.
-func tenURLs(_, target string) map[string]string {
-	data := map[string]string{}
-	for i := range 10 {
-		data[fmt.Sprint("URL_", i)] = fmt.Sprintf("https://%s.acme.io:8443/path?key=%d&password=", target, i)
-	}
-	return data
 }
 
 // ofOneClusterType, ofOneWorkload and ofAll select configs by their scope.

@@ -69,6 +69,12 @@ func (b *bench) run(only string) {
 
 func (b *bench) add(r row) { b.rows = append(b.rows, r) }
 
+// compare adds a row that compares the measurements with two names.
+func (b *bench) compare(what, name, text, against, bound string) {
+	m, other := b.median(name), b.median(against)
+	b.add(row{what, m, text + ": " + seconds(other.time), ratio(m, other), bound})
+}
+
 func (b *bench) print(w io.Writer) {
 	fmt.Fprintf(w, "| what | measured | CPU | peak memory | against | ratio | bound |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {

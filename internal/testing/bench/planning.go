@@ -103,9 +103,9 @@ func (b *bench) planningRows() {
 	b.add(row{"the first `terraform apply` of `large-100k` through `manifests`", first, "", "", ""})
 	for _, c := range changes {
 		// Terraform takes long to compute the diff of a text with an additional line.
-		more, m := b.median("apply/"+fleet100k+"/"+c.name+"-added"), b.median("apply/"+fleet100k+"/"+c.name+"-changed")
-		b.add(row{"the same after " + c.what + " came", more, "the first: " + seconds(first.time), ratio(more, first), ""})
-		b.add(row{"the same after it changed", m, "the first: " + seconds(first.time), ratio(m, first), c.bound})
+		name, first := "apply/"+fleet100k+"/"+c.name, "apply/"+fleet100k
+		b.compare("the same after "+c.what+" came", name+"-added", "the first", first, "")
+		b.compare("the same after it changed", name+"-changed", "the first", first, c.bound)
 	}
 	for _, what := range []string{"plan", "apply"} {
 		small, large := b.median(what+"/"+fleet1k), b.median(what+"/"+fleet100k)

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
@@ -23,6 +19,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 // changes are the changes that are measured. Each changes one config value.
@@ -68,8 +65,7 @@ func (b *bench) pushing() {
 
 // addDelivery adds the row of a delivery, which is compared with git's own tools.
 func (b *bench) addDelivery(name, what, bound string) {
-	baseline, m := b.median("git/"+name), b.median("deliver/"+name)
-	b.add(row{what, m, "`git fast-import` + `git push`: " + seconds(baseline.time), ratio(m, baseline), bound})
+	b.compare(what, "deliver/"+name, "`git fast-import` + `git push`", "git/"+name, bound)
 }
 
 // gitTools are an empty bare repo and a repo beside it, from which git's own tools deliver trees.
@@ -85,7 +81,7 @@ func newGitTools(dir string) *gitTools {
 // newRepo creates a bare repo in a folder, and returns its path.
 func newRepo(dir, name string) string {
 	repo := filepath.Join(dir, name)
-	git(nil, "init", "-q", "--bare", repo)
+	git(nil, dir, "init", "-q", "--bare", name)
 	return repo
 }
 
@@ -107,21 +103,14 @@ func (g *gitTools) deliver(t *tree.Tree) sample {
 		}
 	}
 	return timed(func() {
-		git(&stream, "-C", g.work, "fast-import", "--quiet")
-		git(nil, "-C", g.work, "push", "-q", "file://"+g.bare, "main")
+		git(stream.Bytes(), g.work, "fast-import", "--quiet")
+		git(nil, g.work, "push", "-q", "file://"+g.bare, "main")
 	})
 }
 
-// git runs git, and returns its output.
-func git(stdin io.Reader, args ...string) string {
-	cmd := exec.Command("git", args...)
-	cmd.Stdin = stdin
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		log.Panicf("bench: git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
+// git runs git in a folder, and returns its output.
+func git(stdin []byte, dir string, args ...string) string {
+	return must(gitserver.RunWith(dir, stdin, args...))
 }
 
 // deliveries measures a first delivery, and one after each change, and the same with git's own tools.

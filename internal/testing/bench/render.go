@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -49,11 +48,10 @@ func (b *bench) rendering() {
 		b.add(row{"schedule + render `" + name + "` from nothing, one core", rateOf(t, took), seconds(took.time), "", bound})
 		b.extending(name, f, t)
 		if name == fleet10k {
-			own := b.renders("render/"+name+"-own-values", withOwnValues(f, pairsOf(t), oneText))
+			own := b.renders("render/"+name+"-own-values", withOwnValues(f, t))
 			took := b.median("render/" + name + "-own-values")
 			b.add(row{"the same with values of its own for every assignment", rateOf(own, took), seconds(took.time), "",
 				"15,000/s"})
-			b.findingSecrets(withOwnValues(f, pairsOf(t), tenURLs))
 		}
 	}
 	small, large := b.median("render/"+fleet1k), b.median("render/"+fleet100k)
@@ -110,19 +108,6 @@ func (b *bench) additional(name string, without, with *fleet.Fleet, pairs int) (
 	return more, of
 }
 
-// findingSecrets measures the search for secrets in the config values of a fleet, and compares it with the rendering.
-func (b *bench) findingSecrets(f *fleet.Fleet) {
-	for range b.runs { // in turns, since the machine's load changes
-		b.measure("render/urls", func() sample { _, s := build(f); return s })
-		b.measure("secrets/urls", func() sample {
-			return timed(func() { expect("URLs that are taken for secrets", len(wish.FindClearSecrets(f.Configs)), 0) })
-		})
-	}
-	rendered, took := b.median("render/urls"), b.median("secrets/urls")
-	b.add(row{"look for secrets in the config values of a fleet with ten URLs of its own for every assignment", took,
-		"its schedule + render: " + seconds(rendered.time), ratio(took, rendered), "0.05"})
-}
-
 func (b *bench) renders(name string, f *fleet.Fleet) (t *tree.Tree) {
 	for range b.runs {
 		b.measure(name, func() (s sample) {
@@ -135,14 +120,4 @@ func (b *bench) renders(name string, f *fleet.Fleet) (t *tree.Tree) {
 
 func rateOf(t *tree.Tree, took sample) rate {
 	return rate(float64(t.Schedule.AssignmentCount) / took.time.Seconds())
-}
-
-// pairsOf returns the assignments of a tree, each as the names of a cluster type and a deployment target.
-func pairsOf(t *tree.Tree) (pairs [][2]string) {
-	for _, p := range t.Schedule.Placements {
-		for _, a := range p.Assignments {
-			pairs = append(pairs, [2]string{p.ClusterType.Name, a.Target.Name})
-		}
-	}
-	return pairs
 }

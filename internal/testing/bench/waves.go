@@ -29,13 +29,9 @@ func (b *bench) waves() {
 	for range b.runs {
 		b.measureWave()
 	}
-	compare := func(what, name, with, against string) {
-		m, other := b.median(name), b.median(with)
-		b.add(row{what, m, against + ": " + seconds(other.time), ratio(m, other), ""})
-	}
-	compare("the wave of one cluster type, of a change that reaches all of `large-100k`", "apply/wave",
-		"apply/wave/without", "one config value of one cluster type came, without `rollout`")
-	compare("a plan that waits for it", "plan/wave", "plan/wave/without", "nothing to do, without `rollout`")
+	b.compare("the wave of one cluster type, of a change that reaches all of `large-100k`", "apply/wave",
+		"one config value of one cluster type came, without `rollout`", "apply/wave/without", "")
+	b.compare("a plan that waits for it", "plan/wave", "nothing to do, without `rollout`", "plan/wave/without", "")
 }
 
 func (b *bench) measureWave() {

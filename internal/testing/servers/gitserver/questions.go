@@ -19,7 +19,7 @@ import (
 // Run runs git in a repo for a request of a fake, and returns the output without white space around it. Unlike [Git],
 // it returns an error and does not end the test.
 func Run(repo string, args ...string) (string, error) {
-	out, err := run(repo, nil, args...)
+	out, err := RunWith(repo, nil, args...)
 	return strings.TrimSpace(out), err
 }
 

@@ -48,13 +48,13 @@ func Git(t testing.TB, dir string, args ...string) string {
 
 // TryGit runs git in a folder and returns its output, or "" if it fails.
 func TryGit(dir string, args ...string) string {
-	out, _ := run(dir, nil, args...)
+	out, _ := RunWith(dir, nil, args...)
 	return out
 }
 
 func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	t.Helper()
-	out, err := run(dir, stdin, args...)
+	out, err := RunWith(dir, stdin, args...)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		t.Fatal("git is not installed: apt-get install git")
@@ -64,8 +64,8 @@ func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	return out
 }
 
-// run runs git in a folder. It does not end the test.
-func run(dir string, stdin []byte, args ...string) (string, error) {
+// RunWith runs git in a folder with a standard input, and returns its output. It does not end the test.
+func RunWith(dir string, stdin []byte, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, Env(), bytes.NewReader(stdin)
 	var out, errOut bytes.Buffer
