@@ -204,7 +204,7 @@ func TestAccAzureReposRefused(t *testing.T) {
 	r.Set("repo", "https://acme@dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
 	r.ExpectError([]string{"use https://dev.azure.com/acme/My%20Project/_git/"}, "plan", "-no-color")
 	r.Set("repo", "https://dev.azure.com/acme/My%20Project/_git/"+filepath.Base(r.repo))
-	r.server.ReadOnly()
+	r.server.ReadOnly.Store(true)
 	r.ExpectError([]string{"Credentials refused", "TF401027"}, apply...)
 	r.Set("repo", "https://dev.azure.com/acme/My%20Project/_git/none")
 	r.ExpectError([]string{"Repo not found", "TF401019"}, apply...)

@@ -88,7 +88,7 @@ func TestAzurePush(t *testing.T) {
 			is(t, err, gitremote.ErrProtected)
 			is(t, err, gitremote.ErrRejected)
 
-			server.ReadOnly()
+			server.ReadOnly.Store(true)
 			err = pushTo(t.Context(), r, remove)
 			is(t, err, gitremote.ErrUnauthorized)
 			if !strings.Contains(err.Error(), "TF401027") {

@@ -2,7 +2,6 @@ package gitserver
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // azureFolder is the path of the repositories of a server that behaves as Azure Repos. They are in a project whose name
@@ -44,9 +44,8 @@ var azureConfig = []string{
 
 // AzureRepos gives the answers in which Azure Repos differs from git.
 type AzureRepos struct {
-	mu        sync.Mutex
-	protected map[string]bool // the protected branches
-	readOnly  bool
+	ReadOnly  atomic.Bool // whether the credential has no permission to push
+	protected sync.Map    // the protected references
 	before    once
 }
 
@@ -54,21 +53,7 @@ type AzureRepos struct {
 func (a *AzureRepos) BeforePush(f func()) { a.before.set(f) }
 
 // Protect makes the server reject pushes to a branch, as a branch policy of Azure Repos does.
-func (a *AzureRepos) Protect(branch string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.protected == nil {
-		a.protected = map[string]bool{}
-	}
-	a.protected[branch] = true
-}
-
-// ReadOnly removes the credential's permission to push.
-func (a *AzureRepos) ReadOnly() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.readOnly = true
-}
+func (a *AzureRepos) Protect(branch string) { a.protected.Store("refs/heads/"+branch, true) }
 
 // The error texts of Azure Repos.
 const (
@@ -99,7 +84,7 @@ func (a *AzureRepos) serve(w http.ResponseWriter, req *http.Request, root string
 		http.Error(w, fmt.Sprintf(azureNoRepo, name), http.StatusNotFound)
 		return
 	}
-	if service(req) == "git-receive-pack" && a.denied() {
+	if service(req) == "git-receive-pack" && a.ReadOnly.Load() {
 		http.Error(w, azureDenied, http.StatusForbidden)
 		return
 	}
@@ -121,43 +106,37 @@ func (a *AzureRepos) serve(w http.ResponseWriter, req *http.Request, root string
 			_, _ = io.WriteString(w, answer)
 			return
 		}
-		req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), body))
+		req.Body = io.NopCloser(io.MultiReader(strings.NewReader(head), body))
 	}
 	git.ServeHTTP(w, req)
 }
 
-func (a *AzureRepos) denied() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.readOnly
-}
-
 // readHead reads the packets of a request up to the first flush packet.
-func readHead(r *bufio.Reader) ([]byte, error) {
-	var head bytes.Buffer
+func readHead(r *bufio.Reader) (string, error) {
+	var head strings.Builder
 	for {
 		length := make([]byte, 4)
 		if _, err := io.ReadFull(r, length); err != nil {
-			return nil, err
+			return "", err
 		}
 		head.Write(length)
 		n, err := strconv.ParseUint(string(length), 16, 16)
 		if err != nil || n < 4 {
-			return head.Bytes(), err
+			return head.String(), err
 		}
 		if _, err := io.CopyN(&head, r, int64(n)-4); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 }
 
 // answer returns the complete answer to a request that begins with the packets head, or the reason why Azure Repos
 // refuses the request. Both are empty if git must answer.
-func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused string) {
+func (a *AzureRepos) answer(repo, service, head string) (answer, refused string) {
 	for first := true; len(head) > 4; first = false {
-		n, _ := strconv.ParseUint(string(head[:4]), 16, 16)
-		line, _, _ := strings.Cut(strings.TrimSuffix(string(head[4:n]), "\n"), "\x00")
-		head = head[n:]
+		packet, rest, _ := cutPacket(head)
+		line, _, _ := strings.Cut(packet, "\x00")
+		head = rest
 		words := strings.Fields(line)
 		switch {
 		case service == "git-receive-pack" && len(words) == 3:
@@ -177,9 +156,7 @@ func (a *AzureRepos) answer(repo, service string, head []byte) (answer, refused 
 
 // status returns the reason why an update of a reference is refused, or "".
 func (a *AzureRepos) status(repo, old, ref string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.protected[strings.TrimPrefix(ref, "refs/heads/")] {
+	if _, protected := a.protected.Load(ref); protected {
 		return azureProtected
 	}
 	if now := reference(repo, ref); cmp.Or(now, noCommit) != old {
@@ -190,8 +167,7 @@ func (a *AzureRepos) status(repo, old, ref string) string {
 
 // refusedPush returns the report of a push that is refused after its objects were stored.
 func refusedPush(ref, status string) string {
-	report := Packet("unpack ok\n") + Packet("ng "+ref+" "+status+"\n") + "0000"
-	return Packet("\x02Analyzing objects... (1/1) (1 ms)\n") + Packet("\x01"+report) + "0000"
+	return Packet("\x02Analyzing objects... (1/1) (1 ms)\n") + report("unpack ok", "ng "+ref+" "+status)
 }
 
 // noCommit is the hash of a branch that does not exist.

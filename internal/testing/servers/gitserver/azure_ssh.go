@@ -4,10 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -39,8 +38,8 @@ type AzureSSHServer struct {
 // ServeAzureSSH starts a server for one bare repository, and returns the repository's URL.
 func ServeAzureSSH(t testing.TB, repo string) (*AzureSSHServer, string) {
 	t.Helper()
-	hostKey, _ := newRSAKey(t)
-	userKey, userPEM := newRSAKey(t)
+	_, hostKey := newKey(t, newRSA)
+	userPEM, userKey := newKey(t, newRSA)
 	s := &AzureSSHServer{
 		root: filepath.Dir(repo), PrivateKey: userPEM, accepted: userKey.PublicKey().Marshal(),
 	}
@@ -64,19 +63,7 @@ func (s *AzureSSHServer) URL(name string) string {
 	return "ssh://git@" + s.Host + (&url.URL{Path: "/" + azureSSHFolder + name}).EscapedPath()
 }
 
-func newRSAKey(t testing.TB) (ssh.Signer, string) {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
-	return signer, string(pem.EncodeToMemory(block))
-}
+func newRSA() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 2048) }
 
 func (s *AzureSSHServer) checkKey(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 	if !bytes.Equal(key.Marshal(), s.accepted) {
@@ -126,7 +113,7 @@ func (s *AzureSSHServer) run(channel ssh.Channel, command string) bool {
 	if _, err := os.Stat(repo); err != nil || !ok {
 		return s.fail(channel, fmt.Sprintf(azureNoRepo, name))
 	}
-	if service == "git-receive-pack" && s.denied() {
+	if service == "git-receive-pack" && s.ReadOnly.Load() {
 		return s.fail(channel, azureDenied)
 	}
 	var args []string
@@ -152,7 +139,7 @@ func (s *AzureSSHServer) run(channel ssh.Channel, command string) bool {
 		return true
 	}
 	if err == nil {
-		_, _ = io.Copy(stdin, io.MultiReader(bytes.NewReader(head), request))
+		_, _ = io.Copy(stdin, io.MultiReader(strings.NewReader(head), request))
 	}
 	_ = stdin.Close()
 	return git.Wait() == nil

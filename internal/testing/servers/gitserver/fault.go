@@ -113,35 +113,37 @@ type SSHFault struct {
 // Fail makes the next commands fail, and removes an earlier fault.
 func (s *SSHServer) Fail(t testing.TB, f SSHFault) {
 	t.Helper()
-	fault := filepath.Join(s.dir, "fault-")
-	programs.WriteFile(t, fault+"output", string(f.Output))
-	programs.WriteFile(t, fault+"stderr", f.Stderr)
 	act := "kill -9 $PPID; exit 1"
 	switch {
 	case f.Stderr != "":
-		act = fmt.Sprintf("cat '%sstderr' >&2; exit 128", fault)
+		act = "cat 'DIR/fault-text' >&2; exit 128"
 	case f.Output != nil:
-		act = fmt.Sprintf("cat '%soutput'; exit 0", fault)
+		act = "cat 'DIR/fault-text'; exit 0"
 	}
-	programs.WriteFile(t, fault+"act", act)
-	programs.WriteFile(t, fault+"service", f.Service)
-	programs.WriteFile(t, fault+"times", strconv.Itoa(cmp.Or(f.Times, 1)))
+	for name, text := range map[string]string{
+		"fault-text":  f.Stderr + string(f.Output),
+		"fault-times": strconv.Itoa(cmp.Or(f.Times, 1)),
+		"fault":       strings.ReplaceAll(fmt.Sprintf(faultScript, f.Service, act), "DIR", s.dir),
+	} {
+		programs.WriteFile(t, filepath.Join(s.dir, name), text)
+	}
 }
 
-// loginScript is the command that sshd runs for every login. It runs the fault if it matches, or the requested command.
+// loginScript is the command that sshd runs for every login. It runs the fault, or the requested command.
 const loginScript = `#!/bin/sh
 GITSERVER_SSHD=$PPID; export GITSERVER_SSHD
-if [ -f 'DIR/fault-times' ]; then
-	read -r service <'DIR/fault-service' || true
-	read -r times <'DIR/fault-times' || true
-	case "$SSH_ORIGINAL_COMMAND" in "$service"*)
-		if [ "$times" -ne 0 ]; then
-			echo $((times - 1)) >'DIR/fault-times'
-			. 'DIR/fault-act'
-		fi ;;
-	esac
-fi
+[ ! -f 'DIR/fault' ] || . 'DIR/fault'
 exec sh -c "$SSH_ORIGINAL_COMMAND"
+`
+
+// faultScript acts if the requested command is of a service, and if it has not acted as often as it shall.
+const faultScript = `read -r times <'DIR/fault-times' || true
+case "$SSH_ORIGINAL_COMMAND" in "%s"*)
+	if [ "$times" -ne 0 ]; then
+		echo $((times - 1)) >'DIR/fault-times'
+		%s
+	fi ;;
+esac
 `
 
 func installFaults(t testing.TB, dir string) (forceCommand string) {
@@ -176,11 +178,31 @@ func FetchGreeting(branch, commit string) string {
 		Packet(commit+" HEAD\n") + Packet(commit+" refs/heads/"+branch+"\n") + "0000"
 }
 
-// FalseReport returns the report of a successful push to a branch, for a push that did not take place.
-func FalseReport(branch string) string {
-	report := Packet("unpack ok\n") + Packet("ok refs/heads/"+branch+"\n") + "0000"
-	return Packet("\x01"+report) + "0000"
+// cutPacket returns the text of the packet with which a text begins, without its line end, and the rest of the text. The
+// packet's text is empty for a flush and for a delimiter.
+func cutPacket(text string) (packet, rest string, ok bool) {
+	if len(text) < 4 {
+		return "", "", false
+	}
+	size, err := strconv.ParseUint(text[:4], 16, 16)
+	if err != nil || int(size) > len(text) {
+		return "", "", false
+	}
+	end := max(int(size), 4)
+	return strings.TrimSuffix(text[4:end], "\n"), text[end:], true
 }
+
+// report returns the report of a push.
+func report(lines ...string) string {
+	text := ""
+	for _, line := range lines {
+		text += Packet(line + "\n")
+	}
+	return Packet("\x01"+text+"0000") + "0000"
+}
+
+// FalseReport returns the report of a successful push to a branch, for a push that did not take place.
+func FalseReport(branch string) string { return report("unpack ok", "ok refs/heads/"+branch) }
 
 // PushGreeting returns the advertisement of receive-pack over SSH: the head of the branch, and support for status
 // reports.

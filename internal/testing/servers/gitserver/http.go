@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -87,9 +88,8 @@ type Server struct {
 	config     []string
 	inProcess  *inProcess // set by [InProcess]; if it is nil, git http-backend serves
 
+	answering sync.RWMutex // is read-locked while an answer has not ended
 	mu        sync.Mutex
-	answered  *sync.Cond // signals that an answer has ended
-	answering int        // the number of requests whose answer has not ended
 	log       []Request
 	before    once
 	faults    []*Fault
@@ -128,27 +128,13 @@ func New(t testing.TB, root string, options ...Option) *Server {
 func Handler(t testing.TB, root string, options ...Option) (*Server, http.Handler) {
 	t.Helper()
 	s := &Server{Root: root, authorizes: func(*http.Request) bool { return true }}
-	s.answered = sync.NewCond(&s.mu)
 	for _, o := range options {
 		o(s)
 	}
-	program := ""
-	if s.inProcess == nil {
-		program = httpBackend(t)
-	}
-	return s, s.handler(program)
+	return s, s.handler(s.backend(t))
 }
 
-// httpBackend returns the path of git http-backend. It asks Git for the folder only once.
-func httpBackend(t testing.TB) string {
-	t.Helper()
-	folder, err := gitFolder()
-	if err != nil {
-		t.Fatalf("git --exec-path: %v", err)
-	}
-	return filepath.Join(strings.TrimSpace(string(folder)), "git-http-backend")
-}
-
+// gitFolder asks Git only once for the folder of its programs.
 var gitFolder = sync.OnceValues(func() ([]byte, error) {
 	cmd := exec.Command("git", "--exec-path")
 	cmd.Env = Env()
@@ -169,17 +155,9 @@ func Serve(t testing.TB, repo string, options ...Option) (*Server, string) {
 // Requests returns all requests so far. It waits until the server has answered them, since a Git client may finish
 // before the answer ends.
 func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waitUntilIdle()
+	s.answering.Lock()
+	defer s.answering.Unlock()
 	return slices.Clone(s.log)
-}
-
-// waitUntilIdle waits until the server has answered all requests. The caller must have the lock.
-func (s *Server) waitUntilIdle() {
-	for s.answering > 0 {
-		s.answered.Wait()
-	}
 }
 
 // Reads returns the number of requests so far that read: lookups of references, and fetches.
@@ -195,32 +173,28 @@ func (s *Server) Reads() int {
 
 // ResetLog clears the log of requests. It waits until the server has answered them.
 func (s *Server) ResetLog() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waitUntilIdle()
+	s.answering.Lock()
+	defer s.answering.Unlock()
 	s.log = nil
 }
 
 // BeforeReceive makes the server call f once, just before it receives the next pack.
 func (s *Server) BeforeReceive(f func()) { s.before.set(f) }
 
-func (s *Server) handler(program string) http.Handler {
+func (s *Server) handler(backend http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		s.answering.RLock()
+		defer s.answering.RUnlock()
 		counted := &counter{ResponseWriter: w}
 		entry := Request{
 			Method: req.Method, Service: service(req), Path: req.URL.Path,
 			Authorization: req.Header.Get("Authorization"), Got: req.ContentLength,
 		}
-		s.mu.Lock()
-		s.answering++
-		s.mu.Unlock()
 		defer func() {
 			entry.Sent = counted.n
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.log = append(s.log, entry)
-			s.answering--
-			s.answered.Broadcast()
 		}()
 		switch {
 		case s.redirect != "":
@@ -241,14 +215,6 @@ func (s *Server) handler(program string) http.Handler {
 			http.Error(counted, err.Error(), http.StatusBadRequest)
 			return
 		}
-		var backend http.Handler = s.backend(program)
-		if s.inProcess != nil {
-			backend = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req) })
-		}
-		if s.Azure != nil {
-			git := backend
-			backend = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.Azure.serve(w, req, s.Root, git) })
-		}
 		if fault := s.fault(req); fault != nil {
 			fault.answer(counted, req, backend)
 			return
@@ -268,37 +234,44 @@ func spool(req *http.Request) error {
 }
 
 // once runs a function once.
-type once struct {
-	mu sync.Mutex
-	f  func()
-}
+type once struct{ f atomic.Pointer[func()] }
 
-func (o *once) set(f func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.f = f
-}
+func (o *once) set(f func()) { o.f.Store(&f) }
 
-// run calls the function, without the lock.
 func (o *once) run() {
-	o.mu.Lock()
-	f := o.f
-	o.f = nil
-	o.mu.Unlock()
-	if f != nil {
-		f()
+	if f := o.f.Swap(nil); f != nil {
+		(*f)()
 	}
 }
 
-// backend returns the handler that runs git http-backend. It runs the program itself and not through the git command,
-// which would start another process.
-func (s *Server) backend(program string) *cgi.Handler {
+// backend returns the handler that serves Git.
+func (s *Server) backend(t testing.TB) http.Handler {
+	t.Helper()
+	switch {
+	case s.inProcess != nil:
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req) })
+	case s.Azure != nil:
+		git := s.httpBackend(t)
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.Azure.serve(w, req, s.Root, git) })
+	}
+	return s.httpBackend(t)
+}
+
+// httpBackend returns the handler that runs git http-backend. It runs the program itself and not through the git
+// command, which would start another process.
+func (s *Server) httpBackend(t testing.TB) *cgi.Handler {
+	t.Helper()
+	folder, err := gitFolder()
+	if err != nil {
+		t.Fatalf("git --exec-path: %v", err)
+	}
 	env := append(slices.Clone(hermetic), "GIT_PROJECT_ROOT="+s.Root, "GIT_HTTP_EXPORT_ALL=1",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", 1+len(s.config)))
 	for i, c := range s.config {
 		key, value, _ := strings.Cut(c, "=")
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", 1+i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", 1+i, value))
 	}
+	program := filepath.Join(strings.TrimSpace(string(folder)), "git-http-backend")
 	h := &cgi.Handler{Path: program, Env: env, InheritEnv: []string{"PATH"}, Stderr: io.Discard}
 	if s.v0 {
 		h.Env = append(h.Env, "HTTP_GIT_PROTOCOL=")

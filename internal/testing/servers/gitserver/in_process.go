@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -142,7 +141,7 @@ func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request) {
 		defer p.mu.Unlock()
 		err = receive(&answer, store, repo, body)
 	case req.Method == http.MethodGet:
-		err = packets(&answer, "version 2\n", "agent=git/in-process\n", "ls-refs=unborn\n", "fetch=shallow filter\n",
+		packets(&answer, "version 2\n", "agent=git/in-process\n", "ls-refs=unborn\n", "fetch=shallow filter\n",
 			"object-format=sha1\n", "")
 	default:
 		err = upload(&answer, store, body)
@@ -155,18 +154,12 @@ func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request) {
 }
 
 // packets writes a packet for each text. An empty text is a flush packet.
-func packets(w io.Writer, texts ...string) error {
+func packets(w *bytes.Buffer, texts ...string) {
 	for _, text := range texts {
-		packet := "0000"
-		if text != "" {
-			packet = fmt.Sprintf("%04x%s", len(text)+4, text)
-		}
-		if _, err := io.WriteString(w, packet); err != nil {
-			return err
+		if text == "" {
+			w.WriteString("0000")
+		} else {
+			w.WriteString(Packet(text))
 		}
 	}
-	return nil
 }
-
-// delimiter is the packet between the sections of a request or an answer.
-const delimiter = "0001"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,83 +14,70 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // advertise lists the references for a push.
-func advertise(w io.Writer, store *filesystem.Storage) error {
+func advertise(w *bytes.Buffer, store *filesystem.Storage) error {
 	refs, err := References(store, "refs/")
 	if err != nil {
 		return err
 	}
-	adv := packp.NewAdvRefs()
-	adv.Prefix = [][]byte{[]byte("# service=git-receive-pack"), pktline.Flush}
-	for name, hash := range refs {
-		adv.References[name.String()] = hash
+	lines := []string{"# service=git-receive-pack\n", ""}
+	capabilities := "\x00report-status delete-refs side-band-64k ofs-delta agent=git/in-process"
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		lines = append(lines, refs[name].String()+" "+name.String()+capabilities+"\n")
+		capabilities = ""
 	}
-	for _, c := range []capability.Capability{
-		capability.ReportStatus, capability.DeleteRefs, capability.Sideband64k, capability.OFSDelta,
-	} {
-		if err := adv.Capabilities.Set(c); err != nil {
-			return err
-		}
+	if len(refs) == 0 {
+		lines = append(lines, plumbing.ZeroHash.String()+" capabilities^{}"+capabilities+"\n")
 	}
-	if err := adv.Capabilities.Set(capability.Agent, "git/in-process"); err != nil {
-		return err
-	}
-	return adv.Encode(w)
+	packets(w, append(lines, "")...)
+	return nil
 }
 
 // receive executes a push, and reports its result with the texts of git.
-func receive(w io.Writer, store *filesystem.Storage, repo string, body io.Reader) error {
+func receive(w *bytes.Buffer, store *filesystem.Storage, repo string, body io.Reader) error {
 	request := packp.NewReferenceUpdateRequest()
 	if err := request.Decode(body); err != nil {
 		return err
 	}
-	report := packp.NewReportStatus()
-	report.UnpackStatus = "ok"
+	unpacked := "ok"
 	if slices.ContainsFunc(request.Commands, func(c *packp.Command) bool { return !c.New.IsZero() }) {
 		if err := packfile.UpdateObjectStorage(store, request.Packfile); err != nil {
-			report.UnpackStatus = err.Error()
+			unpacked = err.Error()
 		}
 	}
-	mux := sideband.NewMuxer(sideband.Sideband64k, w)
-	out := writerFunc(func(p []byte) (int, error) { return mux.WriteChannel(sideband.ProgressMessage, p) })
+	var out bytes.Buffer
 	stdin := ""
 	for _, c := range request.Commands {
 		stdin += fmt.Sprintf("%s %s %s\n", c.Old, c.New, c.Name)
 	}
-	accepted := runHook(out, repo, "pre-receive", stdin)
+	accepted := runHook(&out, repo, "pre-receive", stdin)
+	results := []string{"unpack " + unpacked}
 	for _, command := range request.Commands {
-		var status string
+		var refused string
 		switch {
-		case report.UnpackStatus != "ok":
-			status = "unpacker error"
+		case unpacked != "ok":
+			refused = "unpacker error"
 		case !accepted:
-			status = "pre-receive hook declined"
+			refused = "pre-receive hook declined"
 		default:
-			status = apply(out, store, repo, command)
+			refused = apply(&out, store, repo, command)
 		}
-		report.CommandStatuses = append(report.CommandStatuses,
-			&packp.CommandStatus{ReferenceName: command.Name, Status: status})
+		if refused == "" {
+			results = append(results, "ok "+command.Name.String())
+		} else {
+			results = append(results, "ng "+command.Name.String()+" "+refused)
+		}
 	}
-	var text bytes.Buffer
-	if err := report.Encode(&text); err != nil {
-		return err
+	for chunk := range slices.Chunk(out.Bytes(), 32<<10) {
+		packets(w, "\x02"+string(chunk))
 	}
-	if _, err := mux.Write(text.Bytes()); err != nil {
-		return err
-	}
-	return packets(w, "")
+	w.WriteString(report(results...))
+	return nil
 }
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // runHook runs a hook if the repo has it, and reports whether the hook accepts the push. The output of the hook is
 // written to out.
@@ -108,7 +96,7 @@ func runHook(out io.Writer, repo, name, stdin string, arguments ...string) bool 
 	return err == nil
 }
 
-// apply updates a reference, and returns its status.
+// apply updates a reference, or returns the reason why it does not.
 func apply(out io.Writer, store *filesystem.Storage, repo string, c *packp.Command) string {
 	head, err := store.Reference(plumbing.HEAD)
 	if err != nil {
@@ -138,5 +126,5 @@ func apply(out io.Writer, store *filesystem.Storage, repo string, c *packp.Comma
 		return "failed to update ref"
 	}
 	runHook(out, repo, "post-receive", fmt.Sprintf("%s %s %s\n", c.Old, c.New, c.Name))
-	return "ok"
+	return ""
 }

@@ -1,9 +1,11 @@
 package gitserver
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,22 +19,20 @@ import (
 )
 
 // upload answers a command of protocol version 2.
-func upload(w io.Writer, store *filesystem.Storage, body io.Reader) error {
+func upload(w *bytes.Buffer, store *filesystem.Storage, body io.Reader) error {
 	request, err := io.ReadAll(body)
 	if err != nil {
 		return err
 	}
 	var lines []string
-	for rest := string(request); len(rest) >= 4; {
-		size, err := strconv.ParseUint(rest[:4], 16, 16)
-		if err != nil || int(size) > len(rest) {
+	for rest := string(request); rest != ""; {
+		packet, after, ok := cutPacket(rest)
+		if !ok {
 			return errors.New("the request is not a list of packets")
 		}
-		if size < 4 { // a flush or a delimiter
-			rest = rest[4:]
-			continue
+		if rest = after; packet != "" {
+			lines = append(lines, packet)
 		}
-		lines, rest = append(lines, strings.TrimSuffix(rest[4:size], "\n")), rest[size:]
 	}
 	switch {
 	case len(lines) == 0:
@@ -45,7 +45,7 @@ func upload(w io.Writer, store *filesystem.Storage, body io.Reader) error {
 	return fmt.Errorf("%q is not supported", lines[0])
 }
 
-func listRefs(w io.Writer, store *filesystem.Storage, arguments []string) error {
+func listRefs(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error {
 	var prefixes []string
 	unborn, symrefs := false, false
 	for _, a := range arguments {
@@ -73,21 +73,13 @@ func listRefs(w io.Writer, store *filesystem.Storage, arguments []string) error 
 	} else if unborn {
 		lines = append(lines, "unborn HEAD"+attribute+"\n")
 	}
-	for _, name := range sorted(refs) {
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		if hasPrefix(name.String(), prefixes) {
 			lines = append(lines, refs[name].String()+" "+name.String()+"\n")
 		}
 	}
-	return packets(w, append(lines, "")...)
-}
-
-func sorted(refs map[plumbing.ReferenceName]plumbing.Hash) []plumbing.ReferenceName {
-	var names []plumbing.ReferenceName
-	for name := range refs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	packets(w, append(lines, "")...)
+	return nil
 }
 
 // collector collects the objects of a fetch.
@@ -99,7 +91,7 @@ type collector struct {
 	shallow     []plumbing.Hash
 }
 
-func fetch(w io.Writer, store *filesystem.Storage, arguments []string) error {
+func fetch(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error {
 	c := &collector{store: store, trees: true, blob: true, found: map[plumbing.Hash]bool{}}
 	var wants []plumbing.Hash
 	for _, a := range arguments {
@@ -124,34 +116,26 @@ func fetch(w io.Writer, store *filesystem.Storage, arguments []string) error {
 	}
 	for _, want := range wants {
 		if err := c.add(want); err != nil {
-			return packets(w, "ERR upload-pack: not our ref "+want.String()+"\n")
+			packets(w, "ERR upload-pack: not our ref "+want.String()+"\n")
+			return nil
 		}
 	}
 	if len(c.shallow) > 0 {
-		lines := []string{"shallow-info\n"}
+		packets(w, "shallow-info\n")
 		for _, hash := range c.shallow {
-			lines = append(lines, "shallow "+hash.String()+"\n")
+			packets(w, "shallow "+hash.String()+"\n")
 		}
-		if err := packets(w, lines...); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(w, delimiter); err != nil {
-			return err
-		}
+		w.WriteString("0001") // a delimiter
 	}
-	if err := packets(w, "packfile\n"); err != nil {
-		return err
-	}
-	hashes := make([]plumbing.Hash, 0, len(c.found))
-	for hash := range c.found {
-		hashes = append(hashes, hash)
-	}
+	packets(w, "packfile\n")
+	hashes := slices.Collect(maps.Keys(c.found))
 	plumbing.HashesSort(hashes)
 	pack := packfile.NewEncoder(sideband.NewMuxer(sideband.Sideband64k, w), store, false)
 	if _, err := pack.Encode(hashes, 0); err != nil {
 		return err
 	}
-	return packets(w, "")
+	packets(w, "")
+	return nil
 }
 
 // add adds a requested object and the objects that it refers to. A filter never leaves out the requested object itself.

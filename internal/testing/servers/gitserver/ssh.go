@@ -2,6 +2,7 @@ package gitserver
 
 import (
 	"context"
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -56,10 +57,10 @@ func newSSH(t testing.TB, more ...string) *SSHServer {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	hostPrivate, hostPublic := newKey(t)
-	userPrivate, userPublic := newKey(t)
+	hostPrivate, hostKey := newKey(t, newEd25519)
+	userPrivate, userKey := newKey(t, newEd25519)
 	programs.WriteFile(t, filepath.Join(dir, "host_key"), hostPrivate)
-	programs.WriteFile(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userPublic)))
+	programs.WriteFile(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userKey.PublicKey())))
 	programs.WriteFile(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, append(more, installFaults(t, dir))))
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -71,8 +72,8 @@ func newSSH(t testing.TB, more ...string) *SSHServer {
 	})
 	host := listener.Addr().String()
 	return &SSHServer{
-		dir: dir, Host: host, User: me.Username, PrivateKey: userPrivate, HostKey: hostPublic,
-		KnownHosts: knownhosts.Line([]string{host}, hostPublic),
+		dir: dir, Host: host, User: me.Username, PrivateKey: userPrivate, HostKey: hostKey.PublicKey(),
+		KnownHosts: knownhosts.Line([]string{host}, hostKey.PublicKey()),
 	}
 }
 
@@ -139,19 +140,24 @@ func lookSSHD(t testing.TB) string {
 	return found
 }
 
-func newKey(t testing.TB) (private string, public ssh.PublicKey) {
+func newEd25519() (crypto.Signer, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	return key, err
+}
+
+// newKey makes a key. It returns the key in OpenSSH format, and its signer.
+func newKey(t testing.TB, generate func() (crypto.Signer, error)) (private string, signer ssh.Signer) {
 	t.Helper()
-	pub, key, err := ed25519.GenerateKey(rand.Reader)
+	key, err := generate()
 	if err != nil {
 		t.Fatal(err)
 	}
 	block, err := ssh.MarshalPrivateKey(key, "test")
+	if err == nil {
+		signer, err = ssh.NewSignerFromKey(key)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err = ssh.NewPublicKey(pub)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(block)), public
+	return string(pem.EncodeToMemory(block)), signer
 }
