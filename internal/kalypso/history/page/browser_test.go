@@ -49,10 +49,10 @@ func serve(t *testing.T, histories []page.History, states []page.DeploymentState
 // checkQuiet fails the test if the page has logged anything, or requested anything but itself.
 func checkQuiet(t *testing.T, p *chromium.Page) {
 	t.Helper()
-	if logged := p.Console(); len(logged) > 0 {
+	if logged := p.Console(t); len(logged) > 0 {
 		t.Errorf("the console: %s", strings.Join(logged, "\n"))
 	}
-	if requests := p.Requests(); len(requests) != 1 {
+	if requests := p.Requests(t); len(requests) != 1 {
 		t.Errorf("requests: %s", requests)
 	}
 }

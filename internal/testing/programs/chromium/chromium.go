@@ -7,14 +7,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,26 +19,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
-// timeout is the longest time that Chromium may take to answer a call or to load a page.
+// timeout is the longest time that Chromium may take to send a message that it owes.
 const timeout = time.Minute
 
-// Browser is a running Chromium.
+// Browser is a running Chromium. Only one goroutine may use it and its pages.
 type Browser struct {
-	to      io.Writer
-	mutex   sync.Mutex
-	last    int
-	waiting map[int]chan message
-	pages   map[string]*Page // by session
-	ended   <-chan struct{}  // closed when Chromium has ended
+	to    io.Writer
+	from  *os.File
+	texts *bufio.Reader // of from
+	last  int
+	pages map[string]*Page // by session
 }
 
 // Page is a tab. It records the page's requests and log since [Browser.Open].
 type Page struct {
-	browser *Browser
-	session string
-	loaded  chan struct{}
-
-	console, requests []string // guarded by the browser's mutex
+	browser           *Browser
+	session           string
+	loaded            bool
+	console, requests []string
 }
 
 // message is an answer or an event of the protocol.
@@ -76,8 +71,7 @@ func Start(t testing.TB) *Browser {
 	process := programs.Run(t, filepath.Join(t.TempDir(), "log"), cmd, syscall.SIGTERM)
 	_ = theirs.Close()
 	_ = ours.Close()
-	b := &Browser{to: to, waiting: map[int]chan message{}, pages: map[string]*Page{}, ended: process.Exited}
-	go b.read(from)
+	b := &Browser{to: to, from: from, texts: bufio.NewReader(from), pages: map[string]*Page{}}
 	t.Cleanup(func() {
 		_, _ = b.call("", "Browser.close", nil)
 		_ = to.Close()
@@ -85,32 +79,24 @@ func Start(t testing.TB) *Browser {
 		case <-process.Exited:
 		case <-time.After(10 * time.Second):
 		}
+		_ = from.Close()
 	})
 	return b
 }
 
-// read passes answers to their callers and events to their pages, until Chromium closes the pipe.
-func (b *Browser) read(from io.ReadCloser) {
-	defer from.Close()
-	r := bufio.NewReader(from)
-	for {
-		text, err := r.ReadBytes(0)
-		if err != nil {
-			return
-		}
-		var m message
-		if json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m) != nil {
-			continue
-		}
-		b.mutex.Lock()
-		if m.ID != 0 {
-			b.waiting[m.ID] <- m
-			delete(b.waiting, m.ID)
-		} else if p := b.pages[m.SessionID]; p != nil {
-			p.record(m)
-		}
-		b.mutex.Unlock()
+// next reads the next message, and passes an event to its page. It fails if there is none until the timeout.
+func (b *Browser) next() (m message, err error) {
+	if err := b.from.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+		return m, err
 	}
+	text, err := b.texts.ReadBytes(0)
+	if err == nil {
+		err = json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m)
+	}
+	if p := b.pages[m.SessionID]; p != nil && m.ID == 0 {
+		p.record(m)
+	}
+	return m, err
 }
 
 // record records an event.
@@ -131,7 +117,7 @@ func (p *Page) record(m message) {
 	}
 	switch m.Method {
 	case "Page.loadEventFired":
-		close(p.loaded)
+		p.loaded = true
 	case "Log.entryAdded":
 		p.console = append(p.console, e.Entry.Level+": "+e.Entry.Text)
 	case "Runtime.exceptionThrown":
@@ -146,15 +132,11 @@ func (p *Page) record(m message) {
 }
 
 func (b *Browser) call(session, method string, params any) (json.RawMessage, error) {
-	answer := make(chan message, 1)
-	b.mutex.Lock()
 	b.last++
-	id := b.last
-	b.waiting[id] = answer
 	if params == nil {
 		params = struct{}{}
 	}
-	request := map[string]any{"id": id, "method": method, "params": params}
+	request := map[string]any{"id": b.last, "method": method, "params": params}
 	if session != "" {
 		request["sessionId"] = session
 	}
@@ -162,20 +144,19 @@ func (b *Browser) call(session, method string, params any) (json.RawMessage, err
 	if err == nil {
 		_, err = b.to.Write(append(text, 0))
 	}
-	b.mutex.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case m := <-answer:
-		if m.Error != nil {
+	for {
+		m, err := b.next()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("no answer to %s: %w", method, err)
+		case m.ID == b.last && m.Error != nil:
 			return nil, fmt.Errorf("%s: %s", method, m.Error.Message)
+		case m.ID == b.last:
+			return m.Result, nil
 		}
-		return m.Result, nil
-	case <-b.ended:
-		return nil, errors.New(method + ": Chromium ended")
-	case <-time.After(timeout):
-		return nil, fmt.Errorf("%s: no answer within %s", method, timeout)
 	}
 }
 
@@ -193,10 +174,8 @@ func (b *Browser) Open(t testing.TB, url string, view View) *Page {
 	var target struct{ TargetID, SessionID string }
 	b.result(t, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	b.result(t, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
-	p := &Page{browser: b, session: target.SessionID, loaded: make(chan struct{})}
-	b.mutex.Lock()
+	p := &Page{browser: b, session: target.SessionID}
 	b.pages[p.session] = p
-	b.mutex.Unlock()
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		p.Call(t, domain+".enable", nil, nil)
 	}
@@ -220,10 +199,10 @@ func (b *Browser) Open(t testing.TB, url string, view View) *Page {
 	if navigated.ErrorText != "" {
 		t.Fatalf("%s: %s", url, navigated.ErrorText)
 	}
-	select {
-	case <-p.loaded:
-	case <-time.After(timeout):
-		t.Fatalf("%s did not load within %s", url, timeout)
+	for !p.loaded {
+		if _, err := b.next(); err != nil {
+			t.Fatalf("%s did not load: %v", url, err)
+		}
 	}
 	return p
 }
@@ -293,15 +272,15 @@ func (p *Page) Screenshot(t testing.TB, whole bool) []byte {
 }
 
 // Console returns the log of the page and the browser: messages, exceptions, and requests that a policy blocked.
-func (p *Page) Console() []string {
-	p.browser.mutex.Lock()
-	defer p.browser.mutex.Unlock()
-	return slices.Clone(p.console)
+func (p *Page) Console(t testing.TB) []string {
+	t.Helper()
+	p.Call(t, "Page.getNavigationHistory", nil, nil) // reads the events until now
+	return p.console
 }
 
 // Requests returns the URLs that the page requested, beginning with its own.
-func (p *Page) Requests() []string {
-	p.browser.mutex.Lock()
-	defer p.browser.mutex.Unlock()
-	return slices.Clone(p.requests)
+func (p *Page) Requests(t testing.TB) []string {
+	t.Helper()
+	p.Call(t, "Page.getNavigationHistory", nil, nil) // reads the events until now
+	return p.requests
 }

@@ -36,14 +36,14 @@ onkeydown = (event) => { document.title += event.key }</script>`))
 	if !got.Dark || got.Zone != "Asia/Tokyo" || got.Width != 400 {
 		t.Errorf("the view: %+v", got)
 	}
-	console := strings.Join(p.Console(), "\n")
+	console := strings.Join(p.Console(t), "\n")
 	for _, want := range []string{"hello", "broken", "404"} {
 		if !strings.Contains(console, want) {
 			t.Errorf("no %s in the console:\n%s", want, console)
 		}
 	}
-	if !slices.Contains(p.Requests(), server.URL+"/gone.png") {
-		t.Errorf("requests: %s", p.Requests())
+	if !slices.Contains(p.Requests(t), server.URL+"/gone.png") {
+		t.Errorf("requests: %s", p.Requests(t))
 	}
 	p.Press(t, "Tab")
 	p.Press(t, "Enter")
@@ -55,7 +55,7 @@ onkeydown = (event) => { document.title += event.key }</script>`))
 		t.Errorf("the screenshot: %.20q", image)
 	}
 	p = b.Open(t, server.URL, chromium.View{Width: 400, Height: 300, NoScript: true})
-	if len(p.Console()) > 1 {
-		t.Errorf("without scripts: %s", p.Console())
+	if len(p.Console(t)) > 1 {
+		t.Errorf("without scripts: %s", p.Console(t))
 	}
 }
