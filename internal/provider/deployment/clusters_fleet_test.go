@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/hub"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 )
@@ -32,9 +32,9 @@ const fleetProfile = "" +
 
 // readClusters reads the data source with the provider's configuration and the arguments, and returns its attributes
 // in lines, or the diagnostics.
-func readClusters(t testing.TB, config, arguments map[string]any) (attributes map[string]string, said string) {
+func readClusters(t *testing.T, config, arguments map[string]any) (attributes map[string]string, said string) {
 	t.Helper()
-	return acc.ReadData(t, config, "kalypso_clusters", arguments)
+	return (&acc.ProtocolRun{T: t, Config: config}).ReadData("kalypso_clusters", arguments)
 }
 
 // 10,000 clusters of a hub are read within 10 seconds of processor time and 300 MiB, including the work of the
@@ -42,7 +42,7 @@ func readClusters(t testing.TB, config, arguments map[string]any) (attributes ma
 func TestClustersFleet(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // the provider's setting; tests collect garbage less often
 	const clusters, types = 10_000, 20
-	h := hub.New(t, func(w http.ResponseWriter, r *http.Request) {
+	h := apiserver.NewHub(t, func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.FormValue("continue"))
 		limit, _ := strconv.Atoi(r.FormValue("limit"))
 		next := ""

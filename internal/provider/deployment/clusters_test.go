@@ -14,7 +14,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/azurefake"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/hub"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -25,9 +24,9 @@ func encoded(text string) string { return base64.StdEncoding.EncodeToString([]by
 
 // argoCD serves the Secret of a cluster that Argo CD knows. Each value of the Secret that the provider must not read,
 // such as the credential, is a canary.
-func argoCD(t *testing.T) *hub.Server {
+func argoCD(t *testing.T) *apiserver.Server {
 	t.Helper()
-	return hub.New(t, func(w http.ResponseWriter, r *http.Request) {
+	return apiserver.NewHub(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/api/v1/namespaces/argocd/secrets" ||
 			r.FormValue("labelSelector") != "argocd.argoproj.io/secret-type=cluster" {
 			http.NotFound(w, r)

@@ -25,15 +25,10 @@ func (p *ProtocolRun) Start() *protocol.Session { return p.StartVersion("test") 
 // StartVersion starts and configures the provider with a version.
 func (p *ProtocolRun) StartVersion(version string) *protocol.Session {
 	p.T.Helper()
-	return startSession(p.T, version, p.Config)
-}
-
-func startSession(t testing.TB, version string, config map[string]any) *protocol.Session {
-	t.Helper()
 	server := provider.NewServer(version)
-	s, ds := protocol.ReadSchemas(t, server).Start(t, server, config)
+	s, ds := protocol.ReadSchemas(p.T, server).Start(p.T, server, p.Config)
 	if ds.HasErrors() {
-		t.Fatal(ds)
+		p.T.Fatal(ds)
 	}
 	return s
 }
@@ -86,15 +81,12 @@ func (p *ProtocolRun) TryRun(given map[string]any) (applied bool, ds protocol.Di
 	return made != nil, ds
 }
 
-// ReadData reads a data source through the protocol. It returns its attributes in the form of [protocol.Lines], and the
-// text of the diagnostics.
-func ReadData(t testing.TB, config map[string]any, typeName string, arguments map[string]any) (
+// ReadData reads a data source. It returns its attributes in the form of [protocol.Lines], and the text of the
+// diagnostics.
+func (p *ProtocolRun) ReadData(typeName string, arguments map[string]any) (
 	attributes map[string]string, diagnostics string,
 ) {
-	t.Helper()
-	v, ds := startSession(t, "test", config).ReadData(t.Context(), typeName, arguments)
-	if ds.HasErrors() {
-		return nil, ds.String()
-	}
+	p.T.Helper()
+	v, ds := p.Start().ReadData(p.T.Context(), typeName, arguments)
 	return protocol.Lines(v), ds.String()
 }

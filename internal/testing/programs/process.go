@@ -109,15 +109,19 @@ func (p *Process) Log(most int) string {
 	return string(text[max(0, len(text)-most):])
 }
 
-// FreeAddress returns a free address of loopback, and its port.
-func FreeAddress(t testing.TB) (address, port string) {
+// FreeAddress returns a free address of loopback.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	address = l.Addr().String()
-	_, port, _ = net.SplitHostPort(address)
-	return address, port
+	return l.Addr().String()
+}
+
+// Port returns the port of an address.
+func Port(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return port
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/hub"
 )
 
 // condition returns a condition of a status, as YAML.
@@ -214,7 +213,7 @@ func profiles(t testing.TB, count int, item func(i int) string) kubernetes.Inven
 func hubOf(t testing.TB, list http.HandlerFunc) kubernetes.Inventory {
 	t.Helper()
 	return kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile,
-		Connection: kubernetes.Connection{Kubeconfig: hub.New(t, list).Kubeconfig("canary-token")}}
+		Connection: kubernetes.Connection{Kubeconfig: apiserver.NewHub(t, list).Kubeconfig("canary-token")}}
 }
 
 // TestHostileHub: if a hostile hub lists an object that is too large or malformed, the object is left out. The reason

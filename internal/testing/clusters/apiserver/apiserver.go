@@ -6,7 +6,6 @@ package apiserver
 import (
 	"encoding/base64"
 	"fmt"
-	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -45,24 +44,37 @@ func Start(t testing.TB, crds ...string) *Server {
 	t.Helper()
 	bin := programs.Built(t, "apiextensions-apiserver")
 	dir := t.TempDir()
-	client, port := startEtcd(t, dir), freePort(t)
-
 	reviews := httptest.NewServer(reviewer{})
 	t.Cleanup(reviews.Close)
 	core := filepath.Join(dir, "core")
 	programs.WriteFile(t, core, kubeconfig(reviews.URL, nil, "none"))
-	_, number, _ := net.SplitHostPort(port)
-	certificates := filepath.Join(dir, "certificates")
-	s := &Server{Host: port}
-	s.process = run(t, dir, bin, "--etcd-servers", client, "--bind-address", "127.0.0.1", "--secure-port", number,
-		"--cert-dir", certificates,
+	s := start(t, dir, bin,
 		"--kubeconfig", core, "--authentication-kubeconfig", core, "--authorization-kubeconfig", core,
 		"--authentication-skip-lookup",
 		"--enable-priority-and-fairness=false", "--disable-admission-plugins",
 		"NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,"+
 			"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
-	s.await(t, filepath.Join(certificates, "apiserver.crt"))
 	s.Install(t, crds)
+	return s
+}
+
+// start starts an API server that needs more arguments, with an etcd, and waits until it lists objects. It can't use
+// /readyz, which never succeeds on the server of [Start].
+func start(t testing.TB, dir, program string, more ...string) *Server {
+	t.Helper()
+	s := &Server{Host: programs.FreeAddress(t)}
+	certificates := filepath.Join(dir, "certificates")
+	s.process = run(t, dir, exec.Command(program, append(more, "--etcd-servers", startEtcd(t, dir),
+		"--bind-address", "127.0.0.1", "--secure-port", programs.Port(s.Host), "--cert-dir", certificates)...))
+	s.process.Await(t, func() (err error) {
+		if s.ca, err = os.ReadFile(filepath.Join(certificates, "apiserver.crt")); err != nil {
+			return err
+		}
+		if s.admin, err = s.client(Admin); err == nil {
+			_, err = s.admin.Resource(definitions).List(t.Context(), listAll)
+		}
+		return err
+	})
 	return s
 }
 
@@ -70,10 +82,10 @@ func Start(t testing.TB, crds ...string) *Server {
 func startEtcd(t testing.TB, dir string) string {
 	t.Helper()
 	program := etcd.Find(t, "etcd")
-	client, peer := "http://"+freePort(t), "http://"+freePort(t)
-	run(t, dir, program, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
+	client, peer := "http://"+programs.FreeAddress(t), "http://"+programs.FreeAddress(t)
+	run(t, dir, exec.Command(program, "--data-dir", filepath.Join(dir, "etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer)
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer))
 	return client
 }
 
@@ -94,40 +106,26 @@ current-context: fleet
 `, server, authority, token)
 }
 
-// await waits until the server lists objects. It can't use /readyz, which never succeeds on this server.
-func (s *Server) await(t testing.TB, certificate string) {
-	t.Helper()
-	s.process.Await(t, func() (err error) {
-		if s.ca, err = os.ReadFile(certificate); err != nil {
-			return err
-		}
-		config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(Admin)))
-		if err != nil {
-			return err
-		}
+// config returns the configuration of a client that uses a token.
+func (s *Server) config(token string) (*rest.Config, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(token)))
+	if err == nil {
 		config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
-		if s.admin, err = dynamic.NewForConfig(config); err == nil {
-			_, err = s.admin.Resource(definitions).List(t.Context(), listAll)
-		}
-		return err
-	})
+	}
+	return config, err
 }
 
-// run runs a program in a folder until the test ends.
-func run(t testing.TB, dir, program string, args ...string) *programs.Process {
-	t.Helper()
-	return runCommand(t, dir, exec.Command(program, args...))
+func (s *Server) client(token string) (dynamic.Interface, error) {
+	config, err := s.config(token)
+	if err != nil {
+		return nil, err
+	}
+	return dynamic.NewForConfig(config)
 }
 
-func runCommand(t testing.TB, dir string, cmd *exec.Cmd) *programs.Process {
+// run runs a command in a folder until the test ends.
+func run(t testing.TB, dir string, cmd *exec.Cmd) *programs.Process {
 	t.Helper()
 	cmd.Dir = dir
 	return programs.Run(t, filepath.Join(dir, filepath.Base(cmd.Path)+".log"), cmd, syscall.SIGTERM)
-}
-
-// freePort returns an address on loopback with a free port.
-func freePort(t testing.TB) string {
-	t.Helper()
-	address, _ := programs.FreeAddress(t)
-	return address
 }

@@ -1,13 +1,14 @@
 package apiserver
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // ArgoCDProgram is the environment variable with the path of the program of tools/argocd. make test-argocd builds it
@@ -61,19 +62,15 @@ func StartArgoCD(t testing.TB) *Kubernetes {
 	if err := os.MkdirAll(filepath.Join(k.dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	port := func(address string) string {
-		_, port, _ := net.SplitHostPort(address)
-		return port
-	}
-	cache, manifests := freePort(t), freePort(t)
+	cache, manifests := programs.FreeAddress(t), programs.FreeAddress(t)
 	k.command = func(controller string) *exec.Cmd {
 		kubeconfig := filepath.Join(k.dir, "admin.kubeconfig")
 		args := map[string][]string{
 			redis: {cache},
-			repoServer: {"--address", "127.0.0.1", "--port", port(manifests), "--metrics-port", port(freePort(t)),
+			repoServer: {"--address", "127.0.0.1", "--port", programs.Port(manifests), "--metrics-port", programs.Port(programs.FreeAddress(t)),
 				"--disable-tls", "--redis", cache, "--revision-cache-expiration", "1s", "--loglevel", "warn"},
 			ApplicationController: {"--kubeconfig", kubeconfig, "--namespace", "argocd", "--application-namespaces", "*",
-				"--repo-server", manifests, "--repo-server-plaintext", "--redis", cache, "--metrics-port", port(freePort(t)),
+				"--repo-server", manifests, "--repo-server-plaintext", "--redis", cache, "--metrics-port", programs.Port(programs.FreeAddress(t)),
 				"--app-resync", "5", "--app-resync-jitter", "0", "--repo-error-grace-period-seconds", "0", "--loglevel", "warn"},
 		}[controller]
 		cmd := exec.Command(program, append([]string{controller}, args...)...)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // The controllers of Flux.
@@ -35,9 +37,9 @@ func StartFlux(t testing.TB) *Kubernetes {
 			t.Fatal(err)
 		}
 	}
-	storage := freePort(t)
+	storage := programs.FreeAddress(t)
 	k.command = func(controller string) *exec.Cmd {
-		args := []string{"--metrics-addr", freePort(t), "--health-addr", freePort(t), "--log-level", "error",
+		args := []string{"--metrics-addr", programs.FreeAddress(t), "--health-addr", programs.FreeAddress(t), "--log-level", "error",
 			"--concurrent", "20"}
 		if controller == SourceController {
 			args = append(args, "--storage-path", filepath.Join(k.dir, "storage"), "--storage-addr", storage,

@@ -5,7 +5,6 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -72,10 +69,7 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 	if bin == "" {
 		t.Skip("only make test-flux and make test-argocd run this test")
 	}
-	k := &Kubernetes{
-		Server: &Server{Host: freePort(t)}, t: t, bin: bin, dir: t.TempDir(), running: map[string]*programs.Process{},
-	}
-	certificates := filepath.Join(k.dir, "certificates")
+	k := &Kubernetes{t: t, bin: bin, dir: t.TempDir(), running: map[string]*programs.Process{}}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -84,14 +78,12 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 		pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	tokens := k.file("tokens.csv",
 		[]byte(Admin+`,admin,1,"system:masters"`+"\n"+Reader+",reader,2\n"+Nobody+",nobody,3\n"))
-	_, port, _ := net.SplitHostPort(k.Host)
-	k.process = run(t, k.dir, filepath.Join(bin, "kube-apiserver"), "--etcd-servers", startEtcd(t, k.dir),
-		"--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1", "--endpoint-reconciler-type", "none",
-		"--secure-port", port, "--cert-dir", certificates, "--token-auth-file", tokens, "--authorization-mode", "RBAC",
+	k.Server = start(t, k.dir, filepath.Join(bin, "kube-apiserver"),
+		"--advertise-address", "127.0.0.1", "--endpoint-reconciler-type", "none",
+		"--token-auth-file", tokens, "--authorization-mode", "RBAC",
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", accounts,
 		"--service-account-signing-key-file", accounts, "--service-cluster-ip-range", "10.0.0.0/24",
 		"--disable-admission-plugins", "ServiceAccount")
-	k.await(t, filepath.Join(certificates, "apiserver.crt"))
 	k.Install(t, crds(bin))
 	k.Write(t, readerRole, readerBinding)
 	k.file("admin.kubeconfig", []byte(k.Kubeconfig(Admin)))
@@ -109,20 +101,16 @@ func (k *Kubernetes) file(name string, text []byte) string {
 // awaitReader waits until the server has read the role of [Reader], so that the user can list these objects.
 func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 	t.Helper()
-	reader := &Server{Host: k.Host, process: k.process, ca: k.ca}
-	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(k.Kubeconfig(Reader)))
-	if err == nil {
-		reader.admin, err = dynamic.NewForConfig(config)
-	}
+	reader, err := k.client(Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader.awaitKind(t, at)
+	k.awaitKind(t, reader, at)
 }
 
 // Run starts a controller. After [Kubernetes.Stop] it starts it again.
 func (k *Kubernetes) Run(controller string) {
-	k.running[controller] = runCommand(k.t, k.dir, k.command(controller))
+	k.running[controller] = run(k.t, k.dir, k.command(controller))
 }
 
 // Stop ends a controller.

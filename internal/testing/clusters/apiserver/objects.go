@@ -121,16 +121,17 @@ func (s *Server) Install(t testing.TB, files []string) {
 			version, _ := v.(map[string]any)
 			if version["served"] == true {
 				name, _ := version["name"].(string)
-				s.awaitKind(t, schema.GroupVersionResource{Group: group, Version: name, Resource: names})
+				s.awaitKind(t, s.admin, schema.GroupVersionResource{Group: group, Version: name, Resource: names})
 			}
 		}
 	}
 }
 
-func (s *Server) awaitKind(t testing.TB, at schema.GroupVersionResource) {
+// awaitKind waits until a client can list objects.
+func (s *Server) awaitKind(t testing.TB, client dynamic.Interface, at schema.GroupVersionResource) {
 	t.Helper()
 	s.process.Await(t, func() error {
-		_, err := s.admin.Resource(at).List(t.Context(), listAll)
+		_, err := client.Resource(at).List(t.Context(), listAll)
 		return err
 	})
 }

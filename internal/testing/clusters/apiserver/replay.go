@@ -10,13 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // Transport returns a transport to the server that trusts its certificate and sends no credential of its own.
 func (s *Server) Transport(t testing.TB) http.RoundTripper {
 	t.Helper()
-	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig("")))
+	config, err := s.config("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,19 +54,19 @@ func Start(t testing.TB) *Server {
 	t.Helper()
 	initdb := program.Find(t, append(debian(), "initdb")...)
 	folder := shortTempDir(t)
-	_, port := programs.FreeAddress(t)
+	port := programs.Port(programs.FreeAddress(t))
 	s := &Server{
 		Folder: folder, Port: port, CA: filepath.Join(folder, "ca.pem"),
 		postgres: filepath.Join(filepath.Dir(initdb), "postgres"),
 	}
 	authority := tlsserver.NewAuthority(t)
 	own := authority.Issue(t, "PostgreSQL", x509.ExtKeyUsageServerAuth)
-	write(t, s.CA, authority.PEM)
-	write(t, filepath.Join(folder, "certificate.pem"), own.Certificate)
-	write(t, filepath.Join(folder, "key.pem"), own.Key)
+	programs.WriteFile(t, s.CA, authority.PEM)
+	programs.WriteFile(t, filepath.Join(folder, "certificate.pem"), own.Certificate)
+	programs.WriteFile(t, filepath.Join(folder, "key.pem"), own.Key)
 	password := filepath.Join(folder, "password")
-	write(t, password, Password)
-	cmd := unprivileged(t, initdb, "--pgdata", filepath.Join(folder, "data"), "--no-sync", "--auth=scram-sha-256",
+	programs.WriteFile(t, password, Password)
+	cmd := unprivileged(t, folder, initdb, "--pgdata", filepath.Join(folder, "data"), "--no-sync", "--auth=scram-sha-256",
 		"--username="+User, "--pwfile="+password, "--encoding=UTF8", "--locale=C")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
@@ -85,7 +85,7 @@ func debian() []string {
 // Run runs the server again after [Server.Kill], with the same data, and waits until it answers.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
-	cmd := unprivileged(t, s.postgres, "-D", filepath.Join(s.Folder, "data"), "-p", s.Port,
+	cmd := unprivileged(t, s.Folder, s.postgres, "-D", filepath.Join(s.Folder, "data"), "-p", s.Port,
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.Folder,
 		"-c", "timezone=UTC", "-c", "fsync=off",
 		"-c", "ssl=on", "-c", "ssl_cert_file="+filepath.Join(s.Folder, "certificate.pem"),
@@ -98,7 +98,7 @@ func (s *Server) Run(t testing.TB) {
 func (s *Server) Standby(t testing.TB) {
 	t.Helper()
 	s.Kill()
-	write(t, filepath.Join(s.Folder, "data", "standby.signal"), "")
+	programs.WriteFile(t, filepath.Join(s.Folder, "data", "standby.signal"), "")
 	s.Run(t)
 }
 
@@ -235,16 +235,16 @@ func (s *Server) PgBouncer(t testing.TB, database string) string {
 	t.Helper()
 	found := bouncer.Find(t, "/usr/sbin/pgbouncer", "pgbouncer")
 	folder := shortTempDir(t)
-	_, port := programs.FreeAddress(t)
-	write(t, filepath.Join(folder, "users"), strconv.Quote(User)+" "+strconv.Quote(Password)+"\n")
+	port := programs.Port(programs.FreeAddress(t))
+	programs.WriteFile(t, filepath.Join(folder, "users"), strconv.Quote(User)+" "+strconv.Quote(Password)+"\n")
 	config := filepath.Join(folder, "config")
-	write(t, config, strings.Join([]string{
+	programs.WriteFile(t, config, strings.Join([]string{
 		"[databases]", "* = host=127.0.0.1 port=" + s.Port,
 		"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "unix_socket_dir =",
 		"auth_type = scram-sha-256", "auth_file = " + filepath.Join(folder, "users"),
 		"pool_mode = transaction", "default_pool_size = 4",
 	}, "\n")+"\n")
-	p := programs.Run(t, filepath.Join(folder, "log"), unprivileged(t, found, config), syscall.SIGTERM)
+	p := programs.Run(t, filepath.Join(folder, "log"), unprivileged(t, folder, found, config), syscall.SIGTERM)
 	behind := strings.Replace(database, "127.0.0.1:"+s.Port, "127.0.0.1:"+port, 1)
 	await(t, p, behind)
 	return behind
@@ -266,45 +266,25 @@ func await(t testing.TB, p *programs.Process, url string) {
 }
 
 // unprivileged returns a command that does not run as root, since PostgreSQL and PgBouncer refuse that. If root runs
-// the tests, the command runs as an ordinary user.
-func unprivileged(t testing.TB, name string, args ...string) *exec.Cmd {
+// the tests, the command runs as the user whom Debian's package creates, who gets the folder and its files.
+func unprivileged(t testing.TB, folder, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return exec.Command(name, args...)
 	}
-	who := ordinary(t).Username
-	as := []string{"--reuid=" + who, "--regid=" + who, "--clear-groups", name}
-	return exec.Command("setpriv", append(as, args...)...)
-}
-
-// ordinary returns the user whom Debian's package creates.
-func ordinary(t testing.TB) *user.User {
-	t.Helper()
 	who, err := user.Lookup("postgres")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return who
+	if out, err := exec.Command("chown", "-R", who.Uid, folder).CombinedOutput(); err != nil {
+		t.Fatalf("chown: %v\n%s", err, out)
+	}
+	as := []string{"--reuid=" + who.Uid, "--regid=" + who.Gid, "--clear-groups", name}
+	return exec.Command("setpriv", append(as, args...)...)
 }
 
-// own gives a file or folder to the user who runs the programs.
-func own(t testing.TB, path string) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		return
-	}
-	who := ordinary(t)
-	uid, err := strconv.Atoi(who.Uid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Lchown(path, uid, -1); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// shortTempDir returns a new folder of the user who runs the programs. Its path is short, since the path of a socket
-// may have at most 107 bytes, and t.TempDir is longer.
+// shortTempDir returns a new folder. Its path is short, since the path of a socket may have at most 107 bytes, and
+// t.TempDir is longer.
 func shortTempDir(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "kalypso-pg-") //nolint:usetesting // see above
@@ -312,12 +292,5 @@ func shortTempDir(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	own(t, folder)
 	return folder
-}
-
-func write(t testing.TB, file, text string) {
-	t.Helper()
-	programs.WriteFile(t, file, text)
-	own(t, file)
 }

@@ -39,8 +39,9 @@ func (p *Proxy) Connections(to string) int {
 func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 	t.Helper()
 	binary := tinyproxy.Find(t, "tinyproxy", "/usr/bin/tinyproxy", "/usr/sbin/tinyproxy")
-	address, port := programs.FreeAddress(t)
-	text := fmt.Sprintf("Port %s\nListen 127.0.0.1\nTimeout 10\nMaxClients 10\nLogLevel Connect\n", port)
+	address := programs.FreeAddress(t)
+	text := fmt.Sprintf("Port %s\nListen 127.0.0.1\nTimeout 10\nMaxClients 10\nLogLevel Connect\n",
+		programs.Port(address))
 	if user != "" {
 		text += "BasicAuth " + user + " " + password + "\n"
 	}
@@ -56,8 +57,8 @@ func Tinyproxy(t *testing.T, user, password string, ports ...string) *Proxy {
 func Microsocks(t *testing.T, user, password string) *Proxy {
 	t.Helper()
 	binary := microsocks.Find(t, "microsocks", "/usr/bin/microsocks")
-	address, port := programs.FreeAddress(t)
-	arguments := []string{"-i", "127.0.0.1", "-p", port}
+	address := programs.FreeAddress(t)
+	arguments := []string{"-i", "127.0.0.1", "-p", programs.Port(address)}
 	if user != "" {
 		arguments = append(arguments, "-u", user, "-P", password)
 	}
