@@ -70,7 +70,7 @@ func TestAccDeploymentStateAzure(t *testing.T) {
 		!strings.Contains(out, "no answer: Azure Resource Graph") {
 		t.Errorf("no answer: %s", out)
 	}
-	s.Recover()
+	s.Instead()
 	d.Set("options", map[string]any{})
 	s.Instead(
 		azurefake.Error(

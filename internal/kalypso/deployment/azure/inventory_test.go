@@ -84,6 +84,6 @@ func TestInventory(t *testing.T) {
 		if err == nil || errors.Is(err, deployment.ErrNoAnswer) != silent {
 			t.Errorf("HTTP %d: %v", code, err)
 		}
-		s.Recover()
+		s.Instead()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -93,18 +94,12 @@ func (s *Server) Date(date string) {
 	s.date = date
 }
 
-// Instead makes handlers answer the next requests for rows. If a handler writes nothing, the server answers.
+// Instead makes handlers answer the next requests for rows, in place of the handlers of an earlier call. If a handler
+// writes only headers, the server answers.
 func (s *Server) Instead(handlers ...http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.instead = append(s.instead, handlers...)
-}
-
-// Recover removes the handlers that [Server.Instead] added and that were not called.
-func (s *Server) Recover() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.instead = nil
+	s.instead = handlers
 }
 
 // Queries returns the requests for rows, in their order.
@@ -118,7 +113,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/openid-configuration"):
 		base := s.URL + "/" + Tenant
-		answer(w, map[string]any{
+		answer(w, http.StatusOK, map[string]any{
 			"authorization_endpoint": base + "/oauth2/v2.0/authorize", "token_endpoint": base + "/oauth2/v2.0/token",
 			"issuer": base + "/v2.0",
 		})
@@ -134,9 +129,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	assertion := r.FormValue("client_assertion")
 	if r.FormValue("client_id") != Client || r.FormValue("client_secret") != Secret && assertion != "canary-assertion" {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusUnauthorized)
-		_ = json.NewEncoder(w).Encode(map[string]any{
+		answer(w, http.StatusUnauthorized, map[string]any{
 			"error": "invalid_client",
 			"error_description": "AADSTS7000215: Invalid client secret provided: " + r.FormValue("client_secret") + assertion +
 				"\r\nTrace ID: x",
@@ -150,7 +143,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		s.tokens++
 		text = fmt.Sprint(devOpsToken, s.tokens)
 	}
-	answer(w, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": text})
+	answer(w, http.StatusOK, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": text})
 }
 
 // DevOpsToken returns the n-th token for Azure DevOps that the server issues. The first is 1.
@@ -182,8 +175,12 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 	if len(s.instead) > 0 {
 		next := s.instead[0]
 		s.instead = s.instead[1:]
-		tracked := &written{ResponseWriter: w}
-		if next(tracked, r); tracked.done {
+		recorded := httptest.NewRecorder()
+		next(recorded, r)
+		maps.Copy(w.Header(), recorded.Header())
+		if recorded.Code != http.StatusOK || recorded.Body.Len() > 0 {
+			w.WriteHeader(recorded.Code)
+			_, _ = recorded.Body.WriteTo(w)
 			return
 		}
 	}
@@ -205,36 +202,19 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 	if to < len(rows) {
 		page["$skipToken"] = fmt.Sprintf("skip-%d", to)
 	}
-	answer(w, page)
+	answer(w, http.StatusOK, page)
 }
 
-// written records whether anything was written.
-type written struct {
-	http.ResponseWriter
-	done bool
-}
-
-func (w *written) WriteHeader(code int) {
-	w.done = true
-	w.ResponseWriter.WriteHeader(code)
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.done = true
-	return w.ResponseWriter.Write(p)
-}
-
-func answer(w http.ResponseWriter, v any) {
+func answer(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(v)
 }
 
 // Error answers as Azure Resource Manager does.
 func Error(code int, name, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": name, "message": message}})
+		answer(w, code, map[string]any{"error": map[string]any{"code": name, "message": message}})
 	}
 }
 
@@ -242,8 +222,7 @@ func Error(code int, name, message string) http.HandlerFunc {
 func Throttled(seconds int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
-		w.Header().Set("x-ms-user-quota-remaining", "0")
-		w.Header().Set("x-ms-user-quota-resets-after", fmt.Sprintf("00:00:%02d", seconds))
+		UsedUp(seconds)(w, r)
 		Error(http.StatusTooManyRequests, "RateLimiting", "Please provide below info when asking for support.")(w, r)
 	}
 }
@@ -259,7 +238,7 @@ func UsedUp(seconds int) http.HandlerFunc {
 
 // Page answers with the given page.
 func Page(page map[string]any) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { answer(w, page) }
+	return func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, page) }
 }
 
 // Provider returns the argument azure of a provider that uses the server. The provider must trust the certificate in

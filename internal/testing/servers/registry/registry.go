@@ -32,7 +32,7 @@ type Server struct {
 	tlsWith func(http.Handler) (host string)
 
 	mu       sync.Mutex
-	requests []string
+	requests map[string]int // by method, since they were read
 	fault    func(http.ResponseWriter, *http.Request) bool
 }
 
@@ -81,7 +81,7 @@ func Start(t testing.TB, options ...Option) *Server {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "socket")
-	s := &Server{config: map[string]any{
+	s := &Server{requests: map[string]int{}, config: map[string]any{
 		"version": "0.1", "log": map[string]any{"level": "error", "accesslog": map[string]any{"disabled": true}},
 		"storage": map[string]any{
 			"filesystem": map[string]any{"rootdirectory": filepath.Join(folder, "data")},
@@ -119,7 +119,7 @@ func Start(t testing.TB, options ...Option) *Server {
 func (s *Server) serve(t testing.TB, registry http.Handler) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+		s.requests[r.Method]++
 		fault := s.fault
 		s.mu.Unlock()
 		if fault == nil || !fault(w, r) {
@@ -147,12 +147,8 @@ func (s *Server) Fail(fault func(http.ResponseWriter, *http.Request) bool) {
 func (s *Server) Requests() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := map[string]int{}
-	for _, r := range s.requests {
-		method, _, _ := strings.Cut(r, " ")
-		found[method]++
-	}
-	s.requests = nil
+	found := s.requests
+	s.requests = map[string]int{}
 	return found
 }
 
