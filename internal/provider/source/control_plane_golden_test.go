@@ -130,11 +130,7 @@ func TestAccControlPlaneGoldenLarge(t *testing.T) {
 	if files[acc.PromotedCommitPath] != promoted {
 		t.Errorf("the promoted commit is %q, want %s", files[acc.PromotedCommitPath], promoted)
 	}
-	commit, err := g.Promoted()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files[acc.PromotedCommitPath] = commit
+	files[acc.PromotedCommitPath] = g.Promoted()
 	if got := golden.SHA256(files); got != g.Summary.TreeSHA256 {
 		t.Errorf("the tree's SHA-256 is %s, want %s", got, g.Summary.TreeSHA256)
 	}

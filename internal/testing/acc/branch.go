@@ -2,6 +2,7 @@ package acc
 
 import (
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ const PromotedCommitPath = ".github/tracking/Promoted_Commit_Id"
 // ReadTree returns the content of every file of a folder, by path.
 func ReadTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files, err := golden.Files(dir)
+	files, err := golden.Files(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

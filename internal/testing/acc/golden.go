@@ -28,17 +28,13 @@ type GoldenFleet struct {
 // operator's cluster.
 func AddGolden(g *golden.Fleet, r *Root) GoldenFleet {
 	r.T.Helper()
-	promoted, err := g.Promoted()
-	if err != nil {
-		r.T.Fatal(err)
-	}
 	for path, text := range g.Objects {
 		if labels := g.FluxLabels(path); labels != nil {
 			text = labelDocuments(r.T, text, labels)
 		}
 		r.Write(filepath.Join("fleets", g.Name, path), text)
 	}
-	return GoldenFleet{Environment: g.Summary.Environment, Promoted: promoted, Existing: len(g.Existing) > 0}
+	return GoldenFleet{Environment: g.Summary.Environment, Promoted: g.Promoted(), Existing: len(g.Existing) > 0}
 }
 
 // labelDocuments adds labels to every document of a YAML text.

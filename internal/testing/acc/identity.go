@@ -84,6 +84,6 @@ func NeedQuery(t *testing.T) {
 	if name, minor := versionOfCLI(t); name != "Terraform" || minor < 14 {
 		programs.Program{
 			Name: "Terraform 1.14 or newer, for terraform query", Add: "make testacc TERRAFORM=/path/to/terraform",
-		}.SkipOlder(t)
+		}.Skip(t, "is needed")
 	}
 }

@@ -1,7 +1,6 @@
 package acc
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,36 +139,17 @@ provider_installation {
 // module's folder as working directory. The process writes its log to [LogName].
 func (r *Root) OwnProcess(variables ...string) {
 	r.T.Helper()
-	cmd := exec.CommandContext(r.T.Context(), ProviderBinary(r.T), "-debug")
+	cmd := exec.Command(ProviderBinary(r.T), "-debug")
 	cmd.Dir, cmd.Env = r.Folder, slices.Concat(r.Env, []string{"TF_LOG_SDK=OFF"}, variables)
-	log, err := os.OpenFile(filepath.Join(r.Folder, LogName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	cmd.Stderr = log
-	stdout, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	r.T.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = log.Close()
+	process := programs.Run(r.T, filepath.Join(r.Folder, LogName), cmd, os.Kill)
+	process.Await(r.T, func() error {
+		_, text, _ := strings.Cut(process.Log(1<<20), "TF_REATTACH_PROVIDERS='")
+		text, _, _ = strings.Cut(text, "'")
+		var attached map[string]any
+		err := json.Unmarshal([]byte(text), &attached)
+		r.Attached[OwnAddress] = attached["registry.terraform.io/"+OwnAddress]
+		return err
 	})
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		if _, text, found := strings.Cut(lines.Text(), "TF_REATTACH_PROVIDERS='"); found {
-			var attached map[string]any
-			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, "'")), &attached); err != nil {
-				r.T.Fatal(err)
-			}
-			r.Attached[OwnAddress] = attached["registry.terraform.io/"+OwnAddress]
-			return
-		}
-	}
-	r.T.Fatal("the provider ended before it served")
 }
 
 // StartProviders makes each command start the provider's binary, as it does for users. Tests of signals, logs and

@@ -2,12 +2,10 @@ package acc
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
@@ -104,9 +103,7 @@ var found = regexp.MustCompile(` required, but have [a-z ]+\.`)
 func Diagnostics(t *testing.T, output string) string {
 	t.Helper()
 	var all []string
-	lines := bufio.NewScanner(strings.NewReader(output))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for lines := json.NewDecoder(strings.NewReader(output)); lines.More(); {
 		var line struct {
 			Type       string
 			Diagnostic struct {
@@ -118,7 +115,7 @@ func Diagnostics(t *testing.T, output string) string {
 				Snippet struct{ Code string }
 			}
 		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+		if err := lines.Decode(&line); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
 		d := line.Diagnostic
@@ -181,14 +178,9 @@ func unzip(all map[string][]byte, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range archive.File {
-		r, err := f.Open()
-		if err != nil {
-			return err
-		}
-		if all[name+"/"+f.Name], err = io.ReadAll(r); err != nil {
-			return err
-		}
+	files, err := golden.Files(archive)
+	for path, content := range files {
+		all[name+"/"+path] = []byte(content)
 	}
-	return nil
+	return err
 }

@@ -68,14 +68,16 @@ func Named(t testing.TB, name string) *Fleet {
 }
 
 // Promoted returns the promoted commit, or "".
-func (f *Fleet) Promoted() (string, error) {
+func (f *Fleet) Promoted() string {
 	var base struct {
 		Spec struct {
 			Commit string `json:"commit"`
 		} `json:"spec"`
 	}
-	err := yaml.Unmarshal([]byte(f.Objects["base-repo.yaml"]), &base)
-	return base.Spec.Commit, err
+	if err := yaml.Unmarshal([]byte(f.Objects["base-repo.yaml"]), &base); err != nil {
+		panic(err)
+	}
+	return base.Spec.Commit
 }
 
 // FluxLabels returns the labels that Flux added to the objects of a document in the operator's cluster, or nil.

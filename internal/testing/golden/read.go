@@ -85,7 +85,7 @@ func readFolder(dir string) ([]*Fleet, error) {
 		var files map[string]string
 		switch {
 		case e.IsDir():
-			files, err = Files(at)
+			files, err = Files(os.DirFS(at))
 		case archive:
 			files, err = unpack(at, name+"/")
 		default:
@@ -124,18 +124,14 @@ func fleetOf(name string, files map[string]string) (*Fleet, error) {
 }
 
 // Files returns the content of all files of a folder, by path.
-func Files(dir string) (map[string]string, error) {
+func Files(folder fs.FS) (map[string]string, error) {
 	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(folder, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		content, err := os.ReadFile(path) //nolint:gosec // a file of tests
-		files[filepath.ToSlash(rel)] = string(content)
+		content, err := fs.ReadFile(folder, path)
+		files[path] = string(content)
 		return err
 	})
 	return files, err

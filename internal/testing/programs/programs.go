@@ -3,6 +3,7 @@
 package programs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -47,19 +48,13 @@ func (p Program) Find(t testing.TB, places ...string) string {
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is missing: %s", p.Name, p.Add)
 	}
-	p.skip(t, "is missing")
+	p.Skip(t, "is missing")
 	return ""
 }
 
-// SkipOlder skips a test because the installed version of a program is too old. Unlike a missing program, this does not
-// fail in CI, which also tests with older versions.
-func (p Program) SkipOlder(t testing.TB) {
-	t.Helper()
-	p.skip(t, "is needed")
-}
-
-// skip skips a test, and records that it did not run.
-func (p Program) skip(t testing.TB, why string) {
+// Skip skips a test, and records that it did not run. Tests call it if a program is older than they need. Unlike a
+// missing program, this does not fail in CI, which also tests with older versions.
+func (p Program) Skip(t testing.TB, why string) {
 	t.Helper()
 	if notRun := os.Getenv(NotRun); notRun != "" {
 		if err := record(notRun, fmt.Sprintf("%s\t%s\t%s\n", p.Name, p.Add, t.Name())); err != nil {
@@ -74,11 +69,8 @@ func record(file, line string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteString(line); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	_, err = f.WriteString(line)
+	return errors.Join(err, f.Close())
 }
 
 // Root returns the root folder of the repository.
