@@ -1,6 +1,8 @@
 package page
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
@@ -19,8 +21,8 @@ func Readable(data any) any {
 		return lists.Map(v, Readable)
 	case map[string]any:
 		all := make(map[string]any, len(v))
-		for key, value := range v {
-			all[printable.Line(key)] = Readable(value)
+		for _, key := range slices.Sorted(maps.Keys(v)) { // two keys may become the same
+			all[printable.Line(key)] = Readable(v[key])
 		}
 		return all
 	}
