@@ -90,9 +90,10 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	for _, h := range data.hosts {
 		data.secrets.Add(h.certificates.texts.ClientKey)
 	}
-	client, err := gitremote.NewClient(credentials, gitremote.WithGitHubToken(os.Getenv(githubTokenVariable)),
-		gitremote.WithLoginFunc(data.gitLogin), gitremote.WithTLSFunc(data.gitCertificates),
-		gitremote.WithSecrets(&data.secrets), gitremote.WithMirrors(mirrors))
+	client, err := gitremote.NewClient(credentials, func(s *gitremote.Settings) {
+		s.GitHubToken, s.Mirrors, s.Secrets = os.Getenv(githubTokenVariable), mirrors, &data.secrets
+		s.Login, s.TLS = data.gitLogin, data.gitCertificates
+	})
 	appendCredentialErrors(diags, err)
 	data.Client = client
 	data.Sources = source.NewReader(client, source.DefaultLimits)

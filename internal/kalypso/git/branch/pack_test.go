@@ -63,8 +63,8 @@ func TestUpdateLargePack(t *testing.T) {
 	})
 }
 
-// TestUpdateErrorWhilePacking: the files of the last folder of a large pack cannot be read. The update returns the error,
-// and the branch does not change.
+// TestUpdateErrorWhilePacking: the files of the last folder of a large pack cannot be read. The update returns the
+// error, and the branch does not change.
 func TestUpdateErrorWhilePacking(t *testing.T) {
 	broken := errors.New("a broken template")
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {

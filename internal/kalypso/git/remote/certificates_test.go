@@ -38,14 +38,15 @@ func TestClientCertificate(t *testing.T) {
 	server, url := serveTLS(t, repo, tls.RequireAndVerifyClientCert)
 	stranger := tlsserver.NewPair(t)
 	trusted := gitremote.Credential{URL: server.URL, CACertificate: server.CA}
-	forHost := gitremote.WithTLSFunc(func(of string) *servertls.Config {
+	certificates := func(of string) *servertls.Config {
 		if !strings.HasPrefix(of, server.URL) {
 			return nil
 		}
 		return servertls.Certificates{
 			Authorities: server.CA, Client: server.Client.Certificate, ClientKey: server.Client.Key,
 		}.Parse(true, func(field servertls.Field, reason string) { t.Errorf("%s %s", field, reason) })
-	})
+	}
+	forHost := func(s *gitremote.Settings) { s.TLS = certificates }
 	unknown := trusted
 	unknown.ClientCertificate, unknown.ClientKey = stranger.Certificate, stranger.Key
 	const missing = "client_certificate and client_key"

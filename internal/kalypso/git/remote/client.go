@@ -18,12 +18,7 @@ import (
 // Client accesses repositories with its credentials. It is safe for concurrent use.
 type Client struct {
 	credentials []*auth
-	githubToken string // for github.com; empty: none
-	mirrors     Mirrors
-	limits
-	login   LoginFunc // nil: none
-	tls     TLSFunc   // nil: none
-	secrets *redact.Secrets
+	settings    Settings
 
 	mu         sync.Mutex
 	transports map[*servertls.Config]*http.Transport
@@ -43,8 +38,18 @@ type limits struct {
 // defaultLimits allow about 700,000 references.
 var defaultLimits = limits{maxRead: 1 << 30, maxRefList: 64 << 20, answerTimeout: 2 * time.Minute, wait: clock.Sleep}
 
-// Option configures a [Client].
-type Option func(*Client)
+// Settings configure a [Client] beside its credentials.
+type Settings struct {
+	GitHubToken string          // for github.com over HTTPS, used if no credential covers the repository; empty: none
+	Mirrors     Mirrors         // where repositories are accessed
+	Login       LoginFunc       // authenticates to repositories without a credential; nil: none
+	TLS         TLSFunc         // returns the certificates for repositories whose credential has none; nil: none
+	Secrets     *redact.Secrets // shared with others, and redacted in texts
+	limits      limits
+}
+
+// Option changes the settings of a [Client].
+type Option func(*Settings)
 
 // Login authenticates a request over HTTP(S): with user name and password, or with a bearer token.
 type Login struct {
@@ -72,44 +77,18 @@ func (l Login) header() string {
 // another login. Together with an error, the function may return a Login that has only its Source.
 type LoginFunc func(ctx context.Context, repo string, refused Login) (Login, error)
 
-// WithLoginFunc sets the function that authenticates to repositories without a credential.
-func WithLoginFunc(f LoginFunc) Option {
-	return func(c *Client) { c.login = f }
-}
-
 // TLSFunc returns the certificates for the server of a repository, or nil.
 type TLSFunc func(repo string) *servertls.Config
-
-// WithTLSFunc sets the function that returns the certificates for repositories whose credential has none.
-func WithTLSFunc(f TLSFunc) Option {
-	return func(c *Client) { c.tls = f }
-}
-
-// WithGitHubToken sets a token for github.com over HTTPS, used if no credential covers the repository. An empty token
-// has no effect.
-func WithGitHubToken(token string) Option {
-	return func(c *Client) { c.githubToken = token }
-}
-
-// WithMirrors makes the client access repositories at their mirrors.
-func WithMirrors(mirrors Mirrors) Option {
-	return func(c *Client) { c.mirrors = mirrors }
-}
-
-// WithSecrets sets the secrets that the client shares with others and redacts in texts.
-func WithSecrets(secrets *redact.Secrets) Option {
-	return func(c *Client) { c.secrets = secrets }
-}
 
 // NewClient returns a client. It contacts no server. It reports all invalid credentials together, as
 // [CredentialErrors].
 func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	c := &Client{
-		limits: defaultLimits, secrets: &redact.Secrets{},
+		settings:   Settings{limits: defaultLimits, Secrets: &redact.Secrets{}},
 		transports: map[*servertls.Config]*http.Transport{}, loginHosts: map[string]string{},
 	}
 	for _, o := range options {
-		o(c)
+		o(&c.settings)
 	}
 	var wrong CredentialErrors
 	first := map[string]int{}
@@ -118,8 +97,8 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 			wrong = append(wrong, &CredentialError{Index: i, Field: f, Reason: reason})
 		}
 		s := check(credential, report)
-		c.secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey, credential.PrivateKeyPassphrase,
-			credential.ClientKey)
+		c.settings.Secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey,
+			credential.PrivateKeyPassphrase, credential.ClientKey)
 		if s == nil {
 			continue
 		}
@@ -133,9 +112,9 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
-	if token := c.githubToken; token != "" {
+	if token := c.settings.GitHubToken; token != "" {
 		c.credentials = append(c.credentials, githubToken(token))
-		c.secrets.Add(token)
+		c.settings.Secrets.Add(token)
 	}
 	return c, nil
 }
@@ -155,15 +134,15 @@ func (c *Client) findAuth(repo giturl.URL) *auth {
 }
 
 // sanitize redacts secrets in a text of another program, and turns it into one printable line.
-func (c *Client) sanitize(text string) string { return printable.Line(c.secrets.Redact(text)) }
+func (c *Client) sanitize(text string) string { return printable.Line(c.settings.Secrets.Redact(text)) }
 
 // askLogin asks the login function for the login for a repository. It returns the zero value if there is none, or if
 // the login would go over plain HTTP to another machine.
 func (c *Client) askLogin(ctx context.Context, at giturl.URL, refused Login) (Login, error) {
-	if c.login == nil || at.Ambiguous() || at.Scheme != giturl.SchemeHTTPS && !at.IsLoopback() {
+	if c.settings.Login == nil || at.Ambiguous() || at.Scheme != giturl.SchemeHTTPS && !at.IsLoopback() {
 		return Login{}, nil
 	}
-	login, err := c.login(ctx, at.String(), refused)
+	login, err := c.settings.Login(ctx, at.String(), refused)
 	if login.Source != "" {
 		c.mu.Lock()
 		c.loginHosts[at.Address()] = login.Source
@@ -172,7 +151,7 @@ func (c *Client) askLogin(ctx context.Context, at giturl.URL, refused Login) (Lo
 	if err != nil || login.IsZero() {
 		return Login{}, err
 	}
-	c.secrets.Add(login.Password, login.Bearer)
+	c.settings.Secrets.Add(login.Password, login.Bearer)
 	return login, nil
 }
 

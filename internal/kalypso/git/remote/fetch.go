@@ -44,7 +44,7 @@ func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
 }
 
 func (rd *Reader) fetch(want FetchRequest, into Objects) error {
-	v2, most := rd.v0 == nil, rd.r.client.maxRead
+	v2, most := rd.v0 == nil, rd.r.client.settings.limits.maxRead
 	rd.ended = !v2 && !rd.s.stateless()
 	request, err := newRequest(want, rd.haves(want, into), rd.offered, v2)
 	if err != nil {
@@ -176,7 +176,7 @@ func (rd *Reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 
 // readPack reads a pack into objects, within the bounds of the request and the client.
 func (rd *Reader) readPack(pack io.Reader, want FetchRequest, into Objects) error {
-	most := rd.r.client.maxRead
+	most := rd.r.client.settings.limits.maxRead
 	bounded := &boundedReader{r: pack, remaining: most, err: ErrTooLarge}
 	if want.MaxRead > 0 {
 		most = min(most, want.MaxRead)

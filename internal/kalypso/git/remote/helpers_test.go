@@ -30,9 +30,14 @@ func is(t *testing.T, err, kind error) {
 
 // loginFunc returns an option with a function that returns a login for a repo, also after a refusal.
 func loginFunc(f func(repo string) (gitremote.Login, error)) gitremote.Option {
-	return gitremote.WithLoginFunc(func(_ context.Context, repo string, _ gitremote.Login) (gitremote.Login, error) {
-		return f(repo)
-	})
+	return func(s *gitremote.Settings) {
+		s.Login = func(_ context.Context, repo string, _ gitremote.Login) (gitremote.Login, error) { return f(repo) }
+	}
+}
+
+// renewedBy returns an option with a function that returns a login, also if the last one was refused.
+func renewedBy(f gitremote.LoginFunc) gitremote.Option {
+	return func(s *gitremote.Settings) { s.Login = f }
 }
 
 // remote is a repository. Each call opens a session.

@@ -45,7 +45,7 @@ func (c *Client) httpOpener(repo giturl.URL, s *auth) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		h := &httpSession{
 			ctx: ctx, client: client, asked: repo, base: repo.String(),
-			service: service, protocol: protocol, answerTimeout: c.answerTimeout,
+			service: service, protocol: protocol, answerTimeout: c.settings.limits.answerTimeout,
 		}
 		if err := h.readAdvertisement(); err != nil {
 			_ = h.Close()

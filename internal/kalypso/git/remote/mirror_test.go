@@ -1,7 +1,6 @@
 package remote_test
 
 import (
-	"context"
 	"errors"
 	"path"
 	"path/filepath"
@@ -57,7 +56,7 @@ func mirrors(t *testing.T, urls map[string]string) gitremote.Option {
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	return gitremote.WithMirrors(m)
+	return func(s *gitremote.Settings) { s.Mirrors = m }
 }
 
 // TestMirrorCredentials: a mirror never gets a credential of the original, whether it is a credential, GitHub's token
@@ -68,13 +67,14 @@ func TestMirrorCredentials(t *testing.T) {
 	server, url := gitserver.Serve(t, repo, gitserver.WithBasic("mirror", "canary-mirror"))
 	name := "https://github.com/acme/" + filepath.Base(repo)
 	var asked []string
-	password := gitremote.WithLoginFunc(func(_ context.Context, repo string, _ gitremote.Login) (gitremote.Login, error) {
+	password := loginFunc(func(repo string) (gitremote.Login, error) {
 		asked = append(asked, repo)
 		return gitremote.Login{}, nil
 	})
+	token := func(s *gitremote.Settings) { s.GitHubToken = "canary-token" }
 	original := gitremote.Credential{URL: "https://github.com/acme", Username: "x", Password: "canary-original"}
 	_, err := open(t, name, []gitremote.Credential{original},
-		gitremote.WithGitHubToken("canary-token"), password, mirrors(t, map[string]string{name: url})).Ref(t.Context(), main)
+		token, password, mirrors(t, map[string]string{name: url})).Ref(t.Context(), main)
 	is(t, err, gitremote.ErrUnauthorized)
 	for _, want := range []string{name, url, "no credential matches it"} {
 		if !strings.Contains(err.Error(), want) {

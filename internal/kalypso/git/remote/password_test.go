@@ -93,7 +93,7 @@ func TestRenewedLogin(t *testing.T) {
 			token := func(tokens ...string) gitremote.Option {
 				server.ResetLog()
 				refused = nil
-				return gitremote.WithLoginFunc(func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
+				return renewedBy(func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
 					if r.Bearer != "" {
 						refused = append(refused, r.Bearer)
 						tokens = tokens[1:]
@@ -130,7 +130,7 @@ func TestLoginNotRenewed(t *testing.T) {
 	var logged strings.Builder
 	log.SetOutput(&logged) // net/http logs an answer that comes with an error
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-	err := readAll(t.Context(), open(t, url, nil, gitremote.WithLoginFunc(
+	err := readAll(t.Context(), open(t, url, nil, renewedBy(
 		func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
 			if r.Bearer != "" {
 				return gitremote.Login{}, errors.New("no more tokens")
@@ -152,7 +152,7 @@ func TestLoginRenewedInSession(t *testing.T) {
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1\n"})
 	server, url := gitserver.Serve(t, repo)
 	var refused []string
-	renewed := gitremote.WithLoginFunc(func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
+	renewed := renewedBy(func(_ context.Context, _ string, r gitremote.Login) (gitremote.Login, error) {
 		if r.Bearer == "" {
 			return gitremote.Login{Bearer: "canary-1"}, nil
 		}

@@ -79,7 +79,7 @@ func (rd *Reader) readAdvertisement(advertisement *bufio.Reader) error {
 			return err
 		}
 	}
-	refs, err := readRefs(advertisement, rd.r.client.maxRefList)
+	refs, err := readRefs(advertisement, rd.r.client.settings.limits.maxRefList)
 	if err == nil {
 		rd.v0, rd.offered = refs, refs.Capabilities
 	}

@@ -102,10 +102,10 @@ func (c *Client) certificates(at giturl.URL, with *auth) *servertls.Config {
 	switch {
 	case with != nil && with.tls != nil:
 		return with.tls
-	case c.tls == nil || at.Scheme != giturl.SchemeHTTPS:
+	case c.settings.TLS == nil || at.Scheme != giturl.SchemeHTTPS:
 		return nil
 	}
-	return c.tls(at.String())
+	return c.settings.TLS(at.String())
 }
 
 // covers reports whether a request goes to the requested repository, or to one on its server that the same credential

@@ -98,7 +98,7 @@ func (rd *Reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 		return nil, err
 	}
 	found := References{}
-	left := rd.r.client.maxRefList
+	left := rd.r.client.settings.limits.maxRefList
 	for silent := true; ; silent = false {
 		p, err := readPacket(answer)
 		switch {

@@ -28,13 +28,13 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := c.mirrors.locate(name)
+	at := c.settings.Mirrors.locate(name)
 	r := &Remote{client: c, repo: name, at: at, with: c.findAuth(at)}
 	switch {
 	case at.IsLocal():
 		r.open = localOpener(at)
 	case at.Scheme == giturl.SchemeSSH:
-		r.open = sshOpener(at, r.with, c.answerTimeout)
+		r.open = sshOpener(at, r.with, c.settings.limits.answerTimeout)
 	default:
 		r.open = c.httpOpener(at, r.with)
 	}

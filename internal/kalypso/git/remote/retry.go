@@ -33,7 +33,7 @@ func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 		if done > retries || !fitsDeadline(ctx, wait) {
 			return &retriedError{cause: err, attempts: done, wait: wait}
 		}
-		if err := r.client.wait(ctx, wait); err != nil {
+		if err := r.client.settings.limits.wait(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func (w *Writer) start() error {
 	if err != nil {
 		return err
 	}
-	refs, err := readRefs(s.advertised(), w.r.client.maxRefList)
+	refs, err := readRefs(s.advertised(), w.r.client.settings.limits.maxRefList)
 	if err != nil {
 		err = s.explain(err)
 		_ = s.Close()

@@ -22,7 +22,7 @@ func TestWorkloadsAzureAddresses(t *testing.T) {
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	client, err := gitremote.NewClient(nil, gitremote.WithMirrors(mirrors))
+	client, err := gitremote.NewClient(nil, func(s *gitremote.Settings) { s.Mirrors = mirrors })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,9 @@ func TestWorkloadsBroken(t *testing.T) {
 		"w/out.yaml",
 	)
 	if diff := cmp.Diff(
-		map[string]string{"good": commit, "foreign": got.WorkloadCommits["foreign"], "same-again": got.WorkloadCommits["same-again"]},
+		map[string]string{
+			"good": commit, "foreign": got.WorkloadCommits["foreign"], "same-again": got.WorkloadCommits["same-again"],
+		},
 		got.WorkloadCommits,
 	); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -221,7 +223,8 @@ func TestWorkloadsPins(t *testing.T) {
 				return reader(t, credentials...).Workloads(t.Context(), []*fleet.WorkloadRegistration{registration},
 					source.FollowOptions{Pins: map[string]string{"shop": commit}, AllowLocal: true})
 			}
-			if got := read(old); len(got.Problems) > 0 || len(got.Names[fleet.KindWorkload]) != 1 || got.Names[fleet.KindWorkload][0] != "before" {
+			got := read(old)
+			if names := got.Names[fleet.KindWorkload]; len(got.Problems) > 0 || len(names) != 1 || names[0] != "before" {
 				t.Errorf("pin in the branch's history: %v", got)
 			}
 			wants(t, read(lost).Problems, []string{"error shop Commit not found"}, lost, "force push may have removed it")

@@ -56,8 +56,8 @@ func (u URL) Segments() []string {
 	return strings.Split(p, "/")
 }
 
-// Longest returns the element whose URL, as of returns it, covers a repo and has the longest path. If there are several,
-// it returns the first. ok is false if no URL covers the repo.
+// Longest returns the element whose URL, as of returns it, covers a repo and has the longest path. If there are
+// several, it returns the first. ok is false if no URL covers the repo.
 func Longest[T any](all []T, of func(T) URL, repo URL) (found T, ok bool) {
 	for _, t := range all {
 		if of(t).Covers(repo) && (!ok || len(of(t).Segments()) > len(of(found).Segments())) {
