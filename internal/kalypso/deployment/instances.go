@@ -140,7 +140,8 @@ func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *
 	for _, one := range reported {
 		told[one.Target] = true
 		one.Cluster, one.Folder, one.Revision = whole.Cluster, whole.Folder, whole.Revision
-		if one.State == "" || decidesTargets(s.state) {
+		// A folder that is stale, offline or missing decides the state of all of its targets: nothing newer is known.
+		if one.State == "" || slices.Contains([]ClusterState{StateStale, StateOffline, StateMissing}, s.state) {
 			one.State, one.Since, one.Message = whole.State, whole.Since, cmp.Or(one.Message, whole.Message)
 		}
 		pass(one)
@@ -161,9 +162,4 @@ func (w *Input) silentInstances(folder string, members map[string]clusterState, 
 			w.passOn(s, time.Time{}, nil, o)
 		}
 	}
-}
-
-// decidesTargets reports whether the state of a folder is the one of all of its targets: nothing newer is known.
-func decidesTargets(s ClusterState) bool {
-	return s == StateStale || s == StateOffline || s == StateMissing
 }
