@@ -27,9 +27,6 @@ const (
 	Change    Kind = "change"    // the promoted commit stays
 )
 
-// Kinds lists all kinds.
-var Kinds = []Kind{First, Rollback, Promotion, Change}
-
 // Input contains the inputs of a history.
 type Input struct {
 	// Branch is the first-parent history of the GitOps branch, newest first.
