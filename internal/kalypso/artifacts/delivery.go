@@ -107,8 +107,8 @@ func (d *Delivery) TreeHashes() map[string]string {
 	return sets.MapValues(d.trees, plumbing.Hash.String)
 }
 
-// source returns what the annotations of a cluster type's artifact say of its origin: the repo, and the commit that last
-// changed the folder. A digest then does not depend on the time of the publication.
+// source returns what the annotations of a cluster type's artifact say of its origin: the repo, and the commit that
+// last changed the folder. A digest then does not depend on the time of the publication.
 func (d *Delivery) source(clusterType string) source {
 	changed := d.changed[clusterType]
 	return source{

@@ -30,7 +30,8 @@ func Deployments(h history.History, limit int) string {
 		rate = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
 	}
 	w.line("\n| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|")
-	w.line("| %d | %.2f | %s | %s | %s |", m.Deployments, m.DeploymentsPerDay, span(m.LeadTime), rate, span(m.TimeToRestore))
+	w.line("| %d | %.2f | %s | %s | %s |",
+		m.Deployments, m.DeploymentsPerDay, span(m.LeadTime), rate, span(m.TimeToRestore))
 	if len(h.Deliveries) == 0 {
 		return w.b.String()
 	}

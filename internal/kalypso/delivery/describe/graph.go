@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -118,10 +119,7 @@ func (g *graph) drawAssignments(changes, same []ClusterType) bool {
 
 // drawUnchanged draws the unchanged targets of a cluster type, all or none.
 func (g *graph) drawUnchanged(ct ClusterType) {
-	keys := []string{clusterTypeKey(ct.Name)}
-	for _, target := range ct.Unchanged {
-		keys = append(keys, targetKey(target))
-	}
+	keys := append([]string{clusterTypeKey(ct.Name)}, lists.Map(ct.Unchanged, targetKey)...)
 	known := func(key string) bool { return g.ids[key] != "" }
 	if room := g.most - len(g.nodes); len(slices.DeleteFunc(keys, known)) > room {
 		return

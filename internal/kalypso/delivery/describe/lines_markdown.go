@@ -48,7 +48,8 @@ func (l *Lines) group(changes []fileChange) string {
 			renamed = ", the same, renamed"
 		}
 	}
-	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n", code(f.name()), f.kind().Note(), problem.Count(len(changes), "folder"), renamed)
+	fmt.Fprintf(&b, "\n#### %s%s in %s%s\n\n",
+		code(f.name()), f.kind().Note(), problem.Count(len(changes), "folder"), renamed)
 	clusterType := func(c fileChange) string { return l.folders[c.folder].ClusterType }
 	if types := perClusterType(changes, clusterType); len(types) > 1 && len(changes) > maxNamed {
 		fmt.Fprintf(&b, "%s\n\n", problem.First(types, maxNamed))

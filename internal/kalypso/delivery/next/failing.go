@@ -1,6 +1,7 @@
 package next
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -227,9 +228,7 @@ func (k *Failing) setSince(records ...*record.Record) {
 	for _, list := range [][]record.FailedAssignment{k.Kept, k.LeftOut} {
 		for i := range list {
 			for _, r := range records {
-				if list[i].Since == "" {
-					list[i].Since = r.Since(list[i])
-				}
+				list[i].Since = cmp.Or(list[i].Since, r.Since(list[i]))
 			}
 		}
 	}

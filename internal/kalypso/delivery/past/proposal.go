@@ -56,12 +56,11 @@ func (s *State) Desired() *State {
 // Found returns our folders at the destination, and the folders that the proposal adopts. Changes are compared with
 // them.
 func (s *State) Found() inventory.Folders {
-	found := s.OwnFolders()
+	found := inventory.Folders{}
 	if s.Proposal != nil {
-		adopted := maps.Clone(s.Proposal.Adopted)
-		maps.DeleteFunc(adopted, func(name string, _ inventory.Folder) bool { _, ours := found[name]; return ours })
-		maps.Copy(found, adopted)
+		maps.Copy(found, s.Proposal.Adopted)
 	}
+	maps.Copy(found, s.OwnFolders())
 	return found
 }
 

@@ -2,7 +2,6 @@ package problem
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,9 +27,7 @@ func Sentence(err error) string {
 // follow.
 func EndSentence(text string) string {
 	text = printable.Line(strings.TrimSpace(text))
-	if text == "" || slices.ContainsFunc([]string{".", "!", "?", "…"}, func(end string) bool {
-		return strings.HasSuffix(text, end)
-	}) {
+	if end, _ := utf8.DecodeLastRuneInString(text); text == "" || strings.ContainsRune(".!?…", end) {
 		return text
 	}
 	return text + "."
