@@ -1,10 +1,12 @@
 package programs
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 )
@@ -124,4 +126,33 @@ func FreeAddress(t testing.TB) string {
 func Port(address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return port
+}
+
+// Listen serves each connection to an address of loopback in a goroutine of its own, and closes it. It ends when the
+// test ends.
+func Listen(t testing.TB, serve func(net.Conn)) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() {
+				defer conn.Close()
+				defer context.AfterFunc(t.Context(), func() { _ = conn.Close() })()
+				serve(conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		running.Wait()
+	})
+	return listener.Addr().String()
 }

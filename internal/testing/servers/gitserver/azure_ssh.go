@@ -3,7 +3,6 @@ package gitserver
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -20,6 +19,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // AzureSSHServer behaves as Azure Repos does over SSH. It differs from git as [Azure] does over HTTP, and accepts only
@@ -45,16 +46,8 @@ func ServeAzureSSH(t testing.TB, repo string) (*AzureSSHServer, string) {
 	}
 	s.config = &ssh.ServerConfig{PublicKeyCallback: s.checkKey}
 	s.config.AddHostKey(hostKey)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Host = listener.Addr().String()
+	s.Host = programs.Listen(t, s.connection)
 	s.KnownHosts = knownhosts.Line([]string{s.Host}, hostKey.PublicKey())
-	accept(t, listener, func(conn net.Conn) {
-		defer context.AfterFunc(t.Context(), func() { _ = conn.Close() })()
-		s.connection(conn)
-	})
 	return s, s.URL(filepath.Base(repo))
 }
 
@@ -72,9 +65,8 @@ func (s *AzureSSHServer) checkKey(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.P
 	return &ssh.Permissions{}, nil
 }
 
-// connection serves one connection, and closes it after the first command, as Azure Repos does.
+// connection serves one connection until after the first command, as Azure Repos does.
 func (s *AzureSSHServer) connection(conn net.Conn) {
-	defer conn.Close()
 	server, channels, requests, err := ssh.NewServerConn(conn, s.config)
 	if err != nil {
 		return

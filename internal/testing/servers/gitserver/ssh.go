@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -63,14 +62,9 @@ func newSSH(t testing.TB, more ...string) *SSHServer {
 	programs.WriteFile(t, filepath.Join(dir, "authorized_keys"), string(ssh.MarshalAuthorizedKey(userKey.PublicKey())))
 	programs.WriteFile(t, filepath.Join(dir, "sshd_config"), sshdConfig(dir, append(more, installFaults(t, dir))))
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	accept(t, listener, func(conn net.Conn) {
+	host := programs.Listen(t, func(conn net.Conn) {
 		serve(t.Context(), conn, program, filepath.Join(dir, "sshd_config"))
 	})
-	host := listener.Addr().String()
 	return &SSHServer{
 		dir: dir, Host: host, User: me.Username, PrivateKey: userPrivate, HostKey: hostKey.PublicKey(),
 		KnownHosts: knownhosts.Line([]string{host}, hostKey.PublicKey()),
@@ -99,28 +93,9 @@ func quoted(env []string) string {
 	return strings.Join(lists.Map(env, func(v string) string { return `"` + v + `"` }), " ")
 }
 
-// accept serves each connection to a listener in a goroutine of its own, until the test ends.
-func accept(t testing.TB, listener net.Listener, serve func(net.Conn)) {
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			running.Go(func() { serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		running.Wait()
-	})
-}
-
 // serve lets a process of sshd serve a connection.
 func serve(ctx context.Context, conn net.Conn, program, config string) {
-	defer conn.Close()
-	f, err := conn.(*net.TCPConn).File() //nolint:forcetypeassert // accept listens on TCP
+	f, err := conn.(*net.TCPConn).File() //nolint:forcetypeassert // Listen listens on TCP
 	if err != nil {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // Proxy is a proxy in front of a server, which breaks one connection.
@@ -20,32 +22,17 @@ func (p *Proxy) Cuts() int { return int(p.cuts.Load()) }
 // does not get the text; otherwise the client does not get the answer. The proxy does not support TLS.
 func (s *Server) CutAt(t testing.TB, text string, before bool) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	p := &Proxy{Address: listener.Addr().String()}
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			go p.serve(client, server, []byte(text), before)
+	p := &Proxy{}
+	p.Address = programs.Listen(t, func(client net.Conn) {
+		if server, err := net.Dial("tcp", "127.0.0.1:"+s.Port); err == nil {
+			p.serve(client, server, []byte(text), before)
 		}
-	}()
+	})
 	return p
 }
 
 // serve copies between a client and the server. It relies on pgx to send each message in one piece.
 func (p *Proxy) serve(client, server net.Conn, text []byte, before bool) {
-	defer client.Close()
 	defer server.Close()
 	var cut atomic.Bool
 	answers := make(chan struct{})
