@@ -152,7 +152,9 @@ func (s *Session) Import(ctx context.Context, typeName, id string) (*Resource, D
 }
 
 // ImportIdentity imports a resource by its identity, and refreshes it. If there are errors, the resource is nil.
-func (s *Session) ImportIdentity(ctx context.Context, typeName string, identity tftypes.Value) (*Resource, Diagnostics) {
+func (s *Session) ImportIdentity(
+	ctx context.Context, typeName string, identity tftypes.Value,
+) (*Resource, Diagnostics) {
 	s.t.Helper()
 	return s.imported(ctx, &tfprotov6.ImportResourceStateRequest{
 		TypeName: typeName, Identity: &tfprotov6.ResourceIdentityData{IdentityData: encode(identity)},

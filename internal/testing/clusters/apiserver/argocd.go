@@ -64,13 +64,14 @@ func StartArgoCD(t testing.TB) *Kubernetes {
 	}
 	cache, manifests := programs.FreeAddress(t), programs.FreeAddress(t)
 	k.command = func(controller string) *exec.Cmd {
+		metrics := programs.Port(programs.FreeAddress(t))
 		kubeconfig := filepath.Join(k.dir, "admin.kubeconfig")
 		args := map[string][]string{
 			redis: {cache},
-			repoServer: {"--address", "127.0.0.1", "--port", programs.Port(manifests), "--metrics-port", programs.Port(programs.FreeAddress(t)),
+			repoServer: {"--address", "127.0.0.1", "--port", programs.Port(manifests), "--metrics-port", metrics,
 				"--disable-tls", "--redis", cache, "--revision-cache-expiration", "1s", "--loglevel", "warn"},
 			ApplicationController: {"--kubeconfig", kubeconfig, "--namespace", "argocd", "--application-namespaces", "*",
-				"--repo-server", manifests, "--repo-server-plaintext", "--redis", cache, "--metrics-port", programs.Port(programs.FreeAddress(t)),
+				"--repo-server", manifests, "--repo-server-plaintext", "--redis", cache, "--metrics-port", metrics,
 				"--app-resync", "5", "--app-resync-jitter", "0", "--repo-error-grace-period-seconds", "0", "--loglevel", "warn"},
 		}[controller]
 		cmd := exec.Command(program, append([]string{controller}, args...)...)

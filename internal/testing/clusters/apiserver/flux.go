@@ -39,8 +39,8 @@ func StartFlux(t testing.TB) *Kubernetes {
 	}
 	storage := programs.FreeAddress(t)
 	k.command = func(controller string) *exec.Cmd {
-		args := []string{"--metrics-addr", programs.FreeAddress(t), "--health-addr", programs.FreeAddress(t), "--log-level", "error",
-			"--concurrent", "20"}
+		args := []string{"--metrics-addr", programs.FreeAddress(t), "--health-addr", programs.FreeAddress(t),
+			"--log-level", "error", "--concurrent", "20"}
 		if controller == SourceController {
 			args = append(args, "--storage-path", filepath.Join(k.dir, "storage"), "--storage-addr", storage,
 				"--storage-adv-addr", storage)

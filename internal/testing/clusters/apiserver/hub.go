@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// NewHub fakes the API server of a hub, whose lists a handler of the test answers. Tests use it for hubs that misbehave,
-// or that have more objects than a real API server could get in a test. It describes the group multicluster.x-k8s.io,
-// and lets list answer all other requests. It stops when the test ends.
+// NewHub fakes the API server of a hub, whose lists a handler of the test answers. Tests use it for hubs that
+// misbehave, or that have more objects than a real API server could get in a test. It describes the group
+// multicluster.x-k8s.io, and lets list answer all other requests. It stops when the test ends.
 func NewHub(t testing.TB, list http.HandlerFunc) *Server {
 	t.Helper()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -178,8 +178,8 @@ func FetchGreeting(branch, commit string) string {
 		Packet(commit+" HEAD\n") + Packet(commit+" refs/heads/"+branch+"\n") + "0000"
 }
 
-// cutPacket returns the text of the packet with which a text begins, without its line end, and the rest of the text. The
-// packet's text is empty for a flush and for a delimiter.
+// cutPacket returns the text of the packet with which a text begins, without its line end, and the rest of the text.
+// The packet's text is empty for a flush and for a delimiter.
 func cutPacket(text string) (packet, rest string, ok bool) {
 	if len(text) < 4 {
 		return "", "", false

@@ -115,7 +115,7 @@ func fetch(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error
 		}
 	}
 	for _, want := range wants {
-		if err := c.add(want); err != nil {
+		if c.add(want) != nil {
 			packets(w, "ERR upload-pack: not our ref "+want.String()+"\n")
 			return nil
 		}
