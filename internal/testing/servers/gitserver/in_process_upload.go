@@ -114,11 +114,9 @@ func fetch(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error
 			return fmt.Errorf("%q is not supported", a)
 		}
 	}
-	for _, want := range wants {
-		if c.add(want) != nil {
-			packets(w, "ERR upload-pack: not our ref "+want.String()+"\n")
-			return nil
-		}
+	if i := slices.IndexFunc(wants, func(want plumbing.Hash) bool { return c.add(want) != nil }); i >= 0 {
+		packets(w, "ERR upload-pack: not our ref "+wants[i].String()+"\n")
+		return nil
 	}
 	if len(c.shallow) > 0 {
 		packets(w, "shallow-info\n")
