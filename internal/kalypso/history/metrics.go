@@ -10,11 +10,11 @@ type Metrics struct {
 	Deployments       int // complete deliveries
 	DeploymentsPerDay float64
 	// LeadTime is the median time from a commit of the control plane to its delivery.
-	LeadTime *time.Duration
+	LeadTime *time.Duration `attribute:"lead_time_seconds"`
 	// ChangeFailureRate is the share of deliveries that failed, among those that failed or are complete: 0 to 1.
 	ChangeFailureRate *float64
 	// TimeToRestore is the median time from a failure to the next good delivery.
-	TimeToRestore *time.Duration
+	TimeToRestore *time.Duration `attribute:"time_to_restore_seconds"`
 }
 
 const day = 24 * time.Hour

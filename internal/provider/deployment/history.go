@@ -162,7 +162,7 @@ func historyValues(
 	deployments := []tfvalue.Values{}
 	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
 		v := tfvalue.ValuesOf(d)
-		if v["lead_time_seconds"] = secondsOrNil(d.LeadTime()); d.Known {
+		if v["lead_time_seconds"] = d.LeadTime(); d.Known {
 			v["commits"] = len(d.Commits)
 		}
 		if compare != nil && d.PreviousCommit != "" && d.PromotedCommit != "" && d.PreviousCommit != d.PromotedCommit {
@@ -170,11 +170,8 @@ func historyValues(
 		}
 		deployments = append(deployments, v)
 	}
-	metrics := tfvalue.ValuesOf(h.Metrics)
-	metrics["lead_time_seconds"] = secondsOrNil(h.Metrics.LeadTime)
-	metrics["time_to_restore_seconds"] = secondsOrNil(h.Metrics.TimeToRestore)
 	all := tfvalue.Values{
-		"environment": tfvalue.OrNil(h.Environment), "deployments": deployments, "metrics": metrics, "complete": h.Complete,
+		"environment": tfvalue.OrNil(h.Environment), "deployments": deployments, "metrics": h.Metrics, "complete": h.Complete,
 		"summary": describe.Deployments(h, limit),
 	}
 	if past != nil {
@@ -200,11 +197,4 @@ func pastValues(past *history.StoredRuns) tfvalue.Values {
 	})
 	return tfvalue.Values{"versions": versions, "runs": runs, "truncated": past.Truncated,
 		"recorded_until": past.RecordedUntil}
-}
-
-func secondsOrNil(d *time.Duration) any {
-	if d == nil {
-		return nil
-	}
-	return int(*d / time.Second)
 }

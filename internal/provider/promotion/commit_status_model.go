@@ -19,7 +19,7 @@ func statusArguments(m schemas.Model) status.Arguments {
 // observeStatus sets the attributes that a read status may have changed.
 func observeStatus(m schemas.Model, found githost.Status, same status.Same) {
 	a := statusArguments(m).Observe(found, same)
-	m.Set(tfvalue.Values{"target_url": tfvalue.OrNil(a.TargetURL), "set_at": tfvalue.NullableTime(found.SetAt)})
+	m.Set(tfvalue.Values{"target_url": tfvalue.OrNil(a.TargetURL), "set_at": found.SetAt})
 	if a.Deployment == nil {
 		m.Set(tfvalue.Values{"state": a.State, "description": tfvalue.OrNil(a.Description)})
 		return

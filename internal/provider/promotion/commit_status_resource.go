@@ -107,7 +107,7 @@ func setStatus(ctx context.Context, c *schemas.Call) schemas.Model {
 			"commit": wanted.Target(), "context": wanted.Context, "state": string(wanted.Status().State),
 		})
 	}
-	c.Plan.Set(tfvalue.Values{"set_at": tfvalue.NullableTime(set.SetAt)})
+	c.Plan.Set(tfvalue.Values{"set_at": set.SetAt})
 	schemas.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(set), c.Diags)
 	return c.Plan
 }

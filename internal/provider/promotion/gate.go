@@ -102,7 +102,7 @@ func waitAtGate(ctx context.Context, c *schemas.Call) schemas.Model {
 		tflog.Info(ctx, "the deployment is complete",
 			map[string]any{"head": seen.Branch.Head, "summary": seen.Outcome.Summary})
 		c.Plan.Set(tfvalue.Values{
-			"head": seen.Branch.Head, "summary": seen.Outcome.Summary, "observed_at": tfvalue.NullableTime(seen.At),
+			"head": seen.Branch.Head, "summary": seen.Outcome.Summary, "observed_at": seen.At,
 		})
 		return c.Plan
 	}

@@ -3,9 +3,7 @@ package source
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -124,16 +122,15 @@ func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
 
 // controlPlaneValues returns the computed attributes.
 func controlPlaneValues(found *source.ControlPlane) tfvalue.Values {
-	names := map[string]attr.Value{}
+	names := map[string][]string{}
 	for _, m := range model.All {
-		names[string(m.Kind)] = tfvalue.StringListOf(found.Names[m.Kind])
+		names[string(m.Kind)] = found.Names[m.Kind]
 	}
 	all := tfvalue.Values{
 		"manifests": found.Manifests, schemas.SourcesAttribute: map[string]string(found.Sources),
 		schemas.VerifiedAttribute: schemas.VerifiedValue(found.Verified), "commit": tfvalue.OrNil(found.Commit),
 		"base_commit": tfvalue.OrNil(found.BaseCommit), "workload_commits": found.WorkloadCommits,
-		"names": types.MapValueMust(schemas.ListOfStrings, names), "skipped": found.Skipped,
-		"import_blocks": model.ImportBlocks(found),
+		"names": names, "skipped": found.Skipped, "import_blocks": model.ImportBlocks(found),
 	}
 	if at := found.GitOpsRepo; at != nil {
 		all["gitops_repo"] = tfvalue.Values{"repo": at.Repo, "branch": at.Branch, "path": at.Path}

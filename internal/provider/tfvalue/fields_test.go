@@ -2,6 +2,7 @@ package tfvalue
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -50,6 +51,41 @@ func TestStruct(t *testing.T) {
 	d.Read(&got)
 	given.Internal = ""
 	if diff := cmp.Diff(given, got); diff != "" || len(ps) > 0 {
+		t.Errorf("%s %v", diff, ps)
+	}
+}
+
+// Results have times in UTC and durations in seconds. A zero time is null, and an empty string without the option.
+func TestResultOfStruct(t *testing.T) {
+	type object struct {
+		At, Never  time.Time
+		Took       *time.Duration
+		Good, Open *bool
+		Name       string
+		Text       string `attribute:",empty"`
+	}
+	at := time.Date(2026, 1, 31, 13, 0, 0, 0, time.FixedZone("", 3600))
+	objectType := types.ObjectType{AttrTypes: map[string]attr.Type{
+		"at": types.StringType, "never": types.StringType, "took": types.Int64Type, "good": types.BoolType,
+		"open": types.BoolType, "name": types.StringType, "text": types.StringType,
+	}}
+	v := Result(objectType, object{At: at, Took: new(90 * time.Second), Good: new(false)})
+	want := types.ObjectValueMust(objectType.AttrTypes, map[string]attr.Value{
+		"at": types.StringValue("2026-01-31T12:00:00Z"), "never": types.StringNull(), "took": types.Int64Value(90),
+		"good": types.BoolValue(false), "open": types.BoolNull(), "name": types.StringNull(), "text": types.StringValue(""),
+	})
+	if diff := cmp.Diff(want.String(), v.String()); diff != "" {
+		t.Error(diff)
+	}
+
+	type times struct{ At, Never, Later, Wrong time.Time }
+	var ps problem.Problems
+	var got times
+	Decoder{Problems: &ps, Arguments: map[string]attr.Value{
+		"at": types.StringValue("2026-01-31T13:00:00+01:00"), "later": types.StringUnknown(),
+		"wrong": types.StringValue("today"),
+	}}.Read(&got)
+	if diff := cmp.Diff(times{At: at.UTC()}, got); diff != "" || len(ps) != 1 || ps[0].Summary != "Invalid time" {
 		t.Errorf("%s %v", diff, ps)
 	}
 }

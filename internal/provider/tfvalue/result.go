@@ -14,8 +14,9 @@ import (
 // Values contains the attributes of an object as Go values, see [Result].
 type Values map[string]any
 
-// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], a scalar, a time (null
-// if it is zero), a struct (see [ValuesOf]), [Values], or a pointer, list or map of these.
+// Result converts v to a value of type t for a data source. v is nil for null, an [attr.Value], a scalar, a duration in
+// seconds, a time as RFC 3339 in UTC (null if it is zero), a struct (see [ValuesOf]), [Values], or a pointer, list or
+// map of these.
 func Result(t attr.Type, v any) attr.Value { return encoder{}.value(t, v) }
 
 // Encode converts v, as [Result] does, to a value as a configuration has it: empty values are null, so that generated
@@ -30,8 +31,13 @@ func (e encoder) value(t attr.Type, v any) attr.Value {
 		return nullOf(t)
 	case attr.Value:
 		return v
+	case time.Duration:
+		return types.Int64Value(int64(v / time.Second))
 	case time.Time:
-		return NullableTime(v)
+		if v.IsZero() {
+			return types.StringNull()
+		}
+		return types.StringValue(v.UTC().Format(time.RFC3339))
 	case Values:
 		o := t.(types.ObjectType) //nolint:forcetypeassert // the schema has an object here
 		all := make(map[string]attr.Value, len(o.AttrTypes))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -90,14 +89,6 @@ func Elements(v attr.Value) ([]attr.Value, bool) {
 		return v.Elements(), true
 	}
 	return nil, false
-}
-
-// NullableTime returns a time as RFC 3339 in UTC, or null if it is zero.
-func NullableTime(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
 }
 
 // WhollyKnown reports whether a value and all values in it are known.
