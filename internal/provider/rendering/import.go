@@ -68,22 +68,16 @@ func importRendering(ctx context.Context, c *schemas.Call, id string, identity m
 
 // imported sets the arguments that a record contains, and the preview. The other arguments stay null.
 func imported(m schemas.Model, state *past.State, preview string) schemas.Model {
-	at, delivered := state.Destination, state.Delivered
+	at := state.Destination
 	repo := tfvalue.Values{"repo": at.Repo, "branch": at.Branch}
 	if at.Path != "." {
 		repo["path"] = at.Path
 	}
 	m.Set(tfvalue.Values{
 		"environment": state.Environment, "gitops_repo": repo, "promoted_commit": tfvalue.OrNil(state.PromotedCommit),
-		"preview": tfvalue.OrNil(preview), "assignment_count": delivered.Count(), "tree_hash": delivered.TreeHash().String(),
+		"preview": tfvalue.OrNil(preview),
 	})
-	switch preview {
-	case previewSummary:
-		m["summary"] = summaryOf(delivered.Summary(nil, nil))
-	case previewNone:
-	default:
-		m["assignments"], m["folders"] = assignmentsOf(delivered), foldersOf(at, delivered)
-	}
+	setTree(m, at, state.Delivered)
 	if r := state.Rollout; r != nil {
 		m.Set(tfvalue.Values{
 			"target_tree_hash": tfvalue.OrNil(r.TargetTreeHash), "rollout_status": tfvalue.OrNil(r.Status()),

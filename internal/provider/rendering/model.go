@@ -187,22 +187,13 @@ func setRefreshed(m schemas.Model, found *remote.Refreshed, files map[string][]b
 // setReverted sets the tree of the branch after people reset it to an earlier delivery. If the fleet now renders the
 // same tree, the next plan is empty.
 func setReverted(m schemas.Model, s *past.State) {
-	ours, record := s.OwnFolders(), s.LastRead.Record
-	hash := ours.TreeHash().String()
+	record := s.LastRead.Record
+	setTree(m, s.Destination, s.OwnFolders())
 	m.Set(tfvalue.Values{
-		"tree_hash": hash, "assignment_count": ours.Count(), "commit_sha": s.LastRead.Head,
-		"delivered": record.Rollout == nil || record.Rollout.Complete,
+		"commit_sha": s.LastRead.Head, "delivered": record.Rollout == nil || record.Rollout.Complete,
 	})
-	if !m.IsNull("folders") {
-		m["folders"] = foldersOf(s.Destination, ours)
-	}
-	if !m.IsNull("assignments") {
-		m["assignments"] = assignmentsOf(ours)
-	}
-	if !m.IsNull("summary") {
-		m["summary"] = summaryOf(ours.Summary(nil, m.Decoder().StringMap("summary")))
-	}
 	if !m.IsNull("target_tree_hash") {
+		hash := m.Text("tree_hash")
 		if record.Rollout != nil {
 			hash = record.Rollout.TargetTreeHash
 		}

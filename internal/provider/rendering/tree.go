@@ -86,6 +86,16 @@ func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, sta
 	return err
 }
 
+// setTree sets the computed attributes to a tree on the branch. In the summary, the line of an unchanged folder stays.
+func setTree(m schemas.Model, at record.Destination, on inventory.Folders) {
+	m.Set(tfvalue.Values{"assignment_count": on.Count(), "tree_hash": on.TreeHash().String()})
+	show(m, "assignments", true, func() types.Map { return assignmentsOf(on) }, detailed...)
+	show(m, "folders", true, func() types.Map { return foldersOf(at, on) }, detailed...)
+	show(m, "summary", true, func() types.Map {
+		return summaryOf(on.Summary(nil, m.Decoder().StringMap("summary")))
+	}, previewSummary)
+}
+
 // assignmentsOf returns the deployment targets of each cluster type, with the hashes of their folders.
 func assignmentsOf(inv inventory.Folders) types.Map {
 	all := make(map[string]attr.Value, len(inv))
