@@ -88,26 +88,14 @@ func runPlacementDecisions(ctx context.Context, arguments function.ArgumentsData
 // keysOf returns the keys of the maps in a map, and whether they are known. It returns nil for any other value. The
 // values do not matter: the hashes of a plan may be unknown.
 func keysOf(v attr.Value) (keys map[string][]string, known bool) {
-	v = tfvalue.Underlying(v)
-	if v.IsUnknown() {
-		return nil, false
-	}
-	outer, ok := tfvalue.Members(v)
-	if !ok {
-		return nil, true
-	}
+	var ps problem.Problems
+	d := tfvalue.Decoder{Arguments: map[string]attr.Value{"": v}, Problems: &ps}
 	keys, known = map[string][]string{}, true
-	for name, e := range outer {
-		e = tfvalue.Underlying(e)
-		inner, ok := tfvalue.Members(e)
-		switch {
-		case e.IsUnknown():
-			known = false
-		case !ok:
-			return nil, true
-		default:
-			keys[name] = slices.Sorted(maps.Keys(inner))
-		}
+	for name, inner := range d.ObjectMap("") {
+		keys[name], known = slices.Sorted(maps.Keys(inner.Arguments)), known && !inner.Unknown
+	}
+	if len(ps) > 0 {
+		return nil, true
 	}
 	return keys, known
 }
