@@ -58,7 +58,7 @@ func ReadFleet(ctx context.Context, d tfvalue.Decoder, limits fleet.Limits) (f *
 	f = &fleet.Fleet{Environment: d.String("environment"), Limits: limits}
 	for _, m := range All {
 		set, _ := d.Arguments[m.attribute].(types.Map) // null if a fleet has no such argument
-		objects, ps := m.objects(set)
+		objects, ps := m.Objects(m.attribute, set)
 		f.Add(objects...)
 		*d.Problems = append(*d.Problems, ps...)
 	}

@@ -108,18 +108,18 @@ func (m *model) values(o fleet.Object) map[string]attr.Value {
 	return all.Attributes()
 }
 
-// objects converts the objects of the kind's argument of a rendering, in the order of their keys. An unknown map has
+// Objects converts the objects of an argument that takes a map of them, in the order of their keys. An unknown map has
 // one unknown object. The problems are those of the conversion only.
-func (m *model) objects(v types.Map) ([]fleet.Object, problem.Problems) {
+func (m *model) Objects(argument string, v types.Map) ([]fleet.Object, problem.Problems) {
 	if v.IsUnknown() {
-		o, ps := m.Object(problem.Origin{Attribute: m.attribute}, types.ObjectUnknown(m.argumentTypes()))
+		o, ps := m.Object(problem.Origin{Attribute: argument}, types.ObjectUnknown(m.argumentTypes()))
 		return []fleet.Object{o}, ps
 	}
 	var objects []fleet.Object
 	var ps problem.Problems
 	set := v.Elements()
 	for _, key := range slices.Sorted(maps.Keys(set)) {
-		origin := problem.Origin{Attribute: m.attribute, Key: key}
+		origin := problem.Origin{Attribute: argument, Key: key}
 		if tfvalue.IsNull(set[key]) {
 			ps = append(ps, problem.Problem{
 				Origin:  origin,

@@ -153,7 +153,7 @@ func TestObjectsOf(t *testing.T) {
 			"a": types.ObjectNull(m.argumentTypes()),
 			"c": types.ObjectUnknown(m.argumentTypes()),
 		})
-		got, ps := m.objects(v)
+		got, ps := m.Objects(m.attribute, v)
 		if len(got) != 2 || len(ps) != 1 || ps[0].Origin != (problem.Origin{Attribute: m.attribute, Key: "a"}) {
 			t.Fatalf("%s: got %d objects, problems %v", m.name, len(got), ps)
 		}
@@ -175,14 +175,14 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 		if m.attribute == "" {
 			continue
 		}
-		got, ps := m.objects(types.MapUnknown(types.ObjectType{AttrTypes: m.argumentTypes()}))
+		got, ps := m.Objects(m.attribute, types.MapUnknown(types.ObjectType{AttrTypes: m.argumentTypes()}))
 		if len(got) != 1 || len(ps) > 0 || !unknown.Is(got[0].Metadata().Name) || len(got[0].Validate()) > 0 {
 			t.Errorf("%s: an unknown map is %v, with %v", m.name, got, ps)
 		}
 		if ps := engine.Check(got[0]); len(ps) > 0 {
 			t.Errorf("%s: an unknown map causes problems: %v", m.name, ps)
 		}
-		none, ps := m.objects(types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
+		none, ps := m.Objects(m.attribute, types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
 		if len(none) > 0 || len(ps) > 0 {
 			t.Errorf("%s: a null map is %v, with %v", m.name, none, ps)
 		}

@@ -3,15 +3,16 @@ package source
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -139,19 +140,8 @@ func followOptions(r schemas.Reading) source.FollowOptions {
 }
 
 func readRegistrations(d tfvalue.Decoder) []*fleet.WorkloadRegistration {
-	v, _ := d.Argument("registrations")
-	set, _ := tfvalue.Members(v)
-	var all []*fleet.WorkloadRegistration
-	for _, key := range slices.Sorted(maps.Keys(set)) {
-		origin := problem.Origin{Attribute: "registrations", Key: key}
-		if tfvalue.IsNull(set[key]) {
-			d.Report("Null object", "This element is null. Give it a value, or remove it.", problem.Attr("registrations"),
-				problem.Key(key))
-			continue
-		}
-		o, ps := model.WorkloadRegistrationModel.Object(origin, set[key])
-		*d.Problems = append(*d.Problems, ps...)
-		all = append(all, model.As[*fleet.WorkloadRegistration](o))
-	}
-	return all
+	set, _ := d.Arguments["registrations"].(types.Map)
+	all, ps := model.WorkloadRegistrationModel.Objects("registrations", set)
+	*d.Problems = append(*d.Problems, ps...)
+	return lists.Map(all, model.As[*fleet.WorkloadRegistration])
 }
