@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -20,62 +21,80 @@ import (
 type commitBuilder struct {
 	onto *Snapshot
 	edit *Edit
-	pack *pack
 }
 
 // build packs the commit with all new objects. It returns the branch after the commit, or the unchanged branch if the
 // edit changes nothing.
-func (c commitBuilder) build(ctx context.Context, opts UpdateOptions) (*Snapshot, error) {
+func (c commitBuilder) build(ctx context.Context, opts UpdateOptions) (*Snapshot, *pack, error) {
 	if err := c.edit.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	changed, err := c.changedFolders()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	editor, err := c.applyRemovals()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if c.pack.known, err = c.knownObjects(); err != nil {
-		return nil, err
+	known, err := c.knownObjects()
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := packFolders(ctx, changed, c.pack, opts.Progress); err != nil {
-		return nil, err
+	p := newPack(known, opts.PackBuffer)
+	if err := packChanged(ctx, changed, p, opts.Progress); err != nil {
+		return nil, nil, err
 	}
-	w := newPackWriter(c.pack)
+	w := newPackWriter(p, p.appendChunk)
 	written := gitremote.Objects{}
 	root, err := c.applyWrites(editor, w, written)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if root.IsZero() {
 		if c.onto.Root.IsZero() {
-			return c.onto, nil
+			return c.onto, nil, nil
 		}
 		if root, err = w.add(plumbing.TreeObject, nil); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if root == c.onto.Root {
-		return c.onto, nil
+		return c.onto, nil, nil
 	}
 	text, err := commitText(root, c.onto.Commit, c.edit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h, err := w.add(plumbing.CommitObject, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := w.flush(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	written[h] = gitremote.Object{Kind: plumbing.CommitObject, Content: text}
 	maps.Copy(written, c.onto.objects.store)
 	after := newSnapshot(h, c.onto.objects.repo, written)
 	after.Root = root
-	return after, nil
+	return after, p, nil
+}
+
+// packChanged packs the changed folders until the pack buffer is full. It defers the rest.
+func packChanged(
+	ctx context.Context, folders []FolderContent, p *pack, progress func(stage string, done, total int),
+) error {
+	var mu sync.Mutex
+	done := 0
+	return packFolders(ctx, folders, p, p.appendChunk, func(w *packWriter, ctx context.Context, f FolderContent) error {
+		w.countOnly = !p.hasRoom(f)
+		err := w.folder(ctx, f)
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		progress(StagePack, done, len(folders))
+		return err
+	})
 }
 
 // knownObjects returns the hashes of the objects that the branch is known to have.

@@ -24,7 +24,7 @@ type File struct {
 type FolderContent struct {
 	Path string        // relative to the repository root or to the parent folder
 	Hash plumbing.Hash // of the resulting tree
-	// Files yields the files. It is called only if the folder on the branch differs, up to twice, and from several
+	// Files yields the files. It is called only if the folder on the branch differs, up to three times, and from several
 	// goroutines. It must yield the same files each time. Nil means no files.
 	Files iter.Seq2[File, error]
 	// Folders are the direct subfolders, in addition to the subfolders in the paths of Files; each path is a single name.

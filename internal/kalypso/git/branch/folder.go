@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync/atomic"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
 // ErrTreeMismatch means that the files of a folder do not produce the announced tree. It is a bug of the program;
@@ -21,20 +20,33 @@ var ErrTreeMismatch = errors.New("the files of the folder do not produce the ann
 // emptyTree is the hash of a tree without entries.
 var emptyTree = plumbing.Hash(gitobject.NewHasher().Object(gitobject.Tree, nil))
 
-// packFolders packs folders on all CPUs: their files, the trees of these, and their own tree.
+// packFolders packs folders on all CPUs: their files, the trees of these, and their own tree. It passes the chunks to
+// out.
 func packFolders(
-	ctx context.Context, folders []FolderContent, p *pack, progress func(stage string, done, total int),
+	ctx context.Context, folders []FolderContent, p *pack, out func([]byte) error,
+	folder func(*packWriter, context.Context, FolderContent) error,
 ) error {
+	jobs := make(chan FolderContent)
 	errs := make([]error, min(runtime.GOMAXPROCS(0), len(folders)))
-	var started, done atomic.Int64
-	parallel.Do(len(errs), func(i int) {
-		w := newPackWriter(p)
-		for n := int(started.Add(1)); n <= len(folders) && errs[i] == nil; n = int(started.Add(1)) {
-			errs[i] = w.folder(ctx, folders[n-1])
-			progress(StagePack, int(done.Add(1)), len(folders))
-		}
-		errs[i] = cmp.Or(errs[i], w.flush())
-	})
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			w := newPackWriter(p, out)
+			for f := range jobs {
+				if errs[i] == nil {
+					errs[i] = folder(w, ctx, f)
+				}
+			}
+			if errs[i] == nil {
+				errs[i] = w.flush()
+			}
+		})
+	}
+	for _, f := range folders {
+		jobs <- f
+	}
+	close(jobs)
+	wg.Wait()
 	return errors.Join(errs...)
 }
 

@@ -3,114 +3,91 @@ package branch
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
 // packLevel is the compression level; see BenchmarkPushFirst.
 const packLevel = zlib.BestSpeed
 
-// chunkSize is the size at which a packWriter writes its data to the pack, in bytes.
+// chunkSize is the size at which a packWriter hands on its data, in bytes.
 const chunkSize = 1 << 20
 
 // pack collects new objects in Git's pack format. It contains each object once, and none that the branch already has.
 // It is safe for concurrent use by several packWriters.
 //
-// It is a temporary file: the header needs the number of objects, so nothing can be sent before all are packed, and the
-// pack of a large fleet is too large for memory.
+// The pack header needs the number of objects. Once the pack has reached its buffer size, further folders are
+// therefore only counted, and packed later while the pack is sent.
 type pack struct {
 	known map[plumbing.Hash]struct{} // objects on the branch; read-only
+	room  int                        // buffer size, in bytes
 
-	mu    sync.Mutex
-	added map[plumbing.Hash]struct{}
-	file  *os.File
+	mu       sync.Mutex
+	added    map[plumbing.Hash]bool // true: in chunks; false: only counted
+	chunks   [][]byte
+	size     int
+	deferred []FolderContent // only counted so far
 }
 
-// packHeader is the length of signature, version and object count, in bytes.
-const packHeader = 12
-
-// newPack returns an empty pack. The caller must close it.
-func newPack() (*pack, error) {
-	file, err := os.CreateTemp("", "kalypso-pack-")
-	if err != nil {
-		return nil, noTempFile(err)
-	}
-	_ = os.Remove(file.Name()) // so that a killed process leaves no file; Windows removes only closed ones
-	p := &pack{added: map[plumbing.Hash]struct{}{}, file: file}
-	return p, p.append(make([]byte, packHeader))
+func newPack(known map[plumbing.Hash]struct{}, room int) *pack {
+	return &pack{known: known, room: room, added: map[plumbing.Hash]bool{}}
 }
 
-func noTempFile(err error) error {
-	return fmt.Errorf("%w: %w; free disk space for temporary files, or set TMPDIR to another folder",
-		gitremote.ErrNoTempFile, err)
-}
-
-// close removes the pack.
-func (p *pack) close() {
-	_ = p.file.Close()
-	_ = os.Remove(p.file.Name())
-}
-
-// claim adds an object, and reports whether the caller has to write it.
-func (p *pack) claim(h plumbing.Hash) bool {
+// claim counts an object, and reports whether the caller has to write it.
+func (p *pack) claim(h plumbing.Hash, write bool) bool {
 	if _, ok := p.known[h]; ok {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, ok := p.added[h]
-	p.added[h] = struct{}{}
-	return !ok
+	if written := p.added[h]; written {
+		return false
+	}
+	p.added[h] = write
+	return write
 }
 
-// append adds packed objects.
-func (p *pack) append(chunk []byte) error {
+// appendChunk adds a chunk to the pack.
+func (p *pack) appendChunk(chunk []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, err := p.file.Write(chunk); err != nil {
-		return noTempFile(err)
-	}
+	p.chunks = append(p.chunks, chunk)
+	p.size += len(chunk)
 	return nil
 }
 
-// finish completes the pack with its header and checksum, goes back to its start, and returns its size in bytes.
-func (p *pack) finish() (size int64, err error) {
-	_, err = p.file.WriteAt(binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(p.added))), 0)
-	_, restarted := p.file.Seek(0, io.SeekStart)
-	sum := gitobject.NewChecksum()
-	size, read := io.Copy(sum, p.file)
-	_, written := p.file.Write(sum.Sum(nil))
-	_, rewound := p.file.Seek(0, io.SeekStart)
-	if err = errors.Join(err, restarted, read, written, rewound); err != nil {
-		return 0, noTempFile(err)
+// hasRoom reports whether the buffer has room to pack a folder now. If it has none, hasRoom defers the folder.
+func (p *pack) hasRoom(f FolderContent) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.size < p.room {
+		return true
 	}
-	return size + gitobject.Size, nil
+	p.deferred = append(p.deferred, f)
+	return false
 }
 
 // packWriter adds objects to a pack from one goroutine.
 type packWriter struct {
-	pack   *pack
-	hasher *gitobject.Hasher
-	buf    bytes.Buffer
-	z      *zlib.Writer
-	stored *zlib.Writer
+	pack      *pack
+	out       func(chunk []byte) error // receives packed data
+	countOnly bool                     // only count the objects, without packing them
+	hasher    *gitobject.Hasher
+	buf       bytes.Buffer
+	z         *zlib.Writer
+	stored    *zlib.Writer
 }
 
 // maxStoredTree is the size in bytes up to which a tree stays uncompressed. Compression would cost time for each folder
 // and save little, because a tree is mostly hashes.
 const maxStoredTree = 512
 
-func newPackWriter(p *pack) *packWriter {
-	return &packWriter{pack: p, hasher: gitobject.NewHasher(), z: deflater(packLevel)}
+func newPackWriter(p *pack, out func(chunk []byte) error) *packWriter {
+	return &packWriter{pack: p, out: out, hasher: gitobject.NewHasher(), z: deflater(packLevel)}
 }
 
 func deflater(level int) *zlib.Writer {
@@ -124,7 +101,7 @@ func deflater(level int) *zlib.Writer {
 // add hashes an object, and packs it if it is new.
 func (w *packWriter) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
 	h := plumbing.Hash(w.hasher.Object(kind.String(), content))
-	if !w.pack.claim(h) {
+	if !w.pack.claim(h, !w.countOnly) {
 		return h, nil
 	}
 	w.buf.Write(appendObjectHeader(w.buf.AvailableBuffer(), kind, len(content)))
@@ -148,10 +125,14 @@ func (w *packWriter) add(kind plumbing.ObjectType, content []byte) (plumbing.Has
 	return h, nil
 }
 
-// flush writes the packed objects to the pack.
+// flush hands on the packed objects.
 func (w *packWriter) flush() error {
-	defer w.buf.Reset()
-	return w.pack.append(w.buf.Bytes())
+	if w.buf.Len() == 0 {
+		return nil
+	}
+	chunk := bytes.Clone(w.buf.Bytes())
+	w.buf.Reset()
+	return w.out(chunk)
 }
 
 // appendObjectHeader appends the kind and the size of an object: four bits of the size in the first byte, seven in

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -19,7 +18,7 @@ import (
 const (
 	StageRead = "read" // reading the branch's trees
 	StagePack = "pack" // done counts changed folders
-	StagePush = "push" // done counts sent bytes of the pack
+	StagePush = "push" // done counts sent bytes
 )
 
 // UpdateOptions configure [Branch.Update]. The zero value has the defaults.
@@ -34,6 +33,9 @@ type UpdateOptions struct {
 	CachePath string
 	// Cache is the tree cache of an earlier result.
 	Cache TreeCache
+	// PackBuffer bounds the part of the pack that is kept in memory, in bytes; 0: 16 MiB. The rest is packed while it
+	// is sent.
+	PackBuffer int
 	// Backoff waits before another attempt; the first one is 1. It returns early if ctx is done. Nil: a random time
 	// that doubles, from 50 ms to 3 s.
 	Backoff func(ctx context.Context, attempt int) error
@@ -96,17 +98,14 @@ func (b *Branch) update(
 }
 
 func (o UpdateOptions) withDefaults() UpdateOptions {
-	var mu sync.Mutex
-	report := o.Progress
-	o.Progress = func(stage string, done, total int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if report != nil {
-			report(stage, done, total)
-		}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
 	}
 	if o.Attempts == 0 {
 		o.Attempts = 10
+	}
+	if o.PackBuffer == 0 {
+		o.PackBuffer = 16 << 20
 	}
 	if o.Backoff == nil {
 		o.Backoff = backoff
@@ -158,30 +157,24 @@ func (b *Branch) attempt(
 func (b *Branch) commitAndPush(
 	ctx context.Context, opts UpdateOptions, s *Snapshot, edit *Edit, old plumbing.Hash,
 ) (UpdateResult, error) {
-	p, err := newPack()
-	if err != nil {
-		return UpdateResult{}, err
-	}
-	defer p.close()
 	open, done := b.startPush(ctx)
 	defer done()
-	after, err := commitBuilder{onto: s, edit: edit, pack: p}.build(ctx, opts)
+	after, p, err := commitBuilder{onto: s, edit: edit}.build(ctx, opts)
 	if err != nil {
 		return UpdateResult{}, err
 	}
 	if after == s {
 		return opts.result(s, false), nil
 	}
-	size, err := p.finish()
-	if err != nil {
-		return UpdateResult{}, err
-	}
 	w, err := open()
 	if err != nil {
 		return UpdateResult{}, err
 	}
-	sent := &progressReader{Reader: p.file, total: int(size), report: opts.Progress}
-	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: sent, Size: size})
+	pack := p.stream(ctx, func(sent int) { opts.Progress(StagePush, sent, 0) })
+	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
+	if failed := pack.stop(); failed != nil {
+		return UpdateResult{}, failed // building the pack failed; the server's error only says that the pack is incomplete
+	}
 	if w.Sent() {
 		reader := s.objects.repo.reader
 		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
@@ -190,20 +183,6 @@ func (b *Branch) commitAndPush(
 		return UpdateResult{}, err
 	}
 	return opts.result(after, true), nil
-}
-
-// progressReader reports how much of a pack was sent.
-type progressReader struct {
-	io.Reader
-	sent, total int // bytes
-	report      func(stage string, done, total int)
-}
-
-func (r *progressReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	r.sent += n
-	r.report(StagePush, r.sent, r.total)
-	return n, err
 }
 
 // startPush opens a push in the background; open waits for it. The caller must call done.

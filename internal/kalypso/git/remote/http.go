@@ -86,7 +86,7 @@ func (h *httpSession) readAdvertisement() error {
 
 func (h *httpSession) advertised() *bufio.Reader { return h.advertisement }
 
-// exchange sends the request with its length, since a server behind CGI may require it.
+// exchange sends the request with its length if known, since a server behind CGI may require it.
 func (h *httpSession) exchange(request io.Reader, size int64, _ bool) (*bufio.Reader, error) {
 	res, err := h.do(http.MethodPost, h.base+"/"+h.service, request, size) //nolint:bodyclose // Close closes all of them
 	if err != nil {

@@ -27,7 +27,7 @@ const protocolV2 = "version=2"
 type session interface {
 	// advertised returns what the service sends first, after any HTTP preamble.
 	advertised() *bufio.Reader
-	// exchange sends a request of size bytes. If last is true, no request follows.
+	// exchange sends a request of size bytes, or up to its end if size is negative. If last is true, no request follows.
 	exchange(request io.Reader, size int64, last bool) (*bufio.Reader, error)
 	// stateless reports whether each exchange sees the current state of the repository. Otherwise, all see the state at
 	// the start of the session.

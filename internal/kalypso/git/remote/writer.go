@@ -22,7 +22,7 @@ type PushRequest struct {
 	Old    plumbing.Hash // expected head; zero: the branch must not exist
 	New    plumbing.Hash // zero: delete the branch
 	Pack   io.Reader     // the objects that the server lacks; nil for a deletion
-	Size   int64         // of Pack, in bytes
+	Size   int64         // of Pack, in bytes; negative: unknown
 }
 
 // Writer is a session for one push. The server has already listed its references. It is bound to the context that
@@ -98,7 +98,10 @@ func (w *Writer) push(req PushRequest) error {
 	if err := update.Encode(&head); err != nil {
 		return err
 	}
-	size := int64(head.Len()) + req.Size
+	size := req.Size
+	if size >= 0 {
+		size += int64(head.Len())
+	}
 	var request io.Reader = &head
 	if req.Pack != nil {
 		request = io.MultiReader(&head, req.Pack)

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -40,11 +37,12 @@ func noisyFolders(n int) (folders []gitbranch.FolderContent, files map[string]st
 	return folders, files
 }
 
-// TestUpdateLargePack: a pack of several chunks, packed by several goroutines, contains each new object once.
-func TestUpdateLargePack(t *testing.T) {
+// TestUpdateStreamsLargePack: if a pack is larger than the buffer, it is built while it is sent. It contains each new
+// object once.
+func TestUpdateStreamsLargePack(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		folders, files := noisyFolders(6)
-		update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folders...))
+		update(t, b, gitbranch.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack that contains an object twice
 
@@ -57,74 +55,44 @@ func TestUpdateLargePack(t *testing.T) {
 			}
 			files[path+"/a"], files[path+"/new"] = these["a"], "new"
 		}
-		update(t, b, gitbranch.UpdateOptions{}, edit("two", folders...))
+		update(t, b, gitbranch.UpdateOptions{PackBuffer: 1 << 20}, edit("two", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Fsck(t, repo)
 	})
 }
 
-// TestUpdateErrorWhilePacking: the files of the last folder of a large pack cannot be read. The update returns the
-// error, and the branch does not change.
-func TestUpdateErrorWhilePacking(t *testing.T) {
+// TestUpdateErrorWhileStreaming: the folder's files cannot be read a second time, while the pack is sent. The update
+// returns the error, and the branch does not change.
+func TestUpdateErrorWhileStreaming(t *testing.T) {
 	broken := errors.New("a broken template")
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		head := gitserver.Rev(t, repo, "main")
 		for name, test := range map[string]struct {
-			file gitbranch.File
-			err  error
-			want error
+			again gitbranch.File
+			err   error
+			want  error
 		}{
 			"different files": {gitbranch.File{Path: "a", Content: []byte("other")}, nil, gitbranch.ErrTreeMismatch},
 			"error":           {gitbranch.File{}, broken, broken},
 		} {
 			folders, _ := noisyFolders(6)
 			last := &folders[5]
-			calls := 0
+			files, calls := last.Files, 0
 			last.Files = func(yield func(gitbranch.File, error) bool) {
-				calls++
-				yield(test.file, test.err)
+				if calls++; calls == 1 {
+					files(yield)
+				} else {
+					yield(test.again, test.err)
+				}
 			}
-			_, err := b.Update(t.Context(), gitbranch.UpdateOptions{}, returnEdit(edit("no", folders...)))
-			if calls != 1 {
-				t.Fatalf("%s: the folder was asked for its files %d times, want 1", name, calls)
+			_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
+			if calls != 2 {
+				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
 			}
 			fails(t, err, test.want)
 			equal(t, name+": head", plumbing.NewHash(gitserver.Rev(t, repo, "main")), plumbing.NewHash(head))
 			gitserver.Fsck(t, repo)
 		}
 	})
-}
-
-// TestUpdateLeavesNoTempFile: the file of a pack is removed.
-func TestUpdateLeavesNoTempFile(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	b := open(t, "file://"+gitserver.InitBare(t), "main")
-	update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", folder("a", map[string]string{"b": "c"})))
-	if left, err := filepath.Glob(os.TempDir() + "/kalypso-pack-*"); err != nil || len(left) > 0 {
-		t.Errorf("temporary files: %v, %v", left, err)
-	}
-}
-
-// TestUpdateWithoutTempFile: if no temporary file can be written, the error says so, and the branch does not change.
-func TestUpdateWithoutTempFile(t *testing.T) {
-	repo := gitserver.InitBare(t)
-	b := open(t, "file://"+repo, "main")
-	t.Setenv("TMPDIR", t.TempDir()+"/missing")
-	_, err := b.Update(t.Context(), gitbranch.UpdateOptions{CreateBranch: true},
-		returnEdit(edit("no", folder("a", map[string]string{"b": "c"}))))
-	fails(t, err, gitremote.ErrNoTempFile)
-}
-
-// TestUpdatePanicWhilePacking: a panic of the files of a folder reaches the caller, and does not end the process.
-func TestUpdatePanicWhilePacking(t *testing.T) {
-	b := open(t, "file://"+gitserver.InitBare(t), "main")
-	broken := folder("a", map[string]string{"b": "c"})
-	broken.Files = func(func(gitbranch.File, error) bool) { panic("a bug") }
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	_, _ = b.Update(t.Context(), gitbranch.UpdateOptions{CreateBranch: true}, returnEdit(edit("no", broken)))
 }
