@@ -31,10 +31,11 @@ func TestRenderingByEntries(t *testing.T) {
 		if problems.HasErrors() {
 			continue // a random loop may not parse
 		}
-		for n, a := range s.Placements[0].Assignments {
-			result := renderer.Assignment(t.Context(), 0, n, &Buffer{})
+		n := 0
+		for a, result := range renderer.Placement(t.Context(), 0, 0, len(s.Placements[0].Assignments), &Buffer{}) {
 			values := config.Of(0, n).Values
 			merged := values.Merge()
+			n++
 			want, wantErr := renderWhole(text, Data{
 				Namespace: a.Namespace, ConfigData: merged.Data, ClusterType: a.ClusterType.Name,
 			})

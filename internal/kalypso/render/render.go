@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -174,8 +175,24 @@ func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 	r.targets[t] = &targetInput{notPlain: !t.HasPlainScalars(), unknown: unknown.Any(t.Manifests) || unknown.Any(t.Labels)}
 }
 
-// Assignment renders assignment n of placement i. It is safe for concurrent use. The result has no files if the
-// assignment fails. The files are in b.
+// Placement renders the assignments [from, to) of placement i, in order. It is safe for concurrent use. Each result
+// has the failures of its assignment. A failed assignment has no files. The files are in b. It stops once ctx is done.
+func (r *Renderer) Placement(
+	ctx context.Context, i, from, to int, b *Buffer,
+) iter.Seq2[*schedule.Assignment, AssignmentFiles] {
+	return func(yield func(*schedule.Assignment, AssignmentFiles) bool) {
+		w := r.worker(ctx, b)
+		defer r.executors.Put(w.executor)
+		p := r.schedule.Placements[i]
+		for n := from; n < to && ctx.Err() == nil; n++ {
+			if !yield(&p.Assignments[n], w.assignment(i, n)) {
+				return
+			}
+		}
+	}
+}
+
+// Assignment renders assignment n of placement i. It is safe for concurrent use. The files are in b.
 func (r *Renderer) Assignment(ctx context.Context, i, n int, b *Buffer) AssignmentFiles {
 	w := r.worker(ctx, b)
 	defer r.executors.Put(w.executor)

@@ -14,11 +14,22 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
 // Flux on a cluster builds the folder of the cluster type as a whole, so the objects of all files in the folder are
-// compared, once all files are rendered. If the folder is the same as last delivered, its objects are not compared. If
-// it changes, the changed files must be valid.
+// compared, once all files are rendered. If the folder is the same as last delivered, its objects are not read. If it
+// changes, the changed files must be valid.
+
+// maxWaiting limits the bytes of folder i's rendered files that are kept unread until it is known whether the folder
+// changes. Beyond the limit, the objects of files are read at once, while the files are in the CPU's cache. A folder
+// that was never delivered is known to change, so none of its files wait.
+func (t *Tree) maxWaiting(i int) int64 {
+	if t.fleet.Delivered == nil || len(t.fleet.Delivered(t.Schedule.Placements[i].ClusterType.Name, "")) == 0 {
+		return 0
+	}
+	return 16 << 20
+}
 
 // objectsRead contains the facts about the objects of a target.
 type objectsRead struct {
@@ -96,18 +107,18 @@ type objectReader struct {
 	hashes    []uint64 // of all targets
 }
 
-// read reads the objects in the files of target n, which are in the CPU's cache if they were just rendered.
-func (o *objectReader) read(n int, r *renderedTarget, files []render.File) {
+// read reads the objects in the files of target n.
+func (o *objectReader) read(n int, r *renderedTarget) {
 	if o.hashes == nil {
 		o.hashes = make([]uint64, 0, 4*targetsPerChunk)
 	}
 	first := len(o.hashes)
 	a := &o.placement.Assignments[n]
 	if o.tree.fleet.Invalid.Reports() && changes(o.tree.fleet, a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
-		r.objects.invalid = o.tree.validate(a, files)
+		r.objects.invalid = o.tree.validate(a, r.files)
 	}
-	for i := range files {
-		f := &files[i]
+	for i := range r.files {
+		f := &r.files[i]
 		if !holdsObjects(f) || !o.tree.fleet.Duplicates.Reports() {
 			continue
 		}
@@ -127,7 +138,7 @@ func (o *objectReader) read(n int, r *renderedTarget, files []render.File) {
 			}
 		}
 	}
-	r.objects.hashes = slices.Clip(o.hashes[first:])
+	r.files, r.objects.hashes = nil, slices.Clip(o.hashes[first:])
 }
 
 func holdsObjects(f *render.File) bool {
@@ -135,7 +146,15 @@ func holdsObjects(f *render.File) bool {
 }
 
 // checkObjects compares the objects of folder i.
-func (t *Tree) checkObjects(i int, rendered []renderedTarget) found {
+func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarget) found {
+	parallel.Do((len(rendered)+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
+		reader := objectReader{tree: t, placement: &t.Schedule.Placements[i]}
+		for n := chunk * targetsPerChunk; n < min(len(rendered), (chunk+1)*targetsPerChunk) && ctx.Err() == nil; n++ {
+			if rendered[n].files != nil { // not read yet
+				reader.read(n, &rendered[n])
+			}
+		}
+	})
 	all := found{unserved: map[unservedVersion]bool{}}
 	count := 0
 	for n := range rendered {

@@ -18,11 +18,12 @@ func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTa
 			if r.leftOut {
 				continue
 			}
-			*r = renderedTarget{folder: TargetFolder{assignment: n}}
+			waiting := r.files != nil
+			*r = renderedTarget{folder: TargetFolder{assignment: n}, objects: r.objects}
 			result := t.renderer.Assignment(ctx, i, n, &render.Buffer{})
 			r.set(&t.Schedule.Placements[i].Assignments[n], result, gitobject.NewHasher(), make([]entry, 0, render.MaxFiles))
-			if t.checksObjects() {
-				(&objectReader{tree: t, placement: &t.Schedule.Placements[i]}).read(n, r, result.Files)
+			if waiting {
+				r.files = result.Files
 			}
 			failures = append(failures, r.failures...)
 			r.leftOut = len(r.failures) > 0

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
@@ -154,7 +155,7 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 	folder, read := t.folder(i, rendered, w), found{}
 	if t.checksObjects() && (folder.Unknown || changes(t.fleet, folder.ClusterType, "", folder.Hash)) {
-		if read = t.checkObjects(i, rendered); read.leaveOut(t.fleet, rendered) {
+		if read = t.checkObjects(ctx, i, rendered); read.leaveOut(t.fleet, rendered) {
 			failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 			folder = t.folder(i, rendered, w)
 		}
@@ -188,6 +189,7 @@ type renderedTarget struct {
 	folder   TargetFolder
 	failures []failure
 	leftOut  bool
+	files    []render.File // the files, until their objects are read; nil if the objects are not read
 	objects  objectsRead
 }
 
@@ -197,6 +199,7 @@ const targetsPerChunk = 64
 // workspace is memory for building one folder after another.
 type workspace struct {
 	rendered []renderedTarget
+	buffers  []render.Buffer // the files that wait until their objects are read, by chunk
 	entries  []entry
 }
 
@@ -210,29 +213,41 @@ func (w *workspace) targets(n int) []renderedTarget {
 // renderTargets renders the targets of folder i on all CPUs, because most changes affect a single folder.
 func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []renderedTarget {
 	n := len(t.Schedule.Placements[i].Assignments)
-	rendered := w.targets(n)
-	parallel.Do((n+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
+	rendered, chunks := w.targets(n), (n+targetsPerChunk-1)/targetsPerChunk
+	for len(w.buffers) < chunks {
+		w.buffers = append(w.buffers, render.Buffer{})
+	}
+	var waiting atomic.Int64
+	mayWait := t.maxWaiting(i)
+	parallel.Do(chunks, func(chunk int) {
 		h := gitobject.NewHasher()
 		entries := make([]entry, 0, render.MaxFiles)
 		reader := objectReader{tree: t, placement: &t.Schedule.Placements[i]}
-		var b render.Buffer
-		for next := chunk * targetsPerChunk; next < min(n, (chunk+1)*targetsPerChunk) && ctx.Err() == nil; next++ {
-			b.Reset()
-			result, r := t.renderer.Assignment(ctx, i, next, &b), &rendered[next]
-			r.set(&t.Schedule.Placements[i].Assignments[next], result, h, entries)
+		b := &w.buffers[chunk]
+		b.Reset()
+		next, waits := chunk*targetsPerChunk, false
+		for a, result := range t.renderer.Placement(ctx, i, next, min(n, next+targetsPerChunk), b) {
+			r := &rendered[next]
+			size := r.set(a, result, h, entries)
 			if t.checksObjects() {
-				reader.read(next, r, result.Files)
+				if r.files = result.Files; waiting.Add(size) > mayWait {
+					reader.read(next, r)
+				}
 			}
+			if waits = waits || r.files != nil; !waits {
+				b.Reset()
+			}
+			next++
 		}
 	})
 	return rendered
 }
 
-// set sets the result of rendering an assignment, except its objects. The slice files must be empty, with room for all
-// of them.
+// set sets the result of rendering an assignment, except its objects. It returns the size of the files in bytes. The
+// slice files must be empty, with room for all of them.
 func (r *renderedTarget) set(
 	a *schedule.Assignment, result render.AssignmentFiles, h *gitobject.Hasher, files []entry,
-) {
+) (size int64) {
 	r.folder.Name, r.folder.Empty = a.Target.Name, true
 	for _, f := range result.Failures {
 		r.failures = append(r.failures, failure{f, a})
@@ -241,8 +256,10 @@ func (r *renderedTarget) set(
 		r.folder.Unknown = r.folder.Unknown || f.Unknown
 		r.folder.Empty = r.folder.Empty && !f.Unknown && len(f.Content) == 0
 		files = append(files, fileEntry(f, h))
+		size += int64(len(f.Content))
 	}
 	r.folder.Hash = h.Tree(files)
+	return size
 }
 
 // FilesHash returns the hash of the folder of a deployment target that contains these files.
@@ -319,6 +336,12 @@ func (t *Tree) Files(i int) iter.Seq[File] {
 // TargetFiles renders the files of target n of folder i, sorted by name. It takes no context, since an interrupted
 // result would look complete.
 func (t *Tree) TargetFiles(i, n int) iter.Seq[File] {
-	assignment := t.Folders[i].Targets[n].assignment
-	return slices.Values(t.renderer.Assignment(context.Background(), i, assignment, &render.Buffer{}).Files)
+	return func(yield func(File) bool) {
+		assignment := t.Folders[i].Targets[n].assignment
+		for _, f := range t.renderer.Assignment(context.Background(), i, assignment, &render.Buffer{}).Files {
+			if !yield(f) {
+				return
+			}
+		}
+	}
 }
