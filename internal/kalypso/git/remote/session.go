@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Services of a Git server.
@@ -51,7 +52,9 @@ type pipe struct {
 	once        sync.Once
 	input       sync.Mutex // locked while in is written or closed: an SSH channel allows one writer at a time
 	inputClosed sync.Once  // in
-	finished    bool       // no more requests
+	closing     atomic.Bool
+	writing     sync.WaitGroup
+	finished    bool // no more requests
 }
 
 func (p *pipe) advertised() *bufio.Reader { return p.out }
@@ -61,13 +64,18 @@ func (p *pipe) advertised() *bufio.Reader { return p.out }
 func (p *pipe) exchange(request io.Reader, _ int64, last bool) (*bufio.Reader, error) {
 	p.finished = last
 	p.input.Lock()
-	go func() {
-		defer p.input.Unlock()
+	p.writing.Go(func() {
 		_, _ = io.Copy(p.in, request)
 		if last {
 			p.closeInput()
 		}
-	}()
+		p.input.Unlock()
+		if p.closing.Load() { // Close did not wait for the lock
+			p.input.Lock()
+			defer p.input.Unlock()
+			p.closeInput()
+		}
+	})
 	return p.out, nil
 }
 
@@ -77,17 +85,16 @@ func (p *pipe) closeInput() { p.inputClosed.Do(func() { _ = p.in.Close() }) }
 func (p *pipe) Close() error {
 	var err error
 	p.once.Do(func() {
-		if p.input.TryLock() {
+		p.closing.Store(true)
+		if p.input.TryLock() { // a write that is still running ends when stop ends the program
 			if !p.finished {
 				_, _ = io.WriteString(p.in, "0000")
 			}
 			p.closeInput()
-			err = p.stop()
-			return
+			p.input.Unlock()
 		}
 		err = p.stop()
-		p.input.Lock() // the write that was running ends since stop ended the program
-		p.closeInput()
+		p.writing.Wait()
 	})
 	return err
 }
