@@ -51,9 +51,10 @@ func Comparison(c *comparison.Comparison) string {
 // section writes the lines of a section as a list, as far as they fit, and returns the number of those left out.
 func (w *writer) section(heading string, lines []string) (left int) {
 	const forEnd = 200 // characters of the heading and of the last line
+	room := DefaultMaxLength - forEnd - length(w.b.String())
 	for i, line := range lines {
 		text := "- " + line
-		if length(w.b.String()+text) > DefaultMaxLength-forEnd {
+		if room -= length(text) + 1; room < 0 {
 			return len(lines) - i
 		}
 		if i == 0 {
