@@ -132,7 +132,7 @@ func (s *side) open(ctx context.Context, client *gitremote.Client) (err error) {
 	r, err := record.Read(s.snapshot, at)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the record %s can't be used: %w", at.RecordPath(), err)
+		return err
 	case r == nil:
 		return ErrNoRecord
 	}

@@ -143,6 +143,9 @@ func TestErrors(t *testing.T) {
 		if !errors.As(err, &side) || !side.Right || !errors.Is(err, want) {
 			t.Errorf("%s: %v", branch, err)
 		}
+		if n := strings.Count(side.Err.Error(), "can't be used"); branch == "newer" && n != 1 {
+			t.Errorf("%s: %d times in %v", branch, n, side.Err)
+		}
 		if _, _, err = lookup.Read(t.Context(), f.request(branch, "stage", "")); !errors.As(err, &side) || side.Right {
 			t.Errorf("%s on the left: %v", branch, err)
 		}

@@ -147,7 +147,9 @@ func repoProblem(at record.Destination, err error) problem.Problem {
 			"At %s: %s. Raise timeouts, or find out why the server is slow.", at, printable.Text(err.Error())))
 	case summary == "":
 		summary = "GitOps repo can't be used"
-		if remote := (*gitremote.Error)(nil); !errors.As(err, &remote) { // which names the repo itself
+		_, ofRepo := errors.AsType[*gitremote.Error](err)
+		_, ofRecord := errors.AsType[*record.Error](err)
+		if !ofRepo && !ofRecord { // these name the destination themselves
 			detail = fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), "."))
 		}
 	}

@@ -113,3 +113,13 @@ func TestDestroyed(t *testing.T) {
 		t.Errorf("problems of a destination of another rendering: %v", ps)
 	}
 }
+
+// TestUnusableRecord: the error of a record names its destination, so the problem does not name it once more.
+func TestUnusableRecord(t *testing.T) {
+	t.Parallel()
+	p := report.Error(destination, &record.Error{At: destination, Err: errors.New("it is no JSON")})
+	want := "At " + destination.String() + ", the record " + destination.RecordPath() + " can't be used: it is no JSON."
+	if p.Detail != want {
+		t.Errorf("%q, want %q", p.Detail, want)
+	}
+}

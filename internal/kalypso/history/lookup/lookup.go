@@ -98,13 +98,16 @@ func readBranch(
 			found, err := record.Parse(text)
 			switch {
 			case errors.Is(err, record.ErrNewer) && c.Hash == snapshot.Commit:
-				return nil, false, fmt.Errorf("at %s, the record %s can't be used: %w", at, at.RecordPath(), err)
+				return nil, false, &record.Error{At: at, Err: err}
 			case err != nil:
 				continue
 			}
 			next.Folders, next.Changes = map[string]string{}, objectsOf(c, messages)
 			next.Record = &record.Record{Environment: found.Environment, PromotedCommit: found.PromotedCommit,
 				Promotion: found.Promotion, Rollout: found.Rollout} // the other fields take much memory
+			if found.Rollout != nil {
+				found.Rollout.EarlierHashes = nil // likewise
+			}
 			for _, name := range found.ClusterTypes {
 				if hash, there := folders[c.Hash][name]; there {
 					next.Folders[name] = hash.String()
