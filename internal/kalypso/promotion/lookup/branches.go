@@ -47,7 +47,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 		return current, nil
 	}
 	if err := githost.CheckCommit(current.Commit); err != nil {
-		return current, fmt.Errorf("%s names %q: %w", from, current.Commit, err)
+		return current, fmt.Errorf("at %s, %s names %q: %w", at, from, current.Commit, err)
 	}
 	return current, nil
 }

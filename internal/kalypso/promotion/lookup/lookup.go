@@ -57,7 +57,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	world := promotion.World{Rules: req.Rules, Window: req.Rules.Windows.At(req.Now)}
 	var err error
 	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
-		return nil, fmt.Errorf("at %s, %w: %w", req.GitOps, ErrCurrent, err)
+		return nil, fmt.Errorf("%w: %w", ErrCurrent, err)
 	}
 	if err := req.readHistory(ctx, &world); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	}
 	if world.NeedsDeliveries() {
 		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
-			return nil, fmt.Errorf("at %s, %w: %w", req.GitOps, ErrCurrent, err)
+			return nil, fmt.Errorf("%w: %w", ErrCurrent, err)
 		}
 		if err := req.readHistory(ctx, &world); err != nil {
 			return nil, err
