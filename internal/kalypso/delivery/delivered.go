@@ -87,7 +87,7 @@ func (c *Change) CommitMessage() string {
 	}
 	for i, name := range names {
 		if i == problem.MaxListed {
-			fmt.Fprintf(&b, "and %d more cluster types\n", len(names)-problem.MaxListed)
+			fmt.Fprintf(&b, "and %s\n", problem.Count(len(names)-i, "more cluster type"))
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
