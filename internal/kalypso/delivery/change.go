@@ -22,8 +22,8 @@ type Change struct {
 	Wanted   inventory.Folders // what the destination will contain
 	Existing inventory.Folders // what it contains now: our folders and the adopted ones
 	Adoption check.Adoption
-	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
-	Emptied inventory.Folders
+	// Warnings are removals that a guardrail allows.
+	Warnings []*check.Refusal
 	// Accepted are the refused parts of the change that accepted_changes allows.
 	Accepted []accepted.ID
 	// Settles says that the record notes a success after an automatic rollback, see [promotion.Reason.Unsettled].
@@ -69,7 +69,7 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	ours := sets.Union(owned, change.Adoption.Adopted)
 	change.Existing = c.Branch.Folders.Only(ours)
 	var errs []error
-	change.Emptied, errs = c.Removals(change.Existing, change.Adoption.Adopted, &change.Accepted)
+	change.Warnings, errs = c.Removals(change.Existing, change.Adoption.Adopted, &change.Accepted)
 	if len(errs) > 0 {
 		return change, errs
 	}

@@ -78,14 +78,11 @@ type Decision struct {
 	// RemainingPullRequest is the pull request that stays open, or 0.
 	RemainingTrees       []record.Destination
 	RemainingPullRequest int
-	// Moves are the deployment targets that move between cluster types.
-	Moves []check.Move
-	// Emptied contains the folders of the cluster types that stay and lose all their deployment targets.
-	Emptied inventory.Folders
+	// Warnings are changes that a guardrail allows: moves between cluster types, and cluster types that lose all their
+	// deployment targets.
+	Warnings []*check.Refusal
 	// Accepted lists the changes that a check would refuse, but accepted_changes allows.
 	Accepted []accepted.ID
-	// Renamed lists the folders of cluster types with a new name: old → new.
-	Renamed []string
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
 	// RemovedLocations are the old locations that a pull request of this apply removes. KeptLocations are the old
@@ -134,16 +131,12 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 		decision.Step = t.Step
 		decision.Errors = check.Kept(t)
 	}
-	if err := check.ProvenByAttributes(t.Wish, p, s); err != nil {
-		decision.Errors = append(decision.Errors, err)
-	}
+	decision.refuse(check.ProvenByAttributes(t.Wish, p, s))
 	if p == nil {
 		decision.NeedsBranch = t.Wish.Delivers() && t.Wish.Known == inventory.Whole
 		if decision.NeedsBranch && t.Rendered.Tree != nil {
 			c := check.Comparison{Next: t, Before: s, Branch: &past.Branch{}}
-			if err := c.FirstDelivery(&decision.Accepted); err != nil {
-				decision.Errors = append(decision.Errors, err)
-			}
+			decision.refuse(c.FirstDelivery(&decision.Accepted))
 		}
 		return decision
 	}
@@ -167,15 +160,18 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 	return decision
 }
 
+func (decision *Decision) refuse(err error) {
+	if err != nil {
+		decision.Errors = append(decision.Errors, err)
+	}
+}
+
 // write decides on the report of an apply that writes, or that may write.
 func (decision *Decision) write() {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
-	if decision.Moves = check.Moves(t, s); len(decision.Moves) > 0 {
-		decision.Renamed = check.Renamed(t, s)
-		if err := check.Moved(t, s, decision.Moves, decision.Renamed, &decision.Accepted); err != nil {
-			decision.Errors = append(decision.Errors, err)
-		}
-	}
+	var err error
+	decision.Warnings, err = check.Moved(t, s, &decision.Accepted)
+	decision.refuse(err)
 	if t.Wish.Strategy == strategy.PullRequest && t.Wish.Located() {
 		decision.PendingLocations = destinations(OldLocations(t.Wish, s))
 	}
@@ -204,7 +200,7 @@ func (decision *Decision) write() {
 		decision.NeedsBranch = t.Wish.Known == inventory.Whole && !t.Wish.Updates(s)
 		if t.Wish.Updates(s) && t.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
 			change, errs := newChange(&check.Comparison{Next: t, Before: s, Branch: &s.LastRead}, nil)
-			decision.Adoption, decision.Emptied = change.Adoption, change.Emptied
+			decision.Adoption, decision.Warnings = change.Adoption, append(decision.Warnings, change.Warnings...)
 			decision.Errors = append(decision.Errors, errs...)
 			decision.Accepted = append(decision.Accepted, change.Accepted...)
 		}

@@ -198,7 +198,7 @@ func (d *Decision) text(on *situation) string {
 	}
 	add(d.Description == inventory.Partial, "not describable yet")
 	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
-	for _, m := range d.Moves {
+	for _, m := range check.Moves(d.Applied, d.Before) {
 		add(true, "moves %s", m.Target)
 	}
 	for _, old := range d.RemovedLocations {

@@ -165,7 +165,7 @@ func TestRenamedClusterTypes(t *testing.T) {
 		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)
 		s.desired.Guardrails.Moved = problem.Warn
 		decision := Decide(s.desired.rendered(), s.prior, s.state)
-		if diff := cmp.Diff(tt.want, decision.Renamed); diff != "" {
+		if diff := cmp.Diff(tt.want, check.Renamed(decision.Applied, decision.Before)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -60,46 +59,46 @@ func (c *Comparison) Refuse(e *Refusal, used *[]accepted.ID, kind string, stake 
 
 func refuse(a *wish.Arguments, e *Refusal, used *[]accepted.ID, kind string, stake []string) error {
 	if e.ID = accepted.NewID(kind, stake...); a.AcceptedChanges.Allow(e.ID, used) {
+		e.ID = ""
 		return nil
 	}
 	return e
 }
 
-// Removals returns the folders of the cluster types that stay and lose all their deployment targets, and the errors
-// about folders that the change removes from the branch, now or with a later wave. existing are our folders there, with
-// the adopted ones. It adds the IDs of removals that accepted_changes allows to used.
+// Removals returns the errors about folders that the change removes from the branch, now or with a later wave, and a
+// warning about cluster types that stay and lose all their deployment targets. existing are our folders there, with the
+// adopted ones. It adds the IDs of removals that accepted_changes allows to used.
 func (c *Comparison) Removals(
 	existing inventory.Folders, adopted []string, used *[]accepted.ID,
-) (emptied inventory.Folders, errs []error) {
-	add := func(e *Refusal, kind string) {
-		if err := c.Refuse(e, used, kind, e.stake); err != nil {
+) (warnings []*Refusal, errs []error) {
+	add := func(err error) {
+		if err != nil {
 			errs = append(errs, err)
 		}
 	}
+	refuse := func(e *Refusal, kind string) error { return c.Refuse(e, used, kind, e.stake) }
 	guardrails, target, replaced := c.Next.Wish.Guardrails, c.Next.Target(), c.replacesEnvironment()
 	if err := checkRemoved(guardrails, existing, target, replaced); err != nil {
-		add(err, accepted.Removed)
+		add(refuse(err, accepted.Removed))
 	}
 	if !replaced { // adopted folders were never ours
-		emptied = existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
-	}
-	if len(emptied) > 0 && guardrails.Emptied == problem.Fail {
-		add(EmptiesClusterTypes(emptied), accepted.Emptied)
+		folders := existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
+		if e := emptiesClusterTypes(folders); len(folders) > 0 {
+			var err error
+			warnings, err = e.react(guardrails.Emptied, func() error { return refuse(e, accepted.Emptied) })
+			add(err)
+		}
 	}
 	if c.Next.Wish.Moves(c.Before) && !c.Next.Wish.KeepOld {
 		if err := checkMove(guardrails, c.Before.Destination, c.Before.OwnFolders()); err != nil {
-			add(err, accepted.Move)
+			add(refuse(err, accepted.Move))
 		}
 	}
-	if err := c.checkKept(); err != nil {
-		errs = append(errs, err)
-	}
+	add(c.checkKept())
 	if !c.Before.Current() && c.Branch.Record == nil {
-		if err := c.FirstDelivery(used); err != nil {
-			errs = append(errs, err)
-		}
+		add(c.FirstDelivery(used))
 	}
-	return emptied, errs
+	return warnings, errs
 }
 
 // FirstDelivery returns an error if the first delivery of the tree would contain no file with content, and

@@ -71,22 +71,26 @@ func Renamed(t *next.Next, s *past.State) (lines []string) {
 	return lines
 }
 
-// Moved returns an error if the guardrails forbid moves of deployment targets between cluster types, unless
-// accepted_changes allows these moves. Then it adds their ID to used.
-func Moved(t *next.Next, s *past.State, moves []Move, renamed []string, used *[]accepted.ID) error {
-	if t.Wish.Guardrails.Moved != problem.Fail {
-		return nil
+// Moved returns the moves of deployment targets between cluster types as a warning, or as an error if the guardrails
+// forbid them, and accepted_changes does not allow these moves. If it does, Moved adds their ID to used.
+func Moved(t *next.Next, s *past.State, used *[]accepted.ID) (warnings []*Refusal, err error) {
+	moves := Moves(t, s)
+	if len(moves) == 0 {
+		return nil, nil
 	}
-	stake := []string{t.Wish.Destination.String(), s.LastRead.Head}
-	for _, m := range moves {
-		stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
-	}
-	return refuse(t.Wish, MovesTargets(moves, renamed, t.Wish.Rollout != nil), used, accepted.Moved, stake)
+	e := movesTargets(moves, Renamed(t, s), t.Wish.Rollout != nil)
+	return e.react(t.Wish.Guardrails.Moved, func() error {
+		stake := []string{t.Wish.Destination.String(), s.LastRead.Head}
+		for _, m := range moves {
+			stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
+		}
+		return refuse(t.Wish, e, used, accepted.Moved, stake)
+	})
 }
 
-// MovesTargets refuses moves of deployment targets between cluster types. renamed lists the folders of cluster types
+// movesTargets refuses moves of deployment targets between cluster types. renamed lists the folders of cluster types
 // with a new name: old → new. inWaves says that a rollout commits the moves wave by wave.
-func MovesTargets(moves []Move, renamed []string, inWaves bool) *Refusal {
+func movesTargets(moves []Move, renamed []string, inWaves bool) *Refusal {
 	lines := lists.Map(moves, func(m Move) string {
 		return fmt.Sprintf("%s: from %s to %s", m.Target, strings.Join(m.From, ", "), strings.Join(m.To, ", "))
 	})

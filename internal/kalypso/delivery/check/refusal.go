@@ -84,8 +84,22 @@ func moved(at record.Destination, folders []string) *Refusal {
 			"change them. Make a new plan: it shows what changed.", at, strings.Join(folders, ", "))}
 }
 
-// EmptiesClusterTypes refuses that cluster types stay and lose all their deployment targets.
-func EmptiesClusterTypes(folders inventory.Folders) *Refusal {
+// react returns the refusal as an error if a guardrail's reaction is an error and refuse does not accept the change, or
+// as a warning. Both are nil if the guardrail does not report the change.
+func (e *Refusal) react(reaction problem.Reaction, refuse func() error) (warnings []*Refusal, err error) {
+	if !reaction.Reports() {
+		return nil, nil
+	}
+	if reaction == problem.Fail {
+		if err := refuse(); err != nil {
+			return nil, err
+		}
+	}
+	return []*Refusal{e}, nil
+}
+
+// emptiesClusterTypes refuses that cluster types stay and lose all their deployment targets.
+func emptiesClusterTypes(folders inventory.Folders) *Refusal {
 	lines := lists.Map(folders.Names(), func(name string) string {
 		return fmt.Sprintf("%s: %s", name, problem.Count(len(folders[name].Targets), "deployment target"))
 	})

@@ -4,7 +4,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +23,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Decision returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan.
@@ -52,8 +50,7 @@ func Decision(decision *delivery.Decision) (ps problem.Problems) {
 	}
 	ps = append(ps, failureProblems(decision)...)
 	ps = append(ps, adoption(t.Wish.Destination, decision.Adoption, "")...)
-	ps = append(ps, emptied(decision.Emptied, t.Wish.Guardrails.Emptied, decision.Errors)...)
-	ps = append(ps, moves(decision)...)
+	ps = append(ps, warnings(decision.Warnings)...)
 	if decision.Action == delivery.Write && decision.Description == inventory.Whole { // else the apply warns
 		ps = append(ps, tooManyReviewers(t, before)...)
 	}
@@ -87,25 +84,11 @@ func spent(t *next.Next, used []accepted.ID) problem.Problems {
 			"accepted_changes:\n%s", problem.IndentedList(ids, problem.MaxListed)), "accepted_changes")}
 }
 
-// warning returns a change that the guardrail's reaction allows, as a warning, unless errs or the reaction say
-// otherwise.
-func warning(e *check.Refusal, reaction problem.Reaction, errs []error) problem.Problems {
-	refused := func(err error) bool {
-		refusal, ok := errors.AsType[*check.Refusal](err)
-		return ok && refusal.Kind == e.Kind
-	}
-	if reaction == problem.Ignore || unknown.Is(string(reaction)) || slices.ContainsFunc(errs, refused) {
-		return nil
-	}
-	return problem.Problems{refusalProblem(record.Destination{}, e, e)}.AsWarnings()
-}
-
-// emptied warns about cluster types that stay and lose all their deployment targets.
-func emptied(folders inventory.Folders, reaction problem.Reaction, errs []error) problem.Problems {
-	if len(folders) == 0 {
-		return nil
-	}
-	return warning(check.EmptiesClusterTypes(folders), reaction, errs)
+// warnings warns of changes that a guardrail allows.
+func warnings(allowed []*check.Refusal) problem.Problems {
+	return problem.Problems(lists.Map(allowed, func(e *check.Refusal) problem.Problem {
+		return refusalProblem(record.Destination{}, e, e)
+	})).AsWarnings()
 }
 
 // Guardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be
@@ -226,16 +209,6 @@ func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 	return ps
 }
 
-// moves warns about deployment targets that move.
-func moves(decision *delivery.Decision) problem.Problems {
-	a := decision.Applied.Wish
-	if len(decision.Moves) == 0 {
-		return nil
-	}
-	return warning(check.MovesTargets(decision.Moves, decision.Renamed, a.Rollout != nil), a.Guardrails.Moved,
-		decision.Errors)
-}
-
 // RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them.
 // It leaves out those that the warning about moves lists.
 func RemovedFolders(decision *delivery.Decision) problem.Problems {
@@ -244,8 +217,9 @@ func RemovedFolders(decision *delivery.Decision) problem.Problems {
 		return nil
 	}
 	var listed []string
-	if len(moves(decision)) > 0 {
-		listed = decision.Renamed[:min(len(decision.Renamed), problem.MaxListed)]
+	if slices.ContainsFunc(decision.Warnings, func(e *check.Refusal) bool { return e.Kind == check.TargetsMove }) {
+		renamed := check.Renamed(t, s)
+		listed = renamed[:min(len(renamed), problem.MaxListed)]
 	}
 	var lines []string
 	for name, folder := range s.Last() {

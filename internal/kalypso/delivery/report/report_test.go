@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 var destination = record.Destination{Repo: "https://git.example/gitops", Branch: "dev", Path: "."}
@@ -48,16 +49,27 @@ func TestKeptErrors(t *testing.T) {
 	}
 }
 
-// decisionWithMoves returns the decision of an apply that moves targets between cluster types.
-func decisionWithMoves(reaction problem.Reaction, moves []check.Move, renamed []string) *delivery.Decision {
-	a := &wish.Arguments{Destination: destination, Guardrails: wish.Guardrails{Moved: reaction}}
-	d := &delivery.Decision{
-		Applied: &next.Next{Wish: a, Rendered: next.NewRendered(a, nil)}, Action: delivery.Write,
-		Moves: moves, Renamed: renamed,
+// decisionAfterMoves returns the decision of an apply that leaves the target a on other cluster types than large.
+func decisionAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) *delivery.Decision {
+	folder := func(names ...string) (f inventory.Folder) {
+		for _, name := range names {
+			f.Targets = append(f.Targets, inventory.NewTarget(name, tree.Hash{1}, false))
+		}
+		f.Hash = tree.Hash{byte(len(names))}
+		return f
 	}
-	if reaction == problem.Fail && len(moves) > 0 {
-		err := check.MovesTargets(moves, renamed, false)
-		err.ID = "moved-3f2a9c41d07b"
+	a := &wish.Arguments{
+		Destination: destination, Guardrails: wish.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
+	}
+	n := &next.Next{Wish: a, Rendered: next.NewRendered(a, &tree.Tree{})}
+	for _, name := range clusterTypes {
+		n.Rendered.Folders[name] = folder("a")
+	}
+	s := past.NewState(destination, "dev")
+	s.Delivered = inventory.Folders{"large": folder("a"), "small": folder()}
+	d := &delivery.Decision{Applied: n, Before: &s, Action: delivery.Write}
+	var err error
+	if d.Warnings, err = check.Moved(n, &s, &d.Accepted); err != nil {
 		d.Errors = []error{err}
 	}
 	return d
@@ -67,21 +79,24 @@ func decisionWithMoves(reaction problem.Reaction, moves []check.Move, renamed []
 // to do with clusters of the old folder.
 func TestReportedMoves(t *testing.T) {
 	t.Parallel()
-	moves := []check.Move{{Target: "a", From: []string{"large"}, To: []string{"small"}}}
+	unknownIDs, moves := []string{unknown.Text}, []string{"small"}
 	for _, tt := range []struct {
 		name     string
-		moves    []check.Move
+		to       []string
 		reaction problem.Reaction
+		accepts  []string
 		count    int
 		fails    bool
 	}{
-		{"no moves", nil, problem.Fail, 0, false},
-		{"guardrail warn", moves, problem.Warn, 1, false},
-		{"guardrail fail", moves, problem.Fail, 1, true},
-		{"guardrail ignore", moves, problem.Ignore, 0, false},
+		{"no moves", []string{"large"}, problem.Fail, nil, 0, false},
+		{"guardrail warn", moves, problem.Warn, nil, 1, false},
+		{"guardrail fail", moves, problem.Fail, nil, 1, true},
+		{"guardrail fail, and the moves may be accepted", moves, problem.Fail, unknownIDs, 1, false},
+		{"guardrail ignore", moves, problem.Ignore, nil, 0, false},
+		{"unknown guardrail", moves, unknown.Text, nil, 0, false},
 	} {
-		for _, renamed := range [][]string{nil, {"large → big"}} {
-			ps := report.Decision(decisionWithMoves(tt.reaction, tt.moves, renamed))
+		for _, renamed := range [][]string{nil, {"big"}} {
+			ps := report.Decision(decisionAfterMoves(tt.reaction, tt.accepts, append(renamed, tt.to...)))
 			if len(ps) != tt.count || ps.HasErrors() != tt.fails {
 				t.Errorf("%s: %v", tt.name, ps)
 			}
@@ -91,10 +106,10 @@ func TestReportedMoves(t *testing.T) {
 						t.Errorf("%s, renamed %v: %q in\n%s", tt.name, renamed, line, p.Detail)
 					}
 				}
-				if strings.Contains(p.Detail, `accepted_changes = ["moved-3f2a9c41d07b"]`) != tt.fails {
+				if strings.Contains(p.Detail, `accepted_changes = ["moved-`) != tt.fails {
 					t.Errorf("%s: the text about accepted_changes: %s", tt.name, p.Detail)
 				}
-				if !strings.Contains(p.Detail, "a: from large to small") {
+				if !strings.Contains(p.Detail, "a: from large to "+strings.Join(append(renamed, tt.to...), ", ")) {
 					t.Errorf("%s: the text does not contain the move:\n%s", tt.name, p.Detail)
 				}
 			}

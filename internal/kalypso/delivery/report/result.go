@@ -165,7 +165,7 @@ func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Pr
 	}
 	if change := checked.Change; change != nil {
 		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)
-		ps = append(ps, emptied(change.Emptied, t.Wish.Guardrails.Emptied, nil)...)
+		ps = append(ps, warnings(change.Warnings)...)
 		ps = append(ps, spent(t, slices.Concat(decision.Accepted, change.Accepted))...)
 	}
 	return ps
