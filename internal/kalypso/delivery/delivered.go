@@ -67,7 +67,7 @@ func (c *Change) Delivered(at record.Destination, head string) *past.State {
 	s.Decisions = t.Rendered.Decisions
 	s.Inputs, s.Base, s.LastRead, s.Cache = c.InputsAfter(), head, c.after(head), c.Cache
 	s.Rollout = t.RolloutAfter(c.Needed)
-	s.WholeHashes = t.Wish.KeepsFailed()
+	s.WholeHashes = t.Wish.KeepFailed
 	s.Remember(c.Before)
 	return &s
 }
@@ -146,7 +146,7 @@ func (c *Change) TargetState() *past.State {
 	if s.Rollout = past.RolloutOf(c.Branch.Record, c.Branch.Time); t.Wish.Updates(c.Before) {
 		s.Rollout = c.Before.Rollout
 	}
-	s.WholeHashes = t.Wish.KeepsFailed()
+	s.WholeHashes = t.Wish.KeepFailed
 	if len(s.Delivered) > 0 {
 		s.Inputs = c.Before.Inputs
 	}
@@ -169,6 +169,6 @@ func Computed(t *next.Next) *past.State {
 	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
 	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions
 	s.LastRead.Folders = s.Delivered
-	s.WholeHashes = t.Wish.KeepsFailed()
+	s.WholeHashes = t.Wish.KeepFailed
 	return &s
 }

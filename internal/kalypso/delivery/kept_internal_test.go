@@ -16,7 +16,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -25,7 +24,7 @@ import (
 // fail lets assignments fail, so that they are not rendered. They are written as "cluster type/deployment target", with
 // "*" for each cluster type.
 func (s *situation) fail(rendersTo, failing string) {
-	s.desired.Tree, s.desired.OnAssignmentError = rendered(rendersTo), wish.AssignmentErrorKeep
+	s.desired.Tree, s.desired.KeepFailed = rendered(rendersTo), true
 	s.desired.Guardrails.MaxKept = "100%"
 	p := problem.Problem{Fault: problem.TeamFault, Summary: "Template rendering failed"}
 	for _, entry := range strings.Fields(failing) {

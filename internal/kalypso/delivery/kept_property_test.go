@@ -372,7 +372,7 @@ func (m *keptModel) rendered(which string) *next.Rendered {
 	a := &wish.Arguments{
 		Strategy:    strategy.Push,
 		Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: drift.Overwrite,
-		OnAssignmentError: wish.AssignmentErrorKeep,
+		KeepFailed: true,
 		Guardrails: wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%",
 			Unscheduled: problem.Ignore},
 	}

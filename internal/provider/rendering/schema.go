@@ -17,9 +17,8 @@ var (
 	reactions        = schemas.Enumeration(problem.Reactions)
 	strictReactions  = schemas.Enumeration{string(problem.Fail), string(problem.Warn), string(problem.Ignore)}
 	invalidObjects   = schemas.Enumeration{string(problem.Fail), string(problem.Warn)}
-	destructions     = schemas.Enumeration{destroyRemove, destroyKeep}
-	moves            = schemas.Enumeration{moveRemove, moveKeep}
-	assignmentErrors = schemas.Enumeration{string(wish.AssignmentErrorFail), string(wish.AssignmentErrorKeep)}
+	removals         = schemas.Enumeration{"remove", keep}
+	assignmentErrors = schemas.Enumeration{"fail", keep}
 )
 
 const (
@@ -28,11 +27,8 @@ const (
 	previewSummary     = "summary"
 	previewManifests   = "manifests"
 
-	destroyRemove = "remove"
-	destroyKeep   = "keep"
-
-	moveRemove = "remove"
-	moveKeep   = "keep"
+	// keep is a reaction that keeps folders on the branch.
+	keep = "keep"
 )
 
 func environmentRenderingSchema() schema.Schema {
@@ -138,9 +134,9 @@ func environmentRenderingSchema() schema.Schema {
 		),
 		"deletion_protection": schemas.OptionalBool("Refuse to destroy the rendering. To destroy it, apply `false` first. " +
 			"The default is `true`. The strategy `none` needs no protection."),
-		"on_destroy": destructions.Attribute(
+		"on_destroy": removals.Attribute(
 			"Whether a destroy removes the folders and the record from the branch, in one commit, or keeps them."),
-		"on_move": moves.Attribute(
+		"on_move": removals.Attribute(
 			"Whether a move to another repo, branch or path removes the folders and the record at the old location, or keeps " +
 				"them there. All removed folders count for the guardrails.",
 		),

@@ -56,7 +56,7 @@ func Render(
 	if ps := setEarlier(&f, p, s); len(ps) > 0 {
 		return NewRendered(a, nil), ps
 	}
-	f.LeaveOutFailed = a.KeepsFailed()
+	f.LeaveOutFailed = a.KeepFailed
 	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
 	f.Requires = a.Guardrails.Requires
 	f.Delivered = s.Last().HashOf

@@ -69,7 +69,7 @@ func Check(
 // change the branch.
 func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*delivery.Change, error) {
 	before := s
-	if t.Wish.KeepsFailed() && s.Current() && !s.WholeHashes {
+	if t.Wish.KeepFailed && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that the whole hashes of the targets are read
 	}
 	at, err := readBranch(snapshot, t.Wish.Destination, before, sets.Union(t.Target().Names(), t.Folders.Names()))

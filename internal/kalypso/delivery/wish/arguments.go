@@ -55,8 +55,9 @@ type Arguments struct {
 	Shown inventory.Known
 	// Rollout brings the tree to the cluster types in waves. If it is nil, one apply delivers the whole tree.
 	Rollout *rollout.Rollout
-	// OnAssignmentError is the reaction to deployment targets that fail to render.
-	OnAssignmentError OnAssignmentError
+	// KeepFailed says that the branch keeps the folders of deployment targets that fail to render by a fault of their
+	// team. Otherwise, or if it is not known yet, they are errors.
+	KeepFailed bool
 	// Feedback says where teams hear of their workloads; nil: nowhere.
 	Feedback *Feedback
 }
@@ -117,19 +118,6 @@ func DriftID(s *past.State) accepted.ID {
 func (a *Arguments) MovesWithin(s *past.State) bool {
 	return a.Moves(s) && s.Destination.SameBranch(a.Destination)
 }
-
-// OnAssignmentError is the reaction to deployment targets that fail to render by a fault of their team. If it is not
-// known yet, they are errors.
-type OnAssignmentError string
-
-// The reactions.
-const (
-	AssignmentErrorFail OnAssignmentError = "fail" // the plan fails
-	AssignmentErrorKeep OnAssignmentError = "keep" // the branch keeps their folders
-)
-
-// KeepsFailed reports whether the branch keeps targets that fail to render.
-func (a *Arguments) KeepsFailed() bool { return a.OnAssignmentError == AssignmentErrorKeep }
 
 // Signers returns the signers of the commits that the record names.
 func (a *Arguments) Signers() map[string]string {
