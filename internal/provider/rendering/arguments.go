@@ -1,6 +1,7 @@
 package rendering
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -35,42 +36,24 @@ func promotedCommit(d tfvalue.Decoder) string {
 // decodeArguments converts the arguments of a plan or a state, without the fleet.
 func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 	repo, _ := d.Object("gitops_repo")
-	guardrails, _ := d.Object("guardrails")
 	given, _ := d.Object("delivery")
-	reaction := func(name string) problem.Reaction {
-		return problem.Reaction(reactions.Or(guardrails.String(name)))
-	}
 	return &wish.Arguments{
-		Strategy:      strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
-		Destination:   record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path")),
-		Environment:   d.String("environment"),
-		Promotion:     promotion.Promotion{Commit: promotedCommit(d)},
-		Sources:       d.StringMap("sources"),
-		Verified:      d.StringMap("verified"),
-		Message:       d.String("commit_message"),
-		Trailers:      d.StringMap("commit_trailers"),
-		Adopt:         d.True("adopt"),
-		CreateBranch:  d.True("create_branch"),
-		KeepOld:       d.String("on_move") == keep,
-		KeepOnDestroy: d.String("on_destroy") == keep,
-		Protected:     d.UnlessFalse("deletion_protection"),
-		OnDrift:       drift.Reaction(schemas.DriftReactions.Or(d.String("on_drift"))),
-		KeepFailed:    d.String("on_assignment_error") == keep,
-		Guardrails: wish.Guardrails{
-			MaxRemoved:   guardrails.String("max_removed"),
-			MaxKept:      guardrails.String("max_kept"),
-			AllowEmpty:   guardrails.True("allow_empty"),
-			RequireKnown: guardrails.True("require_known"),
-			Unscheduled:  reaction("unscheduled"),
-			Unsatisfied:  reaction("unsatisfied"),
-			Requires:     reaction("requires"),
-			Secrets:      problem.Reaction(strictReactions.Or(guardrails.String("secrets"))),
-			Moved:        reaction("moved"),
-			Emptied:      problem.Reaction(strictReactions.Or(guardrails.String("emptied"))),
-
-			DuplicateObjects: reaction("duplicate_objects"),
-			InvalidObjects:   problem.Reaction(invalidObjects.Or(guardrails.String("invalid_objects"))),
-		},
+		Strategy:        strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
+		Destination:     record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path")),
+		Environment:     d.String("environment"),
+		Promotion:       promotion.Promotion{Commit: promotedCommit(d)},
+		Sources:         d.StringMap("sources"),
+		Verified:        d.StringMap("verified"),
+		Message:         d.String("commit_message"),
+		Trailers:        d.StringMap("commit_trailers"),
+		Adopt:           d.True("adopt"),
+		CreateBranch:    d.True("create_branch"),
+		KeepOld:         d.String("on_move") == keep,
+		KeepOnDestroy:   d.String("on_destroy") == keep,
+		Protected:       d.UnlessFalse("deletion_protection"),
+		OnDrift:         drift.Reaction(schemas.DriftReactions.Or(d.String("on_drift"))),
+		KeepFailed:      d.String("on_assignment_error") == keep,
+		Guardrails:      readGuardrails(d),
 		AcceptedChanges: d.Strings("accepted_changes"),
 		Feedback:        readFeedback(d),
 
@@ -80,6 +63,21 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 		Shown:       known(d, "preview"),
 		Known:       known(d, "gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
 	}
+}
+
+// readGuardrails reads the argument guardrails, with the defaults of the reactions.
+func readGuardrails(d tfvalue.Decoder) (g wish.Guardrails) {
+	given, _ := d.Object("guardrails")
+	given.Read(&g)
+	for _, reaction := range []*problem.Reaction{&g.Emptied, &g.InvalidObjects, &g.Secrets} {
+		*reaction = cmp.Or(*reaction, problem.Fail)
+	}
+	for _, reaction := range []*problem.Reaction{
+		&g.Moved, &g.Unscheduled, &g.Unsatisfied, &g.Requires, &g.DuplicateObjects,
+	} {
+		*reaction = cmp.Or(*reaction, problem.Warn)
+	}
+	return g
 }
 
 // known returns how much of arguments is known.

@@ -1,6 +1,7 @@
 package rendering
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -19,18 +20,14 @@ func TestEffectiveGuardrails(t *testing.T) {
 	if !ok {
 		t.Fatal("guardrails is no object")
 	}
-	listed := map[string]string{}
-	effective := decodeArguments(schemas.Model{}.Decoder())
-	for _, guardrail := range effective.Guardrails.Effective() {
-		listed[guardrail[0]] = guardrail[1]
-	}
+	listed := guardrailValues(readGuardrails(schemas.Model{}.Decoder()))
 	names := slices.Sorted(maps.Keys(object.Attributes))
 	if diff := cmp.Diff(names, slices.Sorted(maps.Keys(listed))); diff != "" {
 		t.Errorf("the listed guardrails (-schema +listed):\n%s", diff)
 	}
 	for name, attribute := range object.Attributes {
 		said := regexp.MustCompile("default\\s+is `(.*?)`").FindStringSubmatch(attribute.GetMarkdownDescription())
-		if len(said) == 0 || said[1] != listed[name] {
+		if len(said) == 0 || said[1] != fmt.Sprint(listed[name]) {
 			t.Errorf("the default of %s is %s, and the docs say: %s", name, listed[name], attribute.GetMarkdownDescription())
 		}
 	}

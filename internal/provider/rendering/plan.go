@@ -2,8 +2,10 @@ package rendering
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -17,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -57,13 +60,38 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 		return nil
 	}
 	if c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]) {
-		tfvalue.AppendProblems(c.Diags, report.Guardrails(decision.Applied.Wish))
+		tfvalue.AppendProblems(c.Diags, listGuardrails(decision.Applied.Wish.Guardrails))
 	}
 	if c.Data != nil {
 		a := decodeArguments(c.Plan.Decoder())
 		c.Data.LastPlans.Keep(a.Environment, a.Destination, c.Plan, decision, found)
 	}
 	return c.Plan
+}
+
+// guardrailValues returns the guardrails with their defaults, by the names of the arguments.
+func guardrailValues(g wish.Guardrails) tfvalue.Values {
+	g.MaxRemoved, g.MaxKept = g.RemovedLimit().String(), g.KeptLimit().String()
+	return tfvalue.ValuesOf(g)
+}
+
+// listGuardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be
+// refused. It also shows a misspelled name, since Terraform drops such a guardrail before the provider sees it.
+func listGuardrails(g wish.Guardrails) problem.Problems {
+	var values []string // in the order of the first guardrail with each
+	all, names := guardrailValues(g), map[string][]string{}
+	for _, name := range tfvalue.NamesOf(&g) {
+		value := fmt.Sprint(all[name])
+		if names[value] == nil {
+			values = append(values, value)
+		}
+		names[value] = append(names[value], name)
+	}
+	for i, value := range values {
+		values[i] = strings.Join(names[value], ", ") + " = " + value
+	}
+	return problem.Problems{problem.WarningAt("Guardrails of the new rendering", strings.Join(values, "; ")+".",
+		"guardrails")}
 }
 
 // destroyPlannedKey is a key in private state. A plan that destroys the rendering sets it, and Terraform passes it to

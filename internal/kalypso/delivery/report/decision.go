@@ -17,7 +17,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -89,25 +88,6 @@ func warnings(allowed []*check.Refusal) problem.Problems {
 	return problem.Problems(lists.Map(allowed, func(e *check.Refusal) problem.Problem {
 		return refusalProblem(record.Destination{}, e, e)
 	})).AsWarnings()
-}
-
-// Guardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be
-// refused. It also shows a misspelled name, since Terraform drops such a guardrail before the provider sees it.
-func Guardrails(a *wish.Arguments) problem.Problems {
-	var values []string // in the order of the first guardrail with each
-	names := map[string][]string{}
-	for _, guardrail := range a.Guardrails.Effective() {
-		name, value := guardrail[0], guardrail[1]
-		if names[value] == nil {
-			values = append(values, value)
-		}
-		names[value] = append(names[value], name)
-	}
-	for i, value := range values {
-		values[i] = strings.Join(names[value], ", ") + " = " + value
-	}
-	return problem.Problems{problem.WarningAt("Guardrails of the new rendering", strings.Join(values, "; ")+".",
-		"guardrails")}
 }
 
 // restProblems warns that the apply writes nothing, with the changes that wait, and that a pull request must not be

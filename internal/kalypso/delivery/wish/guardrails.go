@@ -1,15 +1,13 @@
 package wish
 
 import (
-	"strconv"
-
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Guardrails limit the effects of a change. A limit is a number, such as "12", or a percentage, such as "50%"; if it is
-// empty or not known yet, it is the default.
+// empty or not known yet, it is the default. The first plan lists the guardrails in this order.
 type Guardrails struct {
 	// MaxRemoved limits the deployment target folders that one change may remove.
 	MaxRemoved string
@@ -21,18 +19,18 @@ type Guardrails struct {
 	RequireKnown bool
 	// Emptied is the reaction to cluster types that stay and lose all their deployment targets.
 	Emptied problem.Reaction
+	// Moved is the reaction to deployment targets that move between cluster types.
+	Moved problem.Reaction
 	// Unscheduled is the reaction to deployment targets that no policy assigns.
 	Unscheduled problem.Reaction
 	// Unsatisfied is the reaction to deployment targets that get fewer cluster types than their policy asks for.
 	Unsatisfied problem.Reaction
 	// Requires is the reaction to requirements of deployment targets that no target on the same cluster type satisfies.
 	Requires problem.Reaction
-	// Moved is the reaction to deployment targets that move between cluster types.
-	Moved problem.Reaction
-	// DuplicateObjects is the reaction to objects that several deployment targets of a cluster type render.
-	DuplicateObjects problem.Reaction
 	// InvalidObjects is the reaction to rendered files that no cluster can apply.
 	InvalidObjects problem.Reaction
+	// DuplicateObjects is the reaction to objects that several deployment targets of a cluster type render.
+	DuplicateObjects problem.Reaction
 	// Secrets is the reaction to config values that are plainly secrets.
 	Secrets problem.Reaction
 }
@@ -42,18 +40,6 @@ const (
 	DefaultMaxRemoved = "50%"
 	DefaultMaxKept    = "10%"
 )
-
-// Effective lists the guardrails with their defaults: the names of the arguments, each with its value.
-func (g Guardrails) Effective() [][2]string {
-	return [][2]string{
-		{"max_removed", g.RemovedLimit().String()}, {"max_kept", g.KeptLimit().String()},
-		{"allow_empty", strconv.FormatBool(g.AllowEmpty)}, {"require_known", strconv.FormatBool(g.RequireKnown)},
-		{"emptied", string(g.Emptied)}, {"moved", string(g.Moved)}, {"unscheduled", string(g.Unscheduled)},
-		{"unsatisfied", string(g.Unsatisfied)}, {"requires", string(g.Requires)},
-		{"invalid_objects", string(g.InvalidObjects)}, {"duplicate_objects", string(g.DuplicateObjects)},
-		{"secrets", string(g.Secrets)},
-	}
-}
 
 // RemovedLimit returns MaxRemoved, or its default. An invalid limit allows nothing.
 func (g Guardrails) RemovedLimit() limit.Limit {
