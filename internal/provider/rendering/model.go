@@ -112,17 +112,9 @@ func keepArgument(m schemas.Model, name string, state schemas.Model) bool {
 
 // setNothing sets the computed attributes of a rendering that has delivered nothing yet.
 func setNothing(m schemas.Model, a *wish.Arguments) {
-	m.Set(tfvalue.Values{"assignment_count": 0, "unscheduled": []string{}, "tree_hash": nil, "target_tree_hash": nil})
-	none := func(name string, previews ...string) {
-		all, _ := m[name].(types.Map)
-		show(m, name, true, func() types.Map {
-			return types.MapValueMust(all.ElementType(context.Background()), nil)
-		}, previews...)
-	}
-	none("assignments", detailed...)
-	none("folders", detailed...)
-	none("summary", previewSummary)
-	none("files", previewManifests)
+	setTree(m, a.Destination, nil)
+	m.Set(tfvalue.Values{"unscheduled": []string{}, "tree_hash": nil, "target_tree_hash": nil})
+	show(m, "files", true, func() types.Map { return textsOf(nil) }, previewManifests)
 	for _, name := range deliveryResults {
 		m.Set(tfvalue.Values{name: nil})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -65,7 +66,7 @@ func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, sta
 	show(m, "assignments", known, func() types.Map { return assignmentsOf(t.Folders) }, detailed...)
 	show(m, "folders", read, func() types.Map { return plannedFolders(t) }, detailed...)
 	show(m, "summary", known, func() types.Map {
-		return summaryOf(decision.Summary(t, state.Decoder().StringMap("summary")))
+		return textsOf(decision.Summary(t, state.Decoder().StringMap("summary")))
 	}, previewSummary)
 	m.SetUnknown("assignment_count", "tree_hash", "unscheduled")
 	if known && t.Folders.Known() > inventory.Unread {
@@ -92,7 +93,7 @@ func setTree(m schemas.Model, at record.Destination, on inventory.Folders) {
 	show(m, "assignments", true, func() types.Map { return assignmentsOf(on) }, detailed...)
 	show(m, "folders", true, func() types.Map { return foldersOf(at, on) }, detailed...)
 	show(m, "summary", true, func() types.Map {
-		return summaryOf(on.Summary(nil, m.Decoder().StringMap("summary")))
+		return textsOf(on.Summary(nil, m.Decoder().StringMap("summary")))
 	}, previewSummary)
 }
 
@@ -115,15 +116,14 @@ func assignmentsOf(inv inventory.Folders) types.Map {
 	return types.MapValueMust(mapOfStrings, all)
 }
 
-func summaryOf(lines map[string]string) types.Map {
-	all := make(map[string]attr.Value, len(lines))
-	for clusterType, line := range lines {
-		all[clusterType] = types.StringValue(line)
-		if unknown.Is(line) {
-			all[clusterType] = types.StringUnknown()
+// textsOf returns texts, of which some may not be known yet.
+func textsOf(texts map[string]string) types.Map {
+	return types.MapValueMust(types.StringType, sets.MapValues(texts, func(text string) attr.Value {
+		if unknown.Is(text) {
+			return types.StringUnknown()
 		}
-	}
-	return types.MapValueMust(types.StringType, all)
+		return types.StringValue(text)
+	}))
 }
 
 // plannedFolders returns the folder of each cluster type. The names and paths of folders are known, even if the hashes
