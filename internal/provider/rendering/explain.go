@@ -1,6 +1,7 @@
 package rendering
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,14 +41,20 @@ func explainErrors(
 	}
 }
 
-// verbs describe what a promotion does with a commit. begin is the beginning of the sentence.
-type verbs struct{ begin, keep, take, goBack, pin string }
+// verbs describe what a promotion does with a commit, by its decision. begin is the beginning of the sentence, and keep
+// the verb of all other decisions.
+type verbs struct {
+	begin, keep string
+	of          map[promotion.Kind]string
+}
 
 var (
-	wouldDo = verbs{"The promotion would", "stay at", "take", "go back to", "be pinned to"}
-	did     = verbs{
-		"When the last change was planned, the promotion", "stayed at", "took", "went back to", "was pinned to",
-	}
+	wouldDo = verbs{"The promotion would", "stay at", map[promotion.Kind]string{
+		promotion.Promote: "take", promotion.Rollback: "go back to", promotion.Pinned: "be pinned to",
+	}}
+	did = verbs{"When the last change was planned, the promotion", "stayed at", map[promotion.Kind]string{
+		promotion.Promote: "took", promotion.Rollback: "went back to", promotion.Pinned: "was pinned to",
+	}}
 )
 
 func explainPromotion(d tfvalue.Decoder, verbs verbs) string {
@@ -55,18 +62,9 @@ func explainPromotion(d tfvalue.Decoder, verbs verbs) string {
 	if p == nil || p.Summary == "" || !d.Known("promotion") {
 		return ""
 	}
-	verb, commit := verbs.keep, "commit "+printable.Line(p.Commit)
-	switch p.Decision {
-	case promotion.Promote:
-		verb = verbs.take
-	case promotion.Rollback:
-		verb = verbs.goBack
-	case promotion.Pinned:
-		verb = verbs.pin
-	case promotion.Frozen, promotion.Hold, promotion.UpToDate:
-	}
+	verb, commit := cmp.Or(verbs.of[p.Decision], verbs.keep), "commit "+printable.Line(p.Commit)
 	if p.Commit == "" {
-		verb, commit = verbs.take, "no commit"
+		verb, commit = verbs.of[promotion.Promote], "no commit"
 	}
 	lines := strings.Split(strings.TrimSpace(printable.Text(p.Summary)), "\n")
 	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, problem.MaxListed))

@@ -79,28 +79,21 @@ func readStage(d tfvalue.Decoder) rollout.Stage {
 		Name:     d.String("name"),
 		Selector: schemas.RequiredSelector(d, "cluster_type_selector", false).Labels,
 	}
-	if text := d.String("max_concurrency"); text != "" && !unknown.Is(text) {
+	d.Check("max_concurrency", "Invalid limit", func(text string) error {
 		most, err := limit.Parse(text)
-		if err != nil {
-			d.Report("Invalid limit", problem.Sentence(err), problem.Attr("max_concurrency"))
-		}
 		stage.MaxConcurrency = &most
-	}
-	if text := d.String("soak"); text != "" && !unknown.Is(text) {
-		soak, err := time.ParseDuration(text)
+		return err
+	})
+	d.Check("soak", "Invalid duration", func(text string) (err error) {
+		stage.Soak, err = time.ParseDuration(text)
 		switch {
 		case err != nil:
-			d.Report("Invalid duration", fmt.Sprintf("%q is not a duration, such as \"90s\", \"15m\" or \"1h\".", text),
-				problem.Attr("soak"))
-		case soak < 0:
-			d.Report(
-				"Invalid duration",
-				fmt.Sprintf("%q is negative. Set a duration from \"0s\".", text),
-				problem.Attr("soak"),
-			)
+			return fmt.Errorf("%q is not a duration, such as \"90s\", \"15m\" or \"1h\"", text)
+		case stage.Soak < 0:
+			return fmt.Errorf("%q is negative. Set a duration from \"0s\"", text)
 		}
-		stage.Soak = soak
-	}
+		return nil
+	})
 	return stage
 }
 
