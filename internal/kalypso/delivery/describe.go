@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -32,8 +33,7 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	}
 	c := describe.RenderingChange{
 		Environment: t.Wish.Environment,
-		Branch:      at.Branch,
-		Path:        at.Path,
+		At:          at,
 		Policies:    t.Rendered.Policies,
 		Requires:    t.Rendered.RequiredBeside,
 		Links:       t.Wish.Review.Links,
@@ -48,10 +48,7 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 		c.Kept, c.LeftOut = next.Lines(k.Kept), next.Lines(k.LeftOut)
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
-		c.MovedFrom = describe.Destination{Repo: was.Repo, Branch: was.Branch, Path: was.Path}
-		if giturl.Same(was.Repo, at.Repo) {
-			c.MovedFrom.Repo = ""
-		}
+		c.MovedFrom = was
 	}
 	if before.Environment != t.Wish.Environment {
 		c.ReplacedEnvironment = before.Environment
@@ -93,20 +90,12 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 
 // nameRegistrations adds the registrations that read the repos of moves.
 func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []describe.SourceChange) {
-	if len(moves) == 0 {
-		return
-	}
-	byRepo := map[string][]*fleet.WorkloadRegistration{}
-	for _, r := range registrations {
-		key := giturl.Key(r.Repo)
-		byRepo[key] = append(byRepo[key], r)
-	}
+	repos := lists.Map(registrations, func(r *fleet.WorkloadRegistration) string { return giturl.Key(r.Repo) })
 	for i := range moves {
-		for _, r := range byRepo[giturl.Key(moves[i].Repo)] {
-			if slices.ContainsFunc(
-				moves[i].Paths,
-				func(file string) bool { return record.Nested(path.Clean(r.Path), file) },
-			) {
+		repo := giturl.Key(moves[i].Repo)
+		for n, r := range registrations {
+			reads := func(file string) bool { return record.Nested(path.Clean(r.Path), file) }
+			if repos[n] == repo && slices.ContainsFunc(moves[i].Paths, reads) {
 				moves[i].Registrations = append(moves[i].Registrations, r.Name)
 			}
 		}
@@ -121,8 +110,7 @@ func DescribeRemoval(
 ) string {
 	c := describe.RenderingChange{
 		Environment: environment,
-		Branch:      at.Branch,
-		Path:        at.Path,
+		At:          at,
 		Removal:     true,
 		Links:       r.Links,
 		Marker:      githost.RemovalMarker(environment, at.Branch, at.Path),

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -20,12 +22,12 @@ const DefaultMaxLength = 16384
 
 // RenderingChange is a change of a rendering.
 type RenderingChange struct {
-	Environment  string
-	Branch, Path string // of the destination; "" if the tree is only computed
-	Removal      bool   // the rendering is removed
+	Environment string
+	At          record.Destination // zero if the tree is only computed
+	Removal     bool               // the rendering is removed
 	// MovedFrom is the previous destination and ReplacedEnvironment the previous environment. Both are zero if
 	// unchanged.
-	MovedFrom           Destination
+	MovedFrom           record.Destination
 	ReplacedEnvironment string
 
 	// Before and After are the hashes of the tree; "" if there is none.
@@ -61,19 +63,14 @@ type RenderingChange struct {
 	MaxLength int    // in characters; 0: unlimited
 }
 
-// Destination is the destination of a tree.
-type Destination struct {
-	Repo         string // "" if unchanged
-	Branch, Path string
-}
-
-func (p Destination) String() string {
-	text := "branch " + code(p.Branch)
-	if p.Path != "" && p.Path != "." {
-		text += ", path " + code(p.Path)
+// destination names a destination. It leaves out the repo of the change.
+func (w *writer) destination(at record.Destination) string {
+	text := "branch " + code(at.Branch)
+	if at.Path != "" && at.Path != "." {
+		text += ", path " + code(at.Path)
 	}
-	if p.Repo != "" {
-		text += " of " + code(repoName(p.Repo))
+	if !giturl.Same(at.Repo, w.change.At.Repo) {
+		text += " of " + code(repoName(at.Repo))
 	}
 	return text
 }
@@ -239,11 +236,11 @@ func (w *writer) tree() {
 
 func (w *writer) summary() {
 	w.line("")
-	at := Destination{Branch: w.change.Branch, Path: w.change.Path}
+	at := w.destination(w.change.At)
 	switch {
 	case w.change.Removal:
 		w.line("Removes what was rendered for environment %s from %s.", code(w.change.Environment), at)
-	case w.change.Branch == "":
+	case w.change.At.Branch == "":
 		w.line("Renders environment %s.", code(w.change.Environment))
 	default:
 		w.line("Renders environment %s to %s.", code(w.change.Environment), at)
@@ -252,7 +249,7 @@ func (w *writer) summary() {
 		w.line("It replaces environment %s.", code(w.change.ReplacedEnvironment))
 	}
 	if w.change.MovedFrom.Branch != "" {
-		w.line("It moves from %s.", w.change.MovedFrom)
+		w.line("It moves from %s.", w.destination(w.change.MovedFrom))
 	}
 	if len(w.change.ClusterTypes) == 0 {
 		w.line("\nNo deployment target changes.")

@@ -1,6 +1,8 @@
 package wish
 
 import (
+	"cmp"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
@@ -41,8 +43,5 @@ func NewReview(host githost.Host, repo string, detail Detail) Review {
 
 // MaxLength returns the maximum length of a description in characters.
 func (r Review) MaxLength() int {
-	if r.Max > 0 {
-		return min(r.Max, describe.DefaultMaxLength)
-	}
-	return describe.DefaultMaxLength
+	return min(cmp.Or(r.Max, describe.DefaultMaxLength), describe.DefaultMaxLength)
 }
