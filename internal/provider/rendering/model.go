@@ -114,7 +114,7 @@ func keepArgument(m schemas.Model, name string, state schemas.Model) bool {
 func setNothing(m schemas.Model, a *wish.Arguments) {
 	setTree(m, a.Destination, nil)
 	m.Set(tfvalue.Values{"unscheduled": []string{}, "tree_hash": nil, "target_tree_hash": nil})
-	show(m, "files", true, func() types.Map { return textsOf(nil) }, previewManifests)
+	show(m, "files", true, func() any { return textsOf(nil) }, previewManifests)
 	for _, name := range deliveryResults {
 		m.Set(tfvalue.Values{name: nil})
 	}

@@ -39,23 +39,18 @@ func placed(assignments attr.Value) map[string][]string {
 // mapOfStrings is the type of the deployment targets of a cluster type: the name of each → the hash of its folder.
 var mapOfStrings = types.MapType{ElemType: types.StringType}
 
-// folderType is the type of a cluster type's folder.
-var folderType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"path": types.StringType, "tree_hash": types.StringType, "assignments": types.Int64Type,
-}}
-
 // detailed lists the previews that show each deployment target.
 var detailed = []string{previewAssignments, previewManifests}
 
 // show sets an attribute that these previews show, and that is null for any other preview.
-func show(m schemas.Model, name string, known bool, value func() types.Map, previews ...string) {
+func show(m schemas.Model, name string, known bool, value func() any, previews ...string) {
 	switch preview := previewOf(m); {
 	case !unknown.Is(preview) && !slices.Contains(previews, preview):
 		m.Set(tfvalue.Values{name: nil})
 	case unknown.Is(preview) || !known:
 		m.SetUnknown(name)
 	default:
-		m[name] = value()
+		m.Set(tfvalue.Values{name: value()})
 	}
 }
 
@@ -63,9 +58,10 @@ func show(m schemas.Model, name string, known bool, value func() types.Map, prev
 func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, state schemas.Model) (err error) {
 	read := t.Known > inventory.Unread
 	known := read && t.Rendered.Tree != nil
-	show(m, "assignments", known, func() types.Map { return assignmentsOf(t.Folders) }, detailed...)
-	show(m, "folders", read, func() types.Map { return plannedFolders(t) }, detailed...)
-	show(m, "summary", known, func() types.Map {
+	show(m, "assignments", known, func() any { return assignmentsOf(t.Folders) }, detailed...)
+	folders, named := plannedFolders(t)
+	show(m, "folders", read && named, func() any { return foldersOf(t.Wish.Destination, folders) }, detailed...)
+	show(m, "summary", known, func() any {
 		return textsOf(decision.Summary(t, state.Decoder().StringMap("summary")))
 	}, previewSummary)
 	m.SetUnknown("assignment_count", "tree_hash", "unscheduled")
@@ -80,7 +76,7 @@ func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, sta
 	}
 	setRollout(m, t)
 	known = known && !configuration.AnyUnknown(t.Wish.Destination.Path, t.Record.PromotedCommit)
-	show(m, "files", known, func() (files types.Map) {
+	show(m, "files", known, func() (files any) {
 		files, err = plannedFiles(t, state)
 		return files
 	}, previewManifests)
@@ -90,9 +86,9 @@ func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, sta
 // setTree sets the computed attributes to a tree on the branch. In the summary, the line of an unchanged folder stays.
 func setTree(m schemas.Model, at record.Destination, on inventory.Folders) {
 	m.Set(tfvalue.Values{"assignment_count": on.Count(), "tree_hash": on.TreeHash().String()})
-	show(m, "assignments", true, func() types.Map { return assignmentsOf(on) }, detailed...)
-	show(m, "folders", true, func() types.Map { return foldersOf(at, on) }, detailed...)
-	show(m, "summary", true, func() types.Map {
+	show(m, "assignments", true, func() any { return assignmentsOf(on) }, detailed...)
+	show(m, "folders", true, func() any { return foldersOf(at, on) }, detailed...)
+	show(m, "summary", true, func() any {
 		return textsOf(on.Summary(nil, m.Decoder().StringMap("summary")))
 	}, previewSummary)
 }
@@ -126,45 +122,39 @@ func textsOf(texts map[string]string) types.Map {
 	}))
 }
 
-// plannedFolders returns the folder of each cluster type. The names and paths of folders are known, even if the hashes
-// of their files are not.
-func plannedFolders(t *next.Next) types.Map {
+// plannedFolders returns the folder of each cluster type, and whether all cluster types are known. The names and paths
+// of folders are known, even if the hashes of their files are not.
+func plannedFolders(t *next.Next) (folders inventory.Folders, known bool) {
 	if t.Rendered.Tree != nil {
-		return foldersOf(t.Wish.Destination, t.Folders)
+		return t.Folders, true
 	}
-	if t.Wish.Fleet.Incomplete {
-		return types.MapUnknown(folderType)
-	}
-	unread := inventory.Folders{}
+	folders = inventory.Folders{}
 	for _, ct := range t.Wish.Fleet.ClusterTypes {
-		if unknown.Is(ct.Name) {
-			return types.MapUnknown(folderType)
-		}
-		unread[ct.Name] = inventory.Folder{Known: inventory.Unread}
+		folders[ct.Name] = inventory.Folder{Known: inventory.Unread}
 	}
-	return foldersOf(t.Wish.Destination, unread)
+	_, unnamed := folders[unknown.Text]
+	return folders, !unnamed && !t.Wish.Fleet.Incomplete
 }
 
 // foldersOf returns the folder of each cluster type.
-func foldersOf(at record.Destination, inv inventory.Folders) types.Map {
-	all := make(map[string]attr.Value, len(inv))
+func foldersOf(at record.Destination, inv inventory.Folders) map[string]tfvalue.Values {
+	all := make(map[string]tfvalue.Values, len(inv))
 	for name, folder := range inv {
-		path, hash := types.StringValue(at.Join(name)), types.StringValue(folder.Hash.String())
-		count := types.Int64Value(int64(len(folder.Targets)))
+		values := tfvalue.Values{
+			"path": at.Join(name), "tree_hash": folder.Hash.String(), "assignments": len(folder.Targets),
+		}
 		if unknown.Is(at.Path) {
-			path = types.StringUnknown()
+			values["path"] = types.StringUnknown()
 		}
 		if folder.Known < inventory.Whole {
-			hash = types.StringUnknown()
+			values["tree_hash"] = types.StringUnknown()
 		}
 		if folder.Known == inventory.Unread {
-			count = types.Int64Unknown()
+			values["assignments"] = types.Int64Unknown()
 		}
-		all[name] = types.ObjectValueMust(folderType.AttrTypes, map[string]attr.Value{
-			"path": path, "tree_hash": hash, "assignments": count,
-		})
+		all[name] = values
 	}
-	return types.MapValueMust(folderType, all)
+	return all
 }
 
 // plannedFiles returns the files of a tree. They are unknown as a whole if unknown values may decide whether a file
