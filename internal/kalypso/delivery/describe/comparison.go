@@ -25,7 +25,7 @@ func Comparison(c *comparison.Comparison) string {
 	w, unlisted := &writer{}, c.Unlisted
 	w.line("## %s and %s", left, right)
 	if c.Promoted != (comparison.Pair[string]{}) {
-		w.line("\n**Promoted commit:** %s, %s%s", commitOrNone(c.Promoted.Left), commitOrNone(c.Promoted.Right),
+		w.line("\n**Promoted commit:** %s, %s%s", codeOrNone(short(c.Promoted.Left)), codeOrNone(short(c.Promoted.Right)),
 			between(c.Between, left, right))
 	}
 	if c.Equal() {
@@ -99,13 +99,6 @@ func valueOrNone(v *string) string {
 		return "none"
 	}
 	return code(Truncate(*v))
-}
-
-func commitOrNone(commit string) string {
-	if commit == "" {
-		return "none"
-	}
-	return code(short(commit))
 }
 
 // between says how far the promoted commits are apart.

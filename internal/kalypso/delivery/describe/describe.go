@@ -198,7 +198,8 @@ func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n
 // write writes the lists, and the changed lines after them.
 func (w *writer) write(placed map[string]map[string]int, lines string) string {
 	w.b.Reset()
-	w.tree()
+	// The hashes are the first line, because two different changes may have the same text otherwise.
+	w.line("**Tree:** %s → %s", codeOrNone(w.change.Before), codeOrNone(w.change.After))
 	w.graph()
 	w.summary()
 	w.table()
@@ -220,18 +221,6 @@ func (w *writer) write(placed map[string]map[string]int, lines string) string {
 		w.line("\n%s", w.change.Marker)
 	}
 	return w.b.String()
-}
-
-// tree writes the hashes of the trees. It is the first line, because two different changes may have the same text
-// otherwise.
-func (w *writer) tree() {
-	hash := func(text string) string {
-		if text == "" {
-			return "none"
-		}
-		return code(text)
-	}
-	w.line("**Tree:** %s → %s", hash(w.change.Before), hash(w.change.After))
 }
 
 func (w *writer) summary() {

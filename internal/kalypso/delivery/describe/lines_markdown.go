@@ -63,8 +63,7 @@ func (l *Lines) group(changes []fileChange) string {
 	case text == "":
 		b.WriteString("The file is empty.\n")
 	default:
-		fence := fenceOf(text)
-		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, text, fence)
+		fmt.Fprintf(&b, "%[1]sdiff\n%[2]s%[1]s\n", fence(text, 3), text)
 	}
 	return b.String()
 }
@@ -90,15 +89,6 @@ func (l *Lines) countHidden(groups [][]fileChange) (text string) {
 			problem.Count(n, "folder"), code(l.folders[l.unknown[0]].String()))
 	}
 	return text
-}
-
-// fenceOf returns a fence for a code block. It is longer than any fence in the text.
-func fenceOf(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence
 }
 
 // setting matches a line that sets a key to a value, in YAML, in a shell, or in JSON.

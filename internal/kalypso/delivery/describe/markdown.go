@@ -13,18 +13,31 @@ func code(s string) string {
 	if s == "" {
 		s = " "
 	}
+	ends := fence(s, 1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return ends + s + ends
+}
+
+// codeOrNone is [code], or says that there is no text.
+func codeOrNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return code(s)
+}
+
+// fence returns what begins and ends a text as code: at least so many backticks, and more than the text has in a row.
+func fence(text string, least int) string {
 	longest, run := 0, 0
-	for _, r := range s {
+	for _, r := range text {
 		if run++; r != '`' {
 			run = 0
 		}
 		longest = max(longest, run)
 	}
-	fence := strings.Repeat("`", longest+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return fence + s + fence
+	return strings.Repeat("`", max(least, longest+1))
 }
 
 // cell escapes a text for a table, in which a bar ends a cell even inside code.
