@@ -149,8 +149,8 @@ func keepResults(m, state schemas.Model, decision *delivery.Decision) {
 
 // setResult sets the results of an apply. planned contains the planned results.
 func setResult(m schemas.Model, decision *delivery.Decision, result *remote.Result, planned, state schemas.Model) {
-	switch {
-	case result.Action == delivery.Keep || result.Action == delivery.RemoveOld || result.Action == delivery.Withhold:
+	switch action := decision.Action; {
+	case action == delivery.Keep || action == delivery.RemoveOld || action == delivery.Withhold:
 		keepResults(m, state, decision)
 		return
 	case result.Applied.Wish.Strategy == strategy.None:

@@ -63,10 +63,10 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
-	tfvalue.AppendProblems(c.Diags, report.Result(result))
+	tfvalue.AppendProblems(c.Diags, report.Result(decision, result))
 	writeDelivery(ctx, result.State, c.Diags)
 	switch {
-	case result.Action == delivery.Nothing:
+	case decision.Action == delivery.Nothing:
 		setNothing(c.Plan, result.Applied.Wish)
 		return c.Plan
 	case decision.IdleReason != "":

@@ -22,7 +22,6 @@ import (
 
 // Result is the result of a delivery.
 type Result struct {
-	Action  delivery.Action
 	State   *past.State
 	Commit  string      // the commit on the branch that contains the tree
 	Pushed  bool        // false if the branch already contained the tree

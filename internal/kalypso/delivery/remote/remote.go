@@ -141,7 +141,6 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	if err != nil {
 		return nil, err
 	}
-	result.Action = decision.Action
 	if result.Applied == nil {
 		result.Applied = applied
 	}

@@ -165,13 +165,14 @@ func (r *reviewed) plan() string {
 func (r *reviewed) applyPlanned() error {
 	r.Helper()
 	r.remote.Claims = &remote.Claims{} // each run has its own claims
-	result, err := r.remote.Apply(r.ctx, r.decide())
+	decision := r.decide()
+	result, err := r.remote.Apply(r.ctx, decision)
 	if err != nil {
 		return err
 	}
 	r.state, r.shown = r.reread(result.State), result.PullRequest
 	d := result.Applied
-	if result.Action == delivery.Keep || result.Action == delivery.RemoveOld {
+	if decision.Action == delivery.Keep || decision.Action == delivery.RemoveOld {
 		r.prior.PullRequest = d.Wish.PullRequest
 		return nil
 	}

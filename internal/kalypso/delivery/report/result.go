@@ -20,8 +20,8 @@ import (
 )
 
 // Result returns warnings about work that the apply left undone, and about what people did during the apply.
-func Result(r *remote.Result) (ps problem.Problems) {
-	if r.Action == delivery.Keep || r.Action == delivery.Nothing {
+func Result(decision *delivery.Decision, r *remote.Result) (ps problem.Problems) {
+	if decision.Action == delivery.Keep || decision.Action == delivery.Nothing {
 		return nil
 	}
 	if r.Recovered != nil {
