@@ -45,11 +45,9 @@ func (r *Record) Since(f FailedAssignment) string {
 // FailsSince returns since when a deployment target fails to render on a cluster type, or "" if the record does not
 // list it. If the cluster type is empty, it returns the earliest time of any.
 func (r *Record) FailsSince(clusterType, target string) (since string) {
-	if clusterType != "" {
-		return r.Since(FailedAssignment{ClusterType: clusterType, DeploymentTarget: target})
-	}
 	for _, f := range slices.Concat(r.Kept, r.LeftOut) {
-		if f.DeploymentTarget == target && f.Since != "" && (since == "" || f.Since < since) {
+		if f.DeploymentTarget == target && (clusterType == "" || f.ClusterType == clusterType) && f.Since != "" &&
+			(since == "" || f.Since < since) {
 			since = f.Since
 		}
 	}
