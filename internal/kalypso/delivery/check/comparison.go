@@ -104,8 +104,7 @@ func (c *Comparison) Removals(
 // FirstDelivery returns an error if the first delivery of the tree would contain no file with content, and
 // accepted_changes does not allow that.
 func (c *Comparison) FirstDelivery(used *[]accepted.ID) error {
-	why := func() string { return whyEmpty(c.Next.Rendered) }
-	if err := checkFirstDelivery(c.Next.Wish.Guardrails, c.Next.Target(), why); err != nil {
+	if err := checkFirstDelivery(c.Next.Wish.Guardrails, c.Next.Target(), c.Next.Rendered); err != nil {
 		return c.Refuse(err, used, accepted.Empty, err.stake)
 	}
 	return nil

@@ -47,16 +47,16 @@ func whyEmpty(r *next.Rendered) string {
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
-// checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. why
-// is the explanation.
-func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, why func() string) *Refusal {
+// checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. r is
+// the rendered fleet, which explains it.
+func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, r *next.Rendered) *Refusal {
 	if g.AllowEmpty || wanted.MayHaveContent() {
 		return nil
 	}
 	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
 		"workloads and the scheduling policies. If the rendering may be empty at any time, set " +
 		"guardrails.allow_empty = true."
-	if text := why(); text != "" {
+	if text := whyEmpty(r); text != "" {
 		reason += "\n" + text
 	}
 	return &Refusal{Kind: Guardrail, Reason: reason, stake: wanted.Stake()}
