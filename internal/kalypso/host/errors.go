@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -90,10 +90,10 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Cause}
 }
 
-// Says reports whether a host answered with an error message that contains a text.
-func Says(err error, text string) bool {
+// Says reports whether a host answered with an error message that matches a pattern.
+func Says(err error, pattern string) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && strings.Contains(e.Message, text)
+	return ok && regexp.MustCompile(pattern).MatchString(e.Message)
 }
 
 // StatusOf returns the HTTP status of an error of a host, or 0 without an answer.

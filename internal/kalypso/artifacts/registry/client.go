@@ -98,7 +98,7 @@ func (c *Client) api(at giturl.URL, certificates *servertls.Config) httpapi.Conf
 	return httpapi.Config{
 		Access: access, Host: at.HostPort(), Block: "oci_credentials",
 		Roots:   []*url.URL{{Scheme: at.Scheme, Host: at.HostPort(), Path: "/"}},
-		Message: message, Limited: limited,
+		Message: message,
 	}
 }
 
@@ -118,8 +118,7 @@ func (c *Client) authenticated(r Repository, scheme string) *auth.Client {
 				Transport:     newRouter(c, at),
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			},
-			Header: http.Header{"User-Agent": {c.access.UserAgent}}, Cache: auth.NewCache(),
-			ClientID: c.access.UserAgent, Credential: c.credential(login),
+			Cache: auth.NewCache(), ClientID: c.access.UserAgent, Credential: c.credential(login),
 		}, nil
 	})
 	return made

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
-	"time"
 
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote/errcode"
@@ -73,8 +71,4 @@ func message(body []byte) string {
 // textOf joins the messages of a registry. The details of an error may be of any form and size.
 func textOf(all errcode.Errors) string {
 	return strings.Join(lists.Map(all, func(e errcode.Error) string { return cmp.Or(e.Message, e.Code) }), "; ")
-}
-
-func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {
-	return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
 }

@@ -86,11 +86,10 @@ func New(c Config) (*Client, error) {
 		roots = []*url.URL{{Scheme: u.Scheme, Host: u.Host, Path: u.Path + "/"}}
 	}
 	client.server = httpapi.New(httpapi.Config{
-		Access: c.Access, Host: hostName, Block: hostBlock, Roots: roots, Message: message, Classify: client.classify,
-		Limited: limited, IsSignIn: isSignIn,
+		Access: c.Access, Host: hostName, Block: hostBlock, Roots: roots, Message: message, Kinds: kinds,
+		Advise: client.advise, Limited: limited, IsSignIn: isSignIn, Unusable: unusable,
 	})
 	client.http = client.server.RefusingClient(client.authorization())
-	client.http.Transport = answers{client.http.Transport}
 	return client, nil
 }
 
@@ -204,8 +203,7 @@ func (c *Client) organization(web, identityServer string) *organization {
 	if o := c.all[web]; o != nil {
 		return o
 	}
-	connection := azuredevops.NewAnonymousConnection(web) // our transport adds the credential
-	connection.UserAgent = c.UserAgent
+	connection := azuredevops.NewAnonymousConnection(web) // our transport adds the credential and the user agent
 	client := func(base string) azuredevops.Client {
 		return *azuredevops.NewClientWithOptions(connection, base, azuredevops.WithHTTPClient(c.http))
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -13,30 +12,15 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
-// answers is a transport that checks the list of the API's resources.
-type answers struct{ http.RoundTripper }
-
-func (t answers) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.RoundTripper.RoundTrip(req)
-	if err != nil || req.Method != http.MethodOptions {
-		return resp, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err == nil {
-		err = checkLocations(body)
-	}
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
-}
-
-// checkLocations returns an error if a part of the list of the API's resources is null, since the library would
+// unusable also returns an error if a part of the list of the API's resources is null, since the library would
 // dereference it.
-func checkLocations(body []byte) error {
+func unusable(req *http.Request, body []byte) error {
+	if err := httpapi.Null(req, body); err != nil || req.Method != http.MethodOptions {
+		return err
+	}
 	var list struct {
 		Value []azuredevops.ApiResourceLocation
 	}
@@ -44,8 +28,7 @@ func checkLocations(body []byte) error {
 	for _, l := range list.Value {
 		if l.Id == nil || l.Area == nil || l.ResourceName == nil || l.RouteTemplate == nil || l.MinVersion == nil ||
 			l.MaxVersion == nil || l.ReleasedVersion == nil {
-			return &githost.Error{Host: hostName, Kind: githost.ErrUnavailable, Status: http.StatusOK,
-				Cause: errors.New("the server's list of its resources lacks an id, a path or a version")}
+			return errors.New("the server's list of its resources lacks an id, a path or a version")
 		}
 	}
 	return nil
@@ -69,34 +52,20 @@ const grant = "Give the token the scopes Code (read, write, status), and Identit
 const grantScopes = hostName + " gives the same answer to a token that lacks a scope: it needs Code (read, write, " +
 	"status), and Identity (read) to ask for reviews."
 
-// The codes in Azure's messages that distinguish errors.
-var codes = []struct {
-	code, text string // both are in the message
-	kind       error
-}{
-	{"TF401019", "", githost.ErrNotVisible}, {"TF200016", "", githost.ErrNotVisible},
-	{"VS800075", "", githost.ErrNotVisible},
-	{"TF400813", "", githost.ErrUnauthenticated}, {"TF401027", "", githost.ErrForbidden},
-	{"TF401179", "", githost.ErrExists},
-	{"TF401398", "", githost.ErrBranchNotFound}, {"TF401028", "does not exist", githost.ErrBranchNotFound},
-	{tooFast, "", githost.ErrRateLimited},
+// saysNoRepo matches the codes of a repo or project that is not visible.
+const saysNoRepo = "TF401019|TF200016|VS800075"
+
+// kinds are the kinds of errors by the codes in Azure's messages.
+var kinds = []httpapi.MessageKind{
+	{Says: saysNoRepo, Kind: githost.ErrNotVisible},
+	{Says: "TF400813", Kind: githost.ErrUnauthenticated},
+	{Says: "TF401027", Kind: githost.ErrForbidden},
+	{Says: "TF401179", Kind: githost.ErrExists},
+	{Says: "TF401398|TF401028.*does not exist", Kind: githost.ErrBranchNotFound},
 }
 
-// kindOfCode returns the kind of error for the code in a message, or nil for an unknown or missing code.
-func kindOfCode(words string) error {
-	for _, c := range codes {
-		if strings.Contains(words, c.code) && strings.Contains(words, c.text) {
-			return c.kind
-		}
-	}
-	return nil
-}
-
-// classify refines the kind of an error answer by the code in Azure's message, and adds advice on missing permissions.
-func (c *Client) classify(e *githost.Error, answer *http.Response) {
-	if kind := kindOfCode(e.Message); answer != nil && kind != nil {
-		e.Kind = kind
-	}
+// advise adds advice on missing permissions.
+func (c *Client) advise(e *githost.Error, _ *http.Response) {
 	switch {
 	case errors.Is(e.Kind, githost.ErrForbidden):
 		e.Grant = grant
@@ -108,13 +77,9 @@ func (c *Client) classify(e *githost.Error, answer *http.Response) {
 // notEditable is the code of the error if a pull request can't be changed because it was completed or abandoned.
 const notEditable = "TF401181"
 
-// tooFast is the code of Azure's rate limit.
-const tooFast = "TF400733"
-
 // limited reports whether an answer signals a rate limit, whose end is in Retry-After.
 func limited(resp *http.Response, body []byte) (time.Time, bool) {
-	return time.Time{}, resp.StatusCode == http.StatusTooManyRequests ||
-		resp.StatusCode >= http.StatusBadRequest && bytes.Contains(body, []byte(tooFast))
+	return time.Time{}, resp.StatusCode >= http.StatusBadRequest && bytes.Contains(body, []byte("TF400733"))
 }
 
 // isSignIn reports whether an answer is a sign-in page.

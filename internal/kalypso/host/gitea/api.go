@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // call sends a request for a path below the repo, and decodes its answer unless into is nil.
@@ -23,19 +24,18 @@ func (r *repo) call(ctx context.Context, method, path string, body, into any) (h
 
 // call sends a request to the API. It returns the headers of the answer.
 func (c *Client) call(ctx context.Context, method, path string, body, into any) (http.Header, error) {
-	data, err := encode(body)
-	if err != nil {
-		return nil, err
+	var content bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&content).Encode(body); err != nil {
+			return nil, err
+		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.web.String()+apiPath+path, bytes.NewReader(data))
+	req, err := http.NewRequestWithContext(ctx, method, c.web.String()+apiPath+path, &content)
 	if err != nil {
 		return nil, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.server.UserAgent != "" {
-		req.Header.Set("User-Agent", c.server.UserAgent)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -57,17 +57,6 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	return resp.Header, err
 }
 
-func encode(body any) ([]byte, error) {
-	if body == nil {
-		return nil, nil
-	}
-	return json.Marshal(body)
-}
-
-// grant returns advice on how to give the permissions that the provider needs.
-const grant = "Give the token the scopes write:repository, write:issue and read:user, and its user the right to " +
-	"write to the repo."
-
 // message returns the message of an error answer, on one line.
 func message(body []byte) string {
 	var answer struct {
@@ -80,24 +69,21 @@ func message(body []byte) string {
 
 // Gitea's messages that distinguish errors with the same status.
 const (
-	saysExists    = "pull request already exists"
 	saysScheduled = "already scheduled"
-	saysNoRight   = "not allowed to merge"
-	saysLater     = "try again later"
-	saysOutOfDate = "out of date"
+	saysLater     = "try again later|out of date"
 )
 
-// classify refines the kind of an error answer by Gitea's messages, and adds advice on a missing permission.
-func classify(e *githost.Error, answer *http.Response) {
-	switch {
-	case answer == nil, e.Status == http.StatusUnauthorized:
-	case strings.Contains(e.Message, saysNoRight):
-		e.Kind = githost.ErrForbidden
-	case errors.Is(e.Kind, githost.ErrRejected) && strings.Contains(e.Message, saysExists):
-		e.Kind = githost.ErrExists
-	}
-	if answer != nil && errors.Is(e.Kind, githost.ErrForbidden) {
-		e.Grant = grant
+// kinds are the kinds of errors with the same status.
+var kinds = []httpapi.MessageKind{
+	{Says: "not allowed to merge", Kind: githost.ErrForbidden},
+	{Says: "pull request already exists", Kind: githost.ErrExists},
+}
+
+// advise adds advice on a missing permission.
+func advise(e *githost.Error, _ *http.Response) {
+	if errors.Is(e.Kind, githost.ErrForbidden) {
+		e.Grant = "Give the token the scopes write:repository, write:issue and read:user, and its user the right to write " +
+			"to the repo."
 	}
 }
 

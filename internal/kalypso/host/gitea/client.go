@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
@@ -40,11 +39,9 @@ func New(c Config) (*Client, error) {
 	root := *web
 	root.Path += apiPath + "/"
 	server := httpapi.New(httpapi.Config{
-		Access: c, Host: hostName, Block: hostBlock, Roots: []*url.URL{&root}, Message: message, Classify: classify,
-		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
-			return time.Time{}, resp.StatusCode == http.StatusTooManyRequests
-		},
-		NullIsEmpty: true, // Gitea encodes an empty list as null, as Go does for a nil slice
+		Access: c, Host: hostName, Block: hostBlock, Roots: []*url.URL{&root}, Message: message, Kinds: kinds,
+		Advise:   advise,
+		Unusable: func(*http.Request, []byte) error { return nil }, // Gitea encodes an empty list as null
 	})
 	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
 	return &Client{web: web, server: server, http: client}, nil

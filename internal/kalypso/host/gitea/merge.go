@@ -75,7 +75,7 @@ func (r *pullRequests) scheduleMerge(ctx context.Context, now githost.PullReques
 		switch {
 		case err == nil, githost.Says(err, saysScheduled):
 			return nil
-		case !githost.Says(err, saysLater) && !githost.Says(err, saysOutOfDate):
+		case !githost.Says(err, saysLater):
 			return err
 		case attempt == httpapi.MaxRefusals && errors.As(err, &e):
 			e.Cause = fmt.Errorf("it conflicts with %s, or Gitea's check for conflicts takes too long", now.Target)

@@ -17,8 +17,6 @@ import (
 func limited(resp *http.Response, body []byte) (reset time.Time, limited bool) {
 	usedUp := resp.Header.Get("X-RateLimit-Remaining") == "0"
 	switch resp.StatusCode {
-	case http.StatusTooManyRequests:
-		limited = true
 	case http.StatusForbidden:
 		a := parseAnswer(body)
 		_, saysWhen := httpapi.RetryAfter(resp.Header, time.Time{})

@@ -84,7 +84,7 @@ func (i *installation) get(ctx context.Context) (string, error) {
 	}
 	if err != nil {
 		op := fmt.Sprintf("get a token for installation %d of the GitHub App with %s", i.id, of)
-		return "", of.withKind(i.server.Error(op, err))
+		return "", i.server.Error(op, err)
 	}
 	i.server.Secrets.Add(given.GetToken())
 	i.tokens[of] = installationToken{given.GetToken(), given.GetExpiresAt().Time}

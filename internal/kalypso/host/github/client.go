@@ -44,7 +44,8 @@ func New(c Config) (*Client, error) {
 	}
 	server := httpapi.New(httpapi.Config{
 		Access: c.Access, Host: hostName, Block: hostBlock, Roots: []*url.URL{at.rest, at.graphql},
-		Message: func(body []byte) string { return parseAnswer(body).text() }, Classify: classify, Limited: limited,
+		Message: func(body []byte) string { return parseAnswer(body).text() }, Limited: limited, Kinds: kinds,
+		Advise: advise,
 	})
 	auth := httpapi.TokenAuthorization(c.Token)
 	if c.App != nil {
@@ -65,9 +66,6 @@ func New(c Config) (*Client, error) {
 func restClient(server *httpapi.API, rest *url.URL, auth httpapi.Authorization) *github.Client {
 	api := github.NewClient(server.RefusingClient(auth))
 	api.BaseURL = rest
-	if server.UserAgent != "" {
-		api.UserAgent = server.UserAgent
-	}
 	return api
 }
 

@@ -3,10 +3,10 @@ package github
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"strings"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // grant returns advice on how to give a permission. permission is empty if GitHub does not name the missing one.
@@ -34,42 +34,34 @@ func permissionOf(r *http.Response) string {
 
 // GitHub's messages that distinguish errors with the same status. A test pins them.
 const (
-	saysExists       = "A pull request already exists"
-	saysNoneOnIt     = "No commits between"
-	saysNoHead       = "PullRequest head invalid"
-	saysNoCommit     = "No commit found for SHA"
 	saysNoLabel      = "Label does not exist"
-	saysNotGranted   = "permissions requested are not granted"
 	saysNoField      = "doesn't exist on type" // from GraphQL, on an older server
 	saysNotInstalled = "not accessible to the parent installation"
+	// saysMoved matches a rejected merge of branches whose last push GitHub has not processed yet.
+	saysMoved = "(Head|Base) branch was modified"
+	// saysMergeable matches the states in which no required check is pending; an unstable pull request has failing
+	// optional checks.
+	saysMergeable = "is in (clean|unstable|has_hooks) status"
 )
 
-// saysMoved matches a rejected merge of branches whose last push GitHub has not processed yet.
-var saysMoved = regexp.MustCompile(`(Head|Base) branch was modified`)
+// kinds are the kinds of errors with the same status. An answer may contain several errors.
+var kinds = []httpapi.MessageKind{
+	{Says: "A pull request already exists", Kind: githost.ErrExists},
+	{Says: "No commits between", Kind: githost.ErrNothingToMerge},
+	{Says: "PullRequest head invalid", Kind: githost.ErrBranchNotFound},
+	{Says: "No commit found for SHA", Kind: githost.ErrCommitNotFound},
+	{Says: "permissions requested are not granted", Kind: githost.ErrForbidden},
+	{Says: saysNotInstalled, Kind: githost.ErrNotVisible},
+}
 
-// saysMergeable matches the states in which no required check is pending; an unstable pull request has failing
-// optional checks.
-var saysMergeable = regexp.MustCompile(`is in (clean|unstable|has_hooks) status`)
-
-// classify refines the kind of an error answer by GitHub's messages, and names the permission that is missing.
-func classify(e *githost.Error, answer *http.Response) {
+// advise names the permission that is missing.
+func advise(e *githost.Error, answer *http.Response) {
+	if !errors.Is(e.Kind, githost.ErrForbidden) {
+		return
+	}
 	permission := ""
 	if answer != nil {
 		permission = permissionOf(answer)
 	}
-	if e.Status == http.StatusUnprocessableEntity {
-		switch { // an answer may contain several errors
-		case strings.Contains(e.Message, saysExists):
-			e.Kind = githost.ErrExists
-		case strings.Contains(e.Message, saysNoneOnIt):
-			e.Kind = githost.ErrNothingToMerge
-		case strings.Contains(e.Message, saysNoHead):
-			e.Kind = githost.ErrBranchNotFound
-		case strings.Contains(e.Message, saysNoCommit):
-			e.Kind = githost.ErrCommitNotFound
-		}
-	}
-	if errors.Is(e.Kind, githost.ErrForbidden) {
-		e.Grant = grant(permission)
-	}
+	e.Grant = grant(permission)
 }

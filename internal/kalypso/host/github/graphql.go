@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -45,8 +44,7 @@ func (r *pullRequests) merge(ctx context.Context, now githost.PullRequest, metho
 			MergeMethod: string(method), SHA: now.HeadCommit,
 		})
 		err = r.server.Error(r.traits.Op("merge", now.Number), err)
-		var e *githost.Error
-		if !errors.As(err, &e) || !saysMoved.MatchString(e.Message) || !r.server.NextAttempt(ctx, attempt) {
+		if !githost.Says(err, saysMoved) || !r.server.NextAttempt(ctx, attempt) {
 			return err
 		}
 	}

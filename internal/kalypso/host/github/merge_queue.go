@@ -63,8 +63,7 @@ func (r *pullRequests) Dequeue(ctx context.Context, now githost.PullRequest) err
 func (r *pullRequests) mergeNow(
 	ctx context.Context, now githost.PullRequest, method githost.MergeMethod, refusal error,
 ) (*githost.PullRequest, error) {
-	var e *githost.Error
-	if !errors.As(refusal, &e) || !errors.Is(refusal, githost.ErrRejected) {
+	if !errors.Is(refusal, githost.ErrRejected) {
 		return nil, refusal
 	}
 	place, enabled, err := r.readQueue(ctx, now)
@@ -72,7 +71,7 @@ func (r *pullRequests) mergeNow(
 	case err != nil:
 		return nil, err
 	case place != nil: // people put it into the queue
-	case !saysMergeable.MatchString(e.Message):
+	case !githost.Says(refusal, saysMergeable):
 		return nil, refusal
 	case !enabled:
 		if err = r.merge(ctx, now, method); err != nil {

@@ -2,10 +2,7 @@ package github
 
 import (
 	"context"
-	"errors"
 	"strings"
-
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
 // scope is the repo and the permissions of an installation token.
@@ -46,16 +43,3 @@ func (s scope) request() any {
 
 // String describes the scope in errors.
 func (s scope) String() string { return s.permissions + " in repo " + s.repo }
-
-// withKind sets the kind of the error if GitHub refuses a token with this scope.
-func (s scope) withKind(err error) error {
-	var e *githost.Error
-	switch {
-	case !errors.As(err, &e):
-	case strings.Contains(e.Message, saysNotGranted):
-		e.Kind = githost.ErrForbidden
-	case strings.Contains(e.Message, saysNotInstalled):
-		e.Kind = githost.ErrNotVisible
-	}
-	return err
-}

@@ -52,18 +52,12 @@ func New(c Config) (*Client, error) {
 	root := *web
 	root.Path += apiPath + "/"
 	server := httpapi.New(httpapi.Config{
-		Access: c, Host: hostName, Block: hostBlock, Roots: []*url.URL{&root}, Message: message, Classify: classify,
-		Limited: limited, IsSignIn: isSignIn,
+		Access: c, Host: hostName, Block: hostBlock, Roots: []*url.URL{&root}, Message: message, Kinds: kinds,
+		Advise: advise, Limited: limited, IsSignIn: isSignIn,
 	})
-	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
-	options := []gitlab.ClientOptionFunc{
-		gitlab.WithBaseURL(root.String()), gitlab.WithoutRetries(), gitlab.WithCustomLimiter(unlimited{}),
-		gitlab.WithHTTPClient(client),
-	}
-	if c.UserAgent != "" {
-		options = append(options, gitlab.WithUserAgent(c.UserAgent))
-	}
-	api, err := gitlab.NewAuthSourceClient(gitlab.Unauthenticated{}, options...)
+	api, err := gitlab.NewAuthSourceClient(gitlab.Unauthenticated{}, gitlab.WithBaseURL(root.String()),
+		gitlab.WithoutRetries(), gitlab.WithCustomLimiter(unlimited{}),
+		gitlab.WithHTTPClient(server.RefusingClient(httpapi.TokenAuthorization(c.Token))))
 	if err != nil {
 		return nil, err
 	}

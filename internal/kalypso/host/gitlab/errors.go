@@ -5,53 +5,33 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // GitLab's messages that distinguish errors with the same status. A test pins them.
 const (
-	saysExists     = "Another open merge request already exists"
-	saysNoCommit   = "Commit Not Found"
-	saysOnNoBranch = "References for commit"
-	saysMoved      = "not allowed for moved projects"
-	saysPending    = "via :enqueue from :pending"
-	saysRunning    = "via :enqueue from :running"
-	saysBusy       = "Another update to this commit status is in progress"
+	saysMoved   = "not allowed for moved projects"
+	saysPending = "via :enqueue from :(pending|running)"
+	saysBusy    = "Another update to this commit status is in progress"
 )
 
-// saysNoBranch matches a merge request that is refused because GitLab does not know its branch.
-var saysNoBranch = regexp.MustCompile(`(?i)source branch .*does not exist`)
-
-var errMoved = errors.New("the project was moved: use its new URL")
-
-// classify refines the kind of an error answer by GitLab's messages, and adds the missing permission.
-func classify(e *githost.Error, answer *http.Response) {
-	saysSo := func(text string) bool { return strings.Contains(e.Message, text) }
-	switch {
-	case answer == nil, e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-	case e.Status == http.StatusNotFound && saysSo(saysNoCommit):
-		e.Kind = githost.ErrCommitNotFound
-	case e.Status == http.StatusNotFound && saysSo(saysOnNoBranch):
-		e.Kind, e.Cause = githost.ErrCommitNotFound, githost.ErrCommitOnNoBranch
-	case e.Status == http.StatusNotFound:
-	case saysSo(saysExists):
-		e.Kind = githost.ErrExists
-	case saysSo(saysMoved):
-		e.Cause = errMoved
-	case saysNoBranch.MatchString(e.Message):
-		e.Kind = githost.ErrBranchNotFound
-	}
-	grant(e)
+// kinds are the kinds of errors with the same status.
+var kinds = []httpapi.MessageKind{
+	{Says: "Commit Not Found", Kind: githost.ErrCommitNotFound},
+	{Says: "References for commit", Kind: githost.ErrCommitNotFound, Cause: githost.ErrCommitOnNoBranch},
+	{Says: "Another open merge request already exists", Kind: githost.ErrExists},
+	{Says: saysMoved, Kind: githost.ErrRejected, Cause: errors.New("the project was moved: use its new URL")},
+	{Says: "(?i)source branch .*does not exist", Kind: githost.ErrBranchNotFound},
 }
 
-// grant adds the missing permission to an [githost.ErrForbidden].
-func grant(e *githost.Error) {
+// advise adds the missing permission to an [githost.ErrForbidden].
+func advise(e *githost.Error, _ *http.Response) {
 	if errors.Is(e.Kind, githost.ErrForbidden) {
 		e.Grant = "Give the token the scope api, and its user the role Developer in the project. " +
 			"To merge, the user also needs the right to merge into the target branch."
@@ -92,15 +72,12 @@ func texts(value any) (all []string) {
 	return all
 }
 
-// limited reports whether an answer signals a rate limit, and returns when the limit ends, if GitLab says so.
+// limited returns when a rate limit ends, if GitLab says so. Only the status signals a rate limit.
 func limited(resp *http.Response, _ []byte) (reset time.Time, limited bool) {
-	if resp.StatusCode != http.StatusTooManyRequests {
-		return time.Time{}, false
-	}
 	if seconds, err := strconv.ParseInt(resp.Header.Get("RateLimit-Reset"), 10, 64); err == nil {
 		reset = time.Unix(seconds, 0)
 	}
-	return reset, true
+	return reset, false
 }
 
 // isSignIn reports whether the server redirects to its sign-in page, which it does for addresses outside the API.

@@ -120,7 +120,7 @@ func (r *mergeRequests) merge(
 func mergeError(err error) error {
 	if e, ok := errors.AsType[*githost.Error](err); ok && e.Status == http.StatusUnauthorized {
 		e.Kind = githost.ErrForbidden
-		grant(e)
+		advise(e, nil)
 	}
 	return err
 }

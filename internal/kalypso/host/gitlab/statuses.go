@@ -51,7 +51,7 @@ func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (gi
 	for request := 1; ; request++ {
 		got, err := r.postStatus(ctx, commit, options)
 		switch {
-		case githost.Says(err, saysPending), githost.Says(err, saysRunning):
+		case githost.Says(err, saysPending):
 			return r.pending(ctx, commit, s.Context, err)
 		case err != nil, request == 2, r.traits.SameStatus(s, got):
 			return got, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
@@ -25,11 +26,21 @@ func (a *API) refusal(answer *http.Response) *githost.Error {
 	return a.classified(KindOf(code), code, cmp.Or(a.message(answer), http.StatusText(code)), nil, answer)
 }
 
+// MessageKind is the kind and the cause of the errors of a host that say something; see [githost.Says].
+type MessageKind struct {
+	Says        string
+	Kind, Cause error
+}
+
 func (a *API) classified(kind error, status int, message string, cause error, answer *http.Response) *githost.Error {
 	e := a.Rejected("", "", cause)
 	e.Kind, e.Status, e.Message = kind, status, message
-	if a.Classify != nil {
-		a.Classify(e, answer)
+	says := func(k MessageKind) bool { return answer != nil && githost.Says(e, k.Says) }
+	if i := slices.IndexFunc(a.Kinds, says); i >= 0 {
+		e.Kind, e.Cause = a.Kinds[i].Kind, a.Kinds[i].Cause
+	}
+	if a.Advise != nil {
+		a.Advise(e, answer)
 	}
 	return e
 }

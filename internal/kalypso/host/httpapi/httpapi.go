@@ -29,17 +29,19 @@ type Config struct {
 	Roots []*url.URL
 	// Message returns the host's error message in the body of an answer, or "".
 	Message func(body []byte) string
-	// Limited reports whether an answer signals a rate limit. reset is the end of the limit, or zero if the answer does
-	// not name it.
+	// Limited reports whether an answer signals a rate limit, as the status 429 always does. reset is the end of the
+	// limit, or zero if the answer does not name it. Limited is nil if only the status counts.
 	Limited func(*http.Response, []byte) (reset time.Time, limited bool)
-	// Classify refines an error by the host's message: its kind, its cause, and advice on permissions. The answer is nil
-	// if the host did not refuse the request. If Classify is nil, only the status decides the kind.
-	Classify func(e *githost.Error, answer *http.Response)
+	// Kinds are the kinds of errors that the host's messages tell. The first one counts; without any, the status decides.
+	Kinds []MessageKind
+	// Advise adds advice on permissions to an error. The answer is nil if the host did not refuse the request. If Advise
+	// is nil, there is no advice.
+	Advise func(e *githost.Error, answer *http.Response)
 	// IsSignIn reports whether an answer is a sign-in page, which means that the credential was not accepted. It is nil if
 	// the host has no such page.
 	IsSignIn func(*http.Response) bool
-	// NullIsEmpty means that the host answers null for an empty list.
-	NullIsEmpty bool
+	// Unusable returns why the body of an answer can't be used, or nil. The default is [Null].
+	Unusable func(req *http.Request, body []byte) error
 	// Redirected answers a request that the server redirects outside the API. It must send neither the headers nor the
 	// body of the request. ok is false for a request that fails. If Redirected is nil, all such requests fail.
 	Redirected func(req *http.Request, to *url.URL) (resp *http.Response, ok bool, err error)
@@ -132,6 +134,9 @@ func New(c Config) *API {
 	}
 	if c.Secrets == nil {
 		c.Secrets = &redact.Secrets{}
+	}
+	if c.Unusable == nil {
+		c.Unusable = Null
 	}
 	c.Secrets.Add(c.Token)
 	return &API{Config: c, notBefore: map[string]time.Time{}}

@@ -39,9 +39,12 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 	}
 	now := a.Clock.Now()
 	var v retryDecision
-	reset, limited := a.Limited(resp, bodyOf(resp))
-	switch code := resp.StatusCode; {
-	case limited:
+	code, reset, limited := resp.StatusCode, time.Time{}, false
+	if a.Limited != nil {
+		reset, limited = a.Limited(resp, bodyOf(resp))
+	}
+	switch {
+	case limited, code == http.StatusTooManyRequests:
 		v.failed = a.failure(githost.ErrRateLimited, code, a.message(resp), nil)
 		v.wait = backoff(limitWait, maxLimitWait, attempt)
 		if !reset.IsZero() {
@@ -128,14 +131,12 @@ func (a *API) readAll(resp *http.Response) error {
 // object without an error.
 var errNull = errors.New("the server's answer is null, or a list with null")
 
-// hasNull reports whether an answer is null, or a list that contains null.
-func hasNull(body []byte) bool {
+// Null returns an error if an answer is null, or a list that contains null.
+func Null(_ *http.Request, body []byte) error {
 	isNull := func(part []byte) bool { return string(bytes.TrimSpace(part)) == "null" }
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	var list []json.RawMessage
 	switch {
-	case isNull(body):
-		return true
 	case bytes.HasPrefix(body, []byte("[")):
 		_ = json.Unmarshal(body, &list) // the caller reports an answer that is not JSON
 	case bytes.HasPrefix(body, []byte("{")):
@@ -144,7 +145,10 @@ func hasNull(body []byte) bool {
 			_ = json.Unmarshal(of.Value, &list)
 		}
 	}
-	return slices.ContainsFunc(list, func(part json.RawMessage) bool { return isNull(part) })
+	if isNull(body) || slices.ContainsFunc(list, func(part json.RawMessage) bool { return isNull(part) }) {
+		return errNull
+	}
+	return nil
 }
 
 // bodyOf returns the body of an answer without consuming it.

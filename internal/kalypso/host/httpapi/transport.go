@@ -145,6 +145,9 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 				return nil, credential, err
 			}
 		}
+		if t.UserAgent != "" {
+			one.Header.Set("User-Agent", t.UserAgent)
+		}
 		if credential != "" {
 			t.auth.Set(one.Header, credential)
 		}
@@ -206,8 +209,10 @@ func (t *transport) send(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, t.Secrets.Error(err)
 	}
-	if resp.StatusCode < http.StatusMultipleChoices && !t.NullIsEmpty && hasNull(bodyOf(resp)) {
-		return nil, t.failure(githost.ErrUnavailable, resp.StatusCode, "", errNull)
+	if resp.StatusCode < http.StatusMultipleChoices {
+		if err := t.Unusable(req, bodyOf(resp)); err != nil {
+			return nil, t.failure(githost.ErrUnavailable, resp.StatusCode, "", err)
+		}
 	}
 	return resp, nil
 }
