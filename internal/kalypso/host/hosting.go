@@ -120,7 +120,7 @@ var MergeMethods = []MergeMethod{Merge, Squash, Rebase}
 // PullRequest is a pull request as read from the host.
 type PullRequest struct {
 	Number     int
-	ID         string // the host's internal ID
+	ID         string // the internal ID on GitHub, which its GraphQL wants
 	URL        string // web page
 	State      PullRequestState
 	Title      string

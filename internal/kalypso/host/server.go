@@ -25,22 +25,28 @@ func (s Server) Find(repoURL, form string, valid func(parts []string) bool) ([]s
 	if err != nil {
 		return nil, err
 	}
-	other := func(reason string) error {
-		return &Error{
-			Op:   "find " + loc.String() + " on the " + s.Name + " server " + s.Web.String(),
-			Kind: ErrOtherHost, Cause: errors.New(reason), Host: s.Name, Block: s.Block,
-		}
-	}
 	folder, served := s.folder(loc)
 	if !served {
-		return nil, other(cmp.Or(loc.Host, "this machine") + " is another server")
+		return nil, s.Other(loc, "")
 	}
 	inside, ok := strings.CutPrefix("/"+strings.Trim(loc.Path, "/"), folder+"/")
 	parts := strings.Split(strings.TrimSuffix(inside, ".git"), "/")
 	if !ok || !valid(parts) || giturl.AmbiguousPath(loc.Path) {
-		return nil, other(form)
+		return nil, s.Other(loc, form)
 	}
 	return parts, nil
+}
+
+// onServer is between an operation and a server in the error of [Server.Other].
+const onServer = " on the "
+
+// Other returns the [ErrOtherHost] of a URL whose path does not have the form of a repo's, or "" if its server is
+// another one.
+func (s Server) Other(loc giturl.URL, form string) error {
+	return &Error{
+		Op: "find " + loc.String() + onServer + s.Name + " server " + s.Web.String(), Host: s.Name, Block: s.Block,
+		Kind: ErrOtherHost, Cause: errors.New(cmp.Or(form, cmp.Or(loc.Host, "this machine")+" is another server")),
+	}
 }
 
 // folder returns the folder of the repos in a URL, and whether the URL is on the server.

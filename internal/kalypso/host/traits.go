@@ -30,9 +30,9 @@ type Traits struct {
 	// ComparePage returns the page below Pages that compares two commits. If it is nil, the page is "compare/from...to".
 	ComparePage func(from, to string) string
 
-	// LooseStatus reports whether to skip a new status although have, the last status of the commit and context, differs
-	// from want, because the host could not apply the difference. It is nil if the host can change every part of a status.
-	LooseStatus func(want, have Status) bool
+	// KeepsPending says that the host does not set a pending status to pending again, so that neither its description nor
+	// its URL can be changed.
+	KeepsPending bool
 
 	// CheckReviewer and CheckLabel return an error if the host does not support a reviewer or a label. They are nil if the
 	// host supports all.
@@ -142,5 +142,5 @@ func (t Traits) escape(body string) string {
 // SameStatus reports whether no new status is needed: have, the last status of the commit and context, equals want, or
 // differs only in parts that the host can't change.
 func (t Traits) SameStatus(want, have Status) bool {
-	return EqualStatus(want, have) || t.LooseStatus != nil && t.LooseStatus(want, have)
+	return EqualStatus(want, have) || t.KeepsPending && want.State == Pending && have.State == Pending
 }

@@ -3,7 +3,6 @@
 package azuredevops
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -39,7 +38,7 @@ type Config struct {
 type Client struct {
 	Config
 	server *httpapi.API
-	web    *url.URL // of the collection, without a slash at its end; nil: Azure DevOps Services
+	web    *url.URL // of the collection, or of Azure DevOps Services, without a slash at its end
 	http   *http.Client
 	// others is the client for organisations that must not get the token. It is nil if all organisations get it.
 	others *Client
@@ -58,14 +57,14 @@ const (
 )
 
 // The servers of Azure DevOps Services. Identities have a separate server.
-const (
-	publicServer   = "https://dev.azure.com"
-	identityServer = "https://vssps.dev.azure.com"
+var (
+	publicServer   = &url.URL{Scheme: "https", Host: "dev.azure.com"}
+	identityServer = &url.URL{Scheme: "https", Host: "vssps.dev.azure.com"}
 )
 
 // New returns a client. It contacts no server.
 func New(c Config) (*Client, error) {
-	client := &Client{Config: c, all: map[string]*organization{}}
+	client := &Client{Config: c, web: publicServer, all: map[string]*organization{}}
 	if len(c.Organizations) > 0 {
 		anonymous := c
 		anonymous.Token, anonymous.Organizations = "", nil
@@ -74,9 +73,7 @@ func New(c Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	roots := []*url.URL{
-		{Scheme: "https", Host: "dev.azure.com", Path: "/"}, {Scheme: "https", Host: "vssps.dev.azure.com", Path: "/"},
-	}
+	roots := []*url.URL{publicServer.JoinPath("/"), identityServer.JoinPath("/")}
 	if c.BaseURL != "" {
 		u, err := httpapi.ParseBase(c.BaseURL, "")
 		if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -135,8 +132,9 @@ func isJWT(token string) bool {
 
 // Repo implements [githost.Host].
 func (c *Client) Repo(repoURL string) (githost.Repo, error) {
-	if c.web != nil {
-		return c.serverRepo(repoURL)
+	server := githost.Server{Name: hostName, Block: hostBlock, Web: c.web}
+	if c.BaseURL != "" {
+		return c.serverRepo(server, repoURL)
 	}
 	loc, err := giturl.Parse(repoURL)
 	if err != nil {
@@ -148,21 +146,17 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	}
 	if ok && loc.Scheme != giturl.SchemeHTTP {
 		base := "/" + url.PathEscape(strings.ToLower(at.Organization))
-		return c.organization(publicServer+base, identityServer+base).repo(at.Project, at.Repo), nil
+		return c.organization(publicServer.String()+base, identityServer.String()+base).repo(at.Project, at.Repo), nil
 	}
-	reason := cmp.Or(loc.Host, "this machine") + " is another server"
+	form := ""
 	if loc.IsAzure() && loc.Scheme != giturl.SchemeHTTP {
-		reason = "the path of a repo is organization/project/_git/repo"
+		form = "the path of a repo is organization/project/_git/repo"
 	}
-	return githost.Repo{}, &githost.Error{
-		Op:   "find " + loc.String() + " on the " + hostName + " server " + publicServer,
-		Kind: githost.ErrOtherHost, Cause: errors.New(reason), Host: hostName, Block: hostBlock,
-	}
+	return githost.Repo{}, server.Other(loc, form)
 }
 
 // serverRepo returns a repo of the collection of a server.
-func (c *Client) serverRepo(repoURL string) (githost.Repo, error) {
-	server := githost.Server{Name: hostName, Block: hostBlock, Web: c.web}
+func (c *Client) serverRepo(server githost.Server, repoURL string) (githost.Repo, error) {
 	parts, err := server.Find(repoURL, "the path of a repo is "+strings.TrimPrefix(c.web.Path, "/")+"/project/_git/repo",
 		func(parts []string) bool {
 			n := len(parts)

@@ -100,9 +100,9 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		Host: hostName, Block: hostBlock, Noun: "merge request", Repository: r.path,
 		// GitLab accepts 255 characters for a title with a draft's mark, and 1,048,576 for a description. The difference to
 		// MaxBody is room for the backslashes that [escape] adds.
-		MaxTitle: 255 - len(draftPrefix), MaxBody: 1_000_000, ReadyMessage: readyMessage,
+		MaxTitle: 255 - len(titles.Prefix), MaxBody: 1_000_000, ReadyMessage: readyMessage,
 		// If the project was moved, GitLab redirects from the old path, so no request is needed to find the current path.
-		Pages: c.web.String() + "/" + r.path + "/-/", LooseStatus: staysPending, EscapeBody: escape,
+		Pages: c.web.String() + "/" + r.path + "/-/", KeepsPending: true, EscapeBody: escape,
 		CheckReviewer: checkReviewer, CheckLabel: checkLabel, ForgetsAutoMerge: true,
 		// The project's settings decide whether GitLab merges, rebases or fast-forwards. A request can only ask for a squash.
 		Methods:      []githost.MergeMethod{githost.Merge, githost.Squash},

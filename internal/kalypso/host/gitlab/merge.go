@@ -110,10 +110,7 @@ func (r *mergeRequests) merge(
 		options.Squash = &squash
 	}
 	merging, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.AcceptMergeRequest, int64(now.Number), options)
-	if err != nil {
-		return nil, mergeError(err)
-	}
-	return convert(&merging.BasicMergeRequest), nil
+	return answer(merging, mergeError(err))
 }
 
 // mergeError refines an error of a merge. The status 401 means a missing permission in this case.

@@ -51,7 +51,11 @@ const lockedFor = time.Minute
 
 // Read reads a merge request. While GitLab merges it, it can't be edited, so it is read again.
 func (r *mergeRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
-	m, err := r.read(ctx, number)
+	return answer(r.read(ctx, number))
+}
+
+// answer converts the answer to a request for one merge request.
+func answer(m *gitlab.MergeRequest, err error) (*githost.PullRequest, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +92,7 @@ func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) 
 		return nil, err
 	}
 	reviewers, unknown := r.userIDs(ctx, p.Reviewers)
-	title := hostTitle(p.Title, p.Draft)
+	title := titles.Stored(p.Title, p.Draft)
 	create := &gitlab.CreateMergeRequestOptions{
 		Title: &title, Description: &p.Body, SourceBranch: &p.Branch, TargetBranch: &p.Target,
 	}
@@ -112,7 +116,7 @@ func (r *mergeRequests) Edit(
 ) (*githost.PullRequest, error) {
 	update, changed := &gitlab.UpdateMergeRequestOptions{}, false
 	if now.Title != p.Title || now.Draft != p.Draft {
-		update.Title, changed = gitlab.Ptr(hostTitle(p.Title, p.Draft)), true
+		update.Title, changed = new(titles.Stored(p.Title, p.Draft)), true
 	}
 	if now.Body != p.Body {
 		update.Description, changed = &p.Body, true
@@ -151,17 +155,14 @@ func (r *mergeRequests) Close(ctx context.Context, number int) (*githost.PullReq
 	if err == nil && now.State == stateOpened {
 		now, err = r.update(ctx, number, &gitlab.UpdateMergeRequestOptions{StateEvent: gitlab.Ptr("close")})
 	}
-	if err != nil {
-		return nil, err
-	}
-	return convert(&now.BasicMergeRequest), nil
+	return answer(now, err)
 }
 
 // convert converts a merge request from a list or a single read.
 func convert(m *gitlab.BasicMergeRequest) *githost.PullRequest {
 	c := &githost.PullRequest{
-		Number: int(m.IID), ID: fmt.Sprint(m.ID), URL: printable.Line(m.WebURL), State: githost.Open,
-		Title: ownTitle(m.Title, m.Draft), Body: m.Description, Branch: m.SourceBranch, Target: m.TargetBranch,
+		Number: int(m.IID), URL: printable.Line(m.WebURL), State: githost.Open,
+		Title: titles.WithoutMark(m.Title, m.Draft), Body: m.Description, Branch: m.SourceBranch, Target: m.TargetBranch,
 		HeadCommit: m.SHA, Draft: m.Draft, Labels: m.Labels, Merging: m.State == stateLocked,
 	}
 	switch m.State {

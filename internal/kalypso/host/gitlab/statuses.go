@@ -86,12 +86,6 @@ func (r *statuses) pending(ctx context.Context, commit, name string, refusal err
 	return *s, nil
 }
 
-// staysPending reports whether both statuses are pending. GitLab does not set a pending status to pending again, so its
-// description and its URL cannot be changed.
-func staysPending(want, have githost.Status) bool {
-	return want.State == githost.Pending && have.State == githost.Pending
-}
-
 func (r *statuses) convert(s *gitlab.CommitStatus) githost.Status {
 	c := githost.Status{
 		Context: s.Name, State: stateOf(s.Status), Description: s.Description, TargetURL: s.TargetURL,

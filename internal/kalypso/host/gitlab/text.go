@@ -7,18 +7,10 @@ import (
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
 )
 
-// draftPrefix marks a draft in its title. GitLab has no other way to mark a draft.
-const draftPrefix = "Draft: "
-
-// marksDraft matches the start of a title that GitLab, or an older version of it, takes for a draft's.
-var marksDraft = regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s|draft$)\s*`)
-
-// hostTitle returns the title that GitLab gets, and ownTitle reverses it.
-var (
-	titles    = githost.DraftTitles{Prefix: draftPrefix, Marks: marksDraft}
-	hostTitle = titles.Stored
-	ownTitle  = titles.WithoutMark
-)
+// titles marks drafts by their titles, as GitLab and older versions of it expect it. GitLab has no other way.
+var titles = githost.DraftTitles{
+	Prefix: "Draft: ", Marks: regexp.MustCompile(`(?i)^\s*(\[draft\]|\(draft\)|draft:|draft\s-\s|draft$)\s*`),
+}
 
 // autosquash matches the words by which GitLab turns a merge request into a draft, if they occur anywhere in the
 // subject of a commit.
@@ -28,7 +20,7 @@ var autosquash = regexp.MustCompile(`(fixup|squash)!(\s)`)
 func readyMessage(message string) string {
 	message = strings.TrimSpace(message)
 	subject, _, _ := strings.Cut(message, "\n")
-	return hostTitle(autosquash.ReplaceAllString(subject, "$1:$2"), false) + message[len(subject):]
+	return titles.Stored(autosquash.ReplaceAllString(subject, "$1:$2"), false) + message[len(subject):]
 }
 
 // command matches the start of a line that GitLab could run as a quick action, with the rights of our token. GitLab

@@ -16,11 +16,11 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title string) {
 		title = strings.TrimSpace(title)
 		for _, draft := range []bool{true, false} {
-			sent := hostTitle(title, draft)
-			if got := ownTitle(sent, draft); got != title {
+			sent := titles.Stored(title, draft)
+			if got := titles.WithoutMark(sent, draft); got != title {
 				t.Errorf("%q is sent as %q and read as %q", title, sent, got)
 			}
-			if marksDraft.MatchString(sent) != draft {
+			if titles.Marks.MatchString(sent) != draft {
 				t.Errorf("%q, draft %v, is sent as %q", title, draft, sent)
 			}
 		}
