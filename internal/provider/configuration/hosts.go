@@ -319,7 +319,7 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 		attribute = "\n\nAttribute: " + repo.AtName(string(e.Field)).String()
 	}
 	say := func(summary, advice string) {
-		diags.AddAttributeError(repo, summary, problem.Sentence(err)+" "+advice+attribute)
+		diags.AddAttributeError(repo, summary, strings.TrimSpace(problem.Sentence(err)+" "+advice)+attribute)
 	}
 	switch {
 	case errors.Is(err, githost.ErrOtherHost):
@@ -348,6 +348,8 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 			advice = strings.ToUpper(certificate[:1]) + certificate[1:] + " in " + block + "."
 		}
 		say(name+" can't be reached", advice)
+	case errors.Is(err, githost.ErrRejected) && e.Field == githost.FieldReviewers && e.Status == 0:
+		say("Cannot request reviewers", "")
 	case errors.Is(err, githost.ErrRejected):
 		say(name+" refused", "Fix the problem that "+name+" reports, and apply again: the next apply continues where this "+
 			"one stopped.")

@@ -169,20 +169,14 @@ func (b *Branch) OtherCommits(
 
 // delete deletes our branch if its head is a commit; empty: any commit of ours. It keeps a branch with foreign commits.
 func (b *Branch) delete(ctx context.Context, commit string) error {
-	var head string
-	var err error
-	if commit != "" {
-		head, err = b.Head(ctx)
-	} else {
-		var read OwnBranch
-		if read, err = b.Read(ctx); read.Unchanged {
-			head, commit = read.Head, read.Head
+	if commit == "" {
+		read, err := b.Read(ctx)
+		if err != nil || !read.Unchanged {
+			return err
 		}
+		commit = read.Head
 	}
-	if err != nil || head == "" || head != commit {
-		return err
-	}
-	if err := b.branch.Delete(ctx, plumbing.NewHash(head)); err != nil && !errors.Is(err, gitremote.ErrBranchMoved) {
+	if err := b.branch.Delete(ctx, plumbing.NewHash(commit)); err != nil && !errors.Is(err, gitremote.ErrBranchMoved) {
 		return err
 	}
 	return nil

@@ -254,11 +254,11 @@ func (t *Topic) edit(
 func (t *Topic) mergeWhenReady(
 	ctx context.Context, pr *githost.PullRequest, step Step, known *Known,
 ) (*githost.PullRequest, error) {
-	if known != nil && known.AutoMerge != "" && pr.AutoMerge == githost.UnknownMethod {
-		now := *pr
-		now.AutoMerge, pr = known.AutoMerge, &now
-	}
 	if known != nil && known.AutoMerge != "" {
+		if pr.AutoMerge == githost.UnknownMethod {
+			now := *pr
+			now.AutoMerge, pr = known.AutoMerge, &now
+		}
 		var err error
 		if pr, err = t.withQueue(ctx, pr); err != nil {
 			return pr, err

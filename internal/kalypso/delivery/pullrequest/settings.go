@@ -2,7 +2,6 @@ package pullrequest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -67,24 +66,14 @@ func ValidateRepo(s strategy.Strategy, repo string) problem.Problems {
 		"delivery", "strategy")}
 }
 
-// ReviewersError lists the reviewers whose review the host cannot request.
-type ReviewersError struct{ Reason string }
-
-// Error implements error.
-func (e *ReviewersError) Error() string { return e.Reason }
-
-// CheckHost returns an error if the host of a repo can't do what pull requests are configured for: a *ReviewersError,
-// or another one of [githost.Traits.Check]. It contacts no server, and skips settings that are not known yet.
+// CheckHost returns an error if the host of a repo can't do what pull requests are configured for; see
+// [githost.Traits.Check]. It contacts no server, and skips settings that are not known yet.
 func CheckHost(repo githost.Repo, s Settings) error {
 	wanted := githost.Settings{Reviewers: s.Reviewers, Labels: s.Labels, AutoMerge: s.AutoMerge}
 	if unknown.Is(string(s.AutoMerge)) {
 		wanted.AutoMerge = ""
 	}
-	err := repo.Check(wanted)
-	if e, ok := errors.AsType[*githost.Error](err); ok && e.Field == githost.FieldReviewers {
-		return &ReviewersError{err.Error()}
-	}
-	return err
+	return repo.Check(wanted)
 }
 
 // CheckSettings returns errors if the host refuses the settings of pull requests to a branch: see

@@ -35,10 +35,10 @@ func TestCheckHost(t *testing.T) {
 			d.Destination.Repo = tt.repo
 		}
 		err := r.remote.CheckHost(&d)
-		var reviewers *pullrequest.ReviewersError
 		var host *githost.Error
-		autoMerge := errors.As(err, &host) && host.Field == githost.FieldAutoMerge
-		if errors.As(err, &reviewers) != tt.reviewers || autoMerge != tt.autoMerge ||
+		refused := errors.As(err, &host)
+		if (refused && host.Field == githost.FieldReviewers) != tt.reviewers ||
+			(refused && host.Field == githost.FieldAutoMerge) != tt.autoMerge ||
 			err != nil && !tt.reviewers && !tt.autoMerge {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -33,8 +33,8 @@ type Operations struct {
 	Progress next.Progress
 }
 
-// CheckHost returns an error if the host can't do what the pull request is configured for: a
-// *[pullrequest.ReviewersError], or another one of [githost.Traits.Check]. It contacts no server.
+// CheckHost returns an error if the host can't do what the pull request is configured for; see
+// [githost.Traits.Check]. It contacts no server.
 func (r Operations) CheckHost(a *wish.Arguments) error {
 	if a.Strategy != strategy.PullRequest || a.Known < inventory.Whole {
 		return nil

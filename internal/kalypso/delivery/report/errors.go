@@ -37,12 +37,11 @@ func acceptAdvice(id accepted.ID) string {
 // deliveryProblem returns an error of package delivery as a problem. For another error, its Summary is empty.
 func deliveryProblem(at record.Destination, err error) problem.Problem {
 	var (
-		refusal   *check.Refusal
-		drifted   *check.DriftError
-		foreign   *pullrequest.ForeignError
-		review    *pullrequest.ReviewError
-		merging   *pullrequest.MergingError
-		reviewers *pullrequest.ReviewersError
+		refusal *check.Refusal
+		drifted *check.DriftError
+		foreign *pullrequest.ForeignError
+		review  *pullrequest.ReviewError
+		merging *pullrequest.MergingError
 	)
 	switch {
 	case errors.Is(err, record.ErrNewer):
@@ -58,8 +57,6 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 		return reviewProblem(at, review)
 	case errors.As(err, &merging):
 		return problem.At("The pull request is being merged", fmt.Sprintf("At %s: %s", at, problem.Sentence(err)), "delivery")
-	case errors.As(err, &reviewers):
-		return problem.At("Cannot request reviewers", problem.Sentence(err), "delivery")
 	case errors.Is(err, check.ErrNoRendering):
 		return problem.At("No rendering at the destination",
 			fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), ".")), "gitops_repo")

@@ -28,7 +28,6 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	var foreign *pullrequest.ForeignError
 	var review *pullrequest.ReviewError
 	var merging *pullrequest.MergingError
-	var reviewers *pullrequest.ReviewersError
 	var rejected *gitremote.RejectedError
 	text := problem.Sentence(err)
 	switch {
@@ -49,8 +48,6 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 		return p("delivery", "The pull request's branch is not ours", "%s", text)
 	case errors.As(err, &merging):
 		return p("delivery", "The pull request is being merged", "At %s: %s", at, text)
-	case errors.As(err, &reviewers):
-		return p("delivery", "Cannot request reviewers", "%s", text)
 	case errors.As(err, &review) && review.Closed:
 		return p("delivery", "The pull request was closed", "At %s: %s An apply opens a new one for another commit; "+
 			"delivery.reopen = true opens one for the same commit.", at, text)
