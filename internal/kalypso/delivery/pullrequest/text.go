@@ -84,7 +84,7 @@ func cut(text string, most int, end string) string {
 		return text
 	}
 	runes := []rune(text)
-	for room := most - characters(end); n > room; {
+	for room := max(most-characters(end), 0); n > room; {
 		n -= characters(string(runes[len(runes)-1]))
 		runes = runes[:len(runes)-1]
 	}

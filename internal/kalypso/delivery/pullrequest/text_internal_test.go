@@ -37,6 +37,16 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// TestBodyWithoutRoom: a marker that leaves no room for the text, as with a very long path, stays whole.
+func TestBodyWithoutRoom(t *testing.T) {
+	marker := "<!-- " + strings.Repeat("m", 200) + " -->"
+	for _, text := range []string{"", "short"} {
+		if got := body(text, marker, true, 100); !githost.HasMarker(got, marker) || strings.Contains(got, "short") {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // TestTrailer: the trailer is one line, and differs for each marker and each content.
 func TestTrailer(t *testing.T) {
 	seen := map[string]bool{}
