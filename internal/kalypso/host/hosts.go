@@ -2,8 +2,9 @@ package host
 
 import (
 	"errors"
-	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Hosts combines several hosts into one [Host]. The server in a repo's URL decides which host is used.
@@ -34,12 +35,9 @@ func (h Hosts) Repo(url string) (Repo, error) {
 }
 
 // distinct returns the texts without repetitions.
-func distinct(texts []string) []string {
-	var all []string
+func distinct(texts []string) (all []string) {
 	for _, text := range texts {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
+		all = append(all, sets.Without([]string{text}, all)...)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -62,13 +63,8 @@ func (t Traits) Check(s Settings) error {
 	for _, label := range s.Labels {
 		labels = append(labels, t.check("label "+t.Noun+"s of ", FieldLabels, label, t.CheckLabel))
 	}
-	if err := errors.Join(reviewers...); err != nil {
-		return err
-	}
-	if err := errors.Join(labels...); err != nil {
-		return err
-	}
-	return t.check("enable auto-merge in ", FieldAutoMerge, string(s.AutoMerge), t.checkMethod)
+	return cmp.Or(errors.Join(reviewers...), errors.Join(labels...),
+		t.check("enable auto-merge in ", FieldAutoMerge, string(s.AutoMerge), t.checkMethod))
 }
 
 func (t Traits) check(op string, field Field, setting string, by func(string) error) error {

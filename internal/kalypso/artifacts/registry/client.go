@@ -98,7 +98,7 @@ func (c *Client) api(at giturl.URL, certificates *servertls.Config) httpapi.Conf
 	return httpapi.Config{
 		Access: access, Host: at.HostPort(), Block: "oci_credentials",
 		Roots:   []*url.URL{{Scheme: at.Scheme, Host: at.HostPort(), Path: "/"}},
-		Message: message,
+		Message: message, RawRefusals: true,
 	}
 }
 

@@ -86,7 +86,7 @@ func New(c Config) (*Client, error) {
 		Access: c.Access, Host: hostName, Block: hostBlock, Roots: roots, Message: message, Kinds: kinds,
 		Advise: client.advise, Limited: limited, IsSignIn: isSignIn, Unusable: unusable,
 	})
-	client.http = client.server.RefusingClient(client.authorization())
+	client.http = client.server.Client(client.authorization())
 	return client, nil
 }
 

@@ -43,7 +43,7 @@ func New(c Config) (*Client, error) {
 		Advise:   advise,
 		Unusable: func(*http.Request, []byte) error { return nil }, // Gitea encodes an empty list as null
 	})
-	client := server.RefusingClient(httpapi.TokenAuthorization(c.Token))
+	client := server.Client(httpapi.TokenAuthorization(c.Token))
 	return &Client{web: web, server: server, http: client}, nil
 }
 

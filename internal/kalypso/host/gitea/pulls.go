@@ -104,8 +104,12 @@ func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullReque
 }
 
 func (r *pullRequests) read(ctx context.Context, number int) (pull, error) {
-	var p pull
-	_, err := r.call(ctx, http.MethodGet, pullPath(number), nil, &p)
+	return r.one(ctx, http.MethodGet, pullPath(number), nil)
+}
+
+// one sends a request that is answered with a pull request.
+func (r *pullRequests) one(ctx context.Context, method, path string, body any) (p pull, err error) {
+	_, err = r.call(ctx, method, path, body, &p)
 	return p, err
 }
 
@@ -136,10 +140,9 @@ func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
 // Open implements [githost.PullRequests].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	var opened pull
-	_, err := r.call(ctx, http.MethodPost, "/pulls", map[string]any{
+	opened, err := r.one(ctx, http.MethodPost, "/pulls", map[string]any{
 		"title": titles.Stored(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
-	}, &opened)
+	})
 	if err != nil {
 		return nil, r.as(ctx, githost.ErrBranchNotFound, err)
 	}
@@ -150,7 +153,8 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
-	edited, err := r.patch(ctx, now.Number, map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
+	edited, err := r.one(ctx, http.MethodPatch, pullPath(now.Number),
+		map[string]any{"title": titles.Stored(p.Title, p.Draft), "body": p.Body})
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +163,6 @@ func (r *pullRequests) Edit(
 		return r.complete(ctx, edited)
 	}
 	return r.checkDraft(one, p)
-}
-
-func (r *pullRequests) patch(ctx context.Context, number int, fields map[string]any) (pull, error) {
-	var p pull
-	_, err := r.call(ctx, http.MethodPatch, pullPath(number), fields, &p)
-	return p, err
 }
 
 // checkDraft returns an error if the server is configured with other prefixes for drafts.
@@ -180,7 +178,7 @@ func (r *pullRequests) checkDraft(
 
 // Close implements [githost.PullRequests].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
-	closed, err := r.patch(ctx, number, map[string]any{"state": "closed"})
+	closed, err := r.one(ctx, http.MethodPatch, pullPath(number), map[string]any{"state": "closed"})
 	switch {
 	case githost.StatusOf(err) == http.StatusPreconditionFailed: // it is merged
 		return r.Read(ctx, number)

@@ -33,9 +33,9 @@ func limited(resp *http.Response, body []byte) (reset time.Time, limited bool) {
 
 // errorAnswer is an error answer, of REST or GraphQL.
 type errorAnswer struct {
-	Message          string          `json:"message"`
-	DocumentationURL string          `json:"documentation_url"`
-	Errors           json.RawMessage `json:"errors"`
+	Message          string        `json:"message"`
+	DocumentationURL string        `json:"documentation_url"`
+	Errors           []errorDetail `json:"errors"`
 }
 
 // errorDetail is one of the errors in an answer.
@@ -49,29 +49,23 @@ func parseAnswer(data []byte) errorAnswer {
 	return a
 }
 
-// details returns the errors in an answer. Some are plain strings.
-func (a errorAnswer) details() []errorDetail {
-	var all []errorDetail
-	var items []json.RawMessage
-	_ = json.Unmarshal(a.Errors, &items) // without errors, items stays empty
-	for _, item := range items {
-		var p errorDetail
-		if json.Unmarshal(item, &p) != nil {
-			_ = json.Unmarshal(item, &p.Message)
-		}
-		all = append(all, p)
+// UnmarshalJSON reads an error, which may be a plain string. It never fails.
+func (d *errorDetail) UnmarshalJSON(data []byte) error {
+	type fields errorDetail
+	if json.Unmarshal(data, (*fields)(d)) != nil {
+		_ = json.Unmarshal(data, &d.Message)
 	}
-	return all
+	return nil
 }
 
 func (a errorAnswer) of(kind string) bool {
-	return slices.ContainsFunc(a.details(), func(p errorDetail) bool { return p.Type == kind })
+	return slices.ContainsFunc(a.Errors, func(p errorDetail) bool { return p.Type == kind })
 }
 
 // text returns the messages of an answer, on one line.
 func (a errorAnswer) text() string {
 	texts := []string{a.Message}
-	for _, p := range a.details() {
+	for _, p := range a.Errors {
 		if p.Message == "" {
 			p.Message = strings.Join(strings.Fields(p.Resource+" "+p.Field+" "+p.Code), " ")
 		}

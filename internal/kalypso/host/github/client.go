@@ -64,7 +64,7 @@ func New(c Config) (*Client, error) {
 
 // restClient returns a go-github client over our own transport, which handles redirects and rate limits in its place.
 func restClient(server *httpapi.API, rest *url.URL, auth httpapi.Authorization) *github.Client {
-	api := github.NewClient(server.RefusingClient(auth))
+	api := github.NewClient(server.Client(auth))
 	api.BaseURL = rest
 	return api
 }

@@ -80,7 +80,7 @@ func (r *repo) query(ctx context.Context, query string, given variables, into an
 	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
 		return err
 	}
-	if len(a.details()) > 0 {
+	if len(a.Errors) > 0 {
 		e := r.server.Rejected("", "", nil)
 		e.Message = r.server.Secrets.Redact(a.text())
 		switch {

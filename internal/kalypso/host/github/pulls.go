@@ -23,8 +23,8 @@ func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.Pull
 	}
 	list, _, err := r.client.api.PullRequests.List(r.pulls(ctx), r.owner, r.name, options)
 	for _, p := range list {
-		fork := p.GetHead().GetLabel() != "" && !strings.HasPrefix(strings.ToLower(p.GetHead().GetLabel()),
-			strings.ToLower(r.owner)+":")
+		owner, _, labelled := strings.Cut(p.GetHead().GetLabel(), ":")
+		fork := labelled && !strings.EqualFold(owner, r.owner)
 		one := r.convert(p)
 		if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || githost.HasMarker(one.Body, q.Marker)) {
 			return one, nil

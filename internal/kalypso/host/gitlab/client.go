@@ -57,7 +57,7 @@ func New(c Config) (*Client, error) {
 	})
 	api, err := gitlab.NewAuthSourceClient(gitlab.Unauthenticated{}, gitlab.WithBaseURL(root.String()),
 		gitlab.WithoutRetries(), gitlab.WithCustomLimiter(unlimited{}),
-		gitlab.WithHTTPClient(server.RefusingClient(httpapi.TokenAuthorization(c.Token))))
+		gitlab.WithHTTPClient(server.Client(httpapi.TokenAuthorization(c.Token))))
 	if err != nil {
 		return nil, err
 	}

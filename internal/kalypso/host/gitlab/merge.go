@@ -9,7 +9,6 @@ import (
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 // autoMerge returns the method of auto-merge, or "" if it is off.
@@ -35,32 +34,37 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 	}
 	squash := method == githost.Squash
 	// The request to merge can turn squash on, but not off.
-	updated, err := r.update(ctx, now.Number, &gitlab.UpdateMergeRequestOptions{Squash: &squash})
+	state, err := r.update(ctx, now.Number, &gitlab.UpdateMergeRequestOptions{Squash: &squash})
 	if err != nil {
 		return nil, err
 	}
 	auto := true
-	for state, attempt := updated, 1; ; attempt++ {
-		if state.State == stateClosed {
+	for attempt := 1; ; attempt++ {
+		switch state.State {
+		case stateClosed:
 			return nil, errors.New("the merge request is closed")
-		}
-		if state.State == stateMerged {
-			return convert(&state.BasicMergeRequest), nil
+		case stateMerged:
+			return answer(state, nil)
 		}
 		merging, err := r.merge(ctx, now, squash, auto)
-		switch {
-		case err == nil:
-			return merging, nil
-		case !mayPass(err):
-			return nil, err
+		if !mayPass(err) {
+			return merging, err
 		}
-		refusal := err
-		if state, err = r.readAgain(ctx, now.Number, attempt, refusal); err != nil {
+		more := r.server.NextAttempt(ctx, attempt)
+		read, failed := r.read(ctx, now.Number)
+		switch refusal, _ := errors.AsType[*githost.Error](err); {
+		case failed != nil && more:
+			return nil, failed
+		case failed != nil:
+			return nil, err
+		case !more && read.State != stateMerged:
+			refusal.Cause = fmt.Errorf("its state is %q", read.DetailedMergeStatus)
 			return nil, err
 		}
 		// Without a pipeline, many versions of GitLab refuse auto-merge. Other versions merge at once.
-		auto = githost.StatusOf(refusal) != http.StatusMethodNotAllowed || state.DetailedMergeStatus != statusMergeable ||
-			state.HeadPipeline != nil
+		auto = githost.StatusOf(err) != http.StatusMethodNotAllowed || read.DetailedMergeStatus != statusMergeable ||
+			read.HeadPipeline != nil
+		state = read
 	}
 }
 
@@ -74,26 +78,6 @@ func mayPass(err error) bool {
 		return !githost.Says(err, saysMoved)
 	}
 	return false
-}
-
-// readAgain reads a merge request a little after a refusal. The refusal is final after the last attempt.
-func (r *mergeRequests) readAgain(
-	ctx context.Context, number, attempt int, refusal error,
-) (*gitlab.MergeRequest, error) {
-	if attempt < httpapi.MaxRefusals && !r.server.NextAttempt(ctx, attempt) {
-		return nil, refusal
-	}
-	state, err := r.read(ctx, number)
-	var e *githost.Error
-	switch {
-	case err != nil:
-		return nil, err
-	case attempt < httpapi.MaxRefusals || state.State == stateMerged:
-		return state, nil
-	case errors.As(refusal, &e):
-		e.Cause = fmt.Errorf("its state is %q", state.DetailedMergeStatus)
-	}
-	return nil, refusal
 }
 
 // merge sends one request to merge the commit that was read. If auto is set, GitLab merges once the pipeline has

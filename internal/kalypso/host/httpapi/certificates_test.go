@@ -39,7 +39,7 @@ func ask(t *testing.T, api string, certificates *servertls.Config) (waited time.
 		Access:  httpapi.Access{Clock: clock, Certificates: certificates},
 		Host:    "Host",
 		Roots:   []*url.URL{root},
-		Message: func([]byte) string { return "" },
+		Message: func([]byte) string { return "" }, RawRefusals: true,
 		Limited: func(*http.Response, []byte) (time.Time, bool) { return time.Time{}, false },
 	}).Client(httpapi.TokenAuthorization("token"))
 	start := clock.Now()

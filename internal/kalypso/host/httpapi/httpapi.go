@@ -42,6 +42,9 @@ type Config struct {
 	IsSignIn func(*http.Response) bool
 	// Unusable returns why the body of an answer can't be used, or nil. The default is [Null].
 	Unusable func(req *http.Request, body []byte) error
+	// RawRefusals means that an error answer of the host is an answer. Otherwise it is an error, since libraries drop the
+	// text of some error answers.
+	RawRefusals bool
 	// Redirected answers a request that the server redirects outside the API. It must send neither the headers nor the
 	// body of the request. ok is false for a request that fails. If Redirected is nil, all such requests fail.
 	Redirected func(req *http.Request, to *url.URL) (resp *http.Response, ok bool, err error)
@@ -144,15 +147,9 @@ func New(c Config) *API {
 
 // Client returns a client for requests with an authorization. Its errors wrap a *[githost.Error], except for answers
 // that Go's HTTP client can't use. The bodies of answers are in memory completely.
-func (a *API) Client(auth Authorization) *http.Client { return a.client(auth, false) }
-
-// RefusingClient returns a client like [API.Client]. This client returns an error answer of the host as an error too,
-// since libraries drop the text of some error answers.
-func (a *API) RefusingClient(auth Authorization) *http.Client { return a.client(auth, true) }
-
-func (a *API) client(auth Authorization, refuses bool) *http.Client {
+func (a *API) Client(auth Authorization) *http.Client {
 	return &http.Client{
-		Transport:     &transport{a, auth, refuses},
+		Transport:     &transport{a, auth},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -74,7 +74,7 @@ func newHost(t *testing.T, answers ...answer) *host {
 		Access:  httpapi.Access{Clock: h.clock, Secrets: &h.secrets},
 		Host:    "Forge",
 		Roots:   []*url.URL{root},
-		Message: func(body []byte) string { return string(body) },
+		Message: func(body []byte) string { return string(body) }, RawRefusals: true,
 		Limited: func(resp *http.Response, _ []byte) (time.Time, bool) {
 			reset, err := time.Parse(time.RFC3339, resp.Header.Get("RateLimit-Ends"))
 			if err != nil {

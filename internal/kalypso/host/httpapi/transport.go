@@ -15,8 +15,7 @@ import (
 // [attempts] times if there is none.
 type transport struct {
 	*API
-	auth    Authorization
-	refuses bool // see [API.RefusingClient]
+	auth Authorization
 }
 
 // attempts bounds the attempts if there is no deadline.
@@ -71,7 +70,7 @@ func (t *transport) answer(resp *http.Response) (*http.Response, error) {
 			values[i] = t.Secrets.Redact(values[i])
 		}
 	}
-	if t.refuses {
+	if !t.RawRefusals {
 		return nil, t.refusal(resp)
 	}
 	resp.Body = newBody([]byte(t.Secrets.Redact(string(bodyOf(resp)))))
