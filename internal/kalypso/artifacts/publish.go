@@ -105,7 +105,6 @@ type publishing struct {
 	repository  *remote.Repository
 	manifest    blob               // without a digest: the registry does not contain it; without bytes: it was not built
 	candidate   ocispec.Descriptor // the manifest with the tree's hash as the tag, if it must be compared with Git first
-	tagged      bool               // with the tree's hash
 	provenance  attached
 }
 
@@ -126,8 +125,7 @@ func (p Publication) find(ctx context.Context, clusterType string, want Artifact
 		return nil, p.Client.Error(w.name, "look for an artifact in", err)
 	}
 	if last := p.Published[clusterType]; last.Ref == want.Ref {
-		w.tagged = found.Digest.String() == last.Digest
-		if !w.tagged {
+		if found.Digest.String() != last.Digest {
 			found, err = resolve(ctx, w.repository, last.Digest)
 		}
 	} else {
@@ -164,7 +162,7 @@ func (w *publishing) accept(ctx context.Context, b *built) (accepted bool, err e
 		accepted, err = w.contains(ctx, b)
 	}
 	if accepted {
-		w.manifest.Descriptor, w.tagged = w.candidate, true
+		w.manifest.Descriptor = w.candidate
 	}
 	return accepted, err
 }
@@ -247,9 +245,6 @@ func (p Publication) push(ctx context.Context, to *remote.Repository, as string,
 func (p Publication) tag(ctx context.Context, w *publishing) error {
 	var errs []error
 	for _, tag := range append([]string{w.artifact.TreeHash}, p.Tags...) {
-		if tag == w.artifact.TreeHash && w.tagged {
-			continue
-		}
 		errs = append(errs, p.Client.Error(w.name, fmt.Sprintf("set the tag %q in", tag), p.setTag(ctx, w, tag)))
 	}
 	return problem.Join(errs...)

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -99,18 +100,11 @@ func setTags(m schemas.Model, tags []string) {
 }
 
 // changedDigests returns the cluster types whose planned digest is known, and another than the published one.
-func changedDigests(planned, published attr.Value) (names []string) {
-	was, _ := tfvalue.Members(planned)
-	is, _ := tfvalue.Members(published)
-	digest := func(of attr.Value) attr.Value {
-		o, _ := tfvalue.Members(of)
-		return o["digest"]
-	}
-	for clusterType, a := range was {
-		if before := digest(a); !before.IsUnknown() && !before.Equal(digest(is[clusterType])) {
+func changedDigests(planned schemas.Model, now published) (names []string) {
+	for clusterType, a := range planned.Decoder().Each("artifacts") {
+		if digest := a.String("digest"); !unknown.Is(digest) && digest != now[clusterType].Digest {
 			names = append(names, clusterType)
 		}
 	}
-	slices.Sort(names)
 	return names
 }

@@ -149,7 +149,7 @@ func publish(ctx context.Context, c *schemas.Call, key *sign.Key, last published
 	}
 	tflog.Info(ctx, "published the artifacts", map[string]any{"artifacts": len(now), "uploads": uploads})
 	setArtifacts(c.Plan, now)
-	if changed := changedDigests(planned["artifacts"], c.Plan["artifacts"]); len(changed) > 0 {
+	if changed := changedDigests(planned, now); len(changed) > 0 {
 		c.Diags.AddAttributeError(path.Root("repository"), "The registry lost artifacts during the apply", fmt.Sprintf(
 			"The plan found the manifests of %s, but the apply did not find them and uploaded new ones. Apply again.",
 			strings.Join(changed, ", ")))
