@@ -4,7 +4,6 @@ package owners
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
@@ -179,9 +178,7 @@ func Asked(reviewers []string, reached []describe.Owner) (asked []string, tooMan
 func with(reviewers, more []string) []string {
 	all := slices.Clip(reviewers)
 	for _, name := range more {
-		if !slices.ContainsFunc(all, func(other string) bool { return strings.EqualFold(name, other) }) {
-			all = append(all, name)
-		}
+		all = append(all, sets.WithoutFold([]string{name}, all)...)
 	}
 	return all
 }
