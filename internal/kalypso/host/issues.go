@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"strings"
 )
 
@@ -48,20 +47,6 @@ const (
 	MaxIssueTitle = 125
 	MaxIssueBody  = 65536
 )
-
-// errNoIssues is the cause of an error about a host whose issues the provider does not use.
-var errNoIssues = errors.New("the provider opens no issues there")
-
-// CheckIssues returns an error if the provider does not use the issues of the repo's host.
-func (r Repo) CheckIssues() error {
-	if r.Issues != nil {
-		return nil
-	}
-	return &Error{
-		Op: "open issues in " + r.Repository + " on " + r.Host, Kind: ErrRejected, Cause: errNoIssues,
-		Host: r.Host, Block: r.Block,
-	}
-}
 
 // HasIssueMarker reports whether the body of an issue contains a marker, whatever its workload and environment are.
 func HasIssueMarker(body string) bool { return strings.Contains(body, markerStart("issue")) }

@@ -25,8 +25,8 @@ type Message struct {
 	Issues      []Issue  // one for each workload that fails, sorted by workload
 	Workloads   []string // of the fleet: an issue of another one is closed as gone
 
-	repos []string                 // of the workloads
-	list  func(rest []Issue) Issue // makes the issue that lists workloads without an issue of their own
+	repos      []string // of the workloads
+	listMarker string   // of the issue that lists workloads without an issue of their own
 }
 
 // Status is the status of a commit.
@@ -126,7 +126,7 @@ func (p *Plan) planIssues(m *Message, said Sent) {
 		p.listed = append(p.listed, issue.Workload)
 	}
 	if len(rest) > 0 {
-		p.want(m.list(inOneRepo(rest, said.Issues[""].Repo)), said)
+		p.want(m.newList(inOneRepo(rest, said.Issues[""].Repo)), said)
 		wanted[""] = true
 	}
 	for _, workload := range slices.Sorted(maps.Keys(said.Issues)) {
@@ -172,9 +172,9 @@ func inOneRepo(issues []Issue, before string) []Issue {
 }
 
 // newList returns the issue that lists workloads of one repo.
-func newList(environment, marker string, labels []string, rest []Issue) Issue {
-	l := Issue{Repo: rest[0].Repo, Marker: marker}
-	l.Content.Labels = labels
+func (m *Message) newList(rest []Issue) Issue {
+	l := Issue{Repo: rest[0].Repo, Marker: m.listMarker}
+	l.Content.Labels = rest[0].Content.Labels
 	var workloads, lines []string
 	for _, issue := range rest {
 		workloads = append(workloads, issue.Workload)
@@ -182,7 +182,7 @@ func newList(environment, marker string, labels []string, rest []Issue) Issue {
 	}
 	l.Fault = fingerprint(workloads...)
 	l.Content.Title, l.Content.Body = describe.IssueOfMany(describe.FailureList{
-		Environment: environment, Workloads: lines, Marker: marker, Fault: l.Fault,
+		Environment: m.Environment, Workloads: lines, Marker: l.Marker, Fault: l.Fault,
 	})
 	return l
 }

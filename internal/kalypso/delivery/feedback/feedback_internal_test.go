@@ -35,7 +35,7 @@ func message(issues []Issue, statuses []Status, fine ...string) *Message {
 		m.Workloads = append(m.Workloads, i.Workload)
 	}
 	slices.Sort(m.Workloads)
-	m.list = func(rest []Issue) Issue { return newList("dev", "<!-- list -->", nil, rest) }
+	m.listMarker = "<!-- list -->"
 	return m
 }
 

@@ -66,11 +66,9 @@ func NewMessage(ctx context.Context, n *next.Next, s *past.State) (m *Message, o
 	if a.Feedback.Context != "" {
 		m.Statuses = statusesOf(a.Feedback.Context, m.Workloads, all)
 	}
-	if target := a.Feedback.Issues; target != nil {
+	if a.Feedback.Issues != nil {
 		key := fingerprint(a.Destination.String())
-		m.list = func(rest []Issue) Issue {
-			return newList(a.Environment, githost.IssueMarker(a.Environment, key, ""), target.Labels, rest)
-		}
+		m.listMarker = githost.IssueMarker(a.Environment, key, "")
 		effects := effectsOf(n, s)
 		for _, name := range m.Workloads {
 			w := all[name]

@@ -154,10 +154,12 @@ func (s *sender) says(issue Issue, number int) {
 	s.note(func() { s.sent.Issues[issue.Workload] = SentIssue{issue.Repo, number, issue.text()} })
 }
 
+// issues returns the issues of a repo. If its server became one of a host without issues, the error is
+// [githost.ErrOtherHost].
 func (s *sender) issues(url string) (githost.Issues, error) {
 	repo, err := s.hosts.Repo(url)
-	if err == nil {
-		err = repo.CheckIssues()
+	if err == nil && repo.Issues == nil {
+		err = githost.ErrOtherHost
 	}
 	return repo.Issues, err
 }
@@ -223,7 +225,7 @@ func (s *sender) close(ctx context.Context, closing Closing) error {
 		now, err = repo.Read(ctx, closing.Issue.Number)
 	}
 	switch {
-	case errors.Is(err, githost.ErrOtherHost), // its block was removed
+	case errors.Is(err, githost.ErrOtherHost), // its block was removed or replaced
 		errors.Is(err, githost.ErrNotVisible), err == nil && (now.Closed || !githost.HasIssueMarker(now.Body)):
 		s.note(forget)
 		return nil

@@ -72,15 +72,11 @@ func (p *place) issue(one *githost.Issue, err error) githost.Issue {
 func (p *place) withoutIssues() bool {
 	p.Helper()
 	if p.repo.Issues != nil {
-		if err := p.repo.CheckIssues(); err != nil {
-			p.Error(err)
-		}
 		return false
 	}
 	if p.repo.Block != "azure_devops" {
 		p.Error("the host has no issues")
 	}
-	p.refused(p.repo.CheckIssues(), githost.ErrRejected, "", "the provider opens no issues there")
 	return true
 }
 
