@@ -209,6 +209,33 @@ func TestSendErrors(t *testing.T) {
 	}
 }
 
+// TestSendToHiddenRepo: if the credential loses sight of the repo, the issue of a mended workload stays due. The issue
+// of a workload that is gone is forgotten, since its repo may be gone too.
+func TestSendToHiddenRepo(t *testing.T) {
+	t.Parallel()
+	hosts.Each(t, hosts.Prompt(), func(t *testing.T, on hosts.Host) {
+		w := newTeam(t, on)
+		if w.repo.Issues == nil {
+			return
+		}
+		w.sends(w.message(githost.Failure, "x", "it fails"), -1)
+		mended := w.message(githost.Success, "x", "")
+		mended.Statuses = nil
+		foreign := w.world.Host(t, hostingtest.Foreign)
+		said, errs := feedback.NewPlan(mended, w.said).Send(t.Context(), foreign)
+		if len(errs) != 1 || len(said.Issues) != 1 {
+			t.Errorf("the errors are %v, and the issues %v", errs, said.Issues)
+		}
+		w.said = said
+		w.sends(mended, -1)
+		w.closed(true)
+		mended.Workloads = nil
+		if said, errs = feedback.NewPlan(mended, said).Send(t.Context(), foreign); len(errs)+len(said.Issues) > 0 {
+			t.Errorf("the errors are %v, and the issues %v", errs, said.Issues)
+		}
+	})
+}
+
 // TestSendToForeignIssue: if people deleted the repo and created it again, the number in the state may belong to
 // another issue. This issue is not changed.
 func TestSendToForeignIssue(t *testing.T) {

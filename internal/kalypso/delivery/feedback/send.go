@@ -216,13 +216,19 @@ func (s *sender) update(ctx context.Context, repo githost.Issues, now githost.Is
 }
 
 // close closes an issue, without the mark of the failure: the same failure opens it again. One that people closed or
-// deleted, and one without a marker, stays as it is.
+// deleted, and one without a marker, stays as it is. If the repo of a mended workload is not visible, the credential
+// has lost sight of it, and the issue is due again.
 func (s *sender) close(ctx context.Context, closing Closing) error {
 	forget := func() { delete(s.sent.Issues, closing.Workload) }
 	repo, err := s.issues(closing.Issue.Repo)
 	var now *githost.Issue
 	if err == nil {
 		now, err = repo.Read(ctx, closing.Issue.Number)
+	}
+	if mended := closing.Workload != "" && !closing.Removed; mended && errors.Is(err, githost.ErrNotVisible) {
+		if _, hidden := repo.List(ctx); hidden != nil {
+			return hidden
+		}
 	}
 	switch {
 	case errors.Is(err, githost.ErrOtherHost), // its block was removed or replaced
