@@ -62,9 +62,7 @@ func (c *Client) Error(r Repository, op string, err error) error {
 // message returns the error messages in the body of an answer.
 func message(body []byte) string {
 	var answer struct{ Errors errcode.Errors }
-	if json.Unmarshal(body, &answer) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(body, &answer) // an answer that is not from a registry has no message
 	return textOf(answer.Errors)
 }
 

@@ -41,15 +41,9 @@ func advise(e *githost.Error, _ *http.Response) {
 // message returns the error message in an answer, on one line. GitLab returns it as "message" or "error", which is a
 // text, a list of texts, or a map from fields to texts.
 func message(body []byte) string {
-	var answer struct {
-		Message     any    `json:"message"`
-		Error       any    `json:"error"`
-		Description string `json:"error_description"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return ""
-	}
-	all := slices.Concat(texts(answer.Message), texts(answer.Error), texts(answer.Description))
+	var answer map[string]any
+	_ = json.Unmarshal(body, &answer) // an answer that is not from GitLab has no message
+	all := slices.Concat(texts(answer["message"]), texts(answer["error"]), texts(answer["error_description"]))
 	return strings.Join(strings.Fields(strings.Join(all, ": ")), " ")
 }
 
