@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (gi
 // commitError refines an error of a request for a commit. If the repo is not visible, the message contains a code.
 func commitError(err error) error {
 	e, ok := errors.AsType[*githost.Error](err)
-	if ok && e.Status == http.StatusNotFound && errors.Is(e.Kind, githost.ErrNotVisible) && !githost.Says(err, saysNoRepo) {
+	if ok && errors.Is(e.Kind, githost.ErrNotVisible) && !githost.Says(err, saysNoRepo) {
 		e.Kind = githost.ErrCommitNotFound
 	}
 	return err
