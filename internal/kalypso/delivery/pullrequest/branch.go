@@ -82,9 +82,6 @@ func (b *Branch) Read(ctx context.Context) (OwnBranch, error) {
 
 // ReadSnapshot is [Branch.Read] of an open branch.
 func (b *Branch) ReadSnapshot(ours *gitbranch.Snapshot) (OwnBranch, error) {
-	if ours.Commit.IsZero() {
-		return OwnBranch{}, nil
-	}
 	contents, err := b.Contents(ours)
 	if err != nil {
 		return OwnBranch{}, err
