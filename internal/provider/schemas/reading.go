@@ -3,7 +3,6 @@ package schemas
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ var (
 type DataSource[R any] struct {
 	Name        string
 	Description string // Markdown
-	// Arguments and Computed return the attributes, as a resource's: so both kinds share them.
+	// Arguments and Computed return the attributes, as a resource's: the framework takes the same ones in a data source.
 	Arguments, Computed func() map[string]resource.Attribute
 	// Timeout describes timeouts.read, see [TimeoutText]. If it is empty, the data source has no timeout.
 	Timeout string
@@ -81,9 +80,12 @@ func (s *dataSource[R]) Metadata(_ context.Context, req datasource.MetadataReque
 
 // Schema implements datasource.DataSource.
 func (s *dataSource[R]) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	all := dataSourceAttributes(s.of.Arguments())
-	maps.Copy(all, dataSourceAttributes(s.of.Computed()))
-	resp.Schema = schema.Schema{MarkdownDescription: s.of.Description, Attributes: all}
+	resp.Schema = schema.Schema{MarkdownDescription: s.of.Description, Attributes: map[string]schema.Attribute{}}
+	for _, attributes := range []map[string]resource.Attribute{s.of.Arguments(), s.of.Computed()} {
+		for name, a := range attributes {
+			resp.Schema.Attributes[name] = a
+		}
+	}
 	if s.of.Timeout != "" {
 		resp.Schema.Attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{ReadDescription: s.of.Timeout})
 	}
