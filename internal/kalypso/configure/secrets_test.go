@@ -151,7 +151,7 @@ func TestReferenceConflicts(t *testing.T) {
 			var got []string
 			for _, p := range problems {
 				got = append(got, p.Error())
-				if p.Severity != problem.Error || len(p.Path) < 2 || p.Path[1].Key != "K" {
+				if p.Severity != problem.Error || len(p.Path) < 2 || p.Path[1] != problem.Key("K") {
 					t.Errorf("severity %d, path %v", p.Severity, p.Path)
 				}
 			}

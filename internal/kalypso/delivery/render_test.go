@@ -68,7 +68,7 @@ func problemLines(ps problem.Problems) []string {
 	for _, p := range ps {
 		var at []string
 		for _, step := range p.Path {
-			step.Visit(func(name string) { at = append(at, name) }, nil, nil)
+			at = append(at, string(step.(problem.Attr)))
 		}
 		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
 		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)

@@ -24,10 +24,12 @@ func (f *Fleet) SetAffected(w *Workload, ps problem.Problems) {
 
 // targetOf returns the target of a Workload that a path leads to.
 func targetOf(w *Workload, path []problem.Step) (*Target, bool) {
-	if len(path) < 2 || path[0].Attribute != "deployment_targets" || !path[1].IsIndex() {
-		return nil, false
+	if len(path) > 1 && path[0] == problem.Attr("deployment_targets") {
+		if i, ok := path[1].(problem.Index); ok {
+			return &w.Targets[i], true
+		}
 	}
-	return &w.Targets[path[1].Index], true
+	return nil, false
 }
 
 // affected returns the targets of a Workload that a fault of the whole Workload affects.

@@ -45,11 +45,11 @@ func YAMLPath(p problem.Problem) string {
 		return ""
 	}
 	var b strings.Builder
-	switch first := p.Path[0].Attribute; {
+	switch first, _ := p.Path[0].(problem.Attr); {
 	case first == "name", first == "labels":
 		b.WriteString("metadata")
 	case first == "taints", first == "properties", first == "placement":
-		b.WriteString("metadata.annotations[kalypso.io/" + first + "]")
+		b.WriteString("metadata.annotations[kalypso.io/" + string(first) + "]")
 	case isRequirement(p.Path):
 		b.WriteString("metadata.annotations[" + RequiresAnnotation + "]")
 		p.Path = p.Path[2:] // a step into the annotation that names the target; the problem itself names the target too
@@ -60,24 +60,34 @@ func YAMLPath(p problem.Problem) string {
 		b.WriteString("spec")
 	}
 	for i, step := range p.Path {
-		step.Visit(func(attribute string) {
-			if i > 0 && strings.HasSuffix(p.Path[i-1].Attribute, "_selector") && attribute != "workspace" {
+		switch step := step.(type) {
+		case problem.Index:
+			fmt.Fprintf(&b, "[%d]", step)
+		case problem.Key:
+			fmt.Fprintf(&b, "[%q]", step)
+		case problem.Attr:
+			if i > 0 && isSelector(p.Path[i-1]) && step != "workspace" {
 				b.WriteString(".labelSelector")
 			}
 			if i == 0 && strings.HasSuffix(b.String(), "]") { // an annotation already names it
-				return
+				continue
 			}
 			if b.Len() > 0 {
 				b.WriteByte('.')
 			}
-			b.WriteString(YAMLName(attribute))
-		}, func(index int) { fmt.Fprintf(&b, "[%d]", index) }, func(key string) { fmt.Fprintf(&b, "[%q]", key) })
+			b.WriteString(YAMLName(string(step)))
+		}
 	}
 	return b.String()
 }
 
+func isSelector(step problem.Step) bool {
+	name, _ := step.(problem.Attr)
+	return strings.HasSuffix(string(name), "_selector")
+}
+
 func isRequirement(path []problem.Step) bool {
-	return len(path) > 2 && path[0].Attribute == "deployment_targets" && path[2].Attribute == "requires"
+	return len(path) > 2 && path[0] == problem.Attr("deployment_targets") && path[2] == problem.Attr("requires")
 }
 
 // PolicyField returns the name of an attribute of the fleet's scheduling policies as their authors write it. If some

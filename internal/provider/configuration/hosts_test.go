@@ -108,7 +108,7 @@ func TestHosts(t *testing.T) {
 				}
 				var at []string
 				for _, step := range p.Path {
-					at = append(at, step.Attribute)
+					at = append(at, string(step.(problem.Attr)))
 				}
 				problems = append(problems, p.Summary+" at "+strings.Join(at, "."))
 			}

@@ -58,9 +58,10 @@ func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps
 	if !ok || len(steps) == 0 {
 		return false
 	}
-	a := attributes[steps[0].Attribute]
+	name, _ := steps[0].(problem.Attr)
+	a := attributes[string(name)]
 	nested, ok := a.(schema.SingleNestedAttribute)
-	switch value := arguments[steps[0].Attribute]; {
+	switch value := arguments[string(name)]; {
 	case a == nil:
 		return false
 	case tfvalue.IsNull(value):

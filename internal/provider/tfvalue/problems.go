@@ -97,14 +97,20 @@ func PathOf(p problem.Problem) path.Path { return pathOf(p, true) }
 func pathOf(p problem.Problem, nested bool) path.Path {
 	at, steps := rootOf(p)
 	for _, s := range steps {
-		if s.Key == unknown.Text || !nested && s.Attribute != "" && !at.Equal(path.Empty()) {
-			break
+		switch s := s.(type) {
+		case problem.Attr:
+			if !nested && !at.Equal(path.Empty()) {
+				return at
+			}
+			at = at.AtName(string(s))
+		case problem.Index:
+			at = at.AtListIndex(int(s))
+		case problem.Key:
+			if s == unknown.Text {
+				return at
+			}
+			at = at.AtMapKey(string(s))
 		}
-		s.Visit(
-			func(name string) { at = at.AtName(name) },
-			func(i int) { at = at.AtListIndex(i) },
-			func(key string) { at = at.AtMapKey(key) },
-		)
 	}
 	return at
 }

@@ -56,7 +56,7 @@ func TestClearSecrets(t *testing.T) {
 			for _, p := range FindClearSecrets(configs).Problems(tt.before) {
 				named := p.Name
 				for _, key := range []string{"A", "OTHER", "TOKEN", "Z"} {
-					if strings.Contains(p.Detail, "\n  "+key+": ") || len(p.Path) > 1 && p.Path[1].Key == key {
+					if strings.Contains(p.Detail, "\n  "+key+": ") || len(p.Path) > 1 && p.Path[1] == problem.Key(key) {
 						named += " " + key
 					}
 				}

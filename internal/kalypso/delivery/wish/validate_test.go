@@ -21,11 +21,14 @@ func problemLines(ps problem.Problems) []string {
 	for _, p := range ps {
 		var at []string
 		for _, step := range p.Path {
-			step.Visit(
-				func(name string) { at = append(at, name) },
-				nil,
-				func(key string) { at = append(at, fmt.Sprintf("[%s]", key)) },
-			)
+			switch step := step.(type) {
+			case problem.Attr:
+				at = append(at, string(step))
+			case problem.Key:
+				at = append(at, fmt.Sprintf("[%s]", step))
+			default:
+				panic(fmt.Sprintf("a path has the step %v", step))
+			}
 		}
 		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
 		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)

@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -272,7 +273,12 @@ func TestCheckRules(t *testing.T) {
 		for _, p := range clusters.CheckRules(test.rules) {
 			at := ""
 			for _, s := range p.Path {
-				s.Visit(func(name string) { at += "." + name }, func(i int) { at += fmt.Sprintf("[%d]", i) }, func(string) {})
+				switch s := s.(type) {
+				case problem.Attr:
+					at += "." + string(s)
+				case problem.Index:
+					at += fmt.Sprintf("[%d]", s)
+				}
 			}
 			got = append(got, strings.TrimPrefix(at, ".")+" "+p.Summary)
 		}

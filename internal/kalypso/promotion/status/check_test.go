@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -77,7 +76,7 @@ func TestCheck(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.given.Check(), cmpopts.IgnoreUnexported(problem.Step{})); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.given.Check()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -110,10 +111,10 @@ func TestInput(t *testing.T) {
 			for _, p := range append(tt.owners.Validate(), tt.owners.Check(f)...) {
 				at := "delivery.owners"
 				for _, step := range p.Path[2:] {
-					if step.IsIndex() {
-						at += fmt.Sprintf("[%d]", step.Index)
+					if i, ok := step.(problem.Index); ok {
+						at += fmt.Sprintf("[%d]", i)
 					} else {
-						at += "." + step.Attribute
+						at += fmt.Sprintf(".%s", step)
 					}
 				}
 				got = append(got, at+": "+p.Summary)
