@@ -9,9 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
-	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
@@ -25,101 +24,63 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-var (
-	_ list.ListResourceWithConfigure      = (*modelList)(nil)
-	_ list.ListResourceWithValidateConfig = (*modelList)(nil)
-)
-
-// modelList lists the objects of one kind in Kalypso YAML, as resources that don't exist yet.
-type modelList struct {
-	*model
-	*schemas.Resource
-}
-
-// NewList returns the list of the resources of a kind.
+// NewList returns the list of the resources of a kind: the objects in Kalypso YAML, as resources that don't exist yet.
 func NewList(m *model) func() list.ListResource {
-	return func() list.ListResource { return &modelList{m, schemas.Named(m.name)} }
-}
-
-// ListResourceConfigSchema implements list.ListResource.
-func (l *modelList) ListResourceConfigSchema(
-	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
-) {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Lists the objects of the kind " + string(l.Kind) + " in Kalypso YAML, as resources that an " +
-			"import by identity creates. A document that can't be read causes a warning; the other objects are listed. The " +
-			"display name is the name that `import_blocks` of `kalypso_control_plane` gives the resource.",
-		Attributes: map[string]schema.Attribute{
-			tfvalue.ManifestsAttribute: schema.MapAttribute{
-				ElementType: types.StringType, Optional: true,
-				MarkdownDescription: "Kalypso YAML by its origin: the path of a file, relative to Terraform's working directory, " +
-					"or a key of `manifests` of `kalypso_control_plane`. This or `repo` is required. An import reads the file " +
-					"again; if the key names a branch, at the branch's head.",
-			},
-			"repo": text("URL of the control plane's repo. The objects of the base that its BaseRepo names are listed too. " +
-				"Workloads behind registrations are not: they belong to the teams."),
-			"branch": text("Branch of the repo, whose head is read. Required with `repo`. An import reads the same commit."),
-			"path":   text("Folder of the repo. The default is the root."),
-		},
+	return func() list.ListResource {
+		return schemas.NewList(schemas.List{
+			Name: m.name, Arguments: listArguments, Check: checkList, Find: m.list,
+			Description: "Lists the objects of the kind " + string(m.Kind) + " in Kalypso YAML, as resources that an " +
+				"import by identity creates. A document that can't be read causes a warning; the other objects are listed. The " +
+				"display name is the name that `import_blocks` of `kalypso_control_plane` gives the resource.",
+		})
 	}
 }
 
-// ValidateListResourceConfig reports contradictory arguments.
-func (l *modelList) ValidateListResourceConfig(
-	ctx context.Context, req list.ValidateConfigRequest, resp *list.ValidateConfigResponse,
-) {
-	var ps problem.Problems
-	d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &resp.Diagnostics), Problems: &ps}
-	_, known := d.Argument(tfvalue.ManifestsAttribute)
-	given := known || d.IsUnknown(tfvalue.ManifestsAttribute)
-	repo, branch := d.String("repo"), d.String("branch")
+var listArguments = map[string]schema.Attribute{
+	tfvalue.ManifestsAttribute: schemas.OptionalStrings("Kalypso YAML by its origin: the path of a file, relative to " +
+		"Terraform's working directory, or a key of `manifests` of `kalypso_control_plane`. This or `repo` is required. An " +
+		"import reads the file again; if the key names a branch, at the branch's head."),
+	"repo": schemas.OptionalString("URL of the control plane's repo. The objects of the base that its BaseRepo names are " +
+		"listed too. Workloads behind registrations are not: they belong to the teams."),
+	"branch": schemas.OptionalString(
+		"Branch of the repo, whose head is read. Required with `repo`. An import reads the same commit."),
+	"path": schemas.OptionalString("Folder of the repo. The default is the root."),
+}
+
+// checkList reports contradictory arguments.
+func checkList(r schemas.Reading) {
+	_, known := r.Argument(tfvalue.ManifestsAttribute)
+	given := known || r.IsUnknown(tfvalue.ManifestsAttribute)
+	repo, branch := r.String("repo"), r.String("branch")
 	switch {
 	case !given && repo == "":
-		d.Report("Missing control plane", "Neither manifests nor repo is set. Set repo and branch for a control plane in "+
+		r.Report("Missing control plane", "Neither manifests nor repo is set. Set repo and branch for a control plane in "+
 			"Git, or manifests for YAML at hand.")
 	case known && repo != "" && !unknown.Is(repo):
-		d.Report("Two control planes", "Both manifests and repo are set. Remove one of them.", problem.Attr("repo"))
+		r.Report("Two control planes", "Both manifests and repo are set. Remove one of them.", problem.Attr("repo"))
 	case repo != "" && branch == "":
-		d.Report("Missing branch", "Set branch: the list reads its head.", problem.Attr("branch"))
+		r.Report("Missing branch", "Set branch: the list reads its head.", problem.Attr("branch"))
 	}
 	for _, name := range []string{"branch", "path"} {
-		if value := d.String(name); repo == "" && value != "" && known {
-			d.Report("Conflicting arguments",
+		if value := r.String(name); repo == "" && value != "" && known {
+			r.Report("Conflicting arguments",
 				name+" is for a control plane in Git. Remove it, or set repo instead of manifests.", problem.Attr(name))
 		}
 	}
-	tfvalue.AppendProblems(&resp.Diagnostics, ps)
 }
 
-// List implements list.ListResource.
-func (l *modelList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	stream.Results = schemas.ListStream(req, func(results *schemas.ListResults) {
-		var diags diag.Diagnostics
-		var ps problem.Problems
-		d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &diags), Problems: &ps}
-		repo, texts := d.String("repo"), d.StringMap(tfvalue.ManifestsAttribute)
-		tfvalue.AppendProblems(&diags, ps)
-		if repo != "" {
-			l.Data.CheckKnown(
-				"A list reads repos, and the provider's credentials are known after apply.", &diags)
-		}
-		if diags.HasError() {
-			results.Fail(diags)
-			return
-		}
-		found := &foundObjects{
-			model: l.model, results: results, addresses: addresses{}, listed: map[origin.Origin]bool{},
-		}
-		if repo == "" {
-			found.addManifests(ctx, texts)
-			return
-		}
-		at := source.Location{Repo: repo, Branch: d.String("branch"), Path: d.String("path")}
-		found.addControlPlane(ctx, l.Data, at)
-	})
+// list adds the objects of the kind to the results.
+func (m *model) list(ctx context.Context, r schemas.Reading, results *schemas.ListResults) {
+	repo, texts := r.String("repo"), r.StringMap(tfvalue.ManifestsAttribute)
+	if r.Invalid() {
+		return
+	}
+	found := &foundObjects{model: m, results: results, addresses: addresses{}, listed: map[origin.Origin]bool{}}
+	if repo == "" {
+		found.addManifests(ctx, texts)
+		return
+	}
+	found.addControlPlane(ctx, r.Data, source.Location{Repo: repo, Branch: r.String("branch"), Path: r.String("path")})
 }
 
 // foundObjects adds the objects of a kind to the results, as they are found.
@@ -162,8 +123,6 @@ func manifestOrigin(key string, o fleet.Object) origin.Origin {
 
 // addControlPlane adds the objects of a control plane and of its bases.
 func (f *foundObjects) addControlPlane(ctx context.Context, data *configuration.Data, at source.Location) {
-	ctx, cancel := context.WithTimeout(ctx, schemas.SourceTimeout)
-	defer cancel()
 	found := data.Sources.ControlPlane(ctx, source.ControlPlaneRequest{
 		Location: at, FollowBase: true, Follow: source.FollowOptions{AllowLocal: data.AllowLocal},
 	})

@@ -18,8 +18,8 @@ import (
 
 // NewList returns the list of the renderings on the branches of a repo.
 func NewList() list.ListResource {
-	return &schemas.BranchList{
-		Resource: schemas.Named(resourceName),
+	return schemas.NewBranchList(schemas.BranchList{
+		Name: resourceName,
 		Description: "Lists the renderings whose record `" + record.File + "` is on a branch of a GitOps repo, " +
 			"in any folder, as resources that an import by identity takes over. A record that can't be read causes a warning; " +
 			"the other renderings are listed. A record has no objects, so a generated configuration needs its `manifests` or " +
@@ -27,7 +27,7 @@ func NewList() list.ListResource {
 		Repo:   "URL of the GitOps repo.",
 		Advice: "A branch from which a pull request proposes a rendering has a record too: choose globs that leave it out.",
 		Find:   listRenderings,
-	}
+	})
 }
 
 // listRenderings adds the renderings on the branches of a repo to the results.

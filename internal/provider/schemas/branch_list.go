@@ -8,75 +8,49 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
-	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// BranchList lists the resources that Find finds on the branches of a repo. Find adds them to the results. It fails if
-// the repo can't be read.
+// BranchList defines a list of the resources on the branches of a repo.
 type BranchList struct {
-	*Resource
-	Description string
-	Repo        string // describes the repo
-	Advice      string // about the globs; may be empty
-	Find        func(
+	Name, Description string
+	Repo              string // describes the repo
+	Advice            string // about the globs; may be empty
+	// Find adds the resources to the results. It fails if the repo can't be read.
+	Find func(
 		ctx context.Context, data *configuration.Data, repo string, globs []string, results *ListResults,
 	) error
 }
 
-var _ list.ListResourceWithConfigure = (*BranchList)(nil)
-
-// ListResourceConfigSchema implements list.ListResource.
-func (l *BranchList) ListResourceConfigSchema(
-	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
-) {
+// NewBranchList returns a list.
+func NewBranchList(of BranchList) list.ListResource {
 	globs := "Globs for the branches to search, as `git branch --list` takes them: `*` stands for any characters, also " +
 		"slashes, `?` for one, `[ab]` for one of these. A glob that matches no branch is a warning."
-	if l.Advice != "" {
-		globs += " " + l.Advice
+	if of.Advice != "" {
+		globs += " " + of.Advice
 	}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: l.Description,
-		Attributes: map[string]schema.Attribute{
-			"repo": schema.StringAttribute{
-				Required: true, MarkdownDescription: l.Repo,
-				Validators: []validator.String{ValidRepoURL()},
-			},
-			"branches": schema.ListAttribute{
-				Required: true, MarkdownDescription: globs, ElementType: types.StringType,
-				Validators: []validator.List{listvalidator.ValueStringsAre(Valid("branch glob", gitbranch.CheckGlob))},
-			},
+	return NewList(List{Name: of.Name, Description: of.Description, Arguments: map[string]schema.Attribute{
+		"repo": RequiredString(of.Repo, ValidRepoURL()),
+		"branches": schema.ListAttribute{
+			Required: true, MarkdownDescription: globs, ElementType: types.StringType,
+			Validators: []validator.List{listvalidator.ValueStringsAre(Valid("branch glob", gitbranch.CheckGlob))},
 		},
-	}
-}
-
-// List implements list.ListResource.
-func (l *BranchList) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	stream.Results = ListStream(req, func(results *ListResults) {
-		var diags diag.Diagnostics
-		var ps problem.Problems
-		d := tfvalue.Decoder{Arguments: tfvalue.GetObject(ctx, req.Config, &diags), Problems: &ps}
-		repo, globs := d.String("repo"), d.Strings("branches")
-		tfvalue.AppendProblems(&diags, ps)
-		l.Data.CheckKnown(
-			"A list reads repos, and the provider's credentials are known after apply.", &diags)
-		if !diags.HasError() {
-			ctx, cancel := context.WithTimeout(ctx, SourceTimeout)
-			defer cancel()
-			if err := l.Find(ctx, l.Data, repo, globs, results); err != nil {
-				configuration.AppendDeliveryError(&diags, record.Destination{Repo: repo}, err)
-			}
+	}, Find: func(ctx context.Context, r Reading, results *ListResults) {
+		repo, globs := r.String("repo"), r.Strings("branches")
+		if r.Invalid() {
+			return
 		}
-		results.Fail(diags)
-	})
+		if err := of.Find(ctx, r.Data, repo, globs, results); err != nil {
+			configuration.AppendDeliveryError(r.Diags, record.Destination{Repo: repo}, err)
+		}
+	}})
 }
 
 // WarnOfBranch warns that a branch does not exist. Any other error is reported by report, and becomes a warning.

@@ -7,11 +7,71 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
+
+var (
+	_ list.ListResourceWithConfigure      = (*listed)(nil)
+	_ list.ListResourceWithValidateConfig = (*listed)(nil)
+)
+
+// List defines a list of resources.
+type List struct {
+	Name        string                        // of the resource
+	Description string                        // Markdown
+	Arguments   map[string]resource.Attribute // as a resource's, see [DataSource]
+	Check       func(Reading)                 // reports problems of the known arguments; nil: there are none
+	// Find adds what it finds to the results. If the argument repo is set, the provider's configuration is known.
+	Find func(context.Context, Reading, *ListResults)
+}
+
+type listed struct {
+	named
+	of List
+}
+
+// NewList returns a list.
+func NewList(of List) list.ListResource { return &listed{named{name: of.Name}, of} }
+
+// ListResourceConfigSchema implements list.ListResource.
+func (l *listed) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
+	resp.Schema = schema.Schema{MarkdownDescription: l.of.Description, Attributes: map[string]schema.Attribute{}}
+	for name, a := range l.of.Arguments {
+		resp.Schema.Attributes[name] = a
+	}
+}
+
+// ValidateListResourceConfig reports problems of the known arguments.
+func (l *listed) ValidateListResourceConfig(
+	ctx context.Context, req list.ValidateConfigRequest, resp *list.ValidateConfigResponse,
+) {
+	if r := newReading(ctx, nil, req.Config, &resp.Diagnostics); l.of.Check != nil {
+		l.of.Check(r)
+		r.Invalid()
+	}
+}
+
+// List implements list.ListResource.
+func (l *listed) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	stream.Results = listStream(req, func(results *ListResults) {
+		var diags diag.Diagnostics
+		r := newReading(ctx, l.Data, req.Config, &diags)
+		if r.String("repo") != "" {
+			r.Data.CheckKnown("A list reads repos, and the provider's credentials are known after apply.", &diags)
+		}
+		ctx, cancel := context.WithTimeout(ctx, r.Limit)
+		defer cancel()
+		l.of.Find(ctx, r, results)
+		results.Fail(diags)
+	})
+}
 
 // ListResults passes the results of a list to Terraform, one at a time.
 //
@@ -27,8 +87,8 @@ type ListResults struct {
 	ended bool // Terraform wants no more
 }
 
-// ListStream returns the results that find adds.
-func ListStream(request list.ListRequest, find func(*ListResults)) iter.Seq[list.ListResult] {
+// listStream returns the results that find adds.
+func listStream(request list.ListRequest, find func(*ListResults)) iter.Seq[list.ListResult] {
 	return func(push func(list.ListResult) bool) {
 		if request.Limit <= 0 {
 			return

@@ -97,7 +97,7 @@ const (
 
 // managed calls the functions of a resource.
 type managed struct {
-	*Resource
+	named
 	of Managed
 }
 
@@ -106,7 +106,7 @@ type importable struct{ managed }
 
 // NewManaged returns a resource.
 func NewManaged(of Managed) resource.Resource {
-	r := managed{Named(of.Name), of}
+	r := managed{named{name: of.Name}, of}
 	if of.Import != nil {
 		return &importable{r}
 	}

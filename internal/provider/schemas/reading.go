@@ -54,7 +54,7 @@ type dataSource[R any] struct {
 	data *configuration.Data
 }
 
-// Reading has the arguments of a data source, and reports their faults.
+// Reading has the arguments of a data source or a list, and reports their faults.
 type Reading struct {
 	tfvalue.Decoder
 	Data  *configuration.Data // nil while Terraform validates
@@ -102,7 +102,7 @@ func (s *dataSource[R]) Configure(
 func (s *dataSource[R]) ValidateConfig(
 	ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse,
 ) {
-	r := s.reading(ctx, req.Config, &resp.Diagnostics)
+	r := newReading(ctx, s.data, req.Config, &resp.Diagnostics)
 	s.request(r)
 	r.Invalid()
 }
@@ -116,7 +116,7 @@ func (s *dataSource[R]) request(r Reading) (request R) {
 
 // Read implements datasource.DataSource.
 func (s *dataSource[R]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	r := s.reading(ctx, req.Config, &resp.Diagnostics)
+	r := newReading(ctx, s.data, req.Config, &resp.Diagnostics)
 	request := s.request(r)
 	if r.Invalid() || s.of.Credentials != "" && !s.data.CheckKnown(s.of.Credentials, r.Diags) {
 		return
@@ -138,12 +138,15 @@ func (s *dataSource[R]) Read(ctx context.Context, req datasource.ReadRequest, re
 	resp.Diagnostics.Append(resp.State.Set(ctx, Model(r.Arguments).Object())...)
 }
 
-func (s *dataSource[R]) reading(ctx context.Context, config tfvalue.Getter, diags *diag.Diagnostics) Reading {
+// newReading reads the arguments of a data source or a list. data is nil while Terraform validates.
+func newReading(
+	ctx context.Context, data *configuration.Data, config tfvalue.Getter, diags *diag.Diagnostics,
+) Reading {
 	arguments := tfvalue.GetObject(ctx, config, diags)
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}
-	r := Reading{Decoder: d, Data: s.data, Limit: readTimeout(ctx, arguments, diags), Diags: diags}
-	if s.data != nil {
-		r.Now = s.data.Now()
+	r := Reading{Decoder: d, Data: data, Limit: readTimeout(ctx, arguments, diags), Diags: diags}
+	if data != nil {
+		r.Now = data.Now()
 	}
 	return r
 }

@@ -10,23 +10,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 )
 
-// Resource has the methods that a resource and its list share.
-type Resource struct {
+// named has the methods that a resource and its list share.
+type named struct {
 	Data *configuration.Data // nil until the provider is configured
 	name string
 }
 
-// Named returns the methods for the resources of a name.
-func Named(name string) *Resource { return &Resource{name: name} }
-
 // Metadata implements resource.Resource. The identity changes with the arguments: no argument replaces a resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+func (r *named) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + r.name
 	resp.ResourceBehavior = resource.ResourceBehavior{MutableIdentity: true}
 }
 
 // Configure stores the provider's configuration.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+func (r *named) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
 	r.Data = configuration.DataOf(req.ProviderData)
 }
 

@@ -15,14 +15,14 @@ import (
 
 // NewBaseRepoList returns the list of the BaseRepos on the branches of a control plane.
 func NewBaseRepoList() list.ListResource {
-	return &schemas.BranchList{
-		Resource: schemas.Named(baseRepoName),
+	return schemas.NewBranchList(schemas.BranchList{
+		Name: baseRepoName,
 		Description: "Lists the branches of a control plane that have a `" + document.File + "`, as resources " +
 			"that an import by identity takes over. A file that can't be read causes a warning; the other BaseRepos are " +
 			"listed. Replace `promotion` of a generated configuration by a `kalypso_promotion`.",
 		Repo: "URL of the control plane's repo.",
 		Find: listBaseRepos,
-	}
+	})
 }
 
 // listBaseRepos adds the BaseRepos on the branches of a repo to the results.
