@@ -12,32 +12,19 @@ import (
 	"unicode/utf8"
 )
 
+// base64Run matches text in either of the two alphabets of Base64, with its padding.
+var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]+=*`)
+
 // redactBase64 replaces each run of Base64 whose content contains a secret. The content may also contain a user name or
 // a whole header.
 func (f *finder) redactBase64(text string) string {
 	shortest := base64.RawStdEncoding.EncodedLen(len(f.secrets[len(f.secrets)-1]))
-	var b strings.Builder
-	done := 0
-	for start := 0; start < len(text); start++ {
-		end := start
-		for end < len(text) && isBase64(text[end]) {
-			end++
+	return base64Run.ReplaceAllStringFunc(text, func(run string) string {
+		if content := strings.TrimRight(run, "="); len(content) >= shortest && f.inBase64(content) {
+			return Redacted
 		}
-		if end-start >= shortest && f.inBase64(text[start:end]) {
-			b.WriteString(text[done:start] + Redacted)
-			for end < len(text) && text[end] == '=' {
-				end++
-			}
-			done = end
-		}
-		start = end
-	}
-	return b.String() + text[done:]
-}
-
-// isBase64 reports whether a character belongs to one of the two alphabets of Base64.
-func isBase64(c byte) bool {
-	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_", c) >= 0
+		return run
+	})
 }
 
 // minContent is the minimum length of a secret that is searched for in decoded content that is not text. A decoded hash
