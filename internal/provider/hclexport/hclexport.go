@@ -67,15 +67,12 @@ func valueText(v attr.Value, depth int) string {
 		return "null"
 	}
 	switch v := v.(type) {
-	case basetypes.BoolValue:
-		return v.String()
-	case basetypes.Int64Value:
+	case basetypes.BoolValue, basetypes.Int64Value:
 		return v.String()
 	case basetypes.StringValue:
 		return stringText(v.ValueString(), depth)
 	case basetypes.ListValue:
-		items := lists.Map(v.Elements(), func(e attr.Value) string { return valueText(e, depth+1) })
-		return listText(items)
+		return listText(lists.Map(v.Elements(), func(e attr.Value) string { return valueText(e, depth+1) }))
 	case basetypes.MapValue:
 		return mapText(slices.Sorted(maps.Keys(v.Elements())), v.Elements(), depth+1)
 	case basetypes.ObjectValue:

@@ -18,10 +18,7 @@ func terraformJSON(s string) string {
 	if !json.Valid([]byte(s)) || d.Decode(&v) != nil {
 		return s
 	}
-	unique, err := json.Marshal(v) // Terraform can't read two values of a key that have different types
-	if err != nil {
-		return s
-	}
+	unique, _ := json.Marshal(v) // Terraform can't read two values of a key that have different types
 	decoded, err := stdlib.JSONDecode(cty.StringVal(string(unique)))
 	if err != nil || decoded.IsNull() || decoded.Type().IsPrimitiveType() {
 		return s

@@ -1,7 +1,6 @@
 package tfvalue
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -34,10 +33,8 @@ func ScalarText(v attr.Value) (text string, ok bool) {
 	switch v := v.(type) {
 	case basetypes.StringValue:
 		return v.ValueString(), true
-	case basetypes.BoolValue:
-		return fmt.Sprint(v.ValueBool()), true
-	case basetypes.Int64Value:
-		return fmt.Sprint(v.ValueInt64()), true
+	case basetypes.BoolValue, basetypes.Int64Value:
+		return v.String(), true
 	case basetypes.NumberValue:
 		return v.ValueBigFloat().Text('f', -1), true
 	}
