@@ -9,6 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
@@ -33,22 +34,16 @@ type event struct {
 // status on another commit in the same second comes after the last status of a continuing run, and before the first
 // status of a new run.
 func (g *gates) runs(gate Gate, commit string) []run {
-	events := g.eventsOf(gate.Context)
 	r := runner{longestGap: gate.RenewedWithin}
-	for len(events) > 0 {
-		n := 1
-		for n < len(events) && events[n].SetAt.Equal(events[0].SetAt) {
-			n++
-		}
+	for atOnce := range lists.Runs(g.eventsOf(gate.Context), func(e *event) int64 { return e.SetAt.UnixNano() }) {
 		ownFirst := r.running
 		for _, first := range []bool{true, false} {
-			for _, e := range events[:n] {
+			for _, e := range atOnce {
 				if own := e.commit == commit; (own == ownFirst) == first {
 					r.take(e, own, own && mayBeBy(e.Status, gate.By) && !g.statuses.isFuture(e.Status))
 				}
 			}
 		}
-		events = events[n:]
 	}
 	return r.all
 }
