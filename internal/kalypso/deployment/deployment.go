@@ -147,8 +147,8 @@ const MaxSkew = 5 * time.Minute
 
 // Rules configure how verdicts are decided.
 type Rules struct {
-	Expected       map[string]Expectation // by cluster type; default: one cluster each
-	Deadline       time.Duration          // after which progressing counts as failed
+	Expected       map[string]Expectation `attribute:"-"`                 // by cluster type; default: one cluster each
+	Deadline       time.Duration          `attribute:"progress_deadline"` // after which progressing counts as failed
 	StaleAfter     time.Duration          // age at which a recorded report counts as stale
 	MaxFailed      limit.Limit            // of a folder's clusters: failed
 	MaxUnavailable limit.Limit            // of a folder's clusters: stale, offline, suspended or missing

@@ -48,20 +48,20 @@ const (
 // Rules contains the arguments of a promotion.
 type Rules struct {
 	Environment string
-	Gates       []Gate // all must be open; sorted by Name
-	Statuses    []StatusGate
+	Gates       []Gate       `attribute:"-"` // all must be open; sorted by Name
+	Statuses    []StatusGate `attribute:"-"`
 	Dwell       time.Duration
 	Hold        string // the reason why the environment is frozen; "": it is not
-	Pinned      string // full hash; "": none
+	Pinned      string `attribute:"pinned_commit"` // full hash; "": none
 	Approved    []string
-	Rejected    map[string]string  // commit → the first good commit after it; "": none yet
-	Rollback    *AutomaticRollback // nil: the environment is never rolled back automatically
-	Windows     windows.Windows    // the times at which a commit may be promoted
+	Rejected    map[string]string  `attribute:"-"` // commit → the first good commit after it; "": none yet
+	Rollback    *AutomaticRollback `attribute:"-"` // nil: the environment is never rolled back automatically
+	Windows     windows.Windows    `attribute:"-"` // the times at which a commit may be promoted
 }
 
 // Gate is an environment that must run a commit first.
 type Gate struct {
-	Name    string        // the environment
+	Name    string        `attribute:"-"` // the environment
 	Context string        // of its status
 	Soak    time.Duration // 0: none
 	// RenewedWithin is how long a good status proves that the environment runs the commit; 0: for ever. Between two
@@ -81,7 +81,7 @@ type StatusGate struct {
 // Deployed is the state of an environment, as it was observed.
 type Deployed struct {
 	Verdict string
-	Commit  string // the promoted commit that the verdict is about; "": none
+	Commit  string `attribute:"promoted_commit"` // that the verdict is about; "": none
 }
 
 // ContextOf returns the context of the status that shows whether an environment runs a commit. Kalypso's workflows use

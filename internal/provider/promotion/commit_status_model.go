@@ -9,10 +9,8 @@ import (
 
 // statusArguments converts the attributes for the domain. An unknown deployment has unknown attributes.
 func statusArguments(m schemas.Model) status.Arguments {
-	d := m.Decoder()
 	var a status.Arguments
-	d.Read(&a)
-	a.RenewAfter = schemas.ReadDuration(d, "renew_after", 0) // 0 while it is unknown
+	m.Decoder().Read(&a)
 	return a
 }
 

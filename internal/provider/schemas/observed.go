@@ -129,20 +129,18 @@ type ObservedRequest struct {
 // ReadObserved reads the [ObservedArguments]. It reports errors and skips unknown values. p is nil during validate.
 func ReadObserved(p *configuration.Data, d tfvalue.Decoder) ObservedRequest {
 	request := ObservedRequest{Request: observe.Request{At: ReadDestination(d), Wait: SourceTimeout}}
-	request.Rules = deployment.Rules{
-		Deadline:       ReadDuration(d, "progress_deadline", deployment.DefaultDeadline),
-		StaleAfter:     ReadDuration(d, "stale_after", deployment.DefaultStaleAfter),
-		MaxFailed:      readLimit(d, "max_failed"),
-		MaxUnavailable: readLimit(d, "max_unavailable"),
-		Expected:       map[string]deployment.Expectation{},
-	}
+	rules := &request.Rules
+	d.Read(rules)
+	rules.Deadline = cmp.Or(rules.Deadline, deployment.DefaultDeadline)
+	rules.StaleAfter = cmp.Or(rules.StaleAfter, deployment.DefaultStaleAfter)
+	rules.Expected = map[string]deployment.Expectation{}
 	for name, at := range d.Each("expected") {
 		var expected deployment.Expectation
 		at.Read(&expected)
 		if at.NumberOr("minimum", 0) < 0 && !at.IsUnknown("minimum") {
 			at.Report("Invalid minimum", "minimum must be 0 or more.", problem.Attr("minimum"))
 		}
-		request.Rules.Expected[name] = expected
+		rules.Expected[name] = expected
 	}
 	if source, given := d.Object("source"); given && !source.Unknown {
 		readDeploymentSources(p, source, &request)
@@ -167,11 +165,6 @@ func ReadDuration(d tfvalue.Decoder, name string, otherwise time.Duration) time.
 		return given
 	}
 	return otherwise // the validator reports an invalid value
-}
-
-func readLimit(d tfvalue.Decoder, name string) limit.Limit {
-	parsed, _ := limit.Parse(d.String(name)) // the validator reports an invalid value
-	return parsed
 }
 
 // readDeploymentSources reads the sources. It reports an error if there is none.

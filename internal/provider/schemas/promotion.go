@@ -124,11 +124,8 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 func ReadPromotionRequest(r Reading) lookup.Request {
 	d := r.Decoder
 	request := lookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
-	request.Rules = promotion.Rules{
-		Environment: d.String("environment"), Statuses: readStatuses(d), Dwell: ReadDuration(d, "dwell", 0),
-		Hold: d.String("hold"), Pinned: d.String("pinned_commit"), Approved: d.Strings("approved"),
-		Rejected: ReadRejected(d),
-	}
+	d.Read(&request.Rules)
+	request.Rules.Statuses, request.Rules.Rejected = readStatuses(d), ReadRejected(d)
 	request.Rules.Windows, _ = ReadWindows(d)
 	if d.Blank("hold") {
 		d.Report("Missing reason", "hold is blank. Write the reason why the environment is frozen, or remove it.",
@@ -204,13 +201,10 @@ func readStatuses(d tfvalue.Decoder) []promotion.StatusGate {
 const defaultRenewedWithin = time.Hour
 
 func readGate(d tfvalue.Decoder, name string) promotion.Gate {
-	g := promotion.Gate{
-		Name:          name,
-		Context:       cmp.Or(d.String("context"), promotion.ContextOf(name)),
-		Soak:          ReadDuration(d, "soak", 0),
-		RenewedWithin: ReadDuration(d, "renewed_within", defaultRenewedWithin),
-		By:            d.String("by"),
-	}
+	var g promotion.Gate
+	d.Read(&g)
+	g.Name, g.Context = name, cmp.Or(g.Context, promotion.ContextOf(name))
+	g.RenewedWithin = cmp.Or(g.RenewedWithin, defaultRenewedWithin)
 	d.ReportBlank("context", "soak", "by", "renewed_within")
 	if d.String("soak") == "" && d.String("renewed_within") != "" {
 		d.Report(
@@ -220,11 +214,9 @@ func readGate(d tfvalue.Decoder, name string) promotion.Gate {
 			problem.Attr("renewed_within"),
 		)
 	}
-	deployed, given := d.Object("deployed")
-	if !given {
+	if g.Deployed == nil {
 		return g
 	}
-	g.Deployed = &promotion.Deployed{Verdict: deployed.String("verdict"), Commit: deployed.String("promoted_commit")}
 	for _, name := range []string{"soak", "context", "by", "renewed_within"} {
 		if d.String(name) != "" {
 			d.Report(

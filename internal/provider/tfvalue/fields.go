@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -106,6 +107,11 @@ func (f field) read(d Decoder, v reflect.Value) {
 		if value, known := d.Bool(f.name); known && !IsNull(d.Arguments[f.name]) {
 			*to = &value
 		}
+	case *time.Duration: // greater than 0: a validator reports any other one
+		given, _ := time.ParseDuration(d.String(f.name))
+		*to = max(0, given)
+	case *limit.Limit:
+		*to, _ = limit.Parse(d.String(f.name)) // likewise
 	case *time.Time:
 		*to = f.readTime(d)
 	case *[]string:

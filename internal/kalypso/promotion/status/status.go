@@ -19,7 +19,7 @@ type Arguments struct {
 	Description string
 	TargetURL   string
 	Deployment  *Deployment   // replaces Commit, State and Description; nil: it is not set
-	RenewAfter  time.Duration `attribute:"-"` // the age from which on the status is set again; 0: never
+	RenewAfter  time.Duration // the age from which on the status is set again; 0: never, or it is not known yet
 }
 
 // Deployment is the part of the state of a deployment that a status shows.
