@@ -22,21 +22,13 @@ import (
 func NewGate() resource.Resource {
 	return schemas.NewManaged(schemas.Managed{
 		Name: "deployment_gate", Schema: deploymentGateSchema, Identity: schemas.GitOpsIdentity,
-		WriteTimeout: defaultGateTimeout, Check: checkGate, Plan: planGate, Apply: waitAtGate,
+		WriteTimeout: defaultGateTimeout, Check: func(c *schemas.Call) { readGate(c) }, Apply: waitAtGate,
 		Left: "left the clusters unchanged",
 	})
 }
 
-// checkGate reports errors in the known arguments.
-func checkGate(c *schemas.Call) { readGate(c) }
-
-// planGate checks the arguments and the provider's configuration together. It contacts nothing.
-func planGate(_ context.Context, c *schemas.Call) schemas.Model {
-	readGate(c)
-	return nil
-}
-
-// readGate reads the arguments and reports errors in the known ones.
+// readGate reads the arguments and reports errors in the known ones. During a plan, Terraform checks them with the
+// provider's configuration.
 func readGate(c *schemas.Call) (tfvalue.Decoder, schemas.ObservedRequest) {
 	var ps problem.Problems
 	d := c.Plan.Reporting(&ps)
