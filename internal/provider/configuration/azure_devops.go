@@ -15,24 +15,21 @@ import (
 )
 
 // azureDevOpsAttribute configures access to Azure DevOps.
-var azureDevOpsAttribute = schema.SingleNestedAttribute{
-	Optional: true,
-	MarkdownDescription: "Access to the API of Azure DevOps, and to its repos over HTTPS. Without `token`, `entra` and " +
-		"`base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else `SYSTEM_ACCESSTOKEN`, is the token " +
-		"for Azure DevOps Services (dev.azure.com and visualstudio.com). If `AZDO_ORG_SERVICE_URL` or " +
-		"`SYSTEM_COLLECTIONURI` names an organisation, the token is sent only to that organisation.",
-	Attributes: withCertificates(map[string]schema.Attribute{
-		"token": optionalSecret(
-			"A personal access token with the scopes Code (read, write, status) and, to request reviews, " +
-				"Identity (read); or the token of a pipeline, `System.AccessToken`.",
-		),
-		"base_url": optionalText("URL of a collection of an Azure DevOps Server, such as `https://tfs.acme.io/tfs/Main`, " +
-			"version 2022.1 or newer. The default is Azure DevOps Services."),
-		"entra": optionalBool("Whether to sign in with a token of Microsoft Entra. The credential of `azure` requests it: " +
-			"a client with a secret, the pipeline's token, a managed identity, or `az login`. Git uses it for repos that no " +
-			"`git_credentials` serve. It conflicts with `token`. The default is `false`."),
-	}),
-}
+var azureDevOpsAttribute = optionalObject("Access to the API of Azure DevOps, and to its repos over HTTPS. Without "+
+	"`token`, `entra` and `base_url`, the environment variable `AZDO_PERSONAL_ACCESS_TOKEN`, or else "+
+	"`SYSTEM_ACCESSTOKEN`, is the token for Azure DevOps Services (dev.azure.com and visualstudio.com). If "+
+	"`AZDO_ORG_SERVICE_URL` or `SYSTEM_COLLECTIONURI` names an organisation, the token is sent only to that "+
+	"organisation.", withCertificates(map[string]schema.Attribute{
+	"token": optionalSecret(
+		"A personal access token with the scopes Code (read, write, status) and, to request reviews, " +
+			"Identity (read); or the token of a pipeline, `System.AccessToken`.",
+	),
+	"base_url": optionalText("URL of a collection of an Azure DevOps Server, such as `https://tfs.acme.io/tfs/Main`, " +
+		"version 2022.1 or newer. The default is Azure DevOps Services."),
+	"entra": optionalBool("Whether to sign in with a token of Microsoft Entra. The credential of `azure` requests it: " +
+		"a client with a secret, the pipeline's token, a managed identity, or `az login`. Git uses it for repos that no " +
+		"`git_credentials` serve. It conflicts with `token`. The default is `false`."),
+}))
 
 // readEntra reads azure_devops.entra. It is known only if the credential is.
 func readEntra(d tfvalue.Decoder, credential azureSettings) (entra, known bool) {

@@ -3,7 +3,6 @@ package configuration
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -13,10 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// configClaims records which commit statuses and BaseRepos the resources of one run manage, to find two resources that
-// manage the same one. The zero value has no claims.
-type configClaims struct{ claims sync.Map } // key → configClaim
-
+// configClaim is the claim of a resource to a commit status or a BaseRepo.
 type configClaim struct {
 	config string
 	create bool
@@ -25,9 +21,9 @@ type configClaim struct {
 // take claims a key for a resource, and reports whether no other resource has claimed it. The same resource may claim
 // it again: Terraform plans a resource that is replaced twice with the same configuration, as an update and as a
 // create.
-func (c *configClaims) take(key string, config tftypes.Value, create bool) bool {
+func (d *Data) take(key string, config tftypes.Value, create bool) bool {
 	own := configClaim{config.String(), create}
-	other, taken := c.claims.LoadOrStore(key, own)
+	other, taken := d.configClaims.LoadOrStore(key, own)
 	return !taken || other == configClaim{own.config, !own.create}
 }
 
@@ -37,7 +33,7 @@ func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool
 		return nil
 	}
 	key := strings.Join([]string{"status", giturl.Key(a.Repo), a.Target(), strings.ToLower(a.Context)}, "\x00")
-	if d.configClaims.take(key, config, create) {
+	if d.take(key, config, create) {
 		return nil
 	}
 	return problem.Problems{problem.At("Conflicting commit statuses", fmt.Sprintf(
@@ -49,7 +45,7 @@ func (d *Data) ClaimStatus(a status.Arguments, config tftypes.Value, create bool
 // ClaimBaseRepo returns an error if another resource of this run writes the BaseRepo of the same branch.
 func (d *Data) ClaimBaseRepo(at baserepo.EnvironmentBranch, config tftypes.Value, create bool) problem.Problems {
 	if AnyUnknown(at.Repo, at.Branch) ||
-		d.configClaims.take(strings.Join([]string{"base", giturl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
+		d.take(strings.Join([]string{"base", giturl.Key(at.Repo), at.Branch}, "\x00"), config, create) {
 		return nil
 	}
 	return problem.Problems{problem.At("Conflicting BaseRepos", fmt.Sprintf(

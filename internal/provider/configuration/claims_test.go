@@ -9,12 +9,12 @@ import (
 // Terraform plans a replaced resource twice, as an update and as a create. Both plans claim the same object, without an
 // error.
 func TestClaimOfReplacedResource(t *testing.T) {
-	var claims configClaims
+	var data Data
 	config := tftypes.NewValue(tftypes.String, "config")
-	if !claims.take("key", config, false) || !claims.take("key", config, true) {
+	if !data.take("key", config, false) || !data.take("key", config, true) {
 		t.Error("a replaced resource is an error")
 	}
-	if claims.take("key", config, false) {
+	if data.take("key", config, false) {
 		t.Error("a second resource with the same configuration is no error")
 	}
 }

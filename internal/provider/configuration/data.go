@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -51,8 +52,8 @@ type Data struct {
 	// secrets are redacted from all server messages.
 	secrets redact.Secrets
 	Claims  remote.Claims
-	// configClaims contains what the other resources manage.
-	configClaims configClaims
+	// configClaims contains the commit statuses and BaseRepos that the resources of this run manage: key → configClaim.
+	configClaims sync.Map
 	// LastPlans contains the last plan of each rendering, for the following apply.
 	LastPlans LastPlans
 }

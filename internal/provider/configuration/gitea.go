@@ -11,19 +11,15 @@ import (
 )
 
 // giteaAttribute configures access to a Gitea server.
-var giteaAttribute = schema.SingleNestedAttribute{
-	Optional: true,
-	MarkdownDescription: "Access to the API of a Gitea server, and to the repos on it over HTTPS. Forgejo has the same " +
-		"API, so it should work, but it is not tested.",
-	Attributes: withCertificates(map[string]schema.Attribute{
-		"token": optionalSecret("A token with the scopes `write:repository`, `write:issue` and `read:user`. No environment " +
-			"variable replaces it."),
-		"base_url": optionalText(
-			"URL of the server, such as `https://git.acme.io/`, also with a folder. Required: there is " +
-				"no default server.",
-		),
-	}),
-}
+var giteaAttribute = optionalObject("Access to the API of a Gitea server, and to the repos on it over HTTPS. Forgejo "+
+	"has the same API, so it should work, but it is not tested.", withCertificates(map[string]schema.Attribute{
+	"token": optionalSecret("A token with the scopes `write:repository`, `write:issue` and `read:user`. No environment " +
+		"variable replaces it."),
+	"base_url": optionalText(
+		"URL of the server, such as `https://git.acme.io/`, also with a folder. Required: there is " +
+			"no default server.",
+	),
+}))
 
 // readGitea reads the argument gitea, as one of the hosts if it is set.
 func readGitea(d tfvalue.Decoder) []hostSettings {

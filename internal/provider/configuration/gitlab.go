@@ -14,20 +14,17 @@ import (
 )
 
 // gitlabAttribute configures access to GitLab.
-var gitlabAttribute = schema.SingleNestedAttribute{
-	Optional: true,
-	MarkdownDescription: "Access to the GitLab API, and to the repos on its server over HTTPS. Without `token` and " +
-		"`base_url`, the environment variable `GITLAB_TOKEN` is the token for gitlab.com, unless `GITLAB_BASE_URL`, " +
-		"`GITLAB_HOST` or `CI_SERVER_URL` names another server.",
-	Attributes: withCertificates(map[string]schema.Attribute{
+var gitlabAttribute = optionalObject("Access to the GitLab API, and to the repos on its server over HTTPS. Without "+
+	"`token` and `base_url`, the environment variable `GITLAB_TOKEN` is the token for gitlab.com, unless "+
+	"`GITLAB_BASE_URL`, `GITLAB_HOST` or `CI_SERVER_URL` names another server.",
+	withCertificates(map[string]schema.Attribute{
 		"token": optionalSecret("A personal, project, group or OAuth access token with the scope `api`. Its user needs the " +
 			"role Developer in the project. A job's `CI_JOB_TOKEN` opens no merge request: it is for `git_credentials`."),
 		"base_url": optionalText(
 			"URL of a GitLab server, such as `https://gitlab.acme.io/`, also with a folder. The default " +
 				"is gitlab.com.",
 		),
-	}),
-}
+	}))
 
 // gitlabTokenVariable names the environment variable with the token for gitlab.com if none is configured.
 const gitlabTokenVariable = "GITLAB_TOKEN"

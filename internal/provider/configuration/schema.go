@@ -24,53 +24,33 @@ var Schema = schema.Schema{
 				"shows what each server needs.",
 			NestedObject: schema.NestedAttributeObject{Attributes: credentialAttributes},
 		},
-		"commit_author": schema.SingleNestedAttribute{
-			Optional:            true,
-			MarkdownDescription: "Author and committer of the commits.",
-			Attributes: map[string]schema.Attribute{
-				"name":  optionalText("Name of the author. The default is `" + defaultAuthor.Name + "`."),
-				"email": optionalText("Email address of the author. The default is `" + defaultAuthor.Email + "`."),
-			},
-		},
-		"commit_signing": signingAttribute,
-		"commit_trailers": schema.MapAttribute{
-			Optional:            true,
-			ElementType:         types.StringType,
-			MarkdownDescription: TrailersDescription + " All commits get them.",
-		},
-		"azure":        azureAttribute,
-		"azure_devops": azureDevOpsAttribute,
-		"clusters":     clustersAttribute,
-		"github": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as an " +
-				"app. Without either, the environment variable `GITHUB_TOKEN` is the token for github.com; it is never sent to a " +
-				"`base_url`.",
-			Attributes: withCertificates(map[string]schema.Attribute{
-				"token": optionalSecret("A token for the API."),
-				"base_url": optionalText("URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is " +
-					"github.com."),
-				"app": schema.SingleNestedAttribute{
-					Optional:            true,
-					MarkdownDescription: "A GitHub App to act as.",
-					Attributes:          appAttributes,
-				},
-			}),
-		},
+		"commit_author": optionalObject("Author and committer of the commits.", map[string]schema.Attribute{
+			"name":  optionalText("Name of the author. The default is `" + defaultAuthor.Name + "`."),
+			"email": optionalText("Email address of the author. The default is `" + defaultAuthor.Email + "`."),
+		}),
+		"commit_signing":  signingAttribute,
+		"commit_trailers": optionalTexts(TrailersDescription + " All commits get them."),
+		"azure":           azureAttribute,
+		"azure_devops":    azureDevOpsAttribute,
+		"clusters":        clustersAttribute,
+		"github": optionalObject("Access to the GitHub API, and to the repos on its server over HTTPS: with a token or as "+
+			"an app. Without either, the environment variable `GITHUB_TOKEN` is the token for github.com; it is never sent to "+
+			"a `base_url`.", withCertificates(map[string]schema.Attribute{
+			"token": optionalSecret("A token for the API."),
+			"base_url": optionalText("URL of a GitHub Enterprise server, such as `https://github.acme.io/`. The default is " +
+				"github.com."),
+			"app": optionalObject("A GitHub App to act as.", appAttributes),
+		})),
 		"gitlab":          gitlabAttribute,
 		"oci_credentials": ociCredentialsAttribute,
 		"postgres":        postgresAttribute,
 		"gitea":           giteaAttribute,
-		"git_mirrors": schema.MapAttribute{
-			Optional:    true,
-			ElementType: types.StringType,
-			MarkdownDescription: "URLs to use instead of a repo's own URL for reading and pushing, like Git's `insteadOf`: " +
-				"the prefix of a repo's URL → its replacement, such as `\"https://github.com/\" = " +
-				"\"https://mirror.acme.io/github/\"`. The longest prefix wins; it covers whole segments of the path. A mirror " +
-				"can be a `file://` URL or a path. `git_credentials` are chosen by the mirror's URL. Everything else keeps the " +
-				"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the API " +
-				"of a Git host.",
-		},
+		"git_mirrors": optionalTexts("URLs to use instead of a repo's own URL for reading and pushing, like Git's " +
+			"`insteadOf`: the prefix of a repo's URL → its replacement, such as `\"https://github.com/\" = " +
+			"\"https://mirror.acme.io/github/\"`. The longest prefix wins; it covers whole segments of the path. A mirror " +
+			"can be a `file://` URL or a path. `git_credentials` are chosen by the mirror's URL. Everything else keeps the " +
+			"repo's own URL: the record on the branch, the state, the objects that clusters sync, and requests to the API " +
+			"of a Git host."),
 		"allow_local_repos": optionalBool(
 			"Whether a workload registration may name a repo on the machine that runs Terraform: a " +
 				"`file://` URL or a path. By default such a registration is rejected, because its author could choose any repo " +
@@ -87,6 +67,16 @@ func optionalText(description string) schema.StringAttribute {
 // optionalSecret returns an optional string that no plan prints.
 func optionalSecret(description string) schema.StringAttribute {
 	return schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: description}
+}
+
+// optionalObject returns an optional object.
+func optionalObject(description string, attributes map[string]schema.Attribute) schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{Optional: true, MarkdownDescription: description, Attributes: attributes}
+}
+
+// optionalTexts returns an optional map of strings.
+func optionalTexts(description string) schema.MapAttribute {
+	return schema.MapAttribute{Optional: true, MarkdownDescription: description, ElementType: types.StringType}
 }
 
 func optionalBool(description string) schema.BoolAttribute {

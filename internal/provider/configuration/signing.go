@@ -25,12 +25,10 @@ const TrailersDescription = "Lines at the end of each commit message, as `git in
 	"provider's own."
 
 // signingAttribute configures signatures of commits.
-var signingAttribute = schema.SingleNestedAttribute{
-	Optional: true,
-	MarkdownDescription: "Signs all commits with a key, as `git commit -S` does. The environment variables `" +
-		signingKeyVariable + "` and `" + signingPassphraseVariable + "` are the defaults of these attributes, and also " +
-		"work without this block. Only an apply needs the key, and a new key alone makes no commit.",
-	Attributes: map[string]schema.Attribute{
+var signingAttribute = optionalObject("Signs all commits with a key, as `git commit -S` does. The environment "+
+	"variables `"+signingKeyVariable+"` and `"+signingPassphraseVariable+"` are the defaults of these attributes, and "+
+	"also work without this block. Only an apply needs the key, and a new key alone makes no commit.",
+	map[string]schema.Attribute{
 		"private_key": optionalSecret(
 			"Content of the private key: in OpenSSH's format or PEM for an SSH signature, in OpenPGP's " +
 				"armour for an OpenPGP signature.",
@@ -40,8 +38,7 @@ var signingAttribute = schema.SingleNestedAttribute{
 			"The kind of key that is expected, as in Git's `gpg.format`: `ssh` or `openpgp`. By default " +
 				"it follows from the key.",
 		),
-	},
-}
+	})
 
 // readSigner reads the argument commit_signing. It returns nil if commits are not signed, and if the key is not known
 // yet: a plan needs none.

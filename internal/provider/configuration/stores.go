@@ -21,17 +21,13 @@ import (
 // postgresVariable names the environment variable with the URL of PostgreSQL if none is configured.
 const postgresVariable = "KALYPSO_POSTGRES_URL"
 
-var postgresAttribute = schema.SingleNestedAttribute{
-	Optional: true,
-	MarkdownDescription: "PostgreSQL, for `store.postgres` of `kalypso_deployment_record` and " +
-		"`kalypso_deployment_history`.",
-	Attributes: map[string]schema.Attribute{
-		"url": optionalSecret("URL, such as `postgres://kalypso@db.acme.io/kalypso`. The default is the environment " +
-			"variable `" + postgresVariable + "`. The password may also be in `PGPASSWORD` or `~/.pgpass`. `sslmode` is " +
-			"`verify-full` unless the URL or `PGSSLMODE` sets it; `sslrootcert` names the file of a private authority. A " +
-			"connection that does not verify the server is an error, except to this machine."),
-	},
-}
+var postgresAttribute = optionalObject("PostgreSQL, for `store.postgres` of `kalypso_deployment_record` and "+
+	"`kalypso_deployment_history`.", map[string]schema.Attribute{
+	"url": optionalSecret("URL, such as `postgres://kalypso@db.acme.io/kalypso`. The default is the environment " +
+		"variable `" + postgresVariable + "`. The password may also be in `PGPASSWORD` or `~/.pgpass`. `sslmode` is " +
+		"`verify-full` unless the URL or `PGSSLMODE` sets it; `sslrootcert` names the file of a private authority. A " +
+		"connection that does not verify the server is an error, except to this machine."),
+})
 
 // readPostgres reads the URL of PostgreSQL: [unknown.Text] if it is unknown, "" if it is not set.
 func readPostgres(d tfvalue.Decoder) string {
