@@ -46,11 +46,14 @@ func IndentedList(lines []string, most int) string {
 	return "  " + strings.Join(listed, "\n  ")
 }
 
-// Count returns a number with its noun: 1 assignment, 2 assignments, 2 policies.
+// Count returns a number with its noun: 1 assignment, 2 assignments, 2 policies, 2 keys.
 func Count(n int, noun string) string {
-	if stem, ok := strings.CutSuffix(noun, "y"); ok && n != 1 {
+	stem, y := strings.CutSuffix(noun, "y")
+	switch {
+	case n == 1:
+	case y && !strings.ContainsAny(stem[len(stem)-1:], "aeou"):
 		noun = stem + "ies"
-	} else if n != 1 {
+	default:
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
