@@ -33,7 +33,11 @@ func (g *gates) judgeSoak(gate Gate, commit string) verdict {
 		}
 		unclear = true // more statuses exist than are read
 	}
-	reason := fmt.Sprintf("%s; ", describeStatus(s))
+	reason := describeStatus(s) + "; "
+	var last run
+	if len(all) > 0 {
+		last = all[len(all)-1]
+	}
 	switch {
 	case unclear:
 		reason += "other commits have more statuses than can be read, so it is unclear whether it ran all the time"
@@ -41,19 +45,17 @@ func (g *gates) judgeSoak(gate Gate, commit string) verdict {
 		reason += "the commit has more statuses than can be read, so it is unclear when its run began"
 	case len(all) == 0:
 		reason += "no good status starts its soak"
-	case all[len(all)-1].end.IsZero():
-		r := all[len(all)-1]
+	case last.end.IsZero():
 		reason += fmt.Sprintf("it soaks for %s from %s on, and needs a good status at %s or later", clock.Format(gate.Soak),
-			clock.Stamp(r.Start), clock.Stamp(r.End(gate.Soak)))
+			clock.Stamp(last.Start), clock.Stamp(last.End(gate.Soak)))
 		if n := len(all); n > 1 && all[n-2].reason != "" {
 			reason += "; its soak began again, because " + all[n-2].reason
 		}
-	case all[len(all)-1].other == "":
-		reason += "its soak begins again, because " + all[len(all)-1].reason
+	case last.other == "":
+		reason += "its soak begins again, because " + last.reason
 	default:
-		r := all[len(all)-1]
-		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked for %s from %s on", short(r.other),
-			clock.Stamp(r.end), clock.Format(gate.Soak), clock.Stamp(r.Start))
+		reason += fmt.Sprintf("commit %s replaced it at %s, before it had soaked for %s from %s on", short(last.other),
+			clock.Stamp(last.end), clock.Format(gate.Soak), clock.Stamp(last.Start))
 	}
 	return closed(gate.Name, s.Creator, "%s", reason)
 }

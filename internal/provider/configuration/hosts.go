@@ -331,7 +331,7 @@ func AppendHostError(diags *diag.Diagnostics, repo path.Path, err error) {
 	case errors.Is(err, githost.ErrNotVisible):
 		say("Repo not found, or not visible",
 			name+" gives the same answer for both. Check the repo's URL, and whether the token or app may use the repo. "+
-				""+credential)
+				credential)
 	case errors.Is(err, githost.ErrCommitOnNoBranch):
 		say("Commit not found, or on no branch", "Check the hash, and whether the commit was pushed to a branch.")
 	case errors.Is(err, githost.ErrCommitNotFound):

@@ -157,10 +157,7 @@ func readRollback(d tfvalue.Decoder, at record.Destination) *promotion.Automatic
 		given.Report("Invalid verdict", fmt.Sprintf("%q is not one of success, pending, failure.", seen.Verdict),
 			problem.Attr("observed"), problem.Attr("verdict"))
 	}
-	return &promotion.AutomaticRollback{
-		Observed:        seen,
-		FailureDuration: ReadDuration(given, "after", 0),
-	}
+	return &promotion.AutomaticRollback{Observed: seen, FailureDuration: ReadDuration(given, "after", 0)}
 }
 
 // readStatuses reads a list of names, or a map of names and who may set them.

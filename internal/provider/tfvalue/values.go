@@ -1,6 +1,7 @@
 package tfvalue
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 
@@ -93,18 +94,9 @@ func WhollyKnown(v attr.Value) bool {
 	if v == nil {
 		return true
 	}
-	if v = Underlying(v); v.IsUnknown() {
-		return false
-	}
-	if all, ok := Members(v); ok {
-		for _, e := range all {
-			if !WhollyKnown(e) {
-				return false
-			}
-		}
-	}
-	if all, ok := Elements(v); ok {
-		return !slices.ContainsFunc(all, func(e attr.Value) bool { return !WhollyKnown(e) })
-	}
-	return true
+	v = Underlying(v)
+	members, _ := Members(v)
+	elements, _ := Elements(v)
+	parts := slices.AppendSeq(elements, maps.Values(members))
+	return !v.IsUnknown() && !slices.ContainsFunc(parts, func(e attr.Value) bool { return !WhollyKnown(e) })
 }
