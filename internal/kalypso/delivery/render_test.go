@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func problemLines(ps problem.Problems) []string {
 	for _, p := range ps {
 		var at []string
 		for _, step := range p.Path {
-			at = append(at, string(step.(problem.Attr)))
+			at = append(at, fmt.Sprint(step))
 		}
 		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
 		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)

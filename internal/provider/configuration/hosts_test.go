@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -108,7 +109,7 @@ func TestHosts(t *testing.T) {
 				}
 				var at []string
 				for _, step := range p.Path {
-					at = append(at, string(step.(problem.Attr)))
+					at = append(at, fmt.Sprint(step))
 				}
 				problems = append(problems, p.Summary+" at "+strings.Join(at, "."))
 			}

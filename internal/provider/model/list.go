@@ -40,8 +40,8 @@ var listArguments = map[string]schema.Attribute{
 	tfvalue.ManifestsAttribute: schemas.OptionalStrings("Kalypso YAML by its origin: the path of a file, relative to " +
 		"Terraform's working directory, or a key of `manifests` of `kalypso_control_plane`. This or `repo` is required. An " +
 		"import reads the file again; if the key names a branch, at the branch's head."),
-	"repo": schemas.OptionalString("URL of the control plane's repo. The objects of the base that its BaseRepo names are " +
-		"listed too. Workloads behind registrations are not: they belong to the teams."),
+	"repo": schemas.OptionalString("URL of the control plane's repo. The objects of the base that its BaseRepo names " +
+		"are listed too. Workloads behind registrations are not: they belong to the teams."),
 	"branch": schemas.OptionalString(
 		"Branch of the repo, whose head is read. Required with `repo`. An import reads the same commit."),
 	"path": schemas.OptionalString("Folder of the repo. The default is the root."),
