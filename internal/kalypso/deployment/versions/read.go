@@ -107,7 +107,7 @@ type reader struct {
 
 // commit reads the places of one commit. The objects from the server are dropped afterwards.
 func (r *reader) commit(ctx context.Context, places []At) {
-	repo, err := gitbranch.OpenRepo(r.client, places[0].Repo, gitbranch.Limits{Read: maxFetch, File: maxBytes})
+	repo, err := gitbranch.OpenRepo(r.client, places[0].Repo, gitremote.ReadLimits{Fetch: maxFetch, File: maxBytes})
 	if err == nil {
 		repo.WithConnection(ctx, func() {
 			var snapshot *gitbranch.Snapshot

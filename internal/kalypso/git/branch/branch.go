@@ -55,9 +55,14 @@ func (b *Branch) String() string { return "branch " + quote(b.name) + " of " + b
 
 // Head looks up the commit of the branch. It returns zero if the repository was read and has no such branch.
 func (b *Branch) Head(ctx context.Context) (plumbing.Hash, error) {
-	r := connection(ctx, b.remote)
+	r := b.reader(ctx)
 	defer r.Close()
-	return r.ref(b.ref)
+	return r.Ref(b.ref)
+}
+
+// reader returns a session that reads the repository without limits.
+func (b *Branch) reader(ctx context.Context) *gitremote.Reader {
+	return b.remote.Reader(ctx, gitremote.ReadLimits{})
 }
 
 // Filters for fetches: leave out file contents, or everything that is not requested by hash. Git hosts support these
@@ -98,8 +103,8 @@ func (b *Branch) open(ctx context.Context, cache TreeCache) (*Snapshot, error) {
 }
 
 func (b *Branch) snapshot(ctx context.Context, cache TreeCache) (*Snapshot, error) {
-	r := connection(ctx, b.remote)
-	head, err := r.ref(b.ref)
+	r := b.reader(ctx)
+	head, err := r.Ref(b.ref)
 	s := newSnapshot(head, r, cache.objects(head))
 	if err == nil && !head.IsZero() {
 		err = s.fetchRoot(filterAll)

@@ -40,19 +40,13 @@ func EachBranch(
 	ctx context.Context, client *gitremote.Client, url string, globs []string,
 	visit func(name string, s *Snapshot, err error) (next bool),
 ) error {
-	r, err := OpenRepo(client, url, Limits{})
+	remote, err := client.Remote(url)
 	if err != nil {
 		return err
 	}
-	r.WithConnection(ctx, func() { err = r.eachBranch(globs, visit) })
-	return err
-}
-
-func (r *Repo) eachBranch(globs []string, visit func(name string, s *Snapshot, err error) (next bool)) error {
-	if err := r.connect(); err != nil {
-		return err
-	}
-	refs, err := r.reader.Refs(branchPrefix)
+	r, store := remote.Reader(ctx, gitremote.ReadLimits{}), gitremote.Objects{}
+	defer r.Close()
+	refs, err := r.Refs(branchPrefix)
 	if err != nil {
 		return err
 	}
@@ -70,10 +64,10 @@ func (r *Repo) eachBranch(globs []string, visit func(name string, s *Snapshot, e
 		if !wanted {
 			continue
 		}
-		if err := r.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("not all branches were read: %w", err)
 		}
-		s := newSnapshot(refs[ref], r, r.store)
+		s := newSnapshot(refs[ref], r, store)
 		err := s.fetchRoot(filterAll)
 		if err != nil {
 			s = nil

@@ -28,16 +28,16 @@ type ChangingCommit struct {
 func (b *Branch) ChangesSince(
 	ctx context.Context, since plumbing.Hash, folders []string,
 ) ([]ChangingCommit, bool, error) {
-	r := connection(ctx, b.remote)
+	r := b.reader(ctx)
 	defer r.Close()
-	head, err := r.ref(b.ref)
+	head, err := r.Ref(b.ref)
 	if err != nil || head.IsZero() {
 		return nil, false, err
 	}
 	// Most often one of the last commits caused the drift, so a short history is read first. A server without filters
 	// would send all files each time, so it gets only one request.
 	depths := []int{8, MaxHistory + 1}
-	if !r.reader.Filters() {
+	if !r.Filters() {
 		depths = depths[1:]
 	}
 	h := History{newObjects(head, r, gitremote.Objects{})}

@@ -75,7 +75,7 @@ func (c commitBuilder) build(ctx context.Context, opts UpdateOptions) (*Snapshot
 	}
 	written[h] = gitremote.Object{Kind: plumbing.CommitObject, Content: text}
 	maps.Copy(written, c.onto.objects.store)
-	after := newSnapshot(h, c.onto.objects.repo, written)
+	after := newSnapshot(h, c.onto.objects.reader, written)
 	after.Root = root
 	return after, p, nil
 }

@@ -88,7 +88,7 @@ func (b *Branch) historyContains(ctx context.Context, head, commit plumbing.Hash
 	}
 	last := gitremote.Objects{}
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: MaxHistory, Filter: filterAll}
-	r := connection(ctx, b.remote)
+	r := b.reader(ctx)
 	defer r.Close()
 	err := r.Fetch(want, last)
 	_, existing := last[commit]

@@ -17,15 +17,15 @@ import (
 
 // objects are the commits, trees and files of a repository, fetched on demand and then kept.
 type objects struct {
-	tip   plumbing.Hash // the commit to fetch if the server serves no object by hash
-	repo  *Repo
-	store gitremote.Objects
-	trees map[plumbing.Hash][]entry // the parsed trees of store
+	tip    plumbing.Hash // the commit to fetch if the server serves no object by hash
+	reader *gitremote.Reader
+	store  gitremote.Objects
+	trees  map[plumbing.Hash][]entry // the parsed trees of store
 }
 
 // newObjects returns the objects of a commit and its history. It finds fetched objects in store, and adds to it.
-func newObjects(tip plumbing.Hash, repo *Repo, store gitremote.Objects) *objects {
-	return &objects{tip: tip, repo: repo, store: store, trees: map[plumbing.Hash][]entry{}}
+func newObjects(tip plumbing.Hash, reader *gitremote.Reader, store gitremote.Objects) *objects {
+	return &objects{tip: tip, reader: reader, store: store, trees: map[plumbing.Hash][]entry{}}
 }
 
 // errNotSent means that the server's answer lacks a requested object.
@@ -50,7 +50,7 @@ func (o *objects) fetchByHash(wants []plumbing.Hash, filter packp.Filter) error 
 	if len(wants) == 0 {
 		return nil
 	}
-	return o.repo.Fetch(gitremote.FetchRequest{Wants: wants, Filter: filter}, o.store)
+	return o.reader.Fetch(gitremote.FetchRequest{Wants: wants, Filter: filter}, o.store)
 }
 
 // fetchWhole fetches the last commits with all their trees, and with the files unless a filter leaves them out.
@@ -64,7 +64,7 @@ func (o *objects) fetchWhole(depth int, filter packp.Filter) error {
 // fetchCommits fetches a commit and its ancestors, up to depth generations. The filter leaves objects out.
 func (o *objects) fetchCommits(commit plumbing.Hash, depth int, filter packp.Filter) error {
 	want := gitremote.FetchRequest{Wants: []plumbing.Hash{commit}, Depth: depth, Filter: filter}
-	return o.repo.Fetch(want, o.store)
+	return o.reader.Fetch(want, o.store)
 }
 
 // fetchSubtrees fetches all trees below the given trees.

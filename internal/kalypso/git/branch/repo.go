@@ -14,26 +14,18 @@ import (
 // ErrCommitNotFound means that the repository has no such commit, or does not serve it.
 var ErrCommitNotFound = errors.New("commit not found")
 
-// Limits bound the data read from a repository. 0 means no bound.
-type Limits struct {
-	Read int64 // bytes kept from one fetch
-	File int64 // size of the largest file read, in bytes
-}
-
 // Repo reads a repository at commits. It looks up each branch once and fetches each object once. It is not safe for
 // concurrent use.
 type Repo struct {
 	remote *gitremote.Remote
-	limits Limits
+	limits gitremote.ReadLimits
+	reader *gitremote.Reader // of the current connection
 	store  gitremote.Objects
 	heads  map[string]plumbing.Hash
-
-	ctx    context.Context // of the current connection
-	reader *gitremote.Reader
 }
 
 // OpenRepo returns a repository. It contacts no server. An error concerns the URL.
-func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error) {
+func OpenRepo(client *gitremote.Client, url string, limits gitremote.ReadLimits) (*Repo, error) {
 	remote, err := client.Remote(url)
 	if err != nil {
 		return nil, err
@@ -44,37 +36,12 @@ func OpenRepo(client *gitremote.Client, url string, limits Limits) (*Repo, error
 	}, nil
 }
 
-// connection returns a repository that can be read until its Close, without limits.
-func connection(ctx context.Context, remote *gitremote.Remote) *Repo {
-	return &Repo{remote: remote, ctx: ctx}
-}
-
 // WithConnection runs f. During f the repository and its snapshots can be read, over a single connection that is
 // opened on demand.
 func (r *Repo) WithConnection(ctx context.Context, f func()) {
-	r.ctx = ctx
-	defer func() {
-		r.Close()
-		r.ctx = nil
-	}()
+	r.reader = r.remote.Reader(ctx, r.limits)
+	defer r.reader.Close()
 	f()
-}
-
-// Close closes the connection, if one is open.
-func (r *Repo) Close() {
-	if r.reader != nil {
-		r.reader.Close()
-		r.reader = nil
-	}
-}
-
-func (r *Repo) connect() error {
-	if r.reader != nil {
-		return nil
-	}
-	reader, err := r.remote.Reader(r.ctx)
-	r.reader = reader
-	return err
 }
 
 // Head returns the commit of a branch, looked up once. It returns zero if the repository was read and has no such
@@ -83,27 +50,11 @@ func (r *Repo) Head(branch string) (plumbing.Hash, error) {
 	if h, ok := r.heads[branch]; ok {
 		return h, nil
 	}
-	h, err := r.ref(plumbing.NewBranchReferenceName(branch))
+	h, err := r.reader.Ref(plumbing.NewBranchReferenceName(branch))
 	if err == nil {
 		r.heads[branch] = h
 	}
 	return h, err
-}
-
-func (r *Repo) ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
-	if err := r.connect(); err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return r.reader.Ref(name)
-}
-
-// Fetch fetches objects within the limits of the repository.
-func (r *Repo) Fetch(req gitremote.FetchRequest, into gitremote.Objects) error {
-	if err := r.connect(); err != nil {
-		return err
-	}
-	req.MaxRead, req.MaxBlob = r.limits.Read, r.limits.File
-	return r.reader.Fetch(req, into)
 }
 
 // At opens the repository at a commit. The snapshot can be read during [Repo.WithConnection]. If the server does not
@@ -129,7 +80,7 @@ func (r *Repo) At(commit plumbing.Hash, branch string) (*Snapshot, error) {
 
 // open fetches a commit with all its trees, in few round trips.
 func (r *Repo) open(commit plumbing.Hash) (*Snapshot, error) {
-	s := newSnapshot(commit, r, r.store)
+	s := newSnapshot(commit, r.reader, r.store)
 	return s, s.fetchRoot(filterBlobs)
 }
 
@@ -138,7 +89,7 @@ func (r *Repo) search(commit plumbing.Hash, branch string, filter packp.Filter) 
 	if branch != "" {
 		head, err := r.Head(branch)
 		if err == nil && !head.IsZero() {
-			err = r.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Filter: filter}, r.store)
+			err = r.reader.Fetch(gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Filter: filter}, r.store)
 		}
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func TestAtVersion0(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := gitbranch.OpenRepo(client, url, gitbranch.Limits{})
+			r, err := gitbranch.OpenRepo(client, url, gitremote.ReadLimits{})
 			if err != nil {
 				t.Fatal(err)
 			}

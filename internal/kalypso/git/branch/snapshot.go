@@ -25,8 +25,8 @@ type Snapshot struct {
 }
 
 // newSnapshot returns a snapshot of a commit. It finds fetched objects in store, and adds to it.
-func newSnapshot(commit plumbing.Hash, repo *Repo, store gitremote.Objects) *Snapshot {
-	return &Snapshot{Commit: commit, objects: newObjects(commit, repo, store)}
+func newSnapshot(commit plumbing.Hash, reader *gitremote.Reader, store gitremote.Objects) *Snapshot {
+	return &Snapshot{Commit: commit, objects: newObjects(commit, reader, store)}
 }
 
 // fetchRoot fetches the commit, without what the filter leaves out, and its root tree.
@@ -44,7 +44,7 @@ func (s *Snapshot) fetchRoot(filter packp.Filter) (err error) {
 }
 
 // Close closes the connection to the server.
-func (s *Snapshot) Close() { s.objects.repo.Close() }
+func (s *Snapshot) Close() { s.objects.reader.Close() }
 
 // History returns the history that ends with the snapshot's commit. It shares the connection and the fetched objects.
 func (s *Snapshot) History() History { return History{s.objects} }
@@ -73,7 +73,7 @@ func (s *Snapshot) LoadTrees(trees []plumbing.Hash) error {
 // with the fork, so that a large branch can be read part by part. It shares the connection: use one of the two at a
 // time.
 func (s *Snapshot) Fork() *Snapshot {
-	forked := newObjects(s.objects.tip, s.objects.repo, maps.Clone(s.objects.store))
+	forked := newObjects(s.objects.tip, s.objects.reader, maps.Clone(s.objects.store))
 	maps.Copy(forked.trees, s.objects.trees)
 	return &Snapshot{Commit: s.Commit, Root: s.Root, objects: forked}
 }

@@ -176,7 +176,7 @@ func (b *Branch) commitAndPush(
 		return UpdateResult{}, failed // building the pack failed; the server's error only says that the pack is incomplete
 	}
 	if w.Sent() {
-		reader := s.objects.repo.reader
+		reader := s.objects.reader
 		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: opts.Backoff})
 	}
 	if err != nil {

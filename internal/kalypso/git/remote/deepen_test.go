@@ -37,10 +37,7 @@ func TestDeepen(t *testing.T) {
 			t.Parallel()
 			url, credentials := backend.Start(t, repo)
 			for _, depth := range []int{4, 10, 50} {
-				rd, err := open(t, url, credentials).Reader(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				rd := open(t, url, credentials).Reader(t.Context(), gitremote.ReadLimits{})
 				got := gitremote.Objects{}
 				for _, d := range []int{1, depth} {
 					want := gitremote.FetchRequest{Wants: []plumbing.Hash{head}, Depth: d, Filter: "tree:0"}
@@ -70,8 +67,8 @@ func TestDeepenCost(t *testing.T) {
 	repo, head := historyRepo(t)
 	for name, options := range map[string][]gitserver.Option{"v0": {gitserver.WithProtocolV0()}, "v2": nil} {
 		server, url := gitserver.Serve(t, repo, options...)
-		rd, err := open(t, url, nil).Reader(t.Context())
-		if err != nil {
+		rd := open(t, url, nil).Reader(t.Context(), gitremote.ReadLimits{})
+		if _, err := rd.Ref(main); err != nil { // starts the session
 			t.Fatal(err)
 		}
 		got := gitremote.Objects{}

@@ -40,7 +40,7 @@ var (
 	ErrMaintenance = errors.New("the server is in maintenance")
 	// ErrObjectNotServed: the server does not serve the requested object by hash.
 	ErrObjectNotServed = errors.New("object not served by hash")
-	// ErrTooLarge: the answer exceeds the bound of a fetch: 1 GiB, or [FetchRequest].MaxRead.
+	// ErrTooLarge: the answer exceeds the bound of a fetch: 1 GiB, or [ReadLimits].Fetch.
 	ErrTooLarge = errors.New("repository too large to read")
 	// ErrTooManyRefs: the list of references exceeds 64 MiB.
 	ErrTooManyRefs = errors.New("the server lists too many references")

@@ -31,10 +31,7 @@ func (w *waits) option() gitremote.Option {
 
 // readAll looks up the branch, fetches its commit, and prepares a push. All these requests may be repeated.
 func readAll(ctx context.Context, r remote, want string) error {
-	rd, err := r.Reader(ctx)
-	if err != nil {
-		return err
-	}
+	rd := r.Reader(ctx, gitremote.ReadLimits{})
 	defer rd.Close()
 	head, err := rd.Ref(main)
 	if err != nil {

@@ -20,11 +20,6 @@ type FetchRequest struct {
 	Depth int             // number of commits; 0: the whole history
 	// Filter leaves objects out ("blob:none", "tree:0"). A server without filter support sends all of them.
 	Filter packp.Filter
-	// MaxRead bounds the bytes of the fetched objects. Beyond it the error is [ErrTooLarge]. 0: 1 GiB.
-	MaxRead int64
-	// MaxBlob is the size of the largest file to keep. A larger one becomes an [Object] with its Size and no content. 0:
-	// no bound.
-	MaxBlob int64
 }
 
 // Fetch fetches objects. If one commit is fetched first and then its history into the same objects, a server without
@@ -58,9 +53,9 @@ func (rd *Reader) fetch(want FetchRequest, into Objects) error {
 		return err
 	}
 	if v2 || rd.offered.Supports(capability.Sideband64k) || rd.offered.Supports(capability.Sideband) {
-		return rd.readPack(newSideband(answer, most), want, into)
+		return rd.readPack(newSideband(answer, most), into)
 	}
-	return rd.readPack(answer, want, into)
+	return rd.readPack(answer, into)
 }
 
 // newRequest returns the request for a fetch. haves are shallow commits. There is nothing to negotiate.
@@ -174,14 +169,14 @@ func (rd *Reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 	return nil
 }
 
-// readPack reads a pack into objects, within the bounds of the request and the client.
-func (rd *Reader) readPack(pack io.Reader, want FetchRequest, into Objects) error {
+// readPack reads a pack into objects, within the limits of the reader and the client.
+func (rd *Reader) readPack(pack io.Reader, into Objects) error {
 	most := rd.r.client.settings.limits.maxRead
 	bounded := &boundedReader{r: pack, remaining: most, err: ErrTooLarge}
-	if want.MaxRead > 0 {
-		most = min(most, want.MaxRead)
+	if rd.limits.Fetch > 0 {
+		most = min(most, rd.limits.Fetch)
 	}
-	if err := unpack(bounded, most, want.MaxBlob, into); err != nil {
+	if err := unpack(bounded, most, rd.limits.File, into); err != nil {
 		if errors.Is(err, ErrTooLarge) {
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
 		}

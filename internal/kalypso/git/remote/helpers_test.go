@@ -45,20 +45,14 @@ type remote struct{ *gitremote.Remote }
 
 // Ref looks up one reference.
 func (r remote) Ref(ctx context.Context, name plumbing.ReferenceName) (plumbing.Hash, error) {
-	rd, err := r.Reader(ctx)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
+	rd := r.Reader(ctx, gitremote.ReadLimits{})
 	defer rd.Close()
 	return rd.Ref(name)
 }
 
 // Fetch fetches objects.
 func (r remote) Fetch(ctx context.Context, req gitremote.FetchRequest, into gitremote.Objects) error {
-	rd, err := r.Reader(ctx)
-	if err != nil {
-		return err
-	}
+	rd := r.Reader(ctx, gitremote.ReadLimits{})
 	defer rd.Close()
 	return rd.Fetch(req, into)
 }

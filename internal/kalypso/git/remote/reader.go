@@ -14,31 +14,44 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 )
 
+// ReadLimits bound what a [Reader] keeps of one fetch. 0 means no bound, except that of the client.
+type ReadLimits struct {
+	Fetch int64 // bytes of all objects; beyond it the error is [ErrTooLarge]
+	File  int64 // bytes of a file; a larger one becomes an [Object] with its Size and no content
+}
+
 // Reader is a session that reads a repository. It is bound to the context that opened it.
 type Reader struct {
 	r           *Remote
 	ctx         context.Context
-	s           session
-	offered     *capability.List
-	v0          *packp.AdvRefs // nil: the server speaks protocol version 2
-	ended       bool           // the session is used up, by one request of version 0 over a connection, or by an error
-	wholeCommit plumbing.Hash  // the last commit that was fetched alone, without its history and with everything in it
+	limits      ReadLimits
+	s           session          // nil: none was started yet
+	offered     *capability.List // nil: no server has answered yet
+	v0          *packp.AdvRefs   // nil: the server speaks protocol version 2
+	ended       bool             // the session is used up, by one request of version 0 over a connection, or by an error
+	wholeCommit plumbing.Hash    // the last commit that was fetched alone, without its history and with everything in it
 }
 
-// Reader starts a session for reading. The caller must close it.
-func (r *Remote) Reader(ctx context.Context) (*Reader, error) {
-	rd := &Reader{r: r, ctx: ctx}
-	if err := r.retry(ctx, rd.start); err != nil {
-		return nil, r.wrapError(ctx, "read", err)
+// Reader returns a session for reading, which starts with its first request. The caller must close it.
+func (r *Remote) Reader(ctx context.Context, limits ReadLimits) *Reader {
+	return &Reader{r: r, ctx: ctx, limits: limits}
+}
+
+// connect starts the session, unless it has started.
+func (rd *Reader) connect() error {
+	if rd.offered != nil {
+		return nil
 	}
-	return rd, nil
+	return rd.r.wrapError(rd.ctx, "read", rd.r.retry(rd.ctx, rd.start))
 }
 
 // do runs one request, in a new session if the last one has ended.
 func (rd *Reader) do(op string, request func() error) error {
+	if err := rd.connect(); err != nil {
+		return err
+	}
 	err := rd.r.retry(rd.ctx, func() error {
 		if rd.ended {
-			_ = rd.s.Close()
 			if err := rd.start(); err != nil {
 				return err
 			}
@@ -53,7 +66,9 @@ func (rd *Reader) do(op string, request func() error) error {
 	return rd.r.wrapError(rd.ctx, op, err)
 }
 
+// start starts a session in place of the last one.
 func (rd *Reader) start() error {
+	rd.Close()
 	s, err := rd.r.open(rd.ctx, uploadPack, protocolV2)
 	if err != nil {
 		return err
@@ -103,10 +118,15 @@ func readRefs(advertisement io.Reader, most int64) (*packp.AdvRefs, error) {
 	return refs, checkHashFunction(refs.Capabilities)
 }
 
-// Close ends the session.
-func (rd *Reader) Close() { _ = rd.s.Close() }
+// Close ends the session, if it has started.
+func (rd *Reader) Close() {
+	if rd.s != nil {
+		_ = rd.s.Close()
+	}
+}
 
-// Filters reports whether the server supports filters. Without filters, a fetch gets all files of its commits.
+// Filters reports whether the server supports filters. Without filters, a fetch gets all files of its commits. Call it
+// after a request.
 func (rd *Reader) Filters() bool { return rd.offered.Supports(capability.Filter) }
 
 // boundedReader returns err once more bytes were read than are left.

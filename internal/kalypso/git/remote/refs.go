@@ -21,6 +21,9 @@ func (rd *Reader) Ref(name plumbing.ReferenceName) (plumbing.Hash, error) {
 
 // Refs lists the references whose names start with a prefix. It fails as Ref does.
 func (rd *Reader) Refs(prefix plumbing.ReferenceName) (References, error) {
+	if err := rd.connect(); err != nil {
+		return nil, err
+	}
 	if rd.v0 != nil { // the list stays valid after the session ends
 		found, err := rd.refsV0(prefix)
 		return found, rd.r.wrapError(rd.ctx, "read the references of", err)
@@ -40,10 +43,7 @@ func (rd *Reader) Refs(prefix plumbing.ReferenceName) (References, error) {
 // CurrentRef looks up the current value of a reference. Ref may return the value from the start of the session.
 func (rd *Reader) CurrentRef(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	if rd.v0 != nil || !rd.s.stateless() {
-		_ = rd.s.Close()
-		if err := rd.r.retry(rd.ctx, rd.start); err != nil {
-			return plumbing.ZeroHash, rd.r.wrapError(rd.ctx, "read the references of", err)
-		}
+		rd.v0, rd.ended = nil, true
 	}
 	return rd.Ref(name)
 }

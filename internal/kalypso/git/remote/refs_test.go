@@ -19,10 +19,7 @@ func TestRefs(t *testing.T) {
 			url, credentials := backend.Start(t, repo)
 			list := func() gitremote.References {
 				t.Helper()
-				r, err := open(t, url, credentials).Reader(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := open(t, url, credentials).Reader(t.Context(), gitremote.ReadLimits{})
 				defer r.Close()
 				refs, err := r.Refs("refs/heads/")
 				if err != nil {

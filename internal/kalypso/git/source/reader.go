@@ -97,7 +97,7 @@ func (r *Reader) repo(url string) (*repo, error) {
 	if known := r.repos[key]; known != nil {
 		return known, nil
 	}
-	git, err := gitbranch.OpenRepo(r.client, url, gitbranch.Limits{Read: r.limits.Fetch, File: r.limits.File})
+	git, err := gitbranch.OpenRepo(r.client, url, gitremote.ReadLimits{Fetch: r.limits.Fetch, File: r.limits.File})
 	if err != nil {
 		return nil, err
 	}
