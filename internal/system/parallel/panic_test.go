@@ -48,3 +48,16 @@ func TestPanic(t *testing.T) {
 		}
 	}
 }
+
+// TestGo: wait returns after the work, and panics if the work panicked.
+func TestGo(t *testing.T) {
+	done := false
+	parallel.Go(func() { done = true })()
+	if !done {
+		t.Error("wait returned before the work")
+	}
+	wait := parallel.Go(func() { panic("a bug") })
+	defer problem.ReportPanic(func(*problem.Panic) {})
+	wait()
+	t.Error("wait did not panic")
+}

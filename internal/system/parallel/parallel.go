@@ -37,6 +37,22 @@ func Limited(n, limit int, work func(i int)) {
 	}
 }
 
+// Go calls work in the background. wait returns when work has returned, and panics if it panicked.
+func Go(work func()) (wait func()) {
+	var panicked *problem.Panic
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer problem.ReportPanic(func(p *problem.Panic) { panicked = p })
+		work()
+	}()
+	return func() {
+		if <-done; panicked != nil {
+			panic(panicked)
+		}
+	}
+}
+
 // Map returns the results of work for 0 to n-1, in this order; see [Do].
 func Map[T any](n int, work func(i int) T) []T {
 	all := make([]T, n)

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
 // ErrTreeMismatch means that the files of a folder do not produce the announced tree. It is a bug of the program;
@@ -26,27 +26,21 @@ func packFolders(
 	ctx context.Context, folders []FolderContent, p *pack, out func([]byte) error,
 	folder func(*packWriter, context.Context, FolderContent) error,
 ) error {
-	jobs := make(chan FolderContent)
-	errs := make([]error, min(runtime.GOMAXPROCS(0), len(folders)))
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() {
-			w := newPackWriter(p, out)
-			for f := range jobs {
-				if errs[i] == nil {
-					errs[i] = folder(w, ctx, f)
-				}
-			}
-			if errs[i] == nil {
-				errs[i] = w.flush()
-			}
-		})
-	}
+	jobs := make(chan FolderContent, len(folders))
 	for _, f := range folders {
 		jobs <- f
 	}
 	close(jobs)
-	wg.Wait()
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(folders)))
+	parallel.Do(len(errs), func(i int) {
+		w := newPackWriter(p, out)
+		for f := range jobs {
+			if errs[i] == nil {
+				errs[i] = folder(w, ctx, f)
+			}
+		}
+		errs[i] = cmp.Or(errs[i], w.flush())
+	})
 	return errors.Join(errs...)
 }
 

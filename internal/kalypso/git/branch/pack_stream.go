@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )
 
 // packStream is a pack that is being sent.
@@ -22,11 +23,10 @@ type packStream struct {
 func (p *pack) stream(ctx context.Context, progress func(sent int)) *packStream {
 	running, cancel := context.WithCancel(ctx)
 	out, in := io.Pipe()
-	var done sync.WaitGroup
-	var failed error
-	done.Go(func() {
+	failed := io.ErrUnexpectedEOF // if writeTo panics
+	wait := parallel.Go(func() {
+		defer func() { _ = in.CloseWithError(failed) }()
 		failed = p.writeTo(running, in, progress)
-		_ = in.CloseWithError(failed)
 	})
 	s := &packStream{Reader: out, size: -1}
 	if len(p.deferred) == 0 {
@@ -35,7 +35,7 @@ func (p *pack) stream(ctx context.Context, progress func(sent int)) *packStream 
 	s.stop = func() error {
 		cancel()
 		_ = out.Close()
-		done.Wait()
+		wait()
 		over := ctx.Err() != nil || errors.Is(failed, io.ErrClosedPipe) || errors.Is(failed, context.Canceled)
 		if !over { // otherwise the receiver reports why it stopped reading
 			return failed

@@ -10,6 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -58,6 +59,35 @@ func TestUpdateStreamsLargePack(t *testing.T) {
 		update(t, b, gitbranch.UpdateOptions{PackBuffer: 1 << 20}, edit("two", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Fsck(t, repo)
+	})
+}
+
+// TestUpdatePanicWhilePacking: a panic while the files of a folder are packed reaches the caller of the update, although
+// another goroutine packs them: before the pack is sent, and while it is sent. The branch does not change.
+func TestUpdatePanicWhilePacking(t *testing.T) {
+	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
+		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		for at := 1; at <= 2; at++ {
+			folders, _ := noisyFolders(6)
+			last := &folders[5]
+			files, calls := last.Files, 0
+			last.Files = func(yield func(gitbranch.File, error) bool) {
+				if calls++; calls == at {
+					panic("a bug")
+				}
+				files(yield)
+			}
+			func() {
+				defer problem.ReportPanic(func(p *problem.Panic) {
+					if p == nil || calls != at {
+						t.Errorf("panic at call %d: got %v after %d calls", at, p, calls)
+					}
+				})
+				_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
+				t.Errorf("panic at call %d: got no panic, but %v", at, err)
+			}()
+			equal(t, "head", gitserver.Rev(t, repo, "main"), head)
+		}
 	})
 }
 
