@@ -97,7 +97,7 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 	}
 	var now *State
 	pushed, err := branch.Update(ctx, gitbranch.UpdateOptions{},
-		func(_ context.Context, snapshot *gitbranch.Snapshot) (commit *gitbranch.Edit, err error) {
+		func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (commit *gitbranch.Edit, err error) {
 			if now, commit, err = d.commit(snapshot, s); commit != nil {
 				now.File = string(commit.Files[document.File])
 			}

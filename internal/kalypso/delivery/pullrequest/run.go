@@ -107,7 +107,8 @@ func (t *Topic) attempt(
 	}
 	s := Situation{Location: t.Location, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
-	pushed, err := t.OwnBranch.branch.ForceWithLease(ctx, t.OwnBranch.target, c.Options,
+	c.Options.Base = t.OwnBranch.target
+	pushed, err := t.OwnBranch.branch.Update(ctx, c.Options,
 		func(ctx context.Context, target, ours *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			var err error
 			if s.Edit, err = c.Edit(ctx, target, ours); err != nil {

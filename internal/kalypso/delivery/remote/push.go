@@ -109,7 +109,7 @@ func Deliver(
 	if t.Wish.Updates(s) {
 		opts.Cache = s.Cache
 	}
-	edit := func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+	edit := func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		var err error
 		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
 			return nil, err
@@ -197,7 +197,7 @@ func Remove(ctx context.Context, client *gitremote.Client, s *past.State, messag
 	if err != nil {
 		return err
 	}
-	edit := func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+	edit := func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		at, err := readBranch(snapshot, s.Destination, s, nil)
 		if err != nil {
 			return nil, err

@@ -127,8 +127,8 @@ func update(t testing.TB, b *gitbranch.Branch, opts gitbranch.UpdateOptions, e *
 	return r
 }
 
-func returnEdit(e *gitbranch.Edit) func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
-	return func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) { return e, nil }
+func returnEdit(e *gitbranch.Edit) gitbranch.BuildFunc {
+	return func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) { return e, nil }
 }
 
 func equal(t testing.TB, what string, got, want any) {

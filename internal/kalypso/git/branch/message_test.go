@@ -107,7 +107,7 @@ func TestSignedCommits(t *testing.T) {
 
 				tries, theirs := 0, ""
 				second, err := main.Update(t.Context(), gitbranch.UpdateOptions{},
-					func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+					func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 						if tries++; tries == 1 {
 							theirs = gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1\n"})
 						}
@@ -124,9 +124,9 @@ func TestSignedCommits(t *testing.T) {
 					t.Error("an unchanged tree was committed again")
 				}
 
-				proposed, err := open(t, url, "ours/one", credentials...).ForceWithLease(t.Context(), main,
-					gitbranch.UpdateOptions{},
-					func(context.Context, *gitbranch.Snapshot, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+				proposed, err := open(t, url, "ours/one", credentials...).Update(t.Context(),
+					gitbranch.UpdateOptions{Base: main},
+					func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 						e := signed("three", "3")
 						e.Trailer = "Own: 1"
 						return e, nil

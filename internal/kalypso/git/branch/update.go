@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ const (
 
 // UpdateOptions configure [Branch.Update]. The zero value has the defaults.
 type UpdateOptions struct {
+	// Base is the branch of the same repository on which the commit is made; nil: the updated branch itself. With another
+	// base, the update discards all old commits, as git push --force-with-lease does. Use it only for branches of our own.
+	Base *Branch
 	// CreateBranch creates an absent branch with the edit as its first commit.
 	CreateBranch bool
 	// Progress is called during each stage. A total of 0 means unknown.
@@ -48,30 +52,20 @@ type UpdateResult struct {
 	Cache  TreeCache     // of Commit, as far as it was read or written
 }
 
-// Update adds one commit to the branch. build gets the branch and returns the change; Update calls it again if
-// another commit came first. If the edit is nil or changes nothing, Update makes no commit. Updates of the same
-// branch in one process run one after another.
+// BuildFunc returns the change of an update relative to base. now is the branch to move, which may be base.
+type BuildFunc func(ctx context.Context, base, now *Snapshot) (*Edit, error)
+
+// Update makes the branch one commit on top of its base. build gets the base and the branch, which may be the same, and
+// returns the change of the base; Update calls it again if another commit came first. If the edit is nil or changes
+// nothing in the base, the branch stays. Updates of the same branch in one process run one after another.
 //
-// The branch moves only from the head that build saw, never by force. The errors are [ErrBranchNotFound] if the branch
-// is absent and CreateBranch is not set, [gitremote.ErrRejected] if the server rejects the push, and
+// The branch moves only from the head that build saw. With another base, build must reject a branch that is not ours.
+// The errors are [ErrBranchNotFound] if the base is absent, unless CreateBranch is set for the branch itself,
+// [gitremote.ErrRejected] if the server rejects the push, and
 // [gitremote.ErrBranchMoved] if other pushes keep moving the branch. Update reads the branch after each push: if the
 // server reported success but the branch does not contain the commit, the error is [ErrPushLost]. If ctx is cancelled
 // before the branch contains the commit, it is an *[InterruptedError].
-func (b *Branch) Update(
-	ctx context.Context, opts UpdateOptions, build func(context.Context, *Snapshot) (*Edit, error),
-) (UpdateResult, error) {
-	return b.update(ctx, b, opts, func(ctx context.Context, s, _ *Snapshot) (*Edit, error) { return build(ctx, s) })
-}
-
-// lockedAttempts limits how often a push to a locked branch is tried. A running push has the lock for some
-// milliseconds, and Git itself waits about as long.
-const lockedAttempts = 3
-
-// update makes the branch one commit on top of base, until no other push gets in between. It runs only one update of a
-// branch at a time in this process.
-func (b *Branch) update(
-	ctx context.Context, base *Branch, opts UpdateOptions, build buildFunc,
-) (result UpdateResult, err error) {
+func (b *Branch) Update(ctx context.Context, opts UpdateOptions, build BuildFunc) (result UpdateResult, err error) {
 	opts = opts.withDefaults()
 	defer func() { err = b.interrupted(err, false) }()
 	unlock, err := lock(ctx, b.Key())
@@ -80,7 +74,7 @@ func (b *Branch) update(
 	}
 	defer unlock()
 	for attempt := 1; ; attempt++ {
-		result, err := b.attempt(ctx, base, opts, build)
+		result, err := b.attempt(ctx, opts, build)
 		locked := errors.Is(err, gitremote.ErrBranchLocked)
 		switch {
 		case locked && attempt >= min(lockedAttempts, opts.Attempts):
@@ -96,6 +90,10 @@ func (b *Branch) update(
 		}
 	}
 }
+
+// lockedAttempts limits how often a push to a locked branch is tried. A running push has the lock for some
+// milliseconds, and Git itself waits about as long.
+const lockedAttempts = 3
 
 func (o UpdateOptions) withDefaults() UpdateOptions {
 	if o.Progress == nil {
@@ -119,13 +117,9 @@ func backoff(ctx context.Context, attempt int) error {
 	return clock.Sleep(ctx, most/4+rand.N(most*3/4))
 }
 
-// buildFunc returns the change of an update relative to base. now is the branch to move, which may be base.
-type buildFunc func(ctx context.Context, base, now *Snapshot) (*Edit, error)
-
-func (b *Branch) attempt(
-	ctx context.Context, base *Branch, opts UpdateOptions, build buildFunc,
-) (UpdateResult, error) {
+func (b *Branch) attempt(ctx context.Context, opts UpdateOptions, build BuildFunc) (UpdateResult, error) {
 	opts.Progress(StageRead, 0, 0)
+	base := cmp.Or(opts.Base, b)
 	onto, err := base.open(ctx, opts.Cache)
 	if err != nil {
 		return UpdateResult{}, err

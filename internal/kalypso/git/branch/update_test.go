@@ -93,12 +93,13 @@ func TestUpdateRace(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		tries := 0
-		r, err := b.Update(t.Context(), noBackoff, func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+		race := func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			if tries++; tries <= 2 {
 				gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + tries))})
 			}
 			return edit("ours", folder("large", map[string]string{"a": "b"})), nil
-		})
+		}
+		r, err := b.Update(t.Context(), noBackoff, race)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func TestUpdateStopsAfterAttempts(t *testing.T) {
 	opts.Attempts = 3
 	n := 0
 	_, err := open(t, repo, "main").Update(t.Context(), opts,
-		func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+		func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			n++
 			gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + n))})
 			return edit("ours", folder("large", map[string]string{"a": "b"})), nil
@@ -199,7 +200,7 @@ func TestUpdateCancelled(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := b.Update(ctx, noBackoff, func(context.Context, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+		_, err := b.Update(ctx, noBackoff, func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			cancel()
 			return edit("ours", folder("large", first)), nil
 		})

@@ -84,8 +84,7 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 	if err != nil {
 		return done, err
 	}
-	options := gitbranch.UpdateOptions{CreateBranch: true}
-	_, err = s.branch.Update(ctx, options, func(_ context.Context, snapshot *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+	build := func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 		l, err := open(snapshot, folder)
 		if err != nil {
 			return nil, err
@@ -104,7 +103,8 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 			Files: map[string][]byte{l.freeName(f): content}, Author: author,
 			Message: fmt.Sprintf("Record what ran in %s: %s", f.Environment, problem.Count(done.Changes, "change")),
 		}, nil
-	})
+	}
+	_, err = s.branch.Update(ctx, gitbranch.UpdateOptions{CreateBranch: true}, build)
 	return done, err
 }
 

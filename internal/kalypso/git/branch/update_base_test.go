@@ -11,37 +11,32 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestForceWithLease: one commit on top of the target replaces our branch, but only if our branch has not moved since
+// TestUpdateOnBase: one commit on top of the target replaces our branch, but only if our branch has not moved since
 // it was read.
-func TestForceWithLease(t *testing.T) {
+func TestUpdateOnBase(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
 			repo := gitserver.InitBare(t)
 			url, credentials := backend.Start(t, repo)
-			checkForceWithLease(t, repo, open(t, url, "main", credentials...), open(t, url, "ours/one", credentials...))
+			checkUpdateOnBase(t, repo, open(t, url, "main", credentials...), open(t, url, "ours/one", credentials...))
 		})
 	}
 }
 
-func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch) {
+func checkUpdateOnBase(t *testing.T, repo string, base, ours *gitbranch.Branch) {
 	t.Helper()
-	type read = func(context.Context, *gitbranch.Snapshot, *gitbranch.Snapshot) (*gitbranch.Edit, error)
-	with := func(e *gitbranch.Edit) read {
-		return func(context.Context, *gitbranch.Snapshot, *gitbranch.Snapshot) (*gitbranch.Edit, error) {
-			return e, nil
-		}
-	}
-	_, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(edit("no", folder("large", first))))
+	onBase := gitbranch.UpdateOptions{Base: base}
+	_, err := ours.Update(t.Context(), onBase, returnEdit(edit("no", folder("large", first))))
 	fails(t, err, gitbranch.ErrBranchNotFound)
 
 	target := gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "1\n"})
-	once := with(edit("one", folder("large", first)))
-	one, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, once)
+	once := returnEdit(edit("one", folder("large", first)))
+	one, err := ours.Update(t.Context(), onBase, once)
 	if err != nil || !one.Pushed || gitserver.Rev(t, repo, "ours/one") != one.Commit.String() {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	same, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(nil))
+	same, err := ours.Update(t.Context(), onBase, returnEdit(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +45,7 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch
 	// is a second attempt.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
-	two, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{},
+	two, err := ours.Update(t.Context(), onBase,
 		func(_ context.Context, onto, now *gitbranch.Snapshot) (*gitbranch.Edit, error) {
 			if seen++; seen == 1 {
 				gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
@@ -79,7 +74,7 @@ func checkForceWithLease(t *testing.T, repo string, base, ours *gitbranch.Branch
 	}
 	nothing := edit("none")
 	nothing.Remove = []string{"never/there"}
-	left, err := ours.ForceWithLease(t.Context(), base, gitbranch.UpdateOptions{}, with(nothing))
+	left, err := ours.Update(t.Context(), onBase, returnEdit(nothing))
 	if err != nil || left.Pushed || gitserver.Rev(t, repo, "ours/one") != two.Commit.String() {
 		t.Errorf("an edit that changes nothing: %+v, %v", left, err)
 	}
