@@ -128,6 +128,9 @@ func (h *httpSession) do(method, target string, body io.Reader, size int64) (*ht
 	case late:
 		return nil, fmt.Errorf("%w: the server did not begin to answer within %s", ErrUnreachable, answerTimeout)
 	case err != nil:
+		if request, ok := errors.AsType[*url.Error](err); ok { // without the address, which may be a redirect's target
+			err = fmt.Errorf("%w: %w", ErrUnreachable, request.Err)
+		}
 		return nil, err
 	}
 	switch {

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strings"
 
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
@@ -68,14 +67,7 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 		return e // the end of the context caused the error
 	}
 	e.Kind = kindOf(err)
-	note := ""
-	if retried, ok := errors.AsType[*retriedError](err); ok {
-		note = retried.note()
-	}
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // without the address, which may be a redirect's target
-	}
-	e.Text = r.client.sanitize(err.Error() + note)
+	e.Text = r.client.sanitize(err.Error())
 	if rejected, ok := errors.AsType[*RejectedError](err); ok {
 		clean := &RejectedError{Reason: r.client.sanitize(rejected.Reason)}
 		for _, line := range rejected.Output {

@@ -30,8 +30,12 @@ func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 		if answer, ok := errors.AsType[*statusError](err); ok && answer.wait >= 0 {
 			wait = answer.wait
 		}
-		if done > retries || !fitsDeadline(ctx, wait) {
-			return &retriedError{cause: err, attempts: done, wait: wait}
+		switch {
+		case done > retries:
+			return fmt.Errorf("%w (%d attempts)", err, done)
+		case !fitsDeadline(ctx, wait):
+			return fmt.Errorf("%w (attempt %d; the next one, due in %s, would exceed the timeout)", err, done,
+				wait.Round(time.Second))
 		}
 		if err := r.client.settings.limits.wait(ctx, wait); err != nil {
 			return err
@@ -53,25 +57,6 @@ func fitsDeadline(ctx context.Context, wait time.Duration) bool {
 func backoff(attempts int) time.Duration {
 	most := 750 * time.Millisecond << (attempts - 1)
 	return most/3 + rand.N(most*2/3)
-}
-
-// retriedError is the error of the last attempt.
-type retriedError struct {
-	cause    error
-	attempts int
-	wait     time.Duration // before the next attempt
-}
-
-func (e *retriedError) Error() string { return e.cause.Error() }
-func (e *retriedError) Unwrap() error { return e.cause }
-
-// note describes the attempts.
-func (e *retriedError) note() string {
-	if e.attempts > retries {
-		return fmt.Sprintf(" (%d attempts)", e.attempts)
-	}
-	return fmt.Sprintf(" (attempt %d; the next one, due in %s, would exceed the timeout)",
-		e.attempts, e.wait.Round(time.Second))
 }
 
 // transient reports whether another attempt may succeed: the server is busy, or the connection broke.
