@@ -79,23 +79,14 @@ type packWriter struct {
 	hasher    *gitobject.Hasher
 	buf       bytes.Buffer
 	z         *zlib.Writer
-	stored    *zlib.Writer
 }
-
-// maxStoredTree is the size in bytes up to which a tree stays uncompressed. Compression would cost time for each folder
-// and save little, because a tree is mostly hashes.
-const maxStoredTree = 512
 
 func newPackWriter(p *pack, out func(chunk []byte) error) *packWriter {
-	return &packWriter{pack: p, out: out, hasher: gitobject.NewHasher(), z: deflater(packLevel)}
-}
-
-func deflater(level int) *zlib.Writer {
-	z, err := zlib.NewWriterLevel(io.Discard, level)
+	z, err := zlib.NewWriterLevel(io.Discard, packLevel)
 	if err != nil {
-		panic(err) // the levels are constants
+		panic(err) // the level is a constant
 	}
-	return z
+	return &packWriter{pack: p, out: out, hasher: gitobject.NewHasher(), z: z}
 }
 
 // add hashes an object, and packs it if it is new.
@@ -105,18 +96,11 @@ func (w *packWriter) add(kind plumbing.ObjectType, content []byte) (plumbing.Has
 		return h, nil
 	}
 	w.buf.Write(appendObjectHeader(w.buf.AvailableBuffer(), kind, len(content)))
-	z := w.z
-	if kind == plumbing.TreeObject && len(content) <= maxStoredTree {
-		if w.stored == nil {
-			w.stored = deflater(zlib.NoCompression)
-		}
-		z = w.stored
-	}
-	z.Reset(&w.buf)
-	if _, err := z.Write(content); err != nil {
+	w.z.Reset(&w.buf)
+	if _, err := w.z.Write(content); err != nil {
 		return h, err
 	}
-	if err := z.Close(); err != nil {
+	if err := w.z.Close(); err != nil {
 		return h, err
 	}
 	if w.buf.Len() >= chunkSize {
