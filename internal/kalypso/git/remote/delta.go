@@ -68,7 +68,9 @@ func (p *packDecoder) apply(d delta) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errPack, err)
 	}
-	return p.keep(d.at, base.Kind, content)
+	p.sum.Start(base.Kind.String(), int64(len(content)))
+	_, _ = p.sum.Write(content)
+	return p.put(d.at, Object{Kind: base.Kind, Content: content})
 }
 
 // resultSize returns the size of a delta's result, the second of the two sizes at its start. PatchDelta never

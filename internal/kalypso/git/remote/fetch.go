@@ -55,7 +55,7 @@ func (rd *Reader) fetch(want FetchRequest, into Objects) error {
 	if v2 || rd.offered.Supports(capability.Sideband64k) || rd.offered.Supports(capability.Sideband) {
 		return rd.readPack(newSideband(answer, most), into)
 	}
-	return rd.readPack(answer, into)
+	return rd.readPack(&boundedReader{r: answer, remaining: most, err: ErrTooLarge}, into)
 }
 
 // newRequest returns the request for a fetch. haves are shallow commits. There is nothing to negotiate.
@@ -169,20 +169,19 @@ func (rd *Reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 	return nil
 }
 
-// readPack reads a pack into objects, within the limits of the reader and the client.
+// readPack reads a pack, which is bounded, into objects, within the limits of the reader and the client.
 func (rd *Reader) readPack(pack io.Reader, into Objects) error {
 	most := rd.r.client.settings.limits.maxRead
-	bounded := &boundedReader{r: pack, remaining: most, err: ErrTooLarge}
 	if rd.limits.Fetch > 0 {
 		most = min(most, rd.limits.Fetch)
 	}
-	if err := unpack(bounded, most, rd.limits.File, into); err != nil {
+	if err := unpack(pack, most, rd.limits.File, into); err != nil {
 		if errors.Is(err, ErrTooLarge) {
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
 		}
 		return err
 	}
 	// Read to the end of this answer, since the next answer starts there.
-	_, err := io.Copy(io.Discard, bounded)
+	_, err := io.Copy(io.Discard, pack)
 	return err
 }

@@ -122,14 +122,19 @@ func (p *packDecoder) object() error {
 	}
 	switch head.Type {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+		o := Object{Kind: head.Type}
+		p.sum.Start(head.Type.String(), head.Length)
 		if p.tooLarge(head.Type, head.Length) {
-			return p.drop(head)
+			o.Size = head.Length
+			err = p.copyTo(p.sum, head)
+		} else {
+			o.Content, err = p.inflate(head)
+			_, _ = p.sum.Write(o.Content)
 		}
-		content, err := p.inflate(head)
 		if err != nil {
 			return err
 		}
-		return p.keep(head.Offset, head.Type, content)
+		return p.put(head.Offset, o)
 	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
 		if head.Type == plumbing.OFSDeltaObject && head.OffsetReference == 0 {
 			return fmt.Errorf("%w: a delta without a base", errPack)
@@ -152,12 +157,6 @@ func (p *packDecoder) charge(kind plumbing.ObjectType, size int64) error {
 	return nil
 }
 
-func (p *packDecoder) keep(at int64, kind plumbing.ObjectType, content []byte) error {
-	p.sum.Start(kind.String(), int64(len(content)))
-	_, _ = p.sum.Write(content)
-	return p.put(at, Object{Kind: kind, Content: content})
-}
-
 // put stores an object under the hash of the data written to it.
 func (p *packDecoder) put(at int64, o Object) error {
 	name, attack := p.sum.Name()
@@ -174,15 +173,6 @@ func (p *packDecoder) put(at int64, o Object) error {
 
 func (p *packDecoder) tooLarge(kind plumbing.ObjectType, size int64) bool {
 	return kind == plumbing.BlobObject && p.maxBlob > 0 && size > p.maxBlob
-}
-
-// drop hashes a blob without keeping its content.
-func (p *packDecoder) drop(head *packfile.ObjectHeader) error {
-	p.sum.Start(gitobject.Blob, head.Length)
-	if err := p.copyTo(p.sum, head); err != nil {
-		return err
-	}
-	return p.put(head.Offset, Object{Kind: plumbing.BlobObject, Size: head.Length})
 }
 
 // inflate decompresses content of known size.
