@@ -12,15 +12,15 @@ import (
 
 // withCertificates adds the arguments of certificates to the arguments of a server.
 func withCertificates(of map[string]schema.Attribute) map[string]schema.Attribute {
-	of[string(servertls.FieldAuthorities)] = optionalText(
+	of[servertls.FieldAuthorities] = optionalText(
 		"Certificates, in PEM format, of authorities that HTTPS trusts on this server in addition to " +
 			"the system's.",
 	)
-	of[string(servertls.FieldClient)] = optionalSecret(
+	of[servertls.FieldClient] = optionalSecret(
 		"Client certificate for HTTPS with this server, in PEM format, followed by its intermediate " +
 			"certificates. No other server gets it.",
 	)
-	of[string(servertls.FieldClientKey)] = optionalSecret(
+	of[servertls.FieldClientKey] = optionalSecret(
 		"Private key of `client_certificate`, in PEM format, without a passphrase.",
 	)
 	return of
@@ -36,8 +36,8 @@ type certificates struct {
 func readCertificates(d tfvalue.Decoder, server string) certificates {
 	var c certificates
 	d.Read(&c.texts)
-	report := func(field servertls.Field, reason string) {
-		d.Report("Invalid certificate or key", string(field)+" "+reason+".", problem.Attr(string(field)))
+	report := func(field, reason string) {
+		d.Report("Invalid certificate or key", field+" "+reason+".", problem.Attr(field))
 	}
 	if !AnyUnknown(c.texts.Texts()...) {
 		c.config = c.texts.Parse(!strings.HasPrefix(strings.ToLower(server), "http:"), report)

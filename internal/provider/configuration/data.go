@@ -143,8 +143,8 @@ func appendCredentialErrors(diags *diag.Diagnostics, err error) {
 	for _, e := range all {
 		tfvalue.AppendProblems(diags, problem.Problems{{
 			Summary: "Invalid credential",
-			Detail:  string(e.Field) + ": " + e.Reason + ".",
-			Path:    []problem.Step{problem.Attr("git_credentials"), problem.Index(e.Index), problem.Attr(string(e.Field))},
+			Detail:  e.Field + ": " + e.Reason + ".",
+			Path:    []problem.Step{problem.Attr("git_credentials"), problem.Index(e.Index), problem.Attr(e.Field)},
 			Err:     e,
 		}})
 	}

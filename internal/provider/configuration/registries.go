@@ -16,12 +16,12 @@ var ociCredentialsAttribute = schema.ListNestedAttribute{
 		"`url` that covers a repository serves it, as in `git_credentials`; Docker's config file and its credential " +
 		"helpers serve all others.",
 	NestedObject: schema.NestedAttributeObject{Attributes: withCertificates(map[string]schema.Attribute{
-		string(registry.FieldURL): optionalText(
+		registry.FieldURL: optionalText(
 			"URL of the registry, such as `https://registry.acme.io`, or of a path in it. Only this " +
 				"server gets the credential, and the token server that it names. Required.",
 		),
-		string(registry.FieldUsername): optionalText("User name, with `password`."),
-		string(registry.FieldPassword): optionalSecret("Password or token."),
+		registry.FieldUsername: optionalText("User name, with `password`."),
+		registry.FieldPassword: optionalSecret("Password or token."),
 	})},
 }
 
@@ -35,8 +35,8 @@ func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client
 		if AnyUnknown(append(c.Certificates.Texts(), c.URL, c.Username, c.Password)...) {
 			continue
 		}
-		login := c.Check(func(field registry.Field, reason string) {
-			given.Report("Invalid credential", string(field)+": "+reason+".", problem.Attr(string(field)))
+		login := c.Check(func(field, reason string) {
+			given.Report("Invalid credential", field+": "+reason+".", problem.Attr(field))
 		})
 		if login != nil {
 			logins = append(logins, login)

@@ -46,8 +46,8 @@ func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 	given, ok := d.Object("commit_signing")
 	var s signing.Settings
 	given.Read(&s)
-	from := map[signing.Field]string{} // the environment variable that a field was read from
-	orVariable := func(value *string, field signing.Field, variable string) {
+	from := map[string]string{} // the environment variable that a field was read from
+	orVariable := func(value *string, field, variable string) {
 		if *value == "" {
 			*value, from[field] = os.Getenv(variable), variable
 		}
@@ -60,7 +60,7 @@ func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 	case s.PrivateKey == "":
 		given.Report("Missing signing key", fmt.Sprintf(
 			"commit_signing needs private_key, or the environment variable %s.", signingKeyVariable),
-			problem.Attr(string(signing.FieldPrivateKey)))
+			problem.Attr(signing.FieldPrivateKey))
 		return nil
 	}
 	signer, err := signing.New(s, now)
@@ -69,7 +69,7 @@ func readSigner(d tfvalue.Decoder, now time.Time) signing.Signer {
 		if variable := from[invalid.Field]; variable != "" {
 			detail += fmt.Sprintf(" It is read from the environment variable %s.", variable)
 		}
-		given.Report("Invalid signing key", detail, problem.Attr(string(invalid.Field)))
+		given.Report("Invalid signing key", detail, problem.Attr(invalid.Field))
 	}
 	return signer
 }

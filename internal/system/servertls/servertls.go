@@ -24,14 +24,11 @@ func (c Certificates) IsZero() bool { return c == (Certificates{}) }
 // Texts returns the three texts.
 func (c Certificates) Texts() []string { return []string{c.Authorities, c.Client, c.ClientKey} }
 
-// Field names a field of [Certificates] in an error.
-type Field string
-
-// The fields, named like the arguments of the provider.
+// The fields of [Certificates] in errors, named like the arguments of the provider.
 const (
-	FieldAuthorities Field = "ca_certificate"
-	FieldClient      Field = "client_certificate"
-	FieldClientKey   Field = "client_key"
+	FieldAuthorities = "ca_certificate"
+	FieldClient      = "client_certificate"
+	FieldClientKey   = "client_key"
 )
 
 // Config configures TLS connections to one server. A nil Config trusts the system's roots and presents no certificate.
@@ -43,12 +40,12 @@ type Config struct {
 
 // Parse parses certificates. It reports errors; their reasons contain no part of the texts. It returns nil after an
 // error, or if nothing is set. Without TLS, each field that is set is an error.
-func (c Certificates) Parse(overTLS bool, report func(field Field, reason string)) *Config {
+func (c Certificates) Parse(overTLS bool, report func(field, reason string)) *Config {
 	if c.IsZero() {
 		return nil
 	}
 	if !overTLS {
-		for i, field := range []Field{FieldAuthorities, FieldClient, FieldClientKey} {
+		for i, field := range []string{FieldAuthorities, FieldClient, FieldClientKey} {
 			if c.Texts()[i] != "" {
 				report(field, "has no effect over plain http")
 			}
@@ -56,7 +53,7 @@ func (c Certificates) Parse(overTLS bool, report func(field Field, reason string
 		return nil
 	}
 	config, failed := &Config{}, false
-	fail := func(field Field, err error) {
+	fail := func(field string, err error) {
 		failed = true
 		report(field, err.Error())
 	}

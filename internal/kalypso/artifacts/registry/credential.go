@@ -18,14 +18,11 @@ type Credential struct {
 	Certificates servertls.Certificates `attribute:"-"`
 }
 
-// Field names a field of a [Credential], like its attribute.
-type Field string
-
-// The fields of a [Credential], beside those of [servertls.Certificates].
+// The fields of a [Credential], named like their attributes, beside those of [servertls.Certificates].
 const (
-	FieldURL      Field = "url"
-	FieldUsername Field = "username"
-	FieldPassword Field = "password"
+	FieldURL      = "url"
+	FieldUsername = "username"
+	FieldPassword = "password"
 )
 
 // dockerHub is the registry behind docker.io.
@@ -39,9 +36,9 @@ type Login struct {
 }
 
 // Check parses a credential. It reports all errors, whose reasons contain no secret, and returns nil after an error.
-func (c Credential) Check(report func(field Field, reason string)) *Login {
+func (c Credential) Check(report func(field, reason string)) *Login {
 	failed := false
-	fail := func(field Field, reason string) {
+	fail := func(field, reason string) {
 		failed = true
 		report(field, reason)
 	}
@@ -72,8 +69,7 @@ func (c Credential) Check(report func(field Field, reason string)) *Login {
 	case strings.Contains(c.Username, ":"):
 		fail(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
 	}
-	certificates := c.Certificates.Parse(at.Scheme == giturl.SchemeHTTPS,
-		func(field servertls.Field, reason string) { fail(Field(field), reason) })
+	certificates := c.Certificates.Parse(at.Scheme == giturl.SchemeHTTPS, fail)
 	if failed {
 		return nil
 	}

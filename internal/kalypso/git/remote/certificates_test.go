@@ -44,7 +44,7 @@ func TestClientCertificate(t *testing.T) {
 		}
 		return servertls.Certificates{
 			Authorities: server.CA, Client: server.Client.Certificate, ClientKey: server.Client.Key,
-		}.Parse(true, func(field servertls.Field, reason string) { t.Errorf("%s %s", field, reason) })
+		}.Parse(true, func(field, reason string) { t.Errorf("%s %s", field, reason) })
 	}
 	forHost := func(s *gitremote.Settings) { s.TLS = certificates }
 	unknown := trusted

@@ -93,8 +93,8 @@ func NewClient(credentials []Credential, options ...Option) (*Client, error) {
 	var wrong CredentialErrors
 	first := map[string]int{}
 	for i, credential := range credentials {
-		report := func(f Field, reason string) {
-			wrong = append(wrong, &CredentialError{Index: i, Field: f, Reason: reason})
+		report := func(field, reason string) {
+			wrong = append(wrong, &CredentialError{Index: i, Field: field, Reason: reason})
 		}
 		s := check(credential, report)
 		c.settings.Secrets.Add(credential.Password, credential.BearerToken, credential.PrivateKey,

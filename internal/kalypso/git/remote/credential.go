@@ -27,27 +27,22 @@ type Credential struct {
 	ClientKey            string // PEM
 }
 
-// Field names a field of a [Credential] in a [CredentialError].
-type Field string
-
-// The fields of a [Credential], named like their attributes.
+// The fields of a [Credential] in a [CredentialError], named like their attributes, beside those of
+// [servertls.Certificates].
 const (
-	FieldURL                  Field = "url"
-	FieldUsername             Field = "username"
-	FieldPassword             Field = "password"
-	FieldBearerToken          Field = "bearer_token"
-	FieldPrivateKey           Field = "private_key"
-	FieldPrivateKeyPassphrase Field = "private_key_passphrase"
-	FieldKnownHosts           Field = "known_hosts"
-	FieldCACertificate        Field = Field(servertls.FieldAuthorities)
-	FieldClientCertificate    Field = Field(servertls.FieldClient)
-	FieldClientKey            Field = Field(servertls.FieldClientKey)
+	FieldURL                  = "url"
+	FieldUsername             = "username"
+	FieldPassword             = "password"
+	FieldBearerToken          = "bearer_token"
+	FieldPrivateKey           = "private_key"
+	FieldPrivateKeyPassphrase = "private_key_passphrase"
+	FieldKnownHosts           = "known_hosts"
 )
 
 // CredentialError is one error in one credential. Its text contains no secret.
 type CredentialError struct {
 	Index  int // in the list passed to NewClient
-	Field  Field
+	Field  string
 	Reason string
 }
 
@@ -77,7 +72,7 @@ type auth struct {
 }
 
 // check validates a credential and parses it. It passes errors to report.
-func check(c Credential, report func(Field, string)) *auth {
+func check(c Credential, report func(field, reason string)) *auth {
 	s := &auth{login: Login{Username: c.Username, Password: c.Password, Bearer: c.BearerToken}}
 	at, err := giturl.Parse(c.URL)
 	switch {
@@ -104,11 +99,8 @@ func check(c Credential, report func(Field, string)) *auth {
 	return s
 }
 
-func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
-	for _, f := range []struct {
-		field Field
-		value string
-	}{
+func (s *auth) checkHTTP(c Credential, report func(field, reason string)) {
+	for _, f := range []struct{ field, value string }{
 		{FieldPrivateKey, c.PrivateKey},
 		{FieldPrivateKeyPassphrase, c.PrivateKeyPassphrase},
 		{FieldKnownHosts, c.KnownHosts},
@@ -139,24 +131,20 @@ func (s *auth) checkHTTP(c Credential, report func(Field, string)) {
 	if strings.Contains(c.Username, ":") {
 		report(FieldUsername, "contains a colon, which HTTP basic authentication does not allow")
 	}
-	s.tls = c.certificates().Parse(s.at.Scheme == giturl.SchemeHTTPS,
-		func(field servertls.Field, reason string) { report(Field(field), reason) })
+	s.tls = c.certificates().Parse(s.at.Scheme == giturl.SchemeHTTPS, report)
 }
 
 func (c Credential) certificates() servertls.Certificates {
 	return servertls.Certificates{Authorities: c.CACertificate, Client: c.ClientCertificate, ClientKey: c.ClientKey}
 }
 
-func (s *auth) checkSSH(c Credential, report func(Field, string)) {
-	for _, f := range []struct {
-		field Field
-		value string
-	}{
+func (s *auth) checkSSH(c Credential, report func(field, reason string)) {
+	for _, f := range []struct{ field, value string }{
 		{FieldPassword, c.Password},
 		{FieldBearerToken, c.BearerToken},
-		{FieldCACertificate, c.CACertificate},
-		{FieldClientCertificate, c.ClientCertificate},
-		{FieldClientKey, c.ClientKey},
+		{servertls.FieldAuthorities, c.CACertificate},
+		{servertls.FieldClient, c.ClientCertificate},
+		{servertls.FieldClientKey, c.ClientKey},
 	} {
 		if f.value != "" {
 			report(f.field, "belongs to HTTPS, and the URL is ssh; set private_key")
@@ -181,7 +169,7 @@ func (s *auth) checkSSH(c Credential, report func(Field, string)) {
 	}
 }
 
-func parseKey(key, passphrase string, report func(Field, string)) ssh.Signer {
+func parseKey(key, passphrase string, report func(field, reason string)) ssh.Signer {
 	// The parser needs the final line break, which heredocs or trimmed files may lack.
 	signer, err := signing.ParseSSH(strings.TrimSpace(key)+"\n", passphrase)
 	invalid, failed := errors.AsType[*signing.FieldError](err)

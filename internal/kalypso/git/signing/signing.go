@@ -32,24 +32,21 @@ type Settings struct {
 	Format     Format // the format that the key must have; empty: any
 }
 
-// Field names a field of [Settings], as its attribute is named.
-type Field string
-
-// The fields of [Settings].
+// The fields of [Settings], as their attributes are named.
 const (
-	FieldPrivateKey Field = "private_key"
-	FieldPassphrase Field = "passphrase"
-	FieldFormat     Field = "format"
+	FieldPrivateKey = "private_key"
+	FieldPassphrase = "passphrase"
+	FieldFormat     = "format"
 )
 
 // FieldError says what is wrong with a field. Its text contains no part of the key.
 type FieldError struct {
-	Field  Field
+	Field  string
 	Reason string
 }
 
 // Error implements error.
-func (e *FieldError) Error() string { return string(e.Field) + " " + e.Reason }
+func (e *FieldError) Error() string { return e.Field + " " + e.Reason }
 
 // Signer returns the armoured signature of a commit's text without its header gpgsig. when is the commit's time. It may
 // be used by several goroutines.

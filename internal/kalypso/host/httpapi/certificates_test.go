@@ -24,7 +24,7 @@ import (
 func certificatesOf(t *testing.T, server *tlsserver.Server, client tlsserver.Pair) *servertls.Config {
 	t.Helper()
 	return servertls.Certificates{Authorities: server.CA, Client: client.Certificate, ClientKey: client.Key}.Parse(true,
-		func(field servertls.Field, reason string) { t.Fatalf("%s %s", field, reason) })
+		func(field, reason string) { t.Fatalf("%s %s", field, reason) })
 }
 
 // ask sends a request to an API. It returns the error, and how long the client waited between attempts.
