@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -249,7 +248,7 @@ func (h History) FileAt(file string, commits []plumbing.Hash) (map[plumbing.Hash
 		e.Name = file // for errors
 		found[commit] = e
 	}
-	return readFiles(h.objects, found, h.fetch)
+	return readFiles(h.objects, found)
 }
 
 // treesAt returns, for each of the commits, the tree of the folder at a path, and fetches these trees. A commit without
@@ -284,21 +283,5 @@ func (h History) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]
 
 // fetchTrees fetches trees of several commits.
 func (h History) fetchTrees(trees map[plumbing.Hash]plumbing.Hash) error {
-	return h.fetch(slices.Collect(maps.Values(trees)), filterAll)
-}
-
-// fetch fetches the objects that are not in the store. If the server does not serve them by hash, it fetches the
-// history back to the oldest known commit.
-func (h History) fetch(wants []plumbing.Hash, filter packp.Filter) error {
-	err := h.objects.fetchByHash(wants, filter)
-	if errors.Is(err, gitremote.ErrObjectNotServed) {
-		depth := 0
-		for _, o := range h.objects.store {
-			if o.Kind == plumbing.CommitObject {
-				depth++
-			}
-		}
-		err = h.objects.fetchWhole(depth, filter)
-	}
-	return err
+	return h.objects.fetch(slices.Collect(maps.Values(trees)), filterAll)
 }

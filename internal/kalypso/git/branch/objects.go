@@ -31,14 +31,23 @@ func newObjects(tip plumbing.Hash, reader *gitremote.Reader, store gitremote.Obj
 // errNotSent means that the server's answer lacks a requested object.
 var errNotSent = errors.New("the server did not send this object")
 
-// fetch fetches the objects that are not in the store. If the server does not serve them by hash, it fetches the
-// whole commit.
+// fetch fetches the objects that are not in the store. If the server does not serve them by hash, it fetches as many
+// of the last commits as are known, with all their trees, and with the files unless a filter leaves them out.
 func (o *objects) fetch(wants []plumbing.Hash, filter packp.Filter) error {
 	err := o.fetchByHash(wants, filter)
-	if errors.Is(err, gitremote.ErrObjectNotServed) {
-		err = o.fetchWhole(1, filter)
+	if !errors.Is(err, gitremote.ErrObjectNotServed) {
+		return err
 	}
-	return err
+	if filter != "" {
+		filter = filterBlobs
+	}
+	commits := 0
+	for _, known := range o.store {
+		if known.Kind == plumbing.CommitObject {
+			commits++
+		}
+	}
+	return o.fetchCommits(o.tip, max(commits, 1), filter)
 }
 
 // fetchByHash fetches the objects that are not in the store.
@@ -51,14 +60,6 @@ func (o *objects) fetchByHash(wants []plumbing.Hash, filter packp.Filter) error 
 		return nil
 	}
 	return o.reader.Fetch(gitremote.FetchRequest{Wants: wants, Filter: filter}, o.store)
-}
-
-// fetchWhole fetches the last commits with all their trees, and with the files unless a filter leaves them out.
-func (o *objects) fetchWhole(depth int, filter packp.Filter) error {
-	if filter != "" {
-		filter = filterBlobs
-	}
-	return o.fetchCommits(o.tip, depth, filter)
 }
 
 // fetchCommits fetches a commit and its ancestors, up to depth generations. The filter leaves objects out.
@@ -207,16 +208,14 @@ func (o *objects) findBelow(tree plumbing.Hash, names []string) (found entry, ok
 }
 
 // readFiles fetches the contents of entries together. It leaves out entries that are no files.
-func readFiles[K comparable](
-	o *objects, entries map[K]entry, fetch func([]plumbing.Hash, packp.Filter) error,
-) (map[K][]byte, error) {
+func readFiles[K comparable](o *objects, entries map[K]entry) (map[K][]byte, error) {
 	blobs := map[K]plumbing.Hash{}
 	for key, e := range entries {
 		if !e.Hash.IsZero() && !e.IsTree() && e.Mode != gitobject.ModeModule {
 			blobs[key] = e.Hash
 		}
 	}
-	if err := fetch(slices.Collect(maps.Values(blobs)), ""); err != nil {
+	if err := o.fetch(slices.Collect(maps.Values(blobs)), ""); err != nil {
 		return nil, err
 	}
 	files := make(map[K][]byte, len(blobs))

@@ -182,7 +182,7 @@ func (s *Snapshot) ReadFiles(paths []string) (map[string][]byte, error) {
 		e.Name = path // for errors
 		found[path] = e
 	}
-	return readFiles(s.objects, found, s.objects.fetch)
+	return readFiles(s.objects, found)
 }
 
 // Contents fetches several files by hash. For a file above the size limit it returns the size instead.
