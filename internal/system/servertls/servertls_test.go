@@ -79,7 +79,7 @@ func TestParse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			config := tc.given.Parse(true, func(field, reason string) {
-				got = append(got, string(field)+": "+reason)
+				got = append(got, field+": "+reason)
 			})
 			var want []string
 			if tc.want != "" {

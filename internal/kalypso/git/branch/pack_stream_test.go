@@ -62,8 +62,8 @@ func TestUpdateStreamsLargePack(t *testing.T) {
 	})
 }
 
-// TestUpdatePanicWhilePacking: a panic while the files of a folder are packed reaches the caller of the update, although
-// another goroutine packs them: before the pack is sent, and while it is sent. The branch does not change.
+// TestUpdatePanicWhilePacking: a panic while the files of a folder are packed reaches the caller of the update, before
+// the pack is sent and while it is sent, although other goroutines pack them. The branch does not change.
 func TestUpdatePanicWhilePacking(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
