@@ -1,6 +1,6 @@
 // Package azuredevopsfake is a fake Azure DevOps Server for tests: Azure Repos over HTTP and the REST API of one
 // collection, on one listener. Its repositories are real ones, and a merge is a merge in Git. It checks each request
-// and each answer against testdata/git-7.1.json, except those that Microsoft does not describe: OPTIONS,
+// and each answer against testdata/openapi.yaml, except those that Microsoft does not describe: OPTIONS,
 // connectionData.
 //
 // It only implements what this provider uses, as Azure DevOps does. Where the description does not say how Azure
@@ -9,6 +9,7 @@ package azuredevopsfake
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/requesttable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -27,6 +29,13 @@ const (
 	collection = "/acme"
 	project    = "My Project"
 )
+
+// The requests that the provider may send, and their answers.
+//
+//go:embed testdata/openapi.yaml
+var description []byte
+
+var requests = requesttable.MustParse(description)
 
 // Server is an Azure DevOps on loopback. Its URL is the one of the collection, and also the base_url of the provider.
 type Server struct {

@@ -72,7 +72,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestProxy: a request that is not in requests.yaml is refused, and listed ones fail as often as the test asks for.
+// TestProxy: a request that is not in openapi.yaml is refused, and listed ones fail as often as the test asks for.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	repo := gitea.Shared(t).AddRepo(t, "gitops")

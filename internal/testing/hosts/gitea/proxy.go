@@ -1,6 +1,7 @@
 package gitea
 
 import (
+	_ "embed"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -8,9 +9,17 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/requesttable"
 )
 
 const apiPrefix = "/api/v1"
+
+// The requests that the provider may send.
+//
+//go:embed testdata/openapi.yaml
+var description []byte
+
+var requests = requesttable.MustParse(description)
 
 // proxy lies in front of Gitea.
 type proxy struct {
@@ -37,7 +46,9 @@ func (p *proxy) trafficOf(token string) *hostfake.Traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.traffic[token] == nil {
-		p.traffic[token] = &hostfake.Traffic{Check: check}
+		p.traffic[token] = &hostfake.Traffic{Check: func(r hostfake.Request) error {
+			return requests.Check(r.Method, apiPrefix+r.Path, r.Query, []byte(r.Body))
+		}}
 	}
 	return p.traffic[token]
 }

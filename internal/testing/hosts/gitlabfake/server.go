@@ -1,6 +1,6 @@
 // Package gitlabfake is a fake GitLab server for tests: Git over HTTP and the REST API below /api/v4/, on one listener.
 // Its repositories are real ones, and a merge is a merge in Git. It checks each request and each answer against
-// testdata/requests.yaml.
+// testdata/openapi.yaml.
 //
 // It only implements what this provider uses, as GitLab does. Where the table does not say how GitLab behaves, a
 // comment says how sure we are: (source) read in GitLab's source, (docs) in its documentation, or (unsure).
@@ -8,6 +8,7 @@ package gitlabfake
 
 import (
 	"cmp"
+	_ "embed"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,10 +17,18 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/requesttable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 const apiPrefix = "/api/v4"
+
+// The requests that the provider may send, and their answers.
+//
+//go:embed testdata/openapi.yaml
+var description []byte
+
+var requests = requesttable.MustParse(description)
 
 // Server is a GitLab on loopback. Its URL is also the base_url of the provider.
 type Server struct {
