@@ -22,6 +22,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/kubernetes"
@@ -258,10 +260,15 @@ func newClockProxy(t *testing.T, s *apiserver.Server) *clockProxy {
 		t.Fatal(err)
 	}
 	p := &clockProxy{behind: s}
-	forward := &httputil.ReverseProxy{Transport: s.Transport(t), Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		r.Out.Header.Set("Authorization", "Bearer "+apiserver.Reader) // a client sends no token without TLS
-	}}
+	reader, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(apiserver.Reader)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(reader) // with the token, which a client sends only over TLS
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	forward.ModifyResponse = func(r *http.Response) error {
 		r.Header.Set("Date", p.now.UTC().Format(http.TimeFormat))
 		return nil

@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -28,15 +27,18 @@ const (
 	Nobody = "canary-nobody" // may do nothing
 )
 
+// registry is the prefix of all keys in etcd.
+const registry = "/registry"
+
 var etcd = programs.Program{Name: "etcd", Add: "apt-get install etcd-server"}
 
 // Server is a running API server.
 type Server struct {
-	Host     string // 127.0.0.1 and the port
-	process  *programs.Process
-	ca       []byte
-	admin    dynamic.Interface
-	replayed map[string]*unstructured.Unstructured // see [Server.Replay]
+	Host    string // 127.0.0.1 and the port
+	etcd    string // its URL
+	process *programs.Process
+	ca      []byte
+	admin   dynamic.Interface
 }
 
 // Start starts a server with the custom resources in the files; see [CRDs]. It stops when the test ends.
@@ -62,9 +64,9 @@ func Start(t testing.TB, crds ...string) *Server {
 // /readyz, which never succeeds on the server of [Start].
 func start(t testing.TB, dir, program string, more ...string) *Server {
 	t.Helper()
-	s := &Server{Host: programs.FreeAddress(t)}
+	s := &Server{Host: programs.FreeAddress(t), etcd: startEtcd(t, dir)}
 	certificates := filepath.Join(dir, "certificates")
-	s.process = run(t, dir, exec.Command(program, append(more, "--etcd-servers", startEtcd(t, dir),
+	s.process = run(t, dir, exec.Command(program, append(more, "--etcd-servers", s.etcd, "--etcd-prefix", registry,
 		"--bind-address", "127.0.0.1", "--secure-port", programs.Port(s.Host), "--cert-dir", certificates)...))
 	s.process.Await(t, func() (err error) {
 		if s.ca, err = os.ReadFile(filepath.Join(certificates, "apiserver.crt")); err != nil {
@@ -106,20 +108,12 @@ current-context: fleet
 `, server, authority, token)
 }
 
-// config returns the configuration of a client that uses a token.
-func (s *Server) config(token string) (*rest.Config, error) {
-	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(token)))
-	if err == nil {
-		config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
-	}
-	return config, err
-}
-
 func (s *Server) client(token string) (dynamic.Interface, error) {
-	config, err := s.config(token)
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.Kubeconfig(token)))
 	if err != nil {
 		return nil, err
 	}
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	return dynamic.NewForConfig(config)
 }
 
