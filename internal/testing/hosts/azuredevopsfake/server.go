@@ -90,7 +90,7 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 		APIPath: func(req *http.Request) (string, bool) {
 			return strings.TrimPrefix(req.URL.EscapedPath(), collection), strings.Contains(req.URL.Path, "/_apis")
 		},
-		Answer: s.answer, ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.Azure()},
+		Answer: s.answer, GitToken: s.gitToken, GitErrors: gitErrors, GitOptions: []gitserver.Option{gitserver.Azure()},
 		Header: map[string]string{"X-Tfs-Session": "00000000-0000-4000-8000-0000000000ff"},
 		Token:  "canaryTokenOfTheAzureFake", Folder: collection,
 	}, options...)
@@ -193,21 +193,17 @@ func handle[B any](s *Server, pattern string, do func(r *Repo, c *call, asked B)
 	})
 }
 
-// serveGit authorizes Git with the same tokens.
-func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
-	var t *hostfake.Token
-	s.Locked(func() { t = s.TokenOf(credential(req)) })
-	switch {
-	case t == nil:
-		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.URL+`"`)
-		http.Error(w, "TF400813: The user '' is not authorized to access this resource.", http.StatusUnauthorized)
-	case t.Access("") == hostfake.None: // Azure's tokens have one permission for all repos
-		http.Error(w, "TF401019: The Git repository does not exist or you do not have permissions.", http.StatusNotFound)
-	case hostfake.IsPush(req) && t.Access("") < hostfake.Write:
-		http.Error(w, "TF401027: You need the Git 'GenericContribute' permission.", http.StatusForbidden)
-	default:
-		git.ServeHTTP(w, req)
-	}
+// gitErrors are the texts of Azure's errors for Git.
+var gitErrors = map[int]string{
+	http.StatusUnauthorized: "TF400813: The user '' is not authorized to access this resource.",
+	http.StatusForbidden:    "TF401027: You need the Git 'GenericContribute' permission.",
+	http.StatusNotFound:     "TF401019: The Git repository does not exist or you do not have permissions.",
+}
+
+// gitToken returns the token of a request of Git, and its permission, which is the same for all repos.
+func (s *Server) gitToken(req *http.Request, _ string) (*hostfake.Token, hostfake.Access) {
+	t := s.TokenOf(credential(req))
+	return t, t.Access("")
 }
 
 type (

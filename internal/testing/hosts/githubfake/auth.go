@@ -184,30 +184,25 @@ func (s *Server) opened(c *call) (*Repo, answer) {
 	return r, answer{}
 }
 
-// serveGit authorizes Git with the same tokens.
-func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
-	_, value, basic := req.BasicAuth()
-	push := hostfake.IsPush(req)
-	path := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
-	var t *hostfake.Token
-	var r *Repo
-	s.Locked(func() {
-		t = s.TokenOf(value)
-		if len(path) > 1 {
-			r = s.repos[strings.ToLower(path[0]+"/"+strings.TrimSuffix(path[1], ".git"))]
-		}
-	})
-	switch {
-	case !basic || t == nil:
-		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
-		http.Error(w, "Invalid username or token. Password authentication is not supported for Git operations.",
-			http.StatusUnauthorized)
-	case r == nil || t.Access(r.Name) == hostfake.None:
-		http.Error(w, "Repository not found.", http.StatusNotFound)
-	case push && (t.Access(r.Name) < hostfake.Write || !may(t, "contents", hostfake.Write)),
-		!may(t, "contents", hostfake.Read):
-		http.Error(w, "Permission to "+r.Name+".git denied to "+t.Login+".", http.StatusForbidden)
-	default:
-		git.ServeHTTP(w, req)
+// gitErrors are the texts of GitHub's errors for Git.
+var gitErrors = map[int]string{
+	http.StatusUnauthorized: "Invalid username or token. Password authentication is not supported for Git operations.",
+	http.StatusForbidden:    "Permission to {repo}.git denied to {login}.",
+	http.StatusNotFound:     "Repository not found.",
+}
+
+// gitToken returns the token of a request of Git, and its permission for the repo.
+func (s *Server) gitToken(req *http.Request, repo string) (*hostfake.Token, hostfake.Access) {
+	_, value, _ := req.BasicAuth()
+	t, r := s.TokenOf(value), s.repos[strings.ToLower(repo)]
+	if t == nil || r == nil {
+		return t, hostfake.None
 	}
+	most := hostfake.See
+	for _, access := range []hostfake.Access{hostfake.Read, hostfake.Write} {
+		if may(t, "contents", access) {
+			most = access
+		}
+	}
+	return t, min(t.Access(r.Name), most)
 }

@@ -43,7 +43,7 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 			return strings.TrimPrefix(req.URL.Path, restPrefix), strings.HasPrefix(req.URL.Path, "/api/")
 		},
 		Answer:   func(w *httptest.ResponseRecorder, req *http.Request, _ []byte) { s.api.ServeHTTP(w, req) },
-		ServeGit: s.serveGit, GitOptions: []gitserver.Option{gitserver.InProcess()},
+		GitToken: s.gitToken, GitErrors: gitErrors, GitOptions: []gitserver.Option{gitserver.InProcess()},
 		Header: map[string]string{"X-RateLimit-Remaining": "4999"}, Token: "ghp_canaryTokenOfTheFake",
 	}, options...)
 	return s

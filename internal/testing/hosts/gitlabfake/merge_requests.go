@@ -11,12 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
-// The maximum lengths of a title and a description, in characters.
-const (
-	maxTitle = 255
-	maxBody  = 1_048_576
-)
-
 type mergeRequest struct {
 	hostfake.PullRequest
 	project                  *Project
@@ -213,9 +207,6 @@ func (p *Project) open(author, source, target, title, description string) (*merg
 	case base == "":
 		return nil, fail(http.StatusUnprocessableEntity, []string{fmt.Sprintf("Target branch %q does not exist", target)})
 	}
-	if refused := tooLong(title, description); refused.Status != 0 {
-		return nil, refused
-	}
 	now := p.server.Now()
 	m := &mergeRequest{
 		PullRequest: hostfake.PullRequest{
@@ -228,16 +219,6 @@ func (p *Project) open(author, source, target, title, description string) (*merg
 	m.Body = p.withoutActions(description)
 	p.All = append(p.All, m)
 	return m, answer{}
-}
-
-func tooLong(title, description string) answer {
-	switch {
-	case len([]rune(title)) > maxTitle:
-		return fail(http.StatusBadRequest, object{"title": []string{"is too long (maximum is 255 characters)"}})
-	case len([]rune(description)) > maxBody:
-		return fail(http.StatusBadRequest, object{"description": []string{"is too long (maximum is 1048576 characters)"}})
-	}
-	return answer{}
 }
 
 // withoutActions returns a text without the quick actions, which GitLab runs and removes (source). They are a failure
@@ -278,9 +259,6 @@ func (m *mergeRequest) ask(ids *[]int) {
 }
 
 func (m *mergeRequest) update(_ *call, asked mergeRequestBody) answer {
-	if refused := tooLong(value(asked.Title), value(asked.Description)); refused.Status != 0 {
-		return refused
-	}
 	if m.State == locked { // unsure: the text
 		return fail(http.StatusConflict, "409 Conflict: the merge request is being merged")
 	}

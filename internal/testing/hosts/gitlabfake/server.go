@@ -60,7 +60,7 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 	s.routeStatuses()
 	s.api.HandleUnknown(fail(http.StatusNotFound, "404 Not Found"))
 	s.Server = hostfake.Start(t, hostfake.Host{
-		APIPath: s.apiPath, Answer: s.answer, ServeGit: s.serveGit, Token: "glpat-canaryTokenOfTheFake",
+		APIPath: s.apiPath, Answer: s.answer, GitToken: s.gitToken, GitErrors: gitErrors, Token: "glpat-canaryTokenOfTheFake",
 		GitOptions: []gitserver.Option{gitserver.InProcess()},
 	}, options...)
 	return s
@@ -68,10 +68,7 @@ func New(t testing.TB, options ...hostfake.Option) *Server {
 
 // apiPath returns the path of a request below the folder and the API, as it was escaped.
 func (s *Server) apiPath(req *http.Request) (path string, isAPI bool) {
-	path, inside := strings.CutPrefix(req.URL.EscapedPath(), s.Host.Folder)
-	if !inside {
-		return path, false
-	}
+	path = strings.TrimPrefix(req.URL.EscapedPath(), s.Host.Folder)
 	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, s.Host.Folder), path
 	return strings.TrimPrefix(path, apiPrefix), strings.HasPrefix(path, apiPrefix+"/")
 }
@@ -116,7 +113,7 @@ func onProject[B any](s *Server, pattern string, do func(p *Project, c *call, as
 	hostfake.Handle(&s.api, method+" /projects/{project}"+path, func(c *call, asked B) answer {
 		p, moved := s.project(c.PathValue("project"))
 		access := hostfake.None
-		if p != nil && c.By != nil {
+		if p != nil {
 			access = c.By.Access(p.Path)
 		}
 		switch {
@@ -144,38 +141,26 @@ func (s *Server) user(login string) object {
 
 func (s *Server) userID(login string) int { return slices.Index(s.users, login) + 1 }
 
-// serveGit authorizes Git with the same tokens.
-func (s *Server) serveGit(w http.ResponseWriter, req *http.Request, git http.Handler) {
-	if !strings.HasPrefix(req.RequestURI, s.Host.Folder) {
-		http.Redirect(w, req, "/users/sign_in", http.StatusFound) // like pages outside of the API, without a session
-		return
-	}
-	user, value, basic := req.BasicAuth()
-	push := hostfake.IsPush(req)
-	name, _, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/info/refs")
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "/git-receive-pack"), "/git-upload-pack")
-	var t *hostfake.Token
-	access := hostfake.None
-	s.Locked(func() {
-		t = s.TokenOf(value)
-		if p, _ := s.project(strings.TrimSuffix(name, ".git")); t != nil && p != nil {
-			access = t.Access(p.Path)
-		}
-	})
+// gitErrors are the texts of GitLab's errors for Git.
+var gitErrors = map[int]string{
+	http.StatusUnauthorized: "HTTP Basic: Access denied. If a password was provided for Git authentication, the password " +
+		"was incorrect or you're required to use a token instead of a password.",
+	http.StatusForbidden: "You are not allowed to push code to this project.",
+	http.StatusNotFound:  "The project you were looking for could not be found or you don't have permission to view it.",
+}
+
+// gitToken returns the token of a request of Git, which needs any user name, and its permission for the project.
+func (s *Server) gitToken(req *http.Request, path string) (*hostfake.Token, hostfake.Access) {
+	user, value, _ := req.BasicAuth()
+	t := s.TokenOf(value)
+	p, _ := s.project(path)
 	switch {
-	case !basic || t == nil || user == "":
-		w.Header().Set("WWW-Authenticate", `Basic realm="GitLab"`)
-		http.Error(w, "HTTP Basic: Access denied. If a password was provided for Git authentication, the password was "+
-			"incorrect or you're required to use a token instead of a password.", http.StatusUnauthorized)
-	case access == hostfake.None:
-		http.Error(w, "The project you were looking for could not be found or you don't have permission to view it.",
-			http.StatusNotFound)
-	case push && access < hostfake.Write:
-		http.Error(w, "You are not allowed to push code to this project.", http.StatusForbidden)
-	default:
-		req.URL.RawPath = ""
-		git.ServeHTTP(w, req)
+	case user == "":
+		return nil, hostfake.None
+	case p == nil:
+		return t, hostfake.None
 	}
+	return t, t.Access(p.Path)
 }
 
 type (

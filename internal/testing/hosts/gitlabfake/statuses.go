@@ -44,8 +44,6 @@ func (p *Project) createStatus(c *call, asked statusRequest) answer {
 		return fail(http.StatusNotFound, "404 Commit Not Found")
 	case !p.Git.IsOnBranch(sha):
 		return fail(http.StatusNotFound, "404 References for commit Not Found")
-	case len([]rune(asked.Description)) > 255 || len([]rune(asked.TargetURL)) > 255:
-		return fail(http.StatusBadRequest, object{"description": []string{"is too long (maximum is 255 characters)"}})
 	}
 	s, refused := p.post(hostfake.Status{
 		Commit: sha, Context: asked.Name, State: asked.State, Description: asked.Description, TargetURL: asked.TargetURL,

@@ -20,8 +20,11 @@ type Host struct {
 	APIPath func(req *http.Request) (path string, isAPI bool)
 	// Answer answers a request to the API, while nothing else changes the repos.
 	Answer func(answer *httptest.ResponseRecorder, req *http.Request, body []byte)
-	// ServeGit authorizes a request of Git, and passes it on.
-	ServeGit func(w http.ResponseWriter, req *http.Request, git http.Handler)
+	// GitToken returns the token of a request of Git, and its permission for the repo, which is the path below the server
+	// without .git.
+	GitToken func(req *http.Request, repo string) (*Token, Access)
+	// GitErrors are the texts of Git's errors by status: 401, 403 and 404. They may have {repo} and {login}.
+	GitErrors map[int]string
 	// Header has headers of each answer that does not set them.
 	Header     map[string]string
 	GitOptions []gitserver.Option
@@ -107,9 +110,13 @@ func (s *Server) ResetLog() {
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	if !strings.HasPrefix(req.URL.Path, s.Host.Folder) {
+		http.NotFound(w, req)
+		return
+	}
 	path, isAPI := s.Host.APIPath(req)
 	if !isAPI {
-		s.Host.ServeGit(w, req, s.git)
+		s.serveGit(w, req)
 		return
 	}
 	w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat))
@@ -121,7 +128,33 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-// IsPush reports whether a request of Git is a part of a push.
-func IsPush(req *http.Request) bool {
+// serveGit serves Git, as the API with the permissions of tokens.
+func (s *Server) serveGit(w http.ResponseWriter, req *http.Request) {
+	repo := strings.TrimPrefix(req.URL.Path, "/")
+	for _, end := range []string{"/info/refs", "/git-receive-pack", "/git-upload-pack", ".git"} {
+		repo = strings.TrimSuffix(repo, end)
+	}
+	var t *Token
+	var access Access
+	s.Locked(func() { t, access = s.Host.GitToken(req, repo) })
+	var refused int
+	switch {
+	case t == nil:
+		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.URL+`"`)
+		t, refused = &Token{}, http.StatusUnauthorized
+	case access == None:
+		refused = http.StatusNotFound
+	case access < Read, access < Write && isPush(req):
+		refused = http.StatusForbidden
+	default:
+		s.git.ServeHTTP(w, req)
+		return
+	}
+	texts := strings.NewReplacer("{repo}", repo, "{login}", t.Login)
+	http.Error(w, texts.Replace(s.Host.GitErrors[refused]), refused)
+}
+
+// isPush reports whether a request of Git is a part of a push.
+func isPush(req *http.Request) bool {
 	return strings.HasSuffix(req.URL.Path, "/git-receive-pack") || req.URL.Query().Get("service") == "git-receive-pack"
 }

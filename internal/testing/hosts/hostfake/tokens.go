@@ -8,6 +8,7 @@ type Access int
 // The permissions.
 const (
 	None Access = iota
+	See         // that it exists
 	Read
 	Write
 )
@@ -27,8 +28,13 @@ const AllRepos = "*"
 // Everywhere is a permission for all repos.
 func Everywhere(access Access) map[string]Access { return map[string]Access{AllRepos: access} }
 
-// Access returns the permission for a repo. All repos are private.
-func (t *Token) Access(repo string) Access { return max(t.Repos[AllRepos], t.Repos[repo]) }
+// Access returns the permission for a repo; without a token, none. All repos are private.
+func (t *Token) Access(repo string) Access {
+	if t == nil {
+		return None
+	}
+	return max(t.Repos[AllRepos], t.Repos[repo])
+}
 
 // AddToken creates a token of a user with permissions for these repos only, and with these scopes; none: with all.
 func (s *Server) AddToken(value, login string, repos map[string]Access, scopes ...string) {
