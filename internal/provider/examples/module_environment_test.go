@@ -130,8 +130,8 @@ func TestAccModuleEnvironment(t *testing.T) {
 	}
 	c.Write("dev.json", string(report))
 	run(first, "") // this run sets the status, and the next run reads it
-	if state, _ := c.controlPlane.Status(first, "dev environment"); state != "success" {
-		t.Errorf("the status of dev is %q", state)
+	if s, _ := c.controlPlane.Status(first, "dev environment"); s.State != "success" {
+		t.Errorf("the status of dev is %q", s.State)
 	}
 	run(first, first)
 	run(first, first) // this run reads the branch of stage, which the last run created

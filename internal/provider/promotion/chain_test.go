@@ -85,8 +85,8 @@ func (c *promotionChain) status(commit, state, description string) {
 func (c *promotionChain) deployed(environment, commit string) bool {
 	c.T.Helper()
 	tracked := gitserver.Tree(c.T, c.gitops.Path, environment)[".github/tracking/Promoted_Commit_Id"]
-	state, _ := c.controlPlane.Status(commit, environment+" environment")
-	return strings.TrimSpace(tracked) == commit && state == "success"
+	last, _ := c.controlPlane.Status(commit, environment+" environment")
+	return strings.TrimSpace(tracked) == commit && last.State == "success"
 }
 
 // baseRepo writes the BaseRepo of stage as Kalypso's CD does.

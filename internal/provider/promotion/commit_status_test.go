@@ -50,8 +50,8 @@ func (s *statusRoot) set(pairs ...any) {
 // expectStatus compares the commit's status on GitHub, and how often it was set.
 func (s *statusRoot) expectStatus(context, state string, posted int) {
 	s.T.Helper()
-	if got, n := s.on.Status(s.commit, context); got != state || n != posted {
-		s.T.Errorf("the status is %q, set %d times, want %q and %d", got, n, state, posted)
+	if last, n := s.on.Status(s.commit, context); last.State != state || n != posted {
+		s.T.Errorf("the status is %q, set %d times, want %q and %d", last.State, n, state, posted)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestAccCommitStatusLifecycle(t *testing.T) {
 	s.set("commit", s.commit, "context", "kalypso/dev2")
 	s.changes()
 	s.expectStatus("kalypso/dev2", "success", 1)
-	if state, n := s.on.Status(first, "kalypso/dev"); state != "success" || n != 3 {
-		t.Errorf("the old commit's status is %q, set %d times", state, n)
+	if last, n := s.on.Status(first, "kalypso/dev"); last.State != "success" || n != 3 {
+		t.Errorf("the old commit's status is %q, set %d times", last.State, n)
 	}
 	s.set("timeouts", map[string]any{"create": "5m", "read": "5m", "update": "5m"})
 	s.Apply()
@@ -333,8 +333,8 @@ func TestAccCommitStatusDeployment(t *testing.T) {
 	s.set("deployment", deployment(s.commit, "success", strings.Repeat("ü", 200))) // longer than GitHub accepts
 	s.Apply()
 	s.expectStatus("kalypso/dev", "success", 1)
-	if state, n := s.on.Status(first, "kalypso/dev"); state != "pending" || n != 3 {
-		t.Errorf("the status of the first commit is %q, set %d times", state, n)
+	if last, n := s.on.Status(first, "kalypso/dev"); last.State != "pending" || n != 3 {
+		t.Errorf("the status of the first commit is %q, set %d times", last.State, n)
 	}
 
 	s.set("commit", s.commit, "description", "x", "deployment", deployment("v1.2", "success", ""))

@@ -103,8 +103,8 @@ func TestAccAzureDevOps(t *testing.T) {
 		!strings.Contains(opened.Body, c.controlPlane.URL+"/commit/"+first) || !strings.HasPrefix(opened.Body, "<!-- ") {
 		t.Errorf("opened: %+v", opened)
 	}
-	if state, _ := c.controlPlane.Status(first, "dev environment"); state != "pending" {
-		t.Errorf("the status is %q", state)
+	if s, _ := c.controlPlane.Status(first, "dev environment"); s.State != "pending" {
+		t.Errorf("the status is %q", s.State)
 	}
 	c.gitops.SetStatus("ann", gitserver.Rev(t, c.gitops.Dir, opened.Head), "ci", "succeeded")
 	for range 3 { // Azure completes in the background

@@ -138,7 +138,8 @@ func TestFeedbackOf200FailingWorkloads(t *testing.T) {
 		strings.Contains(list, "w019") {
 		t.Errorf("the list:\n%s", list)
 	}
-	text := w.team.StatusText(commit, "kalypso/dev")
+	status, _ := w.team.Status(commit, "kalypso/dev")
+	text := status.Description
 	if !strings.HasPrefix(text, "200 workloads fail: w000: target perf: ") || len([]rune(text)) != 140 {
 		t.Errorf("the status is %q", text)
 	}
@@ -235,8 +236,8 @@ func TestFeedbackFollowsMerge(t *testing.T) {
 	w.expectProposed(commit)
 	w.on.Merge(t, w.on.PullRequests()[0].Number, "merge")
 	w.applies("feedback: 1 status")
-	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "success" {
-		t.Errorf("the status is %q", state)
+	if s, _ := w.team.Status(commit, "kalypso/dev"); s.State != "success" {
+		t.Errorf("the status is %q", s.State)
 	}
 	w.expectNoRequests()
 }
@@ -247,8 +248,8 @@ func (w *feedbackRun) expectProposed(commit string) {
 	if plan, ds := w.plans(); plan == nil || plan.Changes() {
 		w.T.Errorf("the next plan has a change:\n%s", ds)
 	}
-	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "" {
-		w.T.Errorf("the status is %q before the merge", state)
+	if s, _ := w.team.Status(commit, "kalypso/dev"); s.State != "" {
+		w.T.Errorf("the status is %q before the merge", s.State)
 	}
 }
 
@@ -274,8 +275,8 @@ func TestFeedbackDescribed(t *testing.T) {
 	w.given["sources"] = map[string]any{w.team.URL + "@main:.": commit}
 	w.applies("feedback: 1 status")
 	w.expectNoRequests()
-	if state, _ := w.team.Status(commit, "kalypso/dev"); state != "failure" {
-		t.Errorf("the status is %q", state)
+	if s, _ := w.team.Status(commit, "kalypso/dev"); s.State != "failure" {
+		t.Errorf("the status is %q", s.State)
 	}
 	// The plan contains the commit, and so does the state, since an apply in another process than the plan renders from
 	// it.
@@ -305,8 +306,8 @@ func TestFeedbackUnknown(t *testing.T) {
 		state["feedback_status"] != `"feedback: 1 status, 1 issue opened"` {
 		t.Errorf("the plan says %s, and the state %s", plan["feedback_status"], state["feedback_status"])
 	}
-	if status, _ := w.team.Status(commit, "kalypso/dev"); status != "failure" || len(w.open()) != 1 {
-		t.Errorf("the status is %q, and %q are open", status, w.open())
+	if s, _ := w.team.Status(commit, "kalypso/dev"); s.State != "failure" || len(w.open()) != 1 {
+		t.Errorf("the status is %q, and %q are open", s.State, w.open())
 	}
 	w.expectNoRequests()
 	w.given["deletion_protection"], w.given["guardrails"] = false, map[string]any{

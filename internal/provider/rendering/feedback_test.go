@@ -88,9 +88,8 @@ func (h *feedbackRoot) expectFeedback(line string, commits int) acc.Output {
 func (h *feedbackRoot) expectStatus(state, text string) {
 	h.T.Helper()
 	context := "kalypso/" + h.environment
-	got, _ := h.team.Status(h.commit, context)
-	if said := h.team.StatusText(h.commit, context); got != state || !strings.HasPrefix(said, text) {
-		h.T.Errorf("the status is %s %q, want %s %q", got, said, state, text)
+	if s, _ := h.team.Status(h.commit, context); s.State != state || !strings.HasPrefix(s.Description, text) {
+		h.T.Errorf("the status is %s %q, want %s %q", s.State, s.Description, state, text)
 	}
 }
 

@@ -104,8 +104,8 @@ func TestAccGitLab(t *testing.T) {
 				!strings.Contains(opened.Body, c.controlPlane.URL+"/-/commit/"+first) {
 				t.Errorf("opened: %+v", opened)
 			}
-			if state, _ := c.controlPlane.Status(first, "dev environment"); state != "pending" {
-				t.Errorf("the status is %q", state)
+			if s, _ := c.controlPlane.Status(first, "dev environment"); s.State != "pending" {
+				t.Errorf("the status is %q", s.State)
 			}
 			c.gitops.Merge(t, 1, "squash")
 			c.now = c.now.Add(2 * time.Hour) // a pending status can't be renewed

@@ -51,7 +51,7 @@ func TestOwners(t *testing.T) {
 		if description, err = strconv.Unquote(state["description"]); err != nil {
 			t.Fatal(err)
 		}
-		if got := on.ReviewRequests(t, number); !slices.Equal(got, want) {
+		if got := on.PullRequests()[number-1].Asked; !slices.Equal(got, want) {
 			t.Errorf("asked for a review of %d: %v, want %v", number, got, want)
 		}
 		if body := on.PullRequests()[number-1].Body; !strings.Contains(body, "### Owners of the changed folders") {
@@ -111,7 +111,7 @@ func TestOwners(t *testing.T) {
 	if applied, ds := created.TryRun(given); !applied || !strings.Contains(ds.String(), "Owners are not asked") {
 		t.Errorf("applied: %t\n%s", applied, ds)
 	}
-	if got := on.ReviewRequests(t, 3); !slices.Equal(got, []string{"octocat"}) {
+	if got := on.PullRequests()[2].Asked; !slices.Equal(got, []string{"octocat"}) {
 		t.Errorf("asked for a review: %v", got)
 	}
 }

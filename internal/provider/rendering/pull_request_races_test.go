@@ -22,7 +22,7 @@ func TestAccPullRequestAsksReviewersOnce(t *testing.T) {
 	r.delivery("reviewers", []string{"octocat", "acme/platform", "bob"}, "labels", []string{"a"})
 	r.fake.ResetLog()
 	r.Apply()
-	if got, want := r.on.ReviewRequests(t, 1), []string{"octocat", "acme/platform", "bob"}; !slices.Equal(got, want) {
+	if got, want := r.on.PullRequests()[0].Asked, []string{"octocat", "acme/platform", "bob"}; !slices.Equal(got, want) {
 		t.Errorf("asked for a review: %v, want %v", got, want)
 	}
 	if r.fake.HasAnswered("GET", "/reviews") || r.fake.HasAnswered("GET", "/timeline") {

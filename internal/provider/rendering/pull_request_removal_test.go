@@ -80,7 +80,7 @@ func TestAccPullRequestRemovalWaits(t *testing.T) {
 	r.on.SetStatus("", r.expectPulls("merged", "open").HeadCommit, "ci", "success")
 	removal := r.expectRemoval("dev")
 	r.expectPlaces("dev", "live")
-	if asked := r.on.ReviewRequests(t, removal); !slices.Equal(asked, []string{"octocat"}) {
+	if asked := r.on.PullRequests()[removal-1].Asked; !slices.Equal(asked, []string{"octocat"}) {
 		t.Errorf("asked for a review: %v", asked)
 	}
 	r.on.Merge(t, removal, "squash")

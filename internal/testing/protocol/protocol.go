@@ -248,7 +248,7 @@ func (s *Session) Apply(ctx context.Context, p *Plan, config map[string]any) (*R
 		if again == nil {
 			return &p.prior, all
 		}
-		require(s.t, "the plan during apply differs from the plan", conforms("the resource", p.Planned, again.Planned))
+		require(s.t, "the plan during apply differs from the plan", conforms(p.Planned, again.Planned))
 		final = again
 	}
 	resp, err := s.server.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{
@@ -258,7 +258,7 @@ func (s *Session) Apply(ctx context.Context, p *Plan, config map[string]any) (*R
 	require(s.t, "apply "+p.prior.Type, err)
 	r := &Resource{p.prior.Type, s.read(resp.NewState, p.Planned.Type()), resp.Private, resp.NewIdentity}
 	if !Diagnostics(resp.Diagnostics).HasErrors() {
-		require(s.t, "the result of the apply is not what was planned", conforms("the resource", final.Planned, r.State))
+		require(s.t, "the result of the apply is not what was planned", conforms(final.Planned, r.State))
 	}
 	return r, append(all, resp.Diagnostics...)
 }

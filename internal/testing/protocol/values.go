@@ -22,44 +22,21 @@ var Unknown unknown
 // Value converts a Go value to a value of Terraform. Objects and maps are map[string]any, lists and sets []any, numbers
 // int. nil is null, and so is an attribute that an object does not have. From an object of Terraform it takes only the
 // attributes that the type has, as Terraform does. It panics if the type does not allow the value.
-func Value(of tftypes.Type, v any) tftypes.Value {
+func Value(of tftypes.Type, v any) tftypes.Value { return convert(of, v, false) }
+
+// convert converts a Go value. An object that Terraform gave may have attributes that the type lacks.
+func convert(of tftypes.Type, v any, given bool) tftypes.Value {
 	switch v := v.(type) {
 	case unknown:
 		return tftypes.NewValue(of, tftypes.UnknownValue)
 	case map[string]any:
-		return mapping(of, v)
+		return mapping(of, v, given)
 	case []any:
-		return sequence(of, v)
+		return sequence(of, v, given)
 	case tftypes.Value:
-		return convert(of, v)
+		return convert(of, plain(v), true)
 	}
 	return tftypes.NewValue(of, v)
-}
-
-// convert converts an object to an object with fewer attributes.
-func convert(of tftypes.Type, v tftypes.Value) tftypes.Value {
-	object, isObject := of.(tftypes.Object)
-	switch {
-	case !v.IsKnown():
-		return tftypes.NewValue(of, tftypes.UnknownValue)
-	case v.IsNull():
-		return tftypes.NewValue(of, nil)
-	case isObject || of.Is(tftypes.Map{}):
-		given := map[string]any{}
-		for name, part := range as[map[string]tftypes.Value](v) {
-			if _, has := object.AttributeTypes[name]; has || !isObject {
-				given[name] = part
-			}
-		}
-		return mapping(of, given)
-	case of.Is(tftypes.List{}), of.Is(tftypes.Set{}):
-		var given []any
-		for _, part := range as[[]tftypes.Value](v) {
-			given = append(given, part)
-		}
-		return sequence(of, given)
-	}
-	return v
 }
 
 // as returns a known value in the form of Go for its type.
@@ -70,24 +47,24 @@ func as[T any](v tftypes.Value) (form T) {
 	return form
 }
 
-func mapping(of tftypes.Type, given map[string]any) tftypes.Value {
+func mapping(of tftypes.Type, parts map[string]any, given bool) tftypes.Value {
 	values := map[string]tftypes.Value{}
 	object, _ := of.(tftypes.Object)
 	for name, attribute := range object.AttributeTypes {
-		values[name] = Value(attribute, given[name])
+		values[name] = convert(attribute, parts[name], given)
 	}
 	elements, isMap := of.(tftypes.Map)
-	for name, v := range given {
+	for name, v := range parts {
 		if isMap {
-			values[name] = Value(elements.ElementType, v)
-		} else if _, has := values[name]; !has {
+			values[name] = convert(elements.ElementType, v, given)
+		} else if _, has := values[name]; !has && !given {
 			panic(fmt.Sprintf("%s has no attribute %q", of, name))
 		}
 	}
 	return tftypes.NewValue(of, values)
 }
 
-func sequence(of tftypes.Type, given []any) tftypes.Value {
+func sequence(of tftypes.Type, parts []any, given bool) tftypes.Value {
 	var element tftypes.Type
 	switch of := of.(type) {
 	case tftypes.List:
@@ -95,11 +72,7 @@ func sequence(of tftypes.Type, given []any) tftypes.Value {
 	case tftypes.Set:
 		element = of.ElementType
 	}
-	values := make([]tftypes.Value, len(given))
-	for i, v := range given {
-		values[i] = Value(element, v)
-	}
-	return tftypes.NewValue(of, values)
+	return tftypes.NewValue(of, lists.Map(parts, func(v any) tftypes.Value { return convert(element, v, given) }))
 }
 
 func encode(v tftypes.Value) *tfprotov6.DynamicValue {
@@ -138,43 +111,14 @@ func computes(o *tfprotov6.SchemaObject) bool {
 }
 
 // conforms returns an error if a value that was known in the plan has changed.
-func conforms(at string, planned, actual tftypes.Value) error {
-	differs := fmt.Errorf("%s was %s and is %s", at, planned, actual)
-	switch {
-	case !planned.IsKnown():
-		return nil
-	case planned.IsFullyKnown() || planned.IsNull() || !actual.IsKnown() || actual.IsNull():
-		if planned.Equal(actual) {
-			return nil
-		}
-		return differs
-	}
-	wanted, found := parts(planned), parts(actual)
-	if len(wanted) != len(found) {
-		return differs
-	}
-	for name, part := range wanted {
-		other, there := found[name]
-		if !there {
-			return differs
-		}
-		if err := conforms(at+"."+name, part, other); err != nil {
-			return err
+func conforms(planned, actual tftypes.Value) error {
+	differences, err := planned.Diff(actual)
+	for _, d := range differences {
+		if d.Value1 != nil && d.Value1.IsKnown() { // nil is below an unknown value
+			return fmt.Errorf("%s was %s and is %s", d.Path, d.Value1, d.Value2)
 		}
 	}
-	return nil
-}
-
-// parts returns the parts of a known value by name or index.
-func parts(v tftypes.Value) map[string]tftypes.Value {
-	if v.Type().Is(tftypes.Object{}) || v.Type().Is(tftypes.Map{}) {
-		return as[map[string]tftypes.Value](v)
-	}
-	named := map[string]tftypes.Value{}
-	for i, part := range as[[]tftypes.Value](v) {
-		named[strconv.Itoa(i)] = part
-	}
-	return named
+	return err
 }
 
 // Lines returns the leaves of a value by path, see [Flatten]. A value without a type has none.

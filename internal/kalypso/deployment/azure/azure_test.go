@@ -71,7 +71,7 @@ func statuses(all ...any) []any { return all }
 func TestReports(t *testing.T) {
 	t.Parallel()
 	s, source := startServer(t)
-	s.Date("Sat, 31 Jan 2026 12:02:00 GMT")
+	s.Date = "Sat, 31 Jan 2026 12:02:00 GMT"
 	row := func(cluster string) map[string]any {
 		return azurefake.Configuration(azurefake.AKS(cluster), repo, "stage", "./fleet/large", good)
 	}
@@ -312,7 +312,7 @@ func TestPages(t *testing.T) {
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	s, source := startServer(t)
-	s.PageSize(1)
+	s.PageSize = 1
 	s.Set(configurations, azurefake.Configuration(azurefake.AKS("a"), repo, "stage", "./fleet/large", good),
 		azurefake.Configuration(azurefake.AKS("b"), repo, "stage", "./fleet/large", good))
 	s.Instead(azurefake.UsedUp(2))

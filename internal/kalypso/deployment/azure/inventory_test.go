@@ -23,7 +23,7 @@ import (
 func TestInventory(t *testing.T) {
 	t.Parallel()
 	s, source := startServer(t)
-	s.PageSize(2)
+	s.PageSize = 2
 	tags := map[string]any{"size": "large", "Cost center": "a/b"}
 	s.Set("resources",
 		azurefake.Resource(azurefake.AKS("a"), "Running", "Succeeded", tags),

@@ -507,9 +507,9 @@ func TestRunningStatusIsNotSetToPending(t *testing.T) {
 	commit := gitserver.Rev(t, p.on.Dir, "change")
 	p.on.SetStatus("kalypso-bot", commit, "dev", "running")
 	got, err := p.repo.SetStatus(t.Context(), commit, githost.Status{Context: "dev", State: githost.Pending})
-	if state, posted := p.on.Status(commit, "dev"); err != nil || got.State != githost.Pending || state != "running" ||
+	if s, posted := p.on.Status(commit, "dev"); err != nil || got.State != githost.Pending || s.State != "running" ||
 		posted != 1 {
-		t.Errorf("the status is %+v (%s, %d), %v", got, state, posted, err)
+		t.Errorf("the status is %+v (%s, %d), %v", got, s.State, posted, err)
 	}
 }
 

@@ -56,7 +56,7 @@ func StartArgoCD(t testing.TB) *Kubernetes {
 	if program == "" {
 		t.Skip("only make test-argocd runs this test")
 	}
-	k := startKubernetes(t, func(string) []string { return CRDs(t, Applications, AppProjects, ApplicationSets) })
+	k := StartKubernetes(t, CRDs(t, Applications, AppProjects, ApplicationSets)...)
 	k.Write(t, argoCDNamespace...)
 	k.awaitReader(t, schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"})
 	if err := os.MkdirAll(filepath.Join(k.dir, "tmp"), 0o700); err != nil {

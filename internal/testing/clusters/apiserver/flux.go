@@ -22,13 +22,11 @@ const (
 // test ends.
 func StartFlux(t testing.TB) *Kubernetes {
 	t.Helper()
-	k := startKubernetes(t, func(bin string) []string {
-		crds, err := filepath.Glob(filepath.Join(bin, "crds", "*.yaml"))
-		if err != nil || len(crds) == 0 {
-			t.Fatalf("no custom resources in %s: %v", bin, err)
-		}
-		return crds
-	})
+	crds, err := filepath.Glob(filepath.Join(os.Getenv(FluxBinaries), "crds", "*.yaml"))
+	k := StartKubernetes(t, crds...)
+	if err != nil || len(crds) == 0 {
+		t.Fatalf("no custom resources in %s: %v", k.bin, err)
+	}
 	k.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: flux-system}}")
 	k.awaitReader(t, schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1",
 		Resource: "kustomizations"})

@@ -55,15 +55,9 @@ type Kubernetes struct {
 	running  map[string]*programs.Process      // the controllers
 }
 
-// StartKubernetes starts a server with the custom resources in the files, and no controllers, see [FluxBinaries].
+// StartKubernetes starts a server with the custom resources in the files, and no controllers, from the programs in the
+// folder that [FluxBinaries] names. If the variable is not set, the test is skipped. The server stops when the test ends.
 func StartKubernetes(t testing.TB, crds ...string) *Kubernetes {
-	t.Helper()
-	return startKubernetes(t, func(string) []string { return crds })
-}
-
-// startKubernetes starts a server with the custom resources in the files, from the programs in the folder that
-// [FluxBinaries] names. If the variable is not set, the test is skipped. The server stops when the test ends.
-func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 	t.Helper()
 	bin := os.Getenv(FluxBinaries)
 	if bin == "" {
@@ -84,7 +78,7 @@ func startKubernetes(t testing.TB, crds func(bin string) []string) *Kubernetes {
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", accounts,
 		"--service-account-signing-key-file", accounts, "--service-cluster-ip-range", "10.0.0.0/24",
 		"--disable-admission-plugins", "ServiceAccount")
-	k.Install(t, crds(bin))
+	k.Install(t, crds)
 	k.Write(t, readerRole, readerBinding)
 	k.file("admin.kubeconfig", []byte(k.Kubeconfig(Admin)))
 	return k

@@ -3,6 +3,7 @@
 package azurefake
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -38,14 +39,15 @@ type Server struct {
 	CA  string // the path of the server's certificate, for SSL_CERT_FILE
 	// Close stops the server before the test ends.
 	Close func()
+	// PageSize makes the server return smaller pages than requested, and Date sets its clock. Set them between requests.
+	PageSize int
+	Date     string
 
-	mu       sync.Mutex
-	tables   map[string][]any
-	instead  []http.HandlerFunc
-	queries  []Query
-	tokens   int // the number of tokens for Azure DevOps
-	pageSize int
-	date     string
+	mu      sync.Mutex
+	tables  map[string][]any
+	instead []http.HandlerFunc
+	queries []Query
+	tokens  int // the number of tokens for Azure DevOps
 }
 
 // Query is a request for rows of Resource Graph.
@@ -78,20 +80,6 @@ func (s *Server) Set(table string, rows ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tables[table] = rows
-}
-
-// PageSize makes the server return smaller pages than requested.
-func (s *Server) PageSize(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pageSize = n
-}
-
-// Date sets the server's clock.
-func (s *Server) Date(date string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.date = date
 }
 
 // Instead makes handlers answer the next requests for rows, in place of the handlers of an earlier call. If a handler
@@ -165,8 +153,8 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queries = append(s.queries, q)
-	if s.date != "" {
-		w.Header().Set("Date", s.date)
+	if s.Date != "" {
+		w.Header().Set("Date", s.Date)
 	}
 	if r.Header.Get("Authorization") != "Bearer "+token {
 		Error(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")(w, r)
@@ -190,10 +178,7 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) {
 	if q.Options.SkipToken != "" {
 		_, _ = fmt.Sscanf(q.Options.SkipToken, "skip-%d", &from)
 	}
-	size := min(max(q.Options.Top, 1), 1000)
-	if s.pageSize > 0 {
-		size = min(size, s.pageSize)
-	}
+	size := cmp.Or(s.PageSize, min(max(q.Options.Top, 1), 1000))
 	to := min(from+size, len(rows))
 	page := map[string]any{
 		"totalRecords": len(rows), "count": to - from, "data": append([]any{}, rows[from:to]...), "facets": []any{},

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -79,7 +80,7 @@ func (s *Server) routePullRequests() {
 	onPull(s, "PATCH /pullrequests/{id}", (*pull).update)
 	onPull(s, "PUT /pullrequests/{id}/reviewers/{reviewer}", (*pull).ask)
 	onPull(s, "GET /pullrequests/{id}/labels", func(p *pull, _ *call, _ none) answer {
-		return list(hostfake.Each(p.Labels, tag))
+		return list(lists.Map(p.Labels, tag))
 	})
 	onPull(s, "POST /pullrequests/{id}/labels", func(p *pull, _ *call, asked struct{ Name string }) answer {
 		p.AddLabel(asked.Name)
@@ -147,10 +148,10 @@ func (r *Repo) listPulls(c *call, _ none) answer {
 	branch := func(name string) string { return strings.TrimPrefix(query.Get("searchCriteria."+name), "refs/heads/") }
 	state := strings.TrimPrefix(cmp.Or(query.Get("searchCriteria.status"), "active"), "all")
 	found := r.Matching(state, branch("sourceRefName"), branch("targetRefName"), (*pull).state)
-	shown := hostfake.Each(found, func(p *pull) object {
+	shown := lists.Map(found, func(p *pull) object {
 		p.settle()
 		shown := p.show()
-		shown["labels"] = hostfake.Each(p.Labels, tag)
+		shown["labels"] = lists.Map(p.Labels, tag)
 		if units := utf16.Encode([]rune(p.Body)); len(units) > listedBody {
 			shown["description"] = string(utf16.Decode(units[:listedBody]))
 		}
@@ -257,7 +258,7 @@ func (p *pull) show() object {
 		"sourceRefName": "refs/heads/" + p.Head, "targetRefName": "refs/heads/" + p.Base, "isDraft": p.Draft,
 		"mergeStatus": p.mergeStatus(), "lastMergeSourceCommit": commit(p.HeadCommit),
 		"lastMergeTargetCommit": commit(p.BaseCommit), "supportsIterations": true,
-		"reviewers": hostfake.Each(p.Reviewers, p.showReviewer),
+		"reviewers": lists.Map(p.Reviewers, p.showReviewer),
 		"url":       fmt.Sprintf("%s/_apis/git/repositories/%s/pullRequests/%d", p.repo.server.URL, p.repo.id, p.Number),
 	}
 	if p.Body != "" {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -52,7 +53,7 @@ func (r *Repo) listStatuses(c *call, _ none) answer {
 	if query.Get("latestOnly") == "true" {
 		all = r.LatestOf(sha)
 	}
-	return list(part(hostfake.Each(all, r.showStatus), query.Get("skip"), query.Get("top"), 1000))
+	return list(part(lists.Map(all, r.showStatus), query.Get("skip"), query.Get("top"), 1000))
 }
 
 func (r *Repo) showStatus(s *hostfake.Status) object {

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -66,7 +67,7 @@ func (x *execution) value(field *ast.Field, value any) any {
 	case object:
 		return x.object(field.SelectionSet, value)
 	case []object:
-		return hostfake.Each(value, func(one object) object { return x.object(field.SelectionSet, one) })
+		return lists.Map(value, func(one object) object { return x.object(field.SelectionSet, one) })
 	}
 	return value
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -39,7 +40,7 @@ func (r *Repo) listIssues(c *call, _ none) answer {
 	if query.Get("state") != "all" || query.Get("sort") != "created" || query.Get("direction") != "desc" {
 		return fail(http.StatusNotImplemented, "The fake lists all issues, newest first")
 	}
-	all := hostfake.Each(r.Issues.Newest(), showIssue)
+	all := lists.Map(r.Issues.Newest(), showIssue)
 	for _, p := range r.All { // GitHub lists them too
 		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(),
 			"pull_request": object{"url": r.URL}})

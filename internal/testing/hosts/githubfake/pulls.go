@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -31,7 +32,7 @@ func (s *Server) routePulls() {
 	onPull(s, "PUT /pulls/{number}/merge", (*pull).acceptMerge)
 	onPull(s, "POST /pulls/{number}/requested_reviewers", (*pull).requestReviewers)
 	onPull(s, "GET /pulls/{number}/reviews", func(p *pull, c *call, _ none) answer {
-		return ok(page(c, hostfake.Each(p.Approvals, func(user string) object {
+		return ok(page(c, lists.Map(p.Approvals, func(user string) object {
 			return object{"user": object{"login": user}, "state": "APPROVED"}
 		})))
 	})
@@ -50,7 +51,7 @@ func (r *Repo) listPulls(c *call, _ none) answer {
 	if headOwner == "" || strings.EqualFold(owner, headOwner) {
 		found = r.Matching(state, head, query.Get("base"), (*pull).shownState)
 	}
-	return ok(hostfake.Each(page(c, found), func(p *pull) object {
+	return ok(lists.Map(page(c, found), func(p *pull) object {
 		short := p.show()
 		delete(short, "merged") // the list has only merged_at
 		return short
@@ -198,7 +199,7 @@ func (p *pull) show() object {
 
 // named returns objects that have only a name.
 func named(key string, names []string) []object {
-	return hostfake.Each(names, func(name string) object { return object{key: name} })
+	return lists.Map(names, func(name string) object { return object{key: name} })
 }
 
 func (p *pull) nodeID() string { return fmt.Sprintf("PR_%s#%d", p.repo.Name, p.Number) }

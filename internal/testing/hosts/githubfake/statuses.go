@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -58,7 +59,7 @@ func onCommit(s *Server, pattern string, do func(r *Repo, c *call, commit string
 
 // showStatuses returns statuses in the REST API's format, newest first.
 func showStatuses(oldestFirst []*hostfake.Status) []object {
-	all := hostfake.Each(oldestFirst, showStatus)
+	all := lists.Map(oldestFirst, showStatus)
 	slices.Reverse(all)
 	return all
 }

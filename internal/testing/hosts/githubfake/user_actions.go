@@ -1,19 +1,10 @@
 package githubfake
 
 import (
-	"slices"
-	"testing"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
-
-// ReviewRequests returns all review requests of a pull request, repeated ones included: "user", "owner/team".
-func (r *Repo) ReviewRequests(t testing.TB, number int) (all []string) {
-	t.Helper()
-	r.With(t, number, func(p *pull) { all = slices.Clone(p.Asked) })
-	return all
-}
 
 // SetStatus sets a state as a user or an app does; "": as another account.
 func (r *Repo) SetStatus(login, commit, context, state string) {

@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
 // routeIssues routes requests about the issues of a project. A quick action in a text is a failure of the test.
 func (s *Server) routeIssues() {
 	onProject(s, "GET /issues", func(p *Project, c *call, _ none) answer {
-		return list(c, hostfake.Each(p.Issues.Newest(), p.showIssue))
+		return list(c, lists.Map(p.Issues.Newest(), p.showIssue))
 	})
 	onProject(s, "POST /issues", func(p *Project, _ *call, asked issueOpen) answer {
 		labels := strings.FieldsFunc(asked.Labels, func(r rune) bool { return r == ',' })

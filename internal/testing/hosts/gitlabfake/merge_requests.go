@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -164,7 +165,7 @@ func (p *Project) listMergeRequests(c *call, _ none) answer {
 	query := c.URL.Query()
 	state := strings.TrimPrefix(query.Get("state"), "all")
 	found := p.Matching(state, query.Get("source_branch"), query.Get("target_branch"), (*mergeRequest).state)
-	return list(c, hostfake.Each(found, func(m *mergeRequest) object {
+	return list(c, lists.Map(found, func(m *mergeRequest) object {
 		m.pass()
 		return m.show()
 	}))
@@ -300,7 +301,7 @@ func (m *mergeRequest) show() object {
 		"id": 5000 + m.Number, "iid": m.Number, "project_id": p.id, "source_project_id": project, "target_project_id": p.id,
 		"title": m.Title, "description": m.Body, "state": m.state(), "draft": m.draft(),
 		"created_at": when(m.Created), "updated_at": when(m.Updated), "merged_at": nil, "closed_at": nil,
-		"author": p.server.user(m.Author), "reviewers": hostfake.Each(m.Reviewers, p.server.user),
+		"author": p.server.user(m.Author), "reviewers": lists.Map(m.Reviewers, p.server.user),
 		"labels":        append([]string{}, m.Labels...),
 		"source_branch": m.Head, "target_branch": m.Base, "sha": orNull(m.HeadCommit), "squash": m.squash,
 		"merge_when_pipeline_succeeds": m.AutoMerge != "", "detailed_merge_status": m.mergeStatus(),

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/requesttable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -103,7 +104,7 @@ func (s *Server) routeUsers() {
 		found := slices.DeleteFunc(slices.Clone(s.users), func(login string) bool {
 			return !strings.EqualFold(login, c.URL.Query().Get("username"))
 		})
-		return ok(hostfake.Each(found, s.user))
+		return ok(lists.Map(found, s.user))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 )
 
@@ -29,7 +30,7 @@ func (p *Project) listStatuses(c *call, _ none) answer {
 	if name := query.Get("name"); name != "" {
 		all = slices.DeleteFunc(all, func(s *hostfake.Status) bool { return s.Context != name })
 	}
-	return list(c, hostfake.Each(all, p.showStatus))
+	return list(c, lists.Map(all, p.showStatus))
 }
 
 type statusRequest struct {

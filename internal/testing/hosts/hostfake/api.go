@@ -100,12 +100,3 @@ func Set[T any](field, given *T) {
 		*field = *given
 	}
 }
-
-// Each returns the shown form of each element; never nil, which JSON would show as null.
-func Each[T any, S any](all []T, show func(T) S) []S {
-	shown := make([]S, len(all))
-	for i, one := range all {
-		shown[i] = show(one)
-	}
-	return shown
-}

@@ -51,19 +51,8 @@ func (ss *Statuses) LatestOf(commit string) (latest []*Status) {
 
 func (ss *Statuses) same(a, b string) bool { return a == b || !ss.exactCase && strings.EqualFold(a, b) }
 
-// Status returns the latest state of a commit in a context, as the host calls it, and the number of its statuses.
-func (ss *Statuses) Status(commit, context string) (state string, posted int) {
-	last, posted := ss.last(commit, context)
-	return last.State, posted
-}
-
-// StatusText returns the description of the last status of a commit in a context.
-func (ss *Statuses) StatusText(commit, context string) string {
-	last, _ := ss.last(commit, context)
-	return last.Description
-}
-
-func (ss *Statuses) last(commit, context string) (last Status, posted int) {
+// Status returns the last status of a commit in a context, with the state as the host calls it, and their number.
+func (ss *Statuses) Status(commit, context string) (last Status, posted int) {
 	ss.server.Locked(func() {
 		for _, s := range ss.byCommit[commit] {
 			if s.Context == context {

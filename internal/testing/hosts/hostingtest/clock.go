@@ -2,7 +2,6 @@ package hostingtest
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 )
@@ -50,11 +49,4 @@ func (c *Clock) Waited() []time.Duration {
 	waits := c.waits
 	c.waits = nil
 	return waits
-}
-
-// Waits returns the durations of all waits.
-func (c *Clock) Waits() []time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.waits)
 }
