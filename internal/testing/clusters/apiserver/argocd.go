@@ -2,8 +2,6 @@ package apiserver
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,25 +57,18 @@ func StartArgoCD(t testing.TB) *Kubernetes {
 	k := StartKubernetes(t, CRDs(t, Applications, AppProjects, ApplicationSets)...)
 	k.Write(t, argoCDNamespace...)
 	k.awaitReader(t, schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"})
-	if err := os.MkdirAll(filepath.Join(k.dir, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	cache, manifests := programs.FreeAddress(t), programs.FreeAddress(t)
-	k.command = func(controller string) *exec.Cmd {
+	k.env = []string{"ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_GPG_ENABLED=false"}
+	k.command = func(controller string) []string {
 		metrics := programs.Port(programs.FreeAddress(t))
-		kubeconfig := filepath.Join(k.dir, "admin.kubeconfig")
-		args := map[string][]string{
+		return append([]string{program, controller}, map[string][]string{
 			redis: {cache},
 			repoServer: {"--address", "127.0.0.1", "--port", programs.Port(manifests), "--metrics-port", metrics,
 				"--disable-tls", "--redis", cache, "--revision-cache-expiration", "1s", "--loglevel", "warn"},
-			ApplicationController: {"--kubeconfig", kubeconfig, "--namespace", "argocd", "--application-namespaces", "*",
+			ApplicationController: {"--kubeconfig", k.kubeconfig, "--namespace", "argocd", "--application-namespaces", "*",
 				"--repo-server", manifests, "--repo-server-plaintext", "--redis", cache, "--metrics-port", metrics,
 				"--app-resync", "5", "--app-resync-jitter", "0", "--repo-error-grace-period-seconds", "0", "--loglevel", "warn"},
-		}[controller]
-		cmd := exec.Command(program, append([]string{controller}, args...)...)
-		cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_GPG_ENABLED=false",
-			"TMPDIR="+filepath.Join(k.dir, "tmp"))
-		return cmd
+		}[controller]...)
 	}
 	for _, controller := range []string{redis, repoServer, ApplicationController} {
 		k.Run(controller)

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -30,28 +29,18 @@ func StartFlux(t testing.TB) *Kubernetes {
 	k.Write(t, "{apiVersion: v1, kind: Namespace, metadata: {name: flux-system}}")
 	k.awaitReader(t, schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1",
 		Resource: "kustomizations"})
-	for _, name := range []string{"storage", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(k.dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	storage := programs.FreeAddress(t)
-	k.command = func(controller string) *exec.Cmd {
-		args := []string{"--metrics-addr", programs.FreeAddress(t), "--health-addr", programs.FreeAddress(t),
+	folder, storage := t.TempDir(), programs.FreeAddress(t)
+	k.env = []string{"RUNTIME_NAMESPACE=flux-system"}
+	k.command = func(controller string) []string {
+		command := []string{filepath.Join(k.bin, controller), "--metrics-addr", programs.FreeAddress(t), "--health-addr", programs.FreeAddress(t),
 			"--log-level", "error", "--concurrent", "20"}
 		if controller == SourceController {
-			args = append(args, "--storage-path", filepath.Join(k.dir, "storage"), "--storage-addr", storage,
-				"--storage-adv-addr", storage)
-		} else {
-			args = append(args, "--requeue-dependency", "3s")
+			return append(command, "--storage-path", folder, "--storage-addr", storage, "--storage-adv-addr", storage)
 		}
-		cmd := exec.Command(filepath.Join(k.bin, controller), args...)
-		cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(k.dir, "admin.kubeconfig"),
-			"RUNTIME_NAMESPACE=flux-system", "TMPDIR="+filepath.Join(k.dir, "tmp"))
-		return cmd
+		return append(command, "--requeue-dependency", "3s")
 	}
-	k.Run(SourceController)
-	k.Run(KustomizeController)
-	k.Run(HelmController)
+	for _, controller := range []string{SourceController, KustomizeController, HelmController} {
+		k.Run(controller)
+	}
 	return k
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -51,8 +52,11 @@ type Kubernetes struct {
 	*Server
 	t        testing.TB // the test that started the server
 	bin, dir string
-	command  func(controller string) *exec.Cmd // returns the command that runs a controller
-	running  map[string]*programs.Process      // the controllers
+	// kubeconfig is the file of the admin's.
+	kubeconfig string
+	command    func(controller string) []string // returns the program that runs a controller, and its arguments
+	env        []string                         // more variables of controllers
+	running    map[string]*programs.Process     // the controllers
 }
 
 // StartKubernetes starts a server with the custom resources in the files, and no controllers, from the programs in the
@@ -80,7 +84,7 @@ func StartKubernetes(t testing.TB, crds ...string) *Kubernetes {
 		"--disable-admission-plugins", "ServiceAccount")
 	k.Install(t, crds)
 	k.Write(t, readerRole, readerBinding)
-	k.file("admin.kubeconfig", []byte(k.Kubeconfig(Admin)))
+	k.kubeconfig = k.file("admin.kubeconfig", []byte(k.Kubeconfig(Admin)))
 	return k
 }
 
@@ -104,7 +108,10 @@ func (k *Kubernetes) awaitReader(t testing.TB, at schema.GroupVersionResource) {
 
 // Run starts a controller. After [Kubernetes.Stop] it starts it again.
 func (k *Kubernetes) Run(controller string) {
-	k.running[controller] = run(k.t, k.dir, k.command(controller))
+	command := k.command(controller)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = slices.Concat(os.Environ(), k.env, []string{"KUBECONFIG=" + k.kubeconfig, "TMPDIR=" + k.dir})
+	k.running[controller] = run(k.t, k.dir, cmd)
 }
 
 // Stop ends a controller.
