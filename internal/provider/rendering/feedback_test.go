@@ -148,7 +148,7 @@ func TestAccFeedback(t *testing.T) {
 	}
 
 	// An issue that people closed stays closed until the failure is another one.
-	team.Issues.Change(t, 1, func(i *hostfake.Issue) { i.Closed = true })
+	_, _ = team.Issues.Update(1, func(i *hostfake.Issue) { i.Closed = true })
 	dev.reads(push(t, team, document+"# try\n"), document)
 	dev.expectFeedback("feedback: 1 status", 0)
 	expectIssues(t, team, inDev+"closed=true []", inStage+"closed=false []")

@@ -25,22 +25,12 @@ type ListResult struct {
 // ValidateList validates a list block, in which values may be unknown.
 func (s *Session) ValidateList(ctx context.Context, req ListRequest) Diagnostics {
 	s.t.Helper()
-	server, config := s.list(req)
+	server, _ := s.server.(tfprotov6.ListResourceServer)
 	validated, err := server.ValidateListResourceConfig(ctx, &tfprotov6.ValidateListResourceConfigRequest{
-		TypeName: req.Type, Config: config,
+		TypeName: req.Type, Config: dynamic(s.of(s.schemas.ListResourceSchemas, req.Type), req.Config),
 	})
 	require(s.t, "validate the list "+req.Type, err)
 	return validated.Diagnostics
-}
-
-// list returns the provider's server for list resources, and the configuration of a list block.
-func (s *Session) list(req ListRequest) (tfprotov6.ListResourceServer, *tfprotov6.DynamicValue) {
-	s.t.Helper()
-	server, ok := s.server.(tfprotov6.ListResourceServer)
-	if !ok {
-		s.t.Fatal("the provider has no list resources")
-	}
-	return server, dynamic(s.of(s.schemas.lists, req.Type), req.Config)
 }
 
 // List validates a list block and reads its results. As terraform query does, it stops at the limit, and returns no
@@ -51,9 +41,10 @@ func (s *Session) List(ctx context.Context, req ListRequest) ([]ListResult, Diag
 	if all.HasErrors() {
 		return nil, all
 	}
-	server, config := s.list(req)
+	server, _ := s.server.(tfprotov6.ListResourceServer)
 	stream, err := server.ListResource(ctx, &tfprotov6.ListResourceRequest{
-		TypeName: req.Type, Config: config, Limit: req.Limit, IncludeResource: req.IncludeResource,
+		TypeName: req.Type, Config: dynamic(s.of(s.schemas.ListResourceSchemas, req.Type), req.Config), Limit: req.Limit,
+		IncludeResource: req.IncludeResource,
 	})
 	require(s.t, "list "+req.Type, err)
 	var results []ListResult
@@ -76,7 +67,7 @@ func (s *Session) List(ctx context.Context, req ListRequest) ([]ListResult, Diag
 			Identity:    s.read(event.Identity.IdentityData, s.schemas.identities[req.Type].ValueType()),
 		}
 		if req.IncludeResource {
-			result.Resource = s.read(event.Resource, s.of(s.schemas.resources, req.Type).ValueType())
+			result.Resource = s.read(event.Resource, s.of(s.schemas.ResourceSchemas, req.Type).ValueType())
 		}
 		if results = append(results, result); int64(len(results)) >= req.Limit {
 			break

@@ -18,9 +18,8 @@ import (
 
 // Schemas are the schemas of a provider. Sessions share them, since it takes long to read them.
 type Schemas struct {
-	provider                      *tfprotov6.Schema
-	resources, dataSources, lists map[string]*tfprotov6.Schema
-	identities                    map[string]*tfprotov6.ResourceIdentitySchema
+	*tfprotov6.GetProviderSchemaResponse
+	identities map[string]*tfprotov6.ResourceIdentitySchema
 }
 
 // ReadSchemas reads the schemas of a provider.
@@ -33,8 +32,7 @@ func ReadSchemas(t testing.TB, server tfprotov6.ProviderServer) *Schemas {
 	if ds := Diagnostics(append(read.Diagnostics, identities.Diagnostics...)); ds.HasErrors() {
 		t.Fatalf("read the schemas: %s", ds)
 	}
-	return &Schemas{read.Provider, read.ResourceSchemas, read.DataSourceSchemas, read.ListResourceSchemas,
-		identities.IdentitySchemas}
+	return &Schemas{read, identities.IdentitySchemas}
 }
 
 // require ends the test if there is an error.
@@ -84,7 +82,7 @@ func (schemas *Schemas) Start(
 	t testing.TB, server tfprotov6.ProviderServer, config map[string]any,
 ) (*Session, Diagnostics) {
 	t.Helper()
-	given := dynamic(schemas.provider, config)
+	given := dynamic(schemas.Provider, config)
 	validated, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: given})
 	require(t, "validate the provider", err)
 	if Diagnostics(validated.Diagnostics).HasErrors() {
@@ -170,7 +168,7 @@ func (s *Session) imported(ctx context.Context, req *tfprotov6.ImportResourceSta
 		return nil, all
 	}
 	imported := resp.ImportedResources[0]
-	state := s.read(imported.State, s.of(s.schemas.resources, req.TypeName).ValueType())
+	state := s.read(imported.State, s.of(s.schemas.ResourceSchemas, req.TypeName).ValueType())
 	r := &Resource{req.TypeName, state, imported.Private, imported.Identity}
 	return r, append(all, s.Refresh(ctx, r)...)
 }
@@ -192,7 +190,7 @@ func (p *Plan) Changes() bool { return !p.Planned.Equal(p.prior.State) || len(p.
 // the plan is nil.
 func (s *Session) Plan(ctx context.Context, r *Resource, config map[string]any) (*Plan, Diagnostics) {
 	s.t.Helper()
-	schema := s.of(s.schemas.resources, r.Type)
+	schema := s.of(s.schemas.ResourceSchemas, r.Type)
 	null := tftypes.NewValue(schema.ValueType(), nil)
 	prior := *r
 	if !r.Exists() {
@@ -273,7 +271,7 @@ func onlyErrors(ds Diagnostics) Diagnostics {
 // ReadData reads a data source. If there are errors, the result is zero.
 func (s *Session) ReadData(ctx context.Context, typeName string, config map[string]any) (tftypes.Value, Diagnostics) {
 	s.t.Helper()
-	schema := s.of(s.schemas.dataSources, typeName)
+	schema := s.of(s.schemas.DataSourceSchemas, typeName)
 	given := dynamic(schema, config)
 	validated, err := s.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{
 		TypeName: typeName, Config: given,

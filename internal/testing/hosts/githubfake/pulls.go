@@ -97,31 +97,30 @@ func (r *Repo) open(author, head, base, title, body string) (*pull, answer) {
 	branch := strings.TrimPrefix(head, owner+":")
 	headCommit, baseCommit := r.Git.Head(branch), r.Git.Head(base)
 	_, isOpen := r.IsOpen(branch, base)
-	wrong := func(code, field string) object {
-		return object{"resource": "PullRequest", "code": code, "field": field}
+	wrong := func(code, field string) answer {
+		return fail(http.StatusUnprocessableEntity, "Validation Failed",
+			object{"resource": "PullRequest", "code": code, "field": field})
 	}
-	custom := func(message string) object {
-		return object{"resource": "PullRequest", "code": "custom", "message": message}
-	}
-	var problem object
+	custom := func(message string) answer { return invalid("PullRequest", "", message) }
+	var refused answer
 	switch {
 	case title == "":
-		problem = wrong("missing_field", "title")
+		refused = wrong("missing_field", "title")
 	case len([]rune(title)) > maxTitle:
-		problem = custom(fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
+		refused = custom(fmt.Sprintf("title is too long (maximum is %d characters)", maxTitle))
 	case len([]rune(body)) > maxBody:
-		problem = custom(fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
+		refused = custom(fmt.Sprintf("body is too long (maximum is %d characters)", maxBody))
 	case headCommit == "":
-		problem = wrong("invalid", "head")
+		refused = wrong("invalid", "head")
 	case baseCommit == "":
-		problem = wrong("invalid", "base")
+		refused = wrong("invalid", "base")
 	case isOpen:
-		problem = custom("A pull request already exists for " + owner + ":" + branch + ".")
+		refused = custom("A pull request already exists for " + owner + ":" + branch + ".")
 	case r.Git.Contains(baseCommit, headCommit):
-		problem = custom("No commits between " + base + " and " + branch)
+		refused = custom("No commits between " + base + " and " + branch)
 	}
-	if problem != nil {
-		return nil, fail(http.StatusUnprocessableEntity, "Validation Failed", problem)
+	if refused.Status != 0 {
+		return nil, refused
 	}
 	r.numbers++
 	now := r.Server.Now()

@@ -30,7 +30,6 @@ type Repo struct {
 
 	numbers   int                   // of pull requests and issues alike
 	checkRuns map[string][]checkRun // by commit
-	commits   map[string]bool       // commits that exist
 	required  map[string][]string   // branch → the contexts whose success its merges need
 	queues    map[string]bool       // branches with a merge queue
 	keepsOpen bool
@@ -43,7 +42,7 @@ func (s *Server) AddRepo(t testing.TB, name string) *Repo {
 	git := s.Server.AddRepo(t, name+".git")
 	r := &Repo{
 		Name: name, Path: git.Dir, URL: s.URL + "/" + name,
-		Statuses: hostfake.NewStatuses(s.Server, false), checkRuns: map[string][]checkRun{}, commits: map[string]bool{},
+		Statuses: hostfake.NewStatuses(s.Server, false), checkRuns: map[string][]checkRun{},
 		required: map[string][]string{}, queues: map[string]bool{},
 	}
 	r.MergeQueues = MergeQueues{r}

@@ -32,11 +32,8 @@ func (x *execution) repository(asked object) any {
 // commit answers with a commit; nil if the repo lacks it.
 func (r *Repo) commit(asked object) any {
 	hash, _ := asked["oid"].(string)
-	if !r.commits[hash] {
-		if r.Git.Commit(hash) == "" {
-			return nil
-		}
-		r.commits[hash] = true
+	if r.Git.Commit(hash) == "" {
+		return nil
 	}
 	statuses, runs := r.statusNodes(hash), r.checkRunNodes(hash)
 	commit := object{

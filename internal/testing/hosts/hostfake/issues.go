@@ -3,7 +3,6 @@ package hostfake
 import (
 	"slices"
 	"sync"
-	"testing"
 )
 
 // Issue is an issue of a fake.
@@ -40,14 +39,6 @@ func (is *Issues) Update(number int, change func(*Issue)) (changed Issue, ok boo
 	}
 	change(&is.all[i])
 	return is.all[i], true
-}
-
-// Change changes an issue as a person does.
-func (is *Issues) Change(t testing.TB, number int, change func(*Issue)) {
-	t.Helper()
-	if _, ok := is.Update(number, change); !ok {
-		t.Fatalf("there is no issue %d", number)
-	}
 }
 
 // All returns the issues, oldest first.
