@@ -32,8 +32,8 @@ func StartFlux(t testing.TB) *Kubernetes {
 	folder, storage := t.TempDir(), programs.FreeAddress(t)
 	k.env = []string{"RUNTIME_NAMESPACE=flux-system"}
 	k.command = func(controller string) []string {
-		command := []string{filepath.Join(k.bin, controller), "--metrics-addr", programs.FreeAddress(t), "--health-addr", programs.FreeAddress(t),
-			"--log-level", "error", "--concurrent", "20"}
+		command := []string{filepath.Join(k.bin, controller), "--metrics-addr", programs.FreeAddress(t),
+			"--health-addr", programs.FreeAddress(t), "--log-level", "error", "--concurrent", "20"}
 		if controller == SourceController {
 			return append(command, "--storage-path", folder, "--storage-addr", storage, "--storage-adv-addr", storage)
 		}

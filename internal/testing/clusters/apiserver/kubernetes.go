@@ -60,7 +60,8 @@ type Kubernetes struct {
 }
 
 // StartKubernetes starts a server with the custom resources in the files, and no controllers, from the programs in the
-// folder that [FluxBinaries] names. If the variable is not set, the test is skipped. The server stops when the test ends.
+// folder that [FluxBinaries] names. If the variable is not set, the test is skipped. The server stops when the test
+// ends.
 func StartKubernetes(t testing.TB, crds ...string) *Kubernetes {
 	t.Helper()
 	bin := os.Getenv(FluxBinaries)

@@ -144,8 +144,8 @@ func (s *Server) userID(login string) int { return slices.Index(s.users, login) 
 
 // gitErrors are the texts of GitLab's errors for Git.
 var gitErrors = map[int]string{
-	http.StatusUnauthorized: "HTTP Basic: Access denied. If a password was provided for Git authentication, the password " +
-		"was incorrect or you're required to use a token instead of a password.",
+	http.StatusUnauthorized: "HTTP Basic: Access denied. If a password was provided for Git authentication, the " +
+		"password was incorrect or you're required to use a token instead of a password.",
 	http.StatusForbidden: "You are not allowed to push code to this project.",
 	http.StatusNotFound:  "The project you were looking for could not be found or you don't have permission to view it.",
 }

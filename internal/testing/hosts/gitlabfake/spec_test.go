@@ -30,7 +30,8 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%s %s %s: %q, want %q", tt.method, tt.path, tt.body, got, tt.want)
 		}
 	}
-	if err := requests.CheckAnswer("GET", "/api/v4/user", http.StatusOK, []byte(`{"id": 1, "username": "ann"}`)); err != nil {
+	err := requests.CheckAnswer("GET", "/api/v4/user", http.StatusOK, []byte(`{"id": 1, "username": "ann"}`))
+	if err != nil {
 		t.Errorf("a good answer has problems: %v", err)
 	}
 	if requests.CheckAnswer("GET", "/api/v4/user", http.StatusOK, []byte(`{"id": "one", "username": "ann"}`)) == nil {

@@ -1,5 +1,5 @@
-// Package requesttable checks requests to the API of a host, and its answers, against a description of the requests that
-// we send, in OpenAPI 3.1.
+// Package requesttable checks requests to the API of a host, and its answers, against a table of the requests that we
+// send, which is described in OpenAPI 3.1.
 package requesttable
 
 import (
