@@ -249,7 +249,8 @@ func (s *Server) backend(t testing.TB) http.Handler {
 	t.Helper()
 	switch {
 	case s.inProcess != nil:
-		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req) })
+		git := s.httpBackend(t)
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.inProcess.serve(s, w, req, git) })
 	case s.Azure != nil:
 		git := s.httpBackend(t)
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { s.Azure.serve(w, req, s.Root, git) })

@@ -2,9 +2,7 @@ package gitserver
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -20,16 +18,18 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// InProcess serves Git without a git process, which saves some milliseconds in each request. Clients read with protocol
-// version 2 and filters, and push with version 0. It supports only the requests that gitremote sends, and does not
-// check that pushed objects are connected. The tests of gitremote run over it as over the real servers.
+// InProcess serves reads without a git process, which saves some milliseconds in each request. Clients read with
+// protocol version 2 and filters. It supports only the requests that gitremote sends; git http-backend serves pushes.
+// The tests of gitremote run over it as over the real servers.
 func InProcess() Option {
-	return func(s *Server) { s.inProcess = &inProcess{} }
+	return func(s *Server) {
+		s.inProcess = &inProcess{}
+		s.config = append(s.config, "receive.unpackLimit=1000000") // a storage does not see later packs
+	}
 }
 
 type inProcess struct {
-	mu     sync.Mutex // for pushes
-	stores sync.Map   // path of a repo → *filesystem.Storage, which keeps objects that it read
+	stores sync.Map // path of a repo → *filesystem.Storage, which keeps objects that it read
 }
 
 // store returns the storage of a repo.
@@ -104,9 +104,13 @@ func hasPrefix(name string, prefixes []string) bool {
 }
 
 // serve answers a request of the Git protocol.
-func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request) {
+func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request, git http.Handler) {
+	if service(req) == "git-receive-pack" {
+		git.ServeHTTP(w, req)
+		return
+	}
 	folder, _, _ := strings.Cut(req.URL.Path, "/info/refs")
-	folder = strings.TrimSuffix(folder, "/"+service(req))
+	folder = strings.TrimSuffix(folder, "/git-upload-pack")
 	repo := filepath.Join(s.Root, filepath.FromSlash(folder))
 	if _, err := os.Stat(repo); err != nil {
 		repo += ".git" // as git does
@@ -116,40 +120,18 @@ func (p *inProcess) serve(s *Server, w http.ResponseWriter, req *http.Request) {
 		http.NotFound(w, req)
 		return
 	}
-	body := io.Reader(req.Body)
-	if req.Header.Get("Content-Encoding") == "gzip" {
-		unpacked, err := gzip.NewReader(req.Body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		body = unpacked
-	}
+	var answer bytes.Buffer
 	kind := "result"
 	if req.Method == http.MethodGet {
 		kind = "advertisement"
-	}
-	w.Header().Set("Content-Type", "application/x-"+service(req)+"-"+kind)
-	w.Header().Set("Cache-Control", "no-cache")
-	var answer bytes.Buffer
-	var err error
-	switch {
-	case service(req) == "git-receive-pack" && req.Method == http.MethodGet:
-		err = advertise(&answer, store)
-	case service(req) == "git-receive-pack":
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		err = receive(&answer, store, repo, body)
-	case req.Method == http.MethodGet:
 		packets(&answer, "version 2\n", "agent=git/in-process\n", "ls-refs=unborn\n", "fetch=shallow filter\n",
 			"object-format=sha1\n", "")
-	default:
-		err = upload(&answer, store, body)
-	}
-	if err != nil {
+	} else if err := upload(&answer, store, req.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	w.Header().Set("Content-Type", "application/x-git-upload-pack-"+kind)
+	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = answer.WriteTo(w)
 }
 
