@@ -47,13 +47,10 @@ func upload(w *bytes.Buffer, store *filesystem.Storage, body io.Reader) error {
 
 func listRefs(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error {
 	var prefixes []string
-	unborn, symrefs := false, false
 	for _, a := range arguments {
-		prefix, isPrefix := strings.CutPrefix(a, "ref-prefix ")
-		if isPrefix {
+		if prefix, isPrefix := strings.CutPrefix(a, "ref-prefix "); isPrefix {
 			prefixes = append(prefixes, prefix)
 		}
-		unborn, symrefs = unborn || a == "unborn", symrefs || a == "symrefs"
 	}
 	head, err := store.Reference(plumbing.HEAD)
 	if err != nil {
@@ -63,16 +60,11 @@ func listRefs(w *bytes.Buffer, store *filesystem.Storage, arguments []string) er
 	if err != nil {
 		return err
 	}
-	var lines []string
-	attribute := ""
-	if symrefs {
-		attribute = " symref-target:" + head.Target().String()
+	commit := "unborn"
+	if hash, born := refs[head.Target()]; born {
+		commit = hash.String()
 	}
-	if commit, born := refs[head.Target()]; born {
-		lines = append(lines, commit.String()+" HEAD"+attribute+"\n")
-	} else if unborn {
-		lines = append(lines, "unborn HEAD"+attribute+"\n")
-	}
+	lines := []string{commit + " HEAD symref-target:" + head.Target().String() + "\n"}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		if hasPrefix(name.String(), prefixes) {
 			lines = append(lines, refs[name].String()+" "+name.String()+"\n")
@@ -84,15 +76,15 @@ func listRefs(w *bytes.Buffer, store *filesystem.Storage, arguments []string) er
 
 // collector collects the objects of a fetch.
 type collector struct {
-	store       *filesystem.Storage
-	depth       int // 0 for all commits
-	trees, blob bool
-	found       map[plumbing.Hash]bool
-	shallow     []plumbing.Hash
+	store        *filesystem.Storage
+	depth        int // 0 for all commits
+	trees, blobs bool
+	found        map[plumbing.Hash]bool
+	shallow      []plumbing.Hash
 }
 
 func fetch(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error {
-	c := &collector{store: store, trees: true, blob: true, found: map[plumbing.Hash]bool{}}
+	c := &collector{store: store, trees: true, blobs: true, found: map[plumbing.Hash]bool{}}
 	var wants []plumbing.Hash
 	for _, a := range arguments {
 		name, value, _ := strings.Cut(a, " ")
@@ -106,9 +98,9 @@ func fetch(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error
 			}
 			c.depth = depth
 		case a == "filter blob:none":
-			c.blob = false
+			c.blobs = false
 		case a == "filter tree:0":
-			c.trees, c.blob = false, false
+			c.trees, c.blobs = false, false
 		case a == "no-progress", a == "ofs-delta", a == "done", a == "thin-pack":
 		default:
 			return fmt.Errorf("%q is not supported", a)
@@ -139,46 +131,37 @@ func fetch(w *bytes.Buffer, store *filesystem.Storage, arguments []string) error
 // add adds a requested object and the objects that it refers to. A filter never leaves out the requested object itself.
 func (c *collector) add(want plumbing.Hash) error {
 	found, err := c.store.EncodedObject(plumbing.AnyObject, want)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	switch found.Type() {
-	case plumbing.CommitObject:
+	case found.Type() == plumbing.CommitObject:
 		return c.addCommits(want)
-	case plumbing.TreeObject:
-		c.found[want] = true
-		return c.addEntries(want)
+	case found.Type() == plumbing.TreeObject:
+		return c.addTree(want)
 	}
 	c.found[want] = true
 	return nil
 }
 
-func (c *collector) addCommits(first plumbing.Hash) error {
-	next := []plumbing.Hash{first}
+func (c *collector) addCommits(next ...plumbing.Hash) error {
 	for depth := 1; len(next) > 0; depth++ {
 		var parents []plumbing.Hash
 		for _, hash := range next {
 			commit, err := object.GetCommit(c.store, hash)
+			if err == nil && c.trees {
+				err = c.addTree(commit.TreeHash)
+			}
 			if err != nil {
 				return err
 			}
 			c.found[hash] = true
-			if c.trees {
-				if err := c.addTree(commit.TreeHash); err != nil {
-					return err
-				}
-			}
 			if depth == c.depth && len(commit.ParentHashes) > 0 {
 				c.shallow = append(c.shallow, hash)
 				continue
 			}
-			for _, parent := range commit.ParentHashes {
-				if !c.found[parent] {
-					parents = append(parents, parent)
-				}
-			}
+			parents = append(parents, commit.ParentHashes...)
 		}
-		next = parents
+		next = slices.DeleteFunc(parents, func(parent plumbing.Hash) bool { return c.found[parent] })
 	}
 	return nil
 }
@@ -188,10 +171,6 @@ func (c *collector) addTree(hash plumbing.Hash) error {
 		return nil
 	}
 	c.found[hash] = true
-	return c.addEntries(hash)
-}
-
-func (c *collector) addEntries(hash plumbing.Hash) error {
 	tree, err := object.GetTree(c.store, hash)
 	if err != nil {
 		return err
@@ -201,7 +180,7 @@ func (c *collector) addEntries(hash plumbing.Hash) error {
 		case entry.Mode == filemode.Submodule:
 		case entry.Mode == filemode.Dir && c.trees:
 			err = c.addTree(entry.Hash)
-		case entry.Mode != filemode.Dir && c.blob:
+		case entry.Mode != filemode.Dir && c.blobs:
 			c.found[entry.Hash] = true
 		}
 		if err != nil {

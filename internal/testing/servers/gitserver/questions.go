@@ -56,15 +56,6 @@ func HasObject(repo, hash string) bool {
 	return plumbing.IsHash(hash) && storageOf(repo).HasEncodedObject(plumbing.NewHash(hash)) == nil
 }
 
-// HasCommit reports whether a repo has a commit with this full hash.
-func HasCommit(repo, hash string) bool {
-	if !plumbing.IsHash(hash) {
-		return false
-	}
-	_, err := object.GetCommit(storageOf(repo), plumbing.NewHash(hash))
-	return err == nil
-}
-
 // Contains reports whether the commit ancestor is an ancestor of descendant, or equal to it.
 func Contains(store storer.EncodedObjectStorer, descendant, ancestor string) bool {
 	if descendant == ancestor {
@@ -107,12 +98,9 @@ func MergedTree(repo, ours, theirs string) string {
 	if tree, known := merges.Load(key); known {
 		return tree.(string) //nolint:forcetypeassert // stored below
 	}
-	out, err := Run(repo, "merge-tree", "--write-tree", ours, theirs)
-	if err != nil {
-		out = ""
-	}
-	tree, _, _ := strings.Cut(out, "\n")
-	if HasCommit(repo, ours) && HasCommit(repo, theirs) { // a missing commit may be pushed later
+	tree := TryGit(repo, "merge-tree", "--write-tree", ours, theirs)
+	tree, _, _ = strings.Cut(tree, "\n")
+	if HasObject(repo, ours) && HasObject(repo, theirs) { // a missing commit may be pushed later
 		merges.Store(key, tree)
 	}
 	return tree

@@ -3,9 +3,9 @@ package gitserver
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +14,7 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
@@ -55,10 +53,7 @@ func TryGit(dir string, args ...string) string {
 func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	t.Helper()
 	out, err := RunWith(dir, stdin, args...)
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		t.Fatal("git is not installed: apt-get install git")
-	case err != nil:
+	if err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -129,12 +124,7 @@ func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File
 	if head := Rev(t, repo, branch); head != "" {
 		fmt.Fprintf(&b, "from %s\n", head)
 	}
-	paths := make([]string, 0, len(files))
-	for p := range files {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
-	for _, p := range paths {
+	for _, p := range slices.Sorted(maps.Keys(files)) {
 		switch f := files[p]; f.Mode {
 		case "":
 			fmt.Fprintf(&b, "D %s\n", p)
@@ -144,7 +134,7 @@ func SeedFiles(t testing.TB, repo, branch, message string, files map[string]File
 			fmt.Fprintf(&b, "M %s inline %s\ndata %d\n%s\n", f.Mode, p, len(f.Content), f.Content)
 		}
 	}
-	git(t, repo, b.Bytes(), "fast-import", "--quiet", "--date-format=raw")
+	FastImport(t, repo, b.String())
 	return Rev(t, repo, branch)
 }
 
@@ -160,37 +150,40 @@ func Rev(t testing.TB, repo, branch string) string {
 	return Branch(repo, branch)
 }
 
-// Tree returns the content of all files of a revision, by path.
+// Tree returns the content of all files of a revision, by path. It starts git to resolve the revision only if it is
+// neither a branch nor a full hash.
 func Tree(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
-	store, tree := storageOf(repo), map[string]string{}
-	for _, e := range entries(t, store, repo, rev) {
-		if e.Mode == filemode.Submodule {
-			continue
-		}
-		blob, err := object.GetBlob(store, e.Hash)
-		if err != nil {
-			t.Fatalf("%s of %s: %v", e.Name, rev, err)
-		}
-		reader, err := blob.Reader()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(reader)
-		if err := errors.Join(err, reader.Close()); err != nil {
-			t.Fatal(err)
-		}
-		tree[e.Name] = string(content)
+	name := cmp.Or(Branch(repo, rev), rev)
+	if !plumbing.IsHash(name) {
+		name = strings.TrimSpace(Git(t, repo, "rev-parse", "--verify", "--end-of-options", rev))
 	}
-	return tree
+	store, hash, files := storageOf(repo), plumbing.NewHash(name), map[string]string{}
+	if c, err := object.GetCommit(store, hash); err == nil {
+		hash = c.TreeHash
+	}
+	tree, err := object.GetTree(store, hash)
+	if err == nil {
+		err = tree.Files().ForEach(func(f *object.File) (err error) {
+			files[f.Name], err = f.Contents()
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatalf("the files of %s in %s: %v", rev, repo, err)
+	}
+	return files
 }
 
 // Modes returns the mode and the hash of all entries of a revision, by path, as "mode hash".
 func Modes(t testing.TB, repo, rev string) map[string]string {
 	t.Helper()
 	modes := map[string]string{}
-	for _, e := range entries(t, storageOf(repo), repo, rev) {
-		modes[e.Name] = fmt.Sprintf("%06o %s", uint32(e.Mode), e.Hash)
+	listed := Git(t, repo, "ls-tree", "-r", "-z", "--format=%(objectmode) %(objectname)%x09%(path)", rev)
+	for entry := range strings.SplitSeq(listed, "\x00") {
+		if mode, path, found := strings.Cut(entry, "\t"); found {
+			modes[path] = mode
+		}
 	}
 	return modes
 }
@@ -199,41 +192,6 @@ func Modes(t testing.TB, repo, rev string) map[string]string {
 func MkTree(t testing.TB, repo, entries string) string {
 	t.Helper()
 	return strings.TrimSpace(git(t, repo, []byte(entries), "mktree"))
-}
-
-// entries returns the files and submodules of a revision, with their paths as names. It starts git to resolve the
-// revision only if it is neither a branch nor a full hash.
-func entries(t testing.TB, store *filesystem.Storage, repo, rev string) (all []object.TreeEntry) {
-	t.Helper()
-	commit := Branch(repo, rev)
-	switch {
-	case commit != "":
-	case plumbing.IsHash(rev):
-		commit = rev
-	default:
-		commit = strings.TrimSpace(Git(t, repo, "rev-parse", "--verify", "--end-of-options", rev))
-	}
-	hash := plumbing.NewHash(commit)
-	if c, err := object.GetCommit(store, hash); err == nil {
-		hash = c.TreeHash
-	}
-	tree, err := object.GetTree(store, hash)
-	if err != nil {
-		t.Fatalf("the tree of %s in %s: %v", rev, repo, err)
-	}
-	walker := object.NewTreeWalker(tree, true, nil)
-	defer walker.Close()
-	for {
-		path, e, err := walker.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return all
-		case err != nil:
-			t.Fatalf("the tree of %s in %s: %v", rev, repo, err)
-		case e.Mode != filemode.Dir:
-			all = append(all, object.TreeEntry{Name: path, Mode: e.Mode, Hash: e.Hash})
-		}
-	}
 }
 
 // Log returns the subjects of a branch's commits, newest first.
@@ -251,28 +209,16 @@ func Hook(t testing.TB, repo, name, text string, code int) {
 	writeHook(t, repo, name, fmt.Sprintf("cat >/dev/null\ncat >&2 <<'END'\n%s\nEND\nexit %d\n", text, code))
 }
 
-// protected is the file in a repo's folder that lists its protected branches.
-const protected = "protected-branches"
-
 // Protect makes a repo reject pushes to branches with a message. In the message, $1 stands for the branch.
 func Protect(t testing.TB, repo, text string, branches ...string) {
 	t.Helper()
-	var names strings.Builder
-	for _, branch := range branches {
-		fmt.Fprintf(&names, "refs/heads/%s\n", branch)
-	}
-	programs.WriteFile(t, filepath.Join(repo, protected), names.String())
-	writeHook(t, repo, "update", fmt.Sprintf("grep -qxF \"$1\" %s || exit 0\ncat >&2 <<END\n%s\nEND\nexit 1\n",
-		protected, text))
+	writeHook(t, repo, "update", fmt.Sprintf("case \"$1\" in\nrefs/heads/%s) ;;\n*) exit 0 ;;\nesac\n"+
+		"cat >&2 <<END\n%s\nEND\nexit 1\n", strings.Join(branches, "|refs/heads/"), text))
 }
 
 func writeHook(t testing.TB, repo, name, script string) {
 	t.Helper()
-	dir := filepath.Join(repo, "hooks")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := programs.Write(filepath.Join(dir, name), "#!/bin/sh\n"+script); err != nil {
+	if err := programs.Write(filepath.Join(repo, "hooks", name), "#!/bin/sh\n"+script); err != nil {
 		t.Fatal(err)
 	}
 }
