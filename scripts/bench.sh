@@ -22,6 +22,29 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo
   scripts/terraform.sh go run ./internal/testing/bench -provider bin/bench/terraform-provider-kalypso -runs "${RUNS:-3}"
   echo
+  echo "Scheduling and rendering from nothing on one core; large-1k is large-10k with every tenth cluster type. The bounds"
+  echo "are 60,000/s for large-100k, 15,000/s if each assignment has a value of its own, and an exponent of 1.05:"
+  go test -run '^$' -bench '^BenchmarkBuild$' -benchtime 5x -cpu 1 ./internal/kalypso/engine |
+    awk '/^BenchmarkBuild.*op/ { sub("^BenchmarkBuild/", "", $1); gsub("_", " ", $1); took[$1] = $3
+      printf "- %s: %.0f assignments/s, %.2f s\n", $1, $5, $3 / 1e9 }
+      END { printf "- growth from 1,000 to 100,000 assignments: exponent %.2f\n",
+        log(took["large-100k"] / took["large-1k"]) / log(100) }'
+  echo
+  echo "What this takes longer, as a share of its CPU time, to read and compare the objects in all folders of large-10k,"
+  echo "and to find what five requirements of every assignment of large-100k need. The bound is 0.15:"
+  go test -run '^$' -bench '^BenchmarkFeature$/^(objects|requires)$' -benchtime 20x -cpu 1 ./internal/kalypso/engine |
+    awk '/^BenchmarkFeature.*op/ { sub("^BenchmarkFeature/", "", $1); printf "- %s: %.2f\n", $1, $7 }'
+  echo
+  echo "What it takes longer on all cores to find invalid files in all folders of large-100k. The bound is a tenth of the"
+  echo "first plan in the table:"
+  go test -run '^$' -bench '^BenchmarkFeature$/^invalid$' -benchtime 10x ./internal/kalypso/engine |
+    awk '/^BenchmarkFeature.*op/ { printf "- invalid: %.2f s\n", $5 / 1e3 }'
+  echo
+  echo "Placing 20 deployment targets on all and on half of 5,000 cluster types on one core, with a number, balance, and"
+  echo "two spreads, of which one has 5,000 values. The bound is 5 s:"
+  go test -run '^$' -bench '^BenchmarkSpread$' -benchtime 3x -cpu 1 ./internal/kalypso/schedule |
+    awk '/^BenchmarkSpread.*op/ { sub("^BenchmarkSpread/", "", $1); printf "- %s: %.2f s\n", $1, $3 / 1e9 }'
+  echo
   echo "Scheduling 100,000 assignments on one core: without a number of cluster types, with a number on all policies, and"
   echo "with the decisions of the last run too. The bound is 1.5 times the first:"
   go test -run '^$' -bench '^BenchmarkPlacement$' -cpu 1 ./internal/kalypso/schedule |

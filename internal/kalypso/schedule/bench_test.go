@@ -63,3 +63,33 @@ func BenchmarkPlacement(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSpread places 20 deployment targets on all and on half of 5,000 cluster types, with a number, balance, and
+// two spreads, of which one has 5,000 values.
+func BenchmarkSpread(b *testing.B) {
+	f := &fleet.Fleet{Environment: "dev"}
+	for i := range 5000 {
+		f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{Meta: fleet.Meta{
+			Name: fmt.Sprintf("ct-%04d", i), Labels: map[string]string{"region": fmt.Sprint(i / 500), "site": fmt.Sprint(i)},
+		}})
+	}
+	for i := range 20 {
+		f.Workloads = append(f.Workloads, &fleet.Workload{
+			Meta: fleet.Meta{Name: fmt.Sprintf("app-%02d", i)}, Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
+		})
+	}
+	for name, number := range map[string]int{"all": 5000, "half": 2500} {
+		f.Policies = []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "spread"}, Placement: &placement.Spec{
+			Number: &number,
+			Prefer: []placement.Preference{{Balance: true, Weight: 1}},
+			Spread: []placement.Spread{{Key: "region"}, {Key: "site"}},
+		}}}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if s, ps := schedule.New(b.Context(), f); s.AssignmentCount != 20*number || len(ps) > 0 {
+					b.Fatalf("%d assignments, %v", s.AssignmentCount, ps)
+				}
+			}
+		})
+	}
+}

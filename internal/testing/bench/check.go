@@ -5,9 +5,7 @@ import (
 	"log"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
 // check ends the program with an error. A run without one of its measurements is of no use, so nothing else handles
@@ -29,17 +27,6 @@ func expect[T comparable](what string, got, want T) {
 	if got != want {
 		log.Panicf("bench: %s: got %v, want %v", what, got, want)
 	}
-}
-
-// checkGolden compares a tree with the operator's tree of a golden fleet, by the hash.
-func checkGolden(g *golden.Fleet, t *tree.Tree) {
-	files := map[string]string{record.PromotedCommitFile: g.Promoted()}
-	for i, folder := range t.Folders {
-		for f := range t.Files(i) {
-			files[folder.ClusterType+"/"+f.Path] = string(f.Content)
-		}
-	}
-	expect("the hash of the tree of "+g.Name, golden.SHA256(files), g.Summary.TreeSHA256)
 }
 
 // checkBranch compares the folders on a branch with the folders of a tree that was rendered from scratch.

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -30,32 +31,19 @@ func load(name string) *fleet.Fleet {
 		return f
 	}
 	f := load(fleet10k)
-	var kept []*fleet.ClusterType
-	for i, ct := range f.ClusterTypes {
-		if i%10 == 0 {
-			kept = append(kept, ct)
-		}
+	all := f.ClusterTypes
+	f.ClusterTypes = nil
+	for tenth := range slices.Chunk(all, 10) {
+		f.ClusterTypes = append(f.ClusterTypes, tenth[0])
 	}
-	f.ClusterTypes = kept
 	return f
 }
 
-// withOwnValues returns the fleet with one more config for each assignment of its tree.
-func withOwnValues(f *fleet.Fleet, t *tree.Tree) *fleet.Fleet {
-	own := *f
-	own.Configs = slices.Clone(f.Configs)
-	for _, p := range t.Schedule.Placements {
-		for _, a := range p.Assignments {
-			clusterType, target := p.ClusterType.Name, a.Target.Name
-			own.Configs = append(own.Configs, &fleet.Config{
-				Meta: fleet.Meta{Name: fmt.Sprintf("own-%06d", len(own.Configs)), Labels: map[string]string{
-					fleet.PlatformConfigLabel: "true", fleet.ClusterTypeLabel: clusterType, fleet.DeploymentTargetLabel: target,
-				}},
-				Data: map[string]string{"OWN": fmt.Sprintf("value of %s on %s", target, clusterType)},
-			})
-		}
-	}
-	return &own
+// build schedules and renders a fleet.
+func build(f *fleet.Fleet) *tree.Tree {
+	made, problems := engine.Run(context.Background(), f, nil)
+	check(problems.Err())
+	return made.Tree
 }
 
 // ofOneClusterType, ofOneWorkload and ofAll select configs by their scope.

@@ -16,10 +16,10 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	var b bench
+	b := bench{samples: map[string][]sample{}}
 	flag.StringVar(&b.provider, "provider", "", "path of the built provider")
 	flag.IntVar(&b.runs, "runs", 3, "number of measurements; the table shows the median")
-	only := flag.String("only", "", "measure only rendering, scheduling, pushing, planning, waves or describing")
+	only := flag.String("only", "", "measure only pushing, planning, waves or describing")
 	benchmarks := flag.Bool("benchmarks", false,
 		"print results in the format of Go benchmarks, for benchstat, instead of the table")
 	flag.Parse()
@@ -46,7 +46,7 @@ type bench struct {
 // row is a line of the table.
 type row struct {
 	what                  string
-	measured              fmt.Stringer
+	measured              sample
 	against, ratio, bound string
 }
 
@@ -58,8 +58,7 @@ func (b *bench) run(only string) {
 		name    string
 		measure func()
 	}{
-		{"rendering", b.rendering}, {"scheduling", b.scheduling}, {"pushing", b.pushing}, {"planning", b.planning},
-		{"waves", b.waves}, {"describing", b.describing},
+		{"pushing", b.pushing}, {"planning", b.planning}, {"waves", b.waves}, {"describing", b.describing},
 	} {
 		if only == "" || only == part.name {
 			part.measure()
@@ -78,11 +77,8 @@ func (b *bench) compare(what, name, text, against, bound string) {
 func (b *bench) print(w io.Writer) {
 	fmt.Fprintf(w, "| what | measured | CPU | peak memory | against | ratio | bound |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		figure, cpu, memory := r.measured.String(), "", ""
-		if s, ok := r.measured.(sample); ok {
-			figure, cpu, memory = s.figure(), s.processor(), s.memory()
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", r.what, figure, cpu, memory, r.against, r.ratio, r.bound)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.what, strings.Join(r.measured.cells(), " | "), r.against, r.ratio,
+			r.bound)
 	}
 	fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs, and the largest peak.\n",
 		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"),

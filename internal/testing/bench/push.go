@@ -44,7 +44,7 @@ type change struct {
 func (b *bench) pushing() {
 	for _, name := range []string{fleet10k, fleet100k} {
 		f := load(name)
-		t, _ := build(f)
+		t := build(f)
 		for range b.runs {
 			b.deliveries(name, f, t)
 		}
@@ -144,7 +144,7 @@ func (b *bench) deliveries(name string, f *fleet.Fleet, t *tree.Tree) {
 	deliver(name)
 	for _, c := range delivered {
 		f = changed(f, c.which, "changed")
-		t, _ = build(f)
+		t = build(f)
 		deliver(name + "/" + c.name)
 	}
 }

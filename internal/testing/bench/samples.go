@@ -16,15 +16,11 @@ type sample struct {
 	peak      int64
 }
 
-// measure adds a sample under a name, and returns it.
-func (b *bench) measure(name string, f func() sample) sample {
+// measure adds a sample under a name.
+func (b *bench) measure(name string, f func() sample) {
 	s := f()
-	fmt.Fprintf(os.Stderr, "%s: %s\n", name, s)
-	if b.samples == nil {
-		b.samples = map[string][]sample{}
-	}
+	fmt.Fprintf(os.Stderr, "%s: %s\n", name, strings.Join(strings.Fields(strings.Join(s.cells(), " ")), " "))
 	b.samples[name] = append(b.samples[name], s)
-	return s
 }
 
 // timed measures a function in this process.
@@ -49,28 +45,18 @@ func (b *bench) median(name string) (m sample) {
 	return m
 }
 
-// String returns the values that are not zero.
-func (s sample) String() string {
-	return strings.Join(strings.Fields(s.figure()+" "+s.processor()+" "+s.memory()), " ")
-}
-
-func (s sample) figure() string { return notZero(s.time) }
-
-func (s sample) processor() string { return notZero(s.cpu) }
-
-func notZero(d time.Duration) string {
-	if d == 0 {
-		return ""
+// cells returns the time, the CPU time and the peak, each empty if it is zero.
+func (s sample) cells() []string {
+	cells := []string{seconds(s.time), seconds(s.cpu), s.memory()}
+	for i, zero := range []bool{s.time == 0, s.cpu == 0, s.peak == 0} {
+		if zero {
+			cells[i] = ""
+		}
 	}
-	return seconds(d)
+	return cells
 }
 
-func (s sample) memory() string {
-	if s.peak == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d MiB", s.peak>>20)
-}
+func (s sample) memory() string { return fmt.Sprintf("%d MiB", s.peak>>20) }
 
 // benchmarks returns the samples in the format of Go's benchmarks, for benchstat.
 func (b *bench) benchmarks() string {
