@@ -1,18 +1,11 @@
 package acc
 
 import (
-	"bufio"
-	"errors"
-	"io"
-	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	yamlreader "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
-
+	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 )
 
@@ -29,40 +22,27 @@ type GoldenFleet struct {
 func AddGolden(g *golden.Fleet, r *Root) GoldenFleet {
 	r.T.Helper()
 	for path, text := range g.Objects {
-		if labels := g.FluxLabels(path); labels != nil {
-			text = labelDocuments(r.T, text, labels)
+		if strings.HasPrefix(path, golden.Workloads) {
+			text = labelled(r.T, g, path)
 		}
 		r.Write(filepath.Join("fleets", g.Name, path), text)
 	}
 	return GoldenFleet{Environment: g.Summary.Environment, Promoted: g.Promoted(), Existing: len(g.Existing) > 0}
 }
 
-// labelDocuments adds labels to every document of a YAML text.
-func labelDocuments(t *testing.T, text string, labels map[string]string) string {
+// labelled returns the documents of a file with the labels that Flux added.
+func labelled(t *testing.T, g *golden.Fleet, path string) (text string) {
 	t.Helper()
-	var all []string
-	for documents := yamlreader.NewYAMLReader(bufio.NewReader(strings.NewReader(text))); ; {
-		data, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return strings.Join(all, "---\n")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		var document unstructured.Unstructured
-		if err := yaml.Unmarshal(data, &document.Object); err != nil {
-			t.Fatal(err)
-		}
-		if document.Object != nil {
-			all := map[string]string{}
-			maps.Copy(all, document.GetLabels())
-			maps.Copy(all, labels)
-			document.SetLabels(all)
-		}
-		labelled, err := yaml.Marshal(document.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, string(labelled))
+	objects, err := g.Parse(path)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, o := range objects {
+		document, err := fleetyaml.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "---\n" + document
+	}
+	return text
 }

@@ -80,41 +80,40 @@ func (f *Fleet) Promoted() string {
 	return base.Spec.Commit
 }
 
-// FluxLabels returns the labels that Flux added to the objects of a document in the operator's cluster, or nil.
-func (f *Fleet) FluxLabels(path string) map[string]string {
-	below, ok := strings.CutPrefix(path, "workloads/")
-	if !ok {
-		return nil
-	}
-	registration, _, _ := strings.Cut(below, "/")
-	return map[string]string{
-		fleet.FluxOwnerLabel:     f.Summary.Environment + "-" + registration,
-		fleet.FluxNamespaceLabel: "flux-system",
-	}
-}
-
-// Read parses the objects. Workloads get the labels that Flux added to them in the operator's cluster.
+// Read parses the objects.
 func (f *Fleet) Read() (*fleet.Fleet, error) {
 	read := &fleet.Fleet{Environment: f.Summary.Environment}
 	for _, path := range slices.Sorted(maps.Keys(f.Objects)) {
-		from := problem.Origin{Attribute: "manifests", Key: path}
-		objects, _, problems := fleetyaml.Parse(context.Background(), from, f.Objects[path])
-		if err := problems.Err(); err != nil {
-			return nil, fmt.Errorf("golden fleet %s: %w", f.Name, err)
-		}
-		if labels := f.FluxLabels(path); labels != nil {
-			for _, o := range objects {
-				m := o.Metadata()
-				if m.Labels == nil {
-					m.Labels = map[string]string{}
-				}
-				maps.Copy(m.Labels, labels)
-			}
+		objects, err := f.Parse(path)
+		if err != nil {
+			return nil, err
 		}
 		read.Add(objects...)
 	}
 	return read, nil
 }
+
+// Parse parses the objects of a file. Workloads get the labels that Flux added to them in the operator's cluster.
+func (f *Fleet) Parse(path string) ([]fleet.Object, error) {
+	from := problem.Origin{Attribute: "manifests", Key: path}
+	objects, _, problems := fleetyaml.Parse(context.Background(), from, f.Objects[path])
+	if err := problems.Err(); err != nil {
+		return nil, fmt.Errorf("golden fleet %s: %w", f.Name, err)
+	}
+	if below, ofWorkloads := strings.CutPrefix(path, Workloads); ofWorkloads {
+		registration, _, _ := strings.Cut(below, "/")
+		for _, o := range objects {
+			m := o.Metadata()
+			m.Labels = maps.Collect(maps.All(m.Labels)) // may be nil
+			m.Labels[fleet.FluxOwnerLabel] = f.Summary.Environment + "-" + registration
+			m.Labels[fleet.FluxNamespaceLabel] = "flux-system"
+		}
+	}
+	return objects, nil
+}
+
+// Workloads is the folder of the Workloads, which Flux applied in the operator's cluster.
+const Workloads = "workloads/"
 
 // SHA256 returns the hash of the files of a tree. It hashes a line for each file, in byte order of the paths: the path,
 // NUL, the hexadecimal SHA-256 of the content, and LF.
