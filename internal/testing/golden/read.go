@@ -91,10 +91,10 @@ func readFolder(dir string) ([]*Fleet, error) {
 		default:
 			continue
 		}
-		if err != nil {
-			return nil, err
+		var f *Fleet
+		if err == nil {
+			f, err = fleetOf(name, files)
 		}
-		f, err := fleetOf(name, files)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", at, err)
 		}
@@ -107,14 +107,12 @@ func readFolder(dir string) ([]*Fleet, error) {
 func fleetOf(name string, files map[string]string) (*Fleet, error) {
 	f := &Fleet{Name: name, Objects: map[string]string{}, Existing: map[string]string{}, Tree: map[string]string{}}
 	for path, content := range files {
-		for _, part := range []struct {
-			folder string
-			files  map[string]string
-		}{{"input/gitops-existing/", f.Existing}, {"input/", f.Objects}, {"expected/tree/", f.Tree}} {
-			if below, ok := strings.CutPrefix(path, part.folder); ok {
-				part.files[below] = content
-				break
-			}
+		if below, ok := strings.CutPrefix(path, "input/gitops-existing/"); ok {
+			f.Existing[below] = content
+		} else if below, ok := strings.CutPrefix(path, "input/"); ok {
+			f.Objects[below] = content
+		} else if below, ok := strings.CutPrefix(path, "expected/tree/"); ok {
+			f.Tree[below] = content
 		}
 	}
 	if err := json.Unmarshal([]byte(files["expected/summary.json"]), &f.Summary); err != nil {
@@ -146,7 +144,7 @@ func unpack(archive, folder string) (map[string]string, error) {
 	defer file.Close()
 	packed, err := gzip.NewReader(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", archive, err)
+		return nil, err
 	}
 	files := map[string]string{}
 	for entries := tar.NewReader(packed); ; {
@@ -154,16 +152,15 @@ func unpack(archive, folder string) (map[string]string, error) {
 		if errors.Is(err, io.EOF) {
 			return files, nil
 		}
+		var content []byte
+		if err == nil {
+			content, err = io.ReadAll(entries)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", archive, err)
+			return nil, err
 		}
-		if entry.Typeflag != tar.TypeReg {
-			continue
+		if entry.Typeflag == tar.TypeReg {
+			files[strings.TrimPrefix(entry.Name, folder)] = string(content)
 		}
-		content, err := io.ReadAll(entries)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", archive, err)
-		}
-		files[strings.TrimPrefix(entry.Name, folder)] = string(content)
 	}
 }
