@@ -199,20 +199,12 @@ func Select(t testing.TB, url, query string, args ...any) []string {
 	t.Helper()
 	conn := Connect(t, url)
 	defer conn.Close(context.Background())
-	rows, err := conn.Query(context.Background(), query, args...)
+	rows, _ := conn.Query(context.Background(), query, args...) // CollectRows returns the error
+	texts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+		values, err := row.Values()
+		return strings.TrimSuffix(fmt.Sprintln(values...), "\n"), err
+	})
 	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	var texts []string
-	for rows.Next() {
-		values, err := rows.Values()
-		if err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		texts = append(texts, strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
-	}
-	if err := rows.Err(); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return texts
