@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 )
 
 // fleetProfile is a ClusterProfile as Open Cluster Management writes it, also with fields that the provider does not
@@ -34,7 +35,12 @@ const fleetProfile = "" +
 // in lines, or the diagnostics.
 func readClusters(t *testing.T, config, arguments map[string]any) (attributes map[string]string, said string) {
 	t.Helper()
-	return (&acc.ProtocolRun{T: t, Config: config}).ReadData("kalypso_clusters", arguments)
+	run := acc.ProtocolRun{T: t, Config: config}
+	v, ds := run.Start().ReadData(t.Context(), "kalypso_clusters", arguments)
+	if ds.HasErrors() {
+		return nil, ds.String()
+	}
+	return protocol.Lines(v), ds.String()
 }
 
 // 10,000 clusters of a hub are read within 10 seconds of processor time and 300 MiB, including the work of the

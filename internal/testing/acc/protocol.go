@@ -80,16 +80,3 @@ func (p *ProtocolRun) TryRun(given map[string]any) (applied bool, ds protocol.Di
 	}
 	return made != nil, ds
 }
-
-// ReadData reads a data source. It returns its attributes in the form of [protocol.Lines], which are nil if there are
-// errors, and the text of the diagnostics.
-func (p *ProtocolRun) ReadData(typeName string, arguments map[string]any) (
-	attributes map[string]string, diagnostics string,
-) {
-	p.T.Helper()
-	v, ds := p.Start().ReadData(p.T.Context(), typeName, arguments)
-	if ds.HasErrors() {
-		return nil, ds.String()
-	}
-	return protocol.Lines(v), ds.String()
-}

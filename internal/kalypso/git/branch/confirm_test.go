@@ -131,8 +131,9 @@ func TestUpdateFalseSuccess(t *testing.T) {
 		t.Parallel()
 		repo, server, b := overSSH(t)
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
+		greeting := gitserver.Packet(head+" refs/heads/main\x00report-status side-band-64k delete-refs ofs-delta\n") + "0000"
 		server.Fail(t, gitserver.SSHFault{
-			Service: "git-receive-pack", Output: []byte(gitserver.PushGreeting("main", head) + gitserver.FalseReport("main")),
+			Service: "git-receive-pack", Output: []byte(greeting + gitserver.FalseReport("main")),
 		})
 		_, err := b.Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)

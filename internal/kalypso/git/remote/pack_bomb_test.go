@@ -43,7 +43,7 @@ func writeDeflated(to *bytes.Buffer, content []byte) {
 func TestFetchBomb(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"a": "1"})
-	answer := gitserver.FetchAnswer(bomb(4 << 10)) // 256 MiB
+	answer := gitserver.Packet("packfile\n") + gitserver.Packet("\x01"+string(bomb(4<<10))) + "0000" // 256 MiB
 	if len(answer) > 2<<10 {
 		t.Fatalf("the answer has %d bytes", len(answer))
 	}
@@ -52,7 +52,9 @@ func TestFetchBomb(t *testing.T) {
 		Service: "git-upload-pack", Method: http.MethodPost, Skip: 1, Status: http.StatusOK, Body: []byte(answer),
 	})
 	ssh := gitserver.NewSSH(t)
-	greeting := gitserver.FetchGreeting("main", head)
+	greeting := gitserver.Packet("version 2\n") + gitserver.Packet("ls-refs=unborn\n") +
+		gitserver.Packet("fetch=shallow filter\n") + "0000" +
+		gitserver.Packet(head+" HEAD\n") + gitserver.Packet(head+" refs/heads/main\n") + "0000"
 	ssh.Fail(t, gitserver.SSHFault{Service: "git-upload-pack", Output: []byte(greeting + answer)})
 	for name, r := range map[string]remote{
 		"http": open(t, url, nil, gitremote.WithMaxRead(16<<20)),

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -162,22 +161,6 @@ func (s *SSHServer) DropAnswer(t testing.TB, repo string) {
 // Packet returns a packet of the Git protocol, for faults.
 func Packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
-// FetchAnswer returns the answer with a pack to a fetch, in protocol version 2.
-func FetchAnswer(pack []byte) string {
-	answer := Packet("packfile\n")
-	for chunk := range slices.Chunk(pack, 32<<10) {
-		answer += Packet("\x01" + string(chunk))
-	}
-	return answer + "0000"
-}
-
-// FetchGreeting returns the advertisement of upload-pack over SSH in protocol version 2, followed by its answer to the
-// lookup of a branch.
-func FetchGreeting(branch, commit string) string {
-	return Packet("version 2\n") + Packet("ls-refs=unborn\n") + Packet("fetch=shallow filter\n") + "0000" +
-		Packet(commit+" HEAD\n") + Packet(commit+" refs/heads/"+branch+"\n") + "0000"
-}
-
 // cutPacket returns the text of the packet with which a text begins, without its line end, and the rest of the text.
 // The packet's text is empty for a flush and for a delimiter.
 func cutPacket(text string) (packet, rest string, ok bool) {
@@ -203,9 +186,3 @@ func report(lines ...string) string {
 
 // FalseReport returns the report of a successful push to a branch, for a push that did not take place.
 func FalseReport(branch string) string { return report("unpack ok", "ok refs/heads/"+branch) }
-
-// PushGreeting returns the advertisement of receive-pack over SSH: the head of the branch, and support for status
-// reports.
-func PushGreeting(branch, commit string) string {
-	return Packet(commit+" refs/heads/"+branch+"\x00report-status side-band-64k delete-refs ofs-delta\n") + "0000"
-}
