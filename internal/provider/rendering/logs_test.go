@@ -78,7 +78,7 @@ func recording(t *testing.T, logs string) string {
 		t.Fatal(err)
 	}
 	config := filepath.Join(folder, "terraform.rc")
-	if err := os.WriteFile(config, []byte(acc.Overriding(folder)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(programs.Overriding(folder)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return config

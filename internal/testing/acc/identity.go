@@ -15,7 +15,7 @@ import (
 // versionOfCLI returns the name of the CLI and its minor version. The major version of Terraform and OpenTofu is 1.
 func versionOfCLI(t *testing.T) (name string, minor int) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), terraformCLI(), "version").Output()
+	out, err := exec.CommandContext(t.Context(), programs.TerraformCLI(), "version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,22 +117,11 @@ func build() (folder string, err error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	config, text := filepath.Join(folder, "terraform.rc"), Overriding(folder)
+	config, text := filepath.Join(folder, "terraform.rc"), programs.Overriding(folder)
 	if old, err := os.ReadFile(config); err == nil && string(old) == text {
 		return folder, nil
 	}
 	return folder, os.WriteFile(config, []byte(text), 0o600)
-}
-
-// Overriding returns a CLI configuration with which Terraform uses the provider in a folder.
-func Overriding(folder string) string {
-	return fmt.Sprintf(`disable_checkpoint = true
-provider_installation {
-  dev_overrides {
-    "terraform-kalypso/kalypso" = %q
-  }
-}
-`, folder)
 }
 
 // OwnProcess starts a process that serves the provider, with the module's current environment, more variables, and the

@@ -2,7 +2,6 @@ package acc
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,13 +114,10 @@ func (r *Root) Terraform(args ...string) Output {
 	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// terraformCLI returns the program that the tests run.
-func terraformCLI() string { return cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform") }
-
 // TerraformFolder returns a folder for a PATH that contains the CLI as "terraform".
 func TerraformFolder(t *testing.T) string {
 	t.Helper()
-	cli, err := exec.LookPath(terraformCLI())
+	cli, err := exec.LookPath(programs.TerraformCLI())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +131,7 @@ func TerraformFolder(t *testing.T) string {
 // Command returns a command of the CLI in the module.
 func (r *Root) Command(args ...string) *exec.Cmd {
 	r.T.Helper()
-	cmd := exec.CommandContext(context.Background(), terraformCLI(), args...)
+	cmd := exec.CommandContext(context.Background(), programs.TerraformCLI(), args...)
 	attached, err := json.Marshal(r.Attached)
 	if err != nil {
 		r.T.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 func main() {
@@ -82,7 +84,7 @@ func (b *bench) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nMachine: %s, %d cores, %s/%s; %s; %s; %s. The median of %d runs, and the largest peak.\n",
 		cpu(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), version("git", "--version"),
-		version(terraformCLI(), "version"), b.runs)
+		version(programs.TerraformCLI(), "version"), b.runs)
 }
 
 func cpu() string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"log"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
 // root is a root module with its GitOps repo.
@@ -21,8 +22,7 @@ type root struct{ dir, repo string }
 func (b *bench) newRoot(fill func(*root)) *root {
 	dir := must(os.MkdirTemp(b.scratch, "root-"))
 	r := &root{dir, newRepo(dir, "gitops.git")}
-	config := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n"+
-		"  dev_overrides {\n    \"terraform-kalypso/kalypso\" = %q\n  }\n}\n", filepath.Dir(b.provider))
+	config := programs.Overriding(filepath.Dir(b.provider))
 	check(os.WriteFile(filepath.Join(dir, "terraform.rc"), []byte(config), 0o600))
 	fill(r)
 	return r
@@ -43,11 +43,8 @@ func (r *root) firstPlan() sample { return r.terraform("plan", "-no-color") }
 // plan plans the module, which must have no changes.
 func (r *root) plan() sample { return r.terraform("plan", "-detailed-exitcode", "-no-color") }
 
-// terraformCLI returns the command or path of Terraform or OpenTofu.
-func terraformCLI() string { return cmp.Or(os.Getenv("TF_ACC_TERRAFORM_PATH"), "terraform") }
-
 func (r *root) terraform(args ...string) (s sample) {
-	cmd := exec.Command(terraformCLI(), args...) //nolint:gosec // the CLI
+	cmd := exec.Command(programs.TerraformCLI(), args...) //nolint:gosec // the CLI
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(r.dir, "terraform.rc"), "CHECKPOINT_DISABLE=1")
 	var out bytes.Buffer
