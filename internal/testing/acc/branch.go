@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -20,9 +21,7 @@ const PromotedCommitPath = ".github/tracking/Promoted_Commit_Id"
 func ReadTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := golden.Files(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return files
 }
 

@@ -7,6 +7,7 @@ import (
 
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // GoldenFleet contains the inputs of a root module for a golden fleet, in addition to the documents.
@@ -34,14 +35,10 @@ func AddGolden(g *golden.Fleet, r *Root) GoldenFleet {
 func labelled(t *testing.T, g *golden.Fleet, path string) (text string) {
 	t.Helper()
 	objects, err := g.Parse(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, o := range objects {
 		document, err := fleetyaml.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		text += "---\n" + document
 	}
 	return text

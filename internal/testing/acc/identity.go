@@ -10,23 +10,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // versionOfCLI returns the name of the CLI and its minor version. The major version of Terraform and OpenTofu is 1.
 func versionOfCLI(t *testing.T) (name string, minor int) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), programs.TerraformCLI(), "version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	found := regexp.MustCompile(`^(\w+) v1\.(\d+)\.`).FindStringSubmatch(string(out))
 	if found == nil {
 		t.Fatalf("the CLI does not print its version: %s", out)
 	}
 	minor, err = strconv.Atoi(found[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return found[1], minor
 }
 

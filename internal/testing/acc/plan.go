@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Change is the change of a resource in a saved plan.
@@ -75,9 +77,7 @@ func As[T any](v any) T {
 func (r *Root) Show(into any, args ...string) {
 	r.T.Helper()
 	out := r.Succeed(append([]string{"show", "-json"}, args...)...)
-	if err := json.Unmarshal([]byte(out.Stdout), into); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Succeed(r.T, json.Unmarshal([]byte(out.Stdout), into))
 }
 
 // Rendered returns the attributes of the rendering in the state, or nil if there is no rendering.

@@ -24,6 +24,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Factories serve the provider from this process, for terraform-plugin-testing.
@@ -85,9 +86,7 @@ var Collector = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
 func ProviderBinary(t *testing.T) string {
 	t.Helper()
 	folder, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return filepath.Join(folder, "terraform-provider-kalypso")
 }
 
@@ -162,9 +161,7 @@ func (r *Root) Killable(args ...string) *exec.Cmd {
 // Kill kills a command of [Root.Killable] and all processes that it started.
 func Kill(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
 }
 
 // ServeProvider serves our provider from this process, and returns a value for [Root.Attached].

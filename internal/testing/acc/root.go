@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // TerraformBlock is the block with which a configuration names the provider's source.
@@ -62,9 +63,7 @@ func NewRoot(t *testing.T, files map[string]string) *Root {
 func NewRootFrom(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRoot(t, nil)
-	if err := os.CopyFS(r.Folder, os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.CopyFS(r.Folder, os.DirFS(folder)))
 	for _, file := range Glob(t, filepath.Join(r.Folder, "*.tf")) {
 		if strings.Contains(ReadFile(t, file), "required_providers") {
 			return r
@@ -118,13 +117,9 @@ func (r *Root) Terraform(args ...string) Output {
 func TerraformFolder(t *testing.T) string {
 	t.Helper()
 	cli, err := exec.LookPath(programs.TerraformCLI())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	folder := t.TempDir()
-	if err := os.Symlink(cli, filepath.Join(folder, "terraform")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Symlink(cli, filepath.Join(folder, "terraform")))
 	return folder
 }
 
@@ -133,9 +128,7 @@ func (r *Root) Command(args ...string) *exec.Cmd {
 	r.T.Helper()
 	cmd := exec.CommandContext(context.Background(), programs.TerraformCLI(), args...)
 	attached, err := json.Marshal(r.Attached)
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	must.Succeed(r.T, err)
 	cmd.Dir, cmd.Env = r.Folder, append(slices.Clone(r.Env), "TF_REATTACH_PROVIDERS="+string(attached))
 	return cmd
 }
@@ -198,9 +191,7 @@ func (r *Root) StateFile() (state stateFile) {
 	if err == nil {
 		err = json.Unmarshal(data, &state)
 	}
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	must.Succeed(r.T, err)
 	return state
 }
 
@@ -208,9 +199,7 @@ func (r *Root) StateFile() (state stateFile) {
 // state rm.
 func (r *Root) EmptyState() {
 	r.T.Helper()
-	if err := os.Remove(filepath.Join(r.Folder, "terraform.tfstate")); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Succeed(r.T, os.Remove(filepath.Join(r.Folder, "terraform.tfstate")))
 }
 
 // Output reads an output of the last apply.
@@ -220,9 +209,7 @@ func (r *Root) Output(name string, into any) {
 	if !there {
 		r.T.Fatalf("there is no output %q", name)
 	}
-	if err := json.Unmarshal(output.Value, into); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Succeed(r.T, json.Unmarshal(output.Value, into))
 }
 
 // ExpectError fails the test unless a command fails and prints all texts.

@@ -18,23 +18,20 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // FromJSON decodes a JSON text.
 func FromJSON(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(text), into))
 }
 
 // ExpectYAML compares a value, written as YAML, with a file of the test data. With -update it writes the file.
 func ExpectYAML(t *testing.T, file string, v any) {
 	t.Helper()
 	got, err := yaml.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ExpectText(t, file, string(got))
 }
 
@@ -64,9 +61,7 @@ func TerraformWords(text string) string {
 func ReadFile(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(data)
 }
 
@@ -74,9 +69,7 @@ func ReadFile(t *testing.T, name string) string {
 func Glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	all, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return all
 }
 
@@ -84,9 +77,7 @@ func Glob(t *testing.T, pattern string) []string {
 func ToJSON(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(data)
 }
 
@@ -162,9 +153,7 @@ func FilesBelow(t *testing.T, folder string) map[string][]byte {
 	all := map[string][]byte{}
 	for name, data := range ReadTree(t, folder) {
 		all[name] = []byte(data)
-		if err := unzip(all, name, []byte(data)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, unzip(all, name, []byte(data)))
 	}
 	return all
 }

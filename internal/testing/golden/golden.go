@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Fleet is a golden fleet of one environment.
@@ -45,9 +46,7 @@ type Assignment struct {
 func All(t testing.TB) []*Fleet {
 	t.Helper()
 	all, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return all
 }
 
@@ -61,9 +60,7 @@ func WithTree(t testing.TB) []*Fleet {
 func Named(t testing.TB, name string) *Fleet {
 	t.Helper()
 	f, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return f
 }
 

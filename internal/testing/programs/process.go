@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Process is a running program.
@@ -44,9 +46,7 @@ func Start(log string, cmd *exec.Cmd) (*Process, error) {
 func Run(t testing.TB, log string, cmd *exec.Cmd, signal os.Signal) *Process {
 	t.Helper()
 	p, err := Start(log, cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		p.Stop(signal)
 		if t.Failed() {
@@ -59,9 +59,7 @@ func Run(t testing.TB, log string, cmd *exec.Cmd, signal os.Signal) *Process {
 // Await tries something until it succeeds, for at most two minutes, or until the program ends.
 func (p *Process) Await(t testing.TB, try func() error) {
 	t.Helper()
-	if err := p.Try(try); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.Try(try))
 }
 
 // Try does the same as [Process.Await], and returns an error if it fails.
@@ -115,9 +113,7 @@ func (p *Process) Log(most int) string {
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -133,9 +129,7 @@ func Port(address string) string {
 func Listen(t testing.TB, serve func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var running sync.WaitGroup
 	running.Go(func() {
 		for {

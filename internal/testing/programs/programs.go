@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // NotRun is the environment variable with the file to which skipped tests are appended. A line has the program, the
@@ -57,9 +59,7 @@ func (p Program) Find(t testing.TB, places ...string) string {
 func (p Program) Skip(t testing.TB, why string) {
 	t.Helper()
 	if notRun := os.Getenv(NotRun); notRun != "" {
-		if err := record(notRun, fmt.Sprintf("%s\t%s\t%s\n", p.Name, p.Add, t.Name())); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, record(notRun, fmt.Sprintf("%s\t%s\t%s\n", p.Name, p.Add, t.Name())))
 	}
 	t.Skipf("%s %s: %s", p.Name, why, p.Add)
 }

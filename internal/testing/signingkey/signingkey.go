@@ -20,6 +20,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -45,13 +46,9 @@ type Key struct {
 func NewSSH(t testing.TB) Key {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return OfSSH(t, string(pem.EncodeToMemory(block)), private.Public())
 }
 
@@ -60,9 +57,7 @@ func OfSSH(t testing.TB, private string, public any) Key {
 	t.Helper()
 	SSHKeygen.Find(t, "ssh-keygen")
 	key, err := ssh.NewPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	signers := filepath.Join(t.TempDir(), "allowed_signers")
 	line := Email + " " + string(ssh.MarshalAuthorizedKey(key))
 	programs.WriteFile(t, signers, line)
@@ -73,13 +68,9 @@ func OfSSH(t testing.TB, private string, public any) Key {
 func (k Key) Encrypted(t testing.TB, passphrase string) Key {
 	t.Helper()
 	private, err := ssh.ParseRawPrivateKey([]byte(k.Private))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	k.Private = string(pem.EncodeToMemory(block))
 	return k
 }
@@ -90,9 +81,7 @@ func NewOpenPGP(t testing.TB) Key {
 	entity, err := openpgp.NewEntity("Kalypso", "", Email, &packet.Config{
 		Algorithm: packet.PubKeyAlgoEdDSA, Time: func() time.Time { return time.Now().Add(-time.Hour) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return OfOpenPGP(t, Armoured(t, entity), entity)
 }
 
@@ -101,13 +90,9 @@ func OfOpenPGP(t testing.TB, private string, public *openpgp.Entity) Key {
 	t.Helper()
 	gpg := GPG.Find(t, "gpg")
 	k := Key{Private: private, format: "openpgp", home: t.TempDir()}
-	if err := os.Chmod(k.home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Chmod(k.home, 0o700))
 	var exported bytes.Buffer
-	if err := public.Serialize(&exported); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, public.Serialize(&exported))
 	k.Public = armoured(t, openpgp.PublicKeyType, exported.Bytes())
 	cmd := exec.CommandContext(t.Context(), gpg, "--batch", "--quiet", "--import")
 	cmd.Stdin, cmd.Env = &exported, append(gitserver.Env(), "GNUPGHOME="+k.home)
@@ -121,9 +106,7 @@ func OfOpenPGP(t testing.TB, private string, public *openpgp.Entity) Key {
 func Armoured(t testing.TB, entity *openpgp.Entity) string {
 	t.Helper()
 	var private bytes.Buffer
-	if err := entity.SerializePrivateWithoutSigning(&private, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, entity.SerializePrivateWithoutSigning(&private, nil))
 	return armoured(t, openpgp.PrivateKeyType, private.Bytes())
 }
 
@@ -137,9 +120,7 @@ func armoured(t testing.TB, kind string, content []byte) string {
 	if err == nil {
 		err = w.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return text.String()
 }
 
@@ -148,13 +129,9 @@ func (k Key) SignHead(t testing.TB, repo, branch string) string {
 	t.Helper()
 	text := gitserver.Git(t, repo, "cat-file", "commit", branch)
 	signer, err := signing.New(signing.Settings{PrivateKey: k.Private}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	signature, err := signer([]byte(text), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	headers, message, _ := strings.Cut(text, "\n\n")
 	lines := strings.ReplaceAll(strings.TrimSpace(string(signature)), "\n", "\n ")
 	file := filepath.Join(t.TempDir(), "commit")

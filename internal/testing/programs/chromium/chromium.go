@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // timeout is the longest time that Chromium may take to send a message that it owes.
@@ -56,13 +57,9 @@ func Start(t testing.TB) *Browser {
 		Name: "Chromium", Add: "apt-get install chromium, or your system's package",
 	}.Find(t, "chromium", "chromium-browser", "google-chrome")
 	theirs, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	from, ours, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	folder := t.TempDir()
 	cmd := exec.Command(program, "--headless=new", "--remote-debugging-pipe", //nolint:gosec // a fixed name
 		"--user-data-dir="+folder, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -219,9 +216,7 @@ func (b *Browser) result(t testing.TB, session, method string, params, result an
 	if err == nil && result != nil {
 		err = json.Unmarshal(answer, result)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 // Eval evaluates an expression of JavaScript, and decodes its value unless result is nil.
@@ -265,9 +260,7 @@ func (p *Page) Screenshot(t testing.TB, whole bool) []byte {
 	var shot struct{ Data string }
 	p.Call(t, "Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &shot)
 	image, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return image
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Run runs cosign in a folder, with a password for keys, and returns its output.
@@ -44,9 +45,7 @@ func NewKey(t testing.TB) Key {
 	}
 	for name, text := range map[string]*string{"cosign.key": &k.Private, "cosign.pub": &k.Public} {
 		content, err := os.ReadFile(filepath.Join(k.folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		*text = string(content)
 	}
 	return k
@@ -80,7 +79,5 @@ func (k Key) Sign(t testing.TB, artifact string) {
 	t.Helper()
 	_, err := Run(t, k.folder, k.Password, "sign", "--key", "cosign.key", "--allow-http-registry", "--yes",
 		"--tlog-upload=false", "--use-signing-config=false", "--new-bundle-format=false", artifact)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }

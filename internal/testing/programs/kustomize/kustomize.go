@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Build builds the files of a folder and returns the objects. Paths are relative to the folder. Like Flux's
@@ -36,9 +37,7 @@ func Build(t testing.TB, files map[string]string) (objects []map[string]any, fai
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	programs.WriteFile(t, filepath.Join(dir, "kustomization.yaml"), string(text))
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program, "build", dir) //nolint:gosec // a program of the tests

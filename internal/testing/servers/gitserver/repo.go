@@ -17,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Env returns the environment for every git process in a test. Git ignores the machine's configuration, never prompts,
@@ -53,9 +54,7 @@ func TryGit(dir string, args ...string) string {
 func git(t testing.TB, dir string, stdin []byte, args ...string) string {
 	t.Helper()
 	out, err := RunWith(dir, stdin, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return out
 }
 
@@ -89,9 +88,7 @@ func InitBare(t testing.TB) string {
 func InitBareAt(t testing.TB, dir string) {
 	t.Helper()
 	for _, folder := range []string{"hooks", "objects/info", "objects/pack", "refs/heads", "refs/tags"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
 	}
 	for name, content := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": config} {
 		programs.WriteFile(t, filepath.Join(dir, name), content)
@@ -218,9 +215,7 @@ func Protect(t testing.TB, repo, text string, branches ...string) {
 
 func writeHook(t testing.TB, repo, name, script string) {
 	t.Helper()
-	if err := programs.Write(filepath.Join(repo, "hooks", name), "#!/bin/sh\n"+script); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, programs.Write(filepath.Join(repo, "hooks", name), "#!/bin/sh\n"+script))
 }
 
 // Fsck fails the test if git fsck --strict finds a problem.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 var sshd = programs.Program{Name: "sshd", Add: "apt-get install openssh-server"}
@@ -52,9 +53,7 @@ func newSSH(t testing.TB, more ...string) *SSHServer {
 	t.Helper()
 	program := lookSSHD(t)
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir := t.TempDir()
 	hostPrivate, hostKey := newKey(t, newEd25519)
 	userPrivate, userKey := newKey(t, newEd25519)
@@ -124,15 +123,11 @@ func newEd25519() (crypto.Signer, error) {
 func newKey(t testing.TB, generate func() (crypto.Signer, error)) (private string, signer ssh.Signer) {
 	t.Helper()
 	key, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	block, err := ssh.MarshalPrivateKey(key, "test")
 	if err == nil {
 		signer, err = ssh.NewSignerFromKey(key)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(pem.EncodeToMemory(block)), signer
 }

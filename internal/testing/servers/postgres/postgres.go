@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
@@ -116,17 +117,13 @@ func (s *Server) Processor(t testing.TB) time.Duration {
 		}
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	// After the name in parentheses, the fields 14 to 17 are the times of the process and its children, in 1/100 s.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	var total time.Duration
 	for _, field := range fields[11:15] {
 		ticks, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		total += time.Duration(ticks) * 10 * time.Millisecond
 	}
 	return total
@@ -214,9 +211,7 @@ func Select(t testing.TB, url, query string, args ...any) []string {
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return conn
 }
@@ -265,9 +260,7 @@ func unprivileged(t testing.TB, folder, name string, args ...string) *exec.Cmd {
 		return exec.Command(name, args...)
 	}
 	who, err := user.Lookup("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if out, err := exec.Command("chown", "-R", who.Uid, folder).CombinedOutput(); err != nil {
 		t.Fatalf("chown: %v\n%s", err, out)
 	}
@@ -280,9 +273,7 @@ func unprivileged(t testing.TB, folder, name string, args ...string) *exec.Cmd {
 func shortTempDir(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "kalypso-pg-") //nolint:usetesting // see above
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	return folder
 }

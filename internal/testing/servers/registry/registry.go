@@ -20,6 +20,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 var program = programs.Program{Name: "docker-registry", Add: "apt-get install docker-registry"}
@@ -44,9 +45,7 @@ func WithBasic(user, password string) Option {
 	return func(t testing.TB, s *Server, folder string) {
 		t.Helper()
 		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		file := filepath.Join(folder, "htpasswd")
 		programs.WriteFile(t, file, user+":"+string(hash)+"\n")
 		s.config["auth"] = map[string]any{"htpasswd": map[string]any{"realm": "registry", "path": file}}
@@ -76,9 +75,7 @@ func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	binary := program.Find(t, "docker-registry")
 	folder, err := os.MkdirTemp("", "registry") //nolint:usetesting // the path of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "socket")
 	s := &Server{requests: map[string]int{}, config: map[string]any{
@@ -93,9 +90,7 @@ func Start(t testing.TB, options ...Option) *Server {
 		option(t, s, folder)
 	}
 	config, err := json.Marshal(s.config) // JSON is YAML
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	programs.WriteFile(t, filepath.Join(folder, "config.yml"), string(config))
 	process := programs.Run(t, filepath.Join(folder, "log"),
 		exec.Command(binary, "serve", filepath.Join(folder, "config.yml")), os.Kill)

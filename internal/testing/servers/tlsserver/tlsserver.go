@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
 // Server is an HTTPS server. Its authority has signed its certificate and the certificate of its client.
@@ -40,9 +42,7 @@ func New(t testing.TB, handler http.Handler, wanted tls.ClientAuthType) *Server 
 	s := &Server{CA: authority.PEM, Client: authority.Issue(t, "client", x509.ExtKeyUsageClientAuth)}
 	own := authority.Issue(t, "server", x509.ExtKeyUsageServerAuth)
 	certificate, err := tls.X509KeyPair([]byte(own.Certificate), []byte(own.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	clients := x509.NewCertPool()
 	clients.AddCert(authority.Certificate)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -99,13 +99,9 @@ func NewAuthority(t testing.TB) *Authority {
 	template := template("authority")
 	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &Authority{certificate, key, encode("CERTIFICATE", der)}
 }
 
@@ -117,13 +113,9 @@ func (a *Authority) Issue(t testing.TB, name string, usage x509.ExtKeyUsage) Pai
 	template.ExtKeyUsage = []x509.ExtKeyUsage{usage}
 	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4zero} // the second address is used through a proxy
 	der, err := x509.CreateCertificate(rand.Reader, template, a.Certificate, &key.PublicKey, a.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return Pair{encode("CERTIFICATE", der), encode("PRIVATE KEY", private)}
 }
 
@@ -137,9 +129,7 @@ func template(name string) *x509.Certificate {
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return key
 }
 
