@@ -250,7 +250,10 @@ type Followed struct {
 // TargetCount counts the clusters of a deployment target. It is current with the folder that contains it, unless the
 // cluster reports that the target itself has failed. Failed are those that report a failure of either, before the
 // deadline too.
-type TargetCount struct{ Current, Failed, Total int }
+type TargetCount struct {
+	Current, Failed, Total int
+	Versions               map[string]int // the clusters by the version that they run; nil: unknown
+}
 
 // Outcome contains the state of a deployment.
 type Outcome struct {

@@ -13,7 +13,8 @@ func (o *Outcome) addProblem(s clusterState) {
 // countTarget adds to the counts of a deployment target.
 func (o *Outcome) countTarget(target string, more TargetCount) {
 	n := o.Targets[target]
-	o.Targets[target] = TargetCount{n.Current + more.Current, n.Failed + more.Failed, n.Total + more.Total}
+	n.Current, n.Failed, n.Total = n.Current+more.Current, n.Failed+more.Failed, n.Total+more.Total
+	o.Targets[target] = n
 }
 
 // addUnexpected lists a cluster as a problem without counting it.

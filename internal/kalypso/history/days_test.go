@@ -152,21 +152,10 @@ func (d *days) convert(h history.History) ([]expectation, string) {
 	return deliveries, metrics
 }
 
-// rows converts the deliveries of a history to rows of the record.
-func rows(h history.History) (rows []history.DeliveryRow) {
+// rows returns the deliveries of a history for the record.
+func rows(h history.History) (rows []history.Delivery) {
 	for _, d := range h.Deliveries {
-		r := history.DeliveryRow{FirstCommit: d.FirstCommit, Commit: d.Commit, Started: d.Started, Delivered: d.Delivered,
-			Author: d.Author, Kind: string(d.Kind), PromotedCommit: d.PromotedCommit, PreviousCommit: d.PreviousCommit,
-			Reason: d.Reason, Running: d.Running, FailedAt: d.FailedAt, Restored: d.Restored, Failed: d.Failed}
-		if d.Known {
-			n := len(d.Commits)
-			r.Commits = &n
-		}
-		if lead := d.LeadTime(); lead != nil {
-			n := int(*lead / time.Second)
-			r.LeadTimeSeconds = &n
-		}
-		rows = append(rows, r)
+		rows = append(rows, *d)
 	}
 	return rows
 }

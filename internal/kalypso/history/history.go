@@ -6,6 +6,7 @@ package history
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -72,37 +73,54 @@ type Source struct {
 	Time time.Time // the committer's
 }
 
-// Delivery is a change of the tree that an environment should run: one commit, or the commits of one rollout.
+// Delivery is a change of the tree that an environment should run: one commit, or the commits of one rollout. A store
+// keeps those of its fields that are columns, with the names of its JSON. Zero values are unknown.
 type Delivery struct {
-	FirstCommit string
-	Commit      string    // the last one
-	Started     time.Time `attribute:"started_at"`
-	Delivered   time.Time `attribute:"delivered_at"` // zero: the rollout never completed
-	Author      string
-	Kind        Kind
+	FirstCommit string    `json:"first_commit"`
+	Commit      string    `json:"commit"` // the last one
+	StartedAt   time.Time `json:"started_at"`
+	DeliveredAt time.Time `json:"delivered_at,omitzero"` // zero: the rollout never completed
+	Author      string    `json:"author,omitempty"`
+	Kind        Kind      `json:"kind"`
 	// PromotedCommit and PreviousCommit are the promoted commits of this delivery and of the previous delivery. They are
-	// empty without promotion.
-	PromotedCommit, PreviousCommit string
-	// Commits lists the commits of the control plane that this delivery contains and no earlier one does, newest first.
-	// Known says that they are known: the control plane's history reaches back far enough.
-	Commits []Source `attribute:"-"`
-	Known   bool
-	Folders []string // the folders that it changed, sorted
-	Changes []string // the objects of the fleet that changed; empty if they are not known
-	Reason  string
-	// By is [promotion.ByRollback] if an automatic rollback made the delivery. It is empty if gates or people decided.
-	By string `attribute:"decided_by"`
-	// Running is the time at which the delivery was first observed to succeed, or zero.
-	Running time.Time `attribute:"running_at"`
+	// empty without promotion. CompareURL is the web page that compares the two.
+	PromotedCommit string `json:"promoted_commit,omitempty"`
+	PreviousCommit string `json:"previous_commit,omitempty"`
+	CompareURL     string `json:"compare_url,omitempty"`
+	// Commits is the number of commits of the control plane that this delivery contains and no earlier one does. It is nil
+	// if the control plane's history does not reach back far enough. LeadTimeSeconds is the median time from these commits
+	// to the delivery.
+	Commits         *int     `json:"commits,omitempty"`
+	LeadTimeSeconds *int     `json:"lead_time_seconds,omitempty"`
+	Folders         []string `json:"folders,omitempty"` // the folders that it changed, sorted
+	Changes         []string `json:"changes,omitempty"` // the objects of the fleet that changed
+	Reason          string   `json:"reason,omitempty"`
+	// DecidedBy is [promotion.ByRollback] if an automatic rollback made the delivery. It is empty if gates or people
+	// decided.
+	DecidedBy string `json:"decided_by,omitempty"`
+	// RunningAt is the time at which the delivery was first observed to succeed.
+	RunningAt time.Time `json:"running_at,omitzero"`
 	// Failed says that the next delivery rolled this one back, or that this delivery was observed to fail. FailedAt is the
-	// time of the failure. Restored is the time at which the environment was good again, or zero if it was not.
-	Failed   bool
-	FailedAt time.Time
-	Restored time.Time `attribute:"restored_at"`
+	// time of the failure. RestoredAt is the time at which the environment was good again.
+	Failed     bool      `json:"failed"`
+	FailedAt   time.Time `json:"failed_at,omitzero"`
+	RestoredAt time.Time `json:"restored_at,omitzero"`
 }
 
 // Complete reports whether all cluster types got the delivery.
-func (d *Delivery) Complete() bool { return !d.Delivered.IsZero() }
+func (d *Delivery) Complete() bool { return !d.DeliveredAt.IsZero() }
+
+// HasNews reports whether a delivery of now is new or has changed. Removed deliveries don't count.
+func HasNews(was, now []Delivery) bool {
+	known := make(map[string]Delivery, len(was))
+	for _, d := range was {
+		known[d.FirstCommit] = d
+	}
+	return slices.ContainsFunc(now, func(d Delivery) bool {
+		old, there := known[d.FirstCommit]
+		return !there || !reflect.DeepEqual(old, d)
+	})
+}
 
 // History is the history of an environment, as its branch contains it.
 type History struct {
@@ -128,12 +146,13 @@ func Of(in Input) History {
 	if newest := slices.IndexFunc(in.Branch, func(c Commit) bool { return c.Record != nil }); newest >= 0 {
 		h.Environment = in.Branch[newest].Record.Environment
 	}
+	var leads []time.Duration
 	for _, d := range slices.Backward(all) {
-		if !d.unseen && !d.Started.Before(in.Since) && d.Started.Before(in.Until) {
-			h.Deliveries = append(h.Deliveries, d.Delivery)
+		if !d.unseen && !d.StartedAt.Before(in.Since) && d.StartedAt.Before(in.Until) {
+			h.Deliveries, leads = append(h.Deliveries, d.Delivery), append(leads, d.leads...)
 		}
 	}
-	h.Metrics = MetricsOf(h.Deliveries, in.Until.Sub(in.Since))
+	h.Metrics = MetricsOf(h.Deliveries, leads, in.Until.Sub(in.Since))
 	return h
 }
 
@@ -143,6 +162,7 @@ type delivery struct {
 	unseen bool   // it began before the commits that were read
 	from   Commit // the parent of its first commit
 	to     Commit // its last commit
+	leads  []time.Duration
 }
 
 // deliveriesOf returns all deliveries of a branch, oldest first, without the fields that depend on other deliveries.
@@ -164,7 +184,7 @@ func deliveriesOf(branch []Commit, whole bool) []*delivery {
 		case last != nil && last.goesOn(c) && (changes || !c.Record.Rollout.UnderWay()):
 			last.take(c)
 		case changes:
-			all = append(all, &delivery{Delivery: &Delivery{FirstCommit: c.Hash, Started: c.Time}, from: parent})
+			all = append(all, &delivery{Delivery: &Delivery{FirstCommit: c.Hash, StartedAt: c.Time}, from: parent})
 			all[len(all)-1].take(c)
 		}
 		parent = c
@@ -192,7 +212,7 @@ func (d *delivery) take(c Commit) {
 		d.Reason = printable.Text("automatic rollback: " + back)
 	}
 	if !c.Record.Rollout.UnderWay() {
-		d.Delivered = c.Time
+		d.DeliveredAt = c.Time
 	}
 	d.Folders = nil
 	for _, names := range []map[string]string{d.from.Folders, c.Folders} {
@@ -221,7 +241,7 @@ func setKinds(all []*delivery) {
 		case d.decidesToGoBack(before), before.Kind != Rollback && d.goesBack(before, all[:i-1]):
 			d.Kind = Rollback
 			if d.to.Record.Promotion.By == promotion.ByRollback || d.to.rollout().RolledBack != "" {
-				d.By = promotion.ByRollback
+				d.DecidedBy = promotion.ByRollback
 			}
 		case d.PromotedCommit != d.PreviousCommit:
 			d.Kind = Promotion
@@ -272,7 +292,7 @@ func observe(all []*delivery, branch []Commit, records []RecordedVerdict) {
 			}
 			switch deployment.Verdict(o.Verdict) {
 			case deployment.Success:
-				d.Running = cmp.Or(d.Running, o.VerdictSince)
+				d.RunningAt = cmp.Or(d.RunningAt, o.VerdictSince)
 			case deployment.Failure:
 				if !d.Failed {
 					d.Failed, d.FailedAt = true, o.VerdictSince
@@ -290,23 +310,21 @@ func setFailures(all []*delivery) {
 		if all[i+1].Kind != Rollback || d.Failed {
 			continue
 		}
-		d.Failed, d.FailedAt = true, d.Delivered
-		if !d.Complete() {
-			d.FailedAt = d.Started
-		}
+		d.Failed, d.FailedAt = true, cmp.Or(d.DeliveredAt, d.StartedAt)
 	}
 	var good time.Time // the time of the next delivery that is complete and did not fail
 	for _, d := range slices.Backward(all) {
 		switch {
 		case d.Failed:
-			d.Restored = good
+			d.RestoredAt = good
 		case d.Complete():
-			good = cmp.Or(d.Running, d.Delivered)
+			good = cmp.Or(d.RunningAt, d.DeliveredAt)
 		}
 	}
 }
 
-// bring sets, for each delivery, the commits of the control plane that no earlier delivery contains.
+// bring sets, for each delivery, the number of commits of the control plane that no earlier delivery contains, and their
+// lead time.
 func bring(all []*delivery, branch []Source) {
 	if len(branch) == 0 {
 		return
@@ -323,12 +341,21 @@ func bring(all []*delivery, branch []Source) {
 		if first {
 			from = len(branch)
 		}
-		d.Known = first || ok && known || d.PromotedCommit == d.PreviousCommit
-		for i := to; ok && d.Known && i < from; i++ {
+		known = first || ok && known || d.PromotedCommit == d.PreviousCommit
+		n := 0
+		for i := to; ok && known && i < from; i++ {
 			if !brought[i] && !first {
-				d.Commits = append(d.Commits, branch[i])
+				n++
+				d.leads = append(d.leads, d.DeliveredAt.Sub(branch[i].Time))
 			}
 			brought[i] = true
 		}
+		if known {
+			d.Commits = &n
+		}
+		if !d.Complete() {
+			d.leads = nil
+		}
+		d.LeadTimeSeconds = Median(d.leads)
 	}
 }

@@ -82,8 +82,8 @@ func TestKindsOfDeliveries(t *testing.T) {
 		var got []string
 		for _, d := range h.Deliveries {
 			text := string(d.Kind)
-			if d.By != "" {
-				text += "(" + d.By + ")"
+			if d.DecidedBy != "" {
+				text += "(" + d.DecidedBy + ")"
 			}
 			if !d.Complete() {
 				text += "…"
@@ -111,8 +111,8 @@ func TestUnknownCommits(t *testing.T) {
 		"control plane with both commits":  {[]history.Source{{Hash: sourceHash(2)}, {Hash: sourceHash(1)}}, true},
 	} {
 		h := history.Of(history.Input{Branch: branch, Complete: true, ControlPlane: test.controlPlane, Until: minute(1e6)})
-		if d := h.Deliveries[0]; d.Known != test.known || (d.LeadTime() != nil) != test.known {
-			t.Errorf("%s: known is %t, with the lead time %v", name, d.Known, d.LeadTime())
+		if d := h.Deliveries[0]; (d.Commits != nil) != test.known || (d.LeadTimeSeconds != nil) != test.known {
+			t.Errorf("%s: %v commits, with the lead time %v", name, d.Commits, d.LeadTimeSeconds)
 		}
 	}
 }
@@ -120,21 +120,16 @@ func TestUnknownCommits(t *testing.T) {
 // The lead time is the median of the commits' ages. Of an even number it is the mean of the middle two, rounded down to
 // seconds.
 func TestLeadTime(t *testing.T) {
-	delivered := minute(60)
 	for _, test := range []struct {
 		ages []time.Duration
-		want time.Duration
+		want int
 	}{
-		{[]time.Duration{3 * time.Second, time.Second, 2 * time.Second}, 2 * time.Second},
-		{[]time.Duration{2 * time.Second, time.Second}, time.Second},
-		{[]time.Duration{-1500 * time.Millisecond}, -2 * time.Second},
+		{[]time.Duration{3 * time.Second, time.Second, 2 * time.Second}, 2},
+		{[]time.Duration{2 * time.Second, time.Second}, 1},
+		{[]time.Duration{-1500 * time.Millisecond}, -2},
 	} {
-		d := history.Delivery{Delivered: delivered}
-		for _, age := range test.ages {
-			d.Commits = append(d.Commits, history.Source{Time: delivered.Add(-age)})
-		}
-		if got := d.LeadTime(); got == nil || *got != test.want {
-			t.Errorf("%v: %v, want %s", test.ages, got, test.want)
+		if got := history.Median(test.ages); got == nil || *got != test.want {
+			t.Errorf("%v: %v, want %d", test.ages, got, test.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -9,20 +10,20 @@ import (
 type Metrics struct {
 	Deployments       int // complete deliveries
 	DeploymentsPerDay float64
-	// LeadTime is the median time from a commit of the control plane to its delivery.
-	LeadTime *time.Duration `attribute:"lead_time_seconds"`
+	// LeadTimeSeconds is the median time from a commit of the control plane to its delivery.
+	LeadTimeSeconds *int
 	// ChangeFailureRate is the share of deliveries that failed, among those that failed or are complete: 0 to 1.
 	ChangeFailureRate *float64
-	// TimeToRestore is the median time from a failure to the next good delivery.
-	TimeToRestore *time.Duration `attribute:"time_to_restore_seconds"`
+	// TimeToRestoreSeconds is the median time from a failure to the next good delivery.
+	TimeToRestoreSeconds *int
 }
 
 const day = 24 * time.Hour
 
-// MetricsOf returns the metrics of deliveries that began in a window.
-func MetricsOf(deliveries []*Delivery, window time.Duration) Metrics {
+// MetricsOf returns the metrics of deliveries that began in a window. leads are the lead times of their commits.
+func MetricsOf(deliveries []*Delivery, leads []time.Duration, window time.Duration) Metrics {
 	var m Metrics
-	var leads, restores []time.Duration
+	var restores []time.Duration
 	failed, counted := 0, 0
 	for _, d := range deliveries {
 		if d.Complete() {
@@ -34,10 +35,9 @@ func MetricsOf(deliveries []*Delivery, window time.Duration) Metrics {
 		if d.Failed || d.Complete() {
 			counted++
 		}
-		if d.Failed && !d.Restored.IsZero() {
-			restores = append(restores, d.Restored.Sub(d.FailedAt))
+		if d.Failed && !d.FailedAt.IsZero() && !d.RestoredAt.IsZero() {
+			restores = append(restores, d.RestoredAt.Sub(d.FailedAt))
 		}
-		leads = append(leads, d.leads()...)
 	}
 	if window > 0 {
 		m.DeploymentsPerDay = float64(m.Deployments) * float64(day) / float64(window)
@@ -46,28 +46,13 @@ func MetricsOf(deliveries []*Delivery, window time.Duration) Metrics {
 		rate := float64(failed) / float64(counted)
 		m.ChangeFailureRate = &rate
 	}
-	m.LeadTime, m.TimeToRestore = Median(leads), Median(restores)
+	m.LeadTimeSeconds, m.TimeToRestoreSeconds = Median(leads), Median(restores)
 	return m
 }
 
-// LeadTime returns the median time from the commits of d to its delivery, in whole seconds. It is nil without commits,
-// and if d was never delivered.
-func (d *Delivery) LeadTime() *time.Duration { return Median(d.leads()) }
-
-func (d *Delivery) leads() []time.Duration {
-	if !d.Complete() {
-		return nil
-	}
-	var all []time.Duration
-	for _, c := range d.Commits {
-		all = append(all, d.Delivered.Sub(c.Time))
-	}
-	return all
-}
-
-// Median returns the median, rounded down to seconds, or nil if there are no values. If their number is even, it is the
+// Median returns the median in seconds, rounded down, or nil if there are no values. If their number is even, it is the
 // mean of the middle two.
-func Median(values []time.Duration) *time.Duration {
+func Median(values []time.Duration) *int {
 	n := len(values)
 	if n == 0 {
 		return nil
@@ -77,9 +62,5 @@ func Median(values []time.Duration) *time.Duration {
 	if n%2 == 0 {
 		middle = values[n/2-1] + (middle-values[n/2-1])/2
 	}
-	rounded := middle.Truncate(time.Second)
-	if rounded > middle {
-		rounded -= time.Second
-	}
-	return &rounded
+	return new(int(math.Floor(middle.Seconds())))
 }

@@ -398,19 +398,23 @@ func describe(h history.History) ([]expectation, string) {
 		}
 		return t.Format(time.RFC3339)
 	}
-	seconds := func(d *time.Duration) string {
-		if d == nil {
+	seconds := func(n *int) string {
+		if n == nil {
 			return "none"
 		}
-		return fmt.Sprint(int(d.Seconds()))
+		return fmt.Sprint(*n)
 	}
 	var all []expectation
 	for _, d := range h.Deliveries {
+		commits := 0
+		if d.Commits != nil {
+			commits = *d.Commits
+		}
 		all = append(all, expectation{
-			First: d.FirstCommit, Last: d.Commit, Started: text(d.Started), Delivered: text(d.Delivered), Kind: string(d.Kind),
-			Promoted: d.PromotedCommit, Previous: d.PreviousCommit, Commits: fmt.Sprint(len(d.Commits), d.Known),
-			Folders: strings.Join(d.Folders, " "), Reason: d.Reason, Lead: seconds(d.LeadTime()), Failed: text(d.FailedAt),
-			Running: text(d.Running), Restored: text(d.Restored),
+			First: d.FirstCommit, Last: d.Commit, Started: text(d.StartedAt), Delivered: text(d.DeliveredAt), Kind: string(d.Kind),
+			Promoted: d.PromotedCommit, Previous: d.PreviousCommit, Commits: fmt.Sprint(commits, d.Commits != nil),
+			Folders: strings.Join(d.Folders, " "), Reason: d.Reason, Lead: seconds(d.LeadTimeSeconds), Failed: text(d.FailedAt),
+			Running: text(d.RunningAt), Restored: text(d.RestoredAt),
 		})
 	}
 	m, rate := h.Metrics, "none"
@@ -418,7 +422,7 @@ func describe(h history.History) ([]expectation, string) {
 		rate = fmt.Sprintf("%.6f", *m.ChangeFailureRate)
 	}
 	return all, fmt.Sprintf("%d, %.6f a day, lead %s, rate %s, restore %s", m.Deployments, m.DeploymentsPerDay,
-		seconds(m.LeadTime), rate, seconds(m.TimeToRestore))
+		seconds(m.LeadTimeSeconds), rate, seconds(m.TimeToRestoreSeconds))
 }
 
 // TestRandomHistories simulates pipelines, and compares the history of each with its deliveries.

@@ -37,7 +37,7 @@ type Write struct {
 	Observation *observation.Observation
 	// Previous is the last recorded observation according to the state, or nil.
 	Previous   *observation.Observation
-	Deliveries []DeliveryRow // ignored by a store without a table of deliveries
+	Deliveries []Delivery // ignored by a store without a table of deliveries
 }
 
 // WriteResult is the result of a write.

@@ -58,7 +58,7 @@ func (s Start) compare(other Start) int {
 // Run is the condition of an instance from Since until Until.
 type Run struct {
 	Cluster, ClusterType string
-	Target               string `attribute:"deployment_target,empty"`
+	Target               string `json:"deployment_target" attribute:"deployment_target,empty"`
 	Condition
 	Since, Until time.Time // Until is zero if the run continues
 	Message      string

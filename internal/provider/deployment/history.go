@@ -159,16 +159,11 @@ func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err err
 func historyValues(
 	h history.History, past *history.StoredRuns, limit int, compare func(from, to string) string,
 ) tfvalue.Values {
-	deployments := []tfvalue.Values{}
-	for _, d := range h.Deliveries[:min(limit, len(h.Deliveries))] {
-		v := tfvalue.ValuesOf(d)
-		if v["lead_time_seconds"] = d.LeadTime(); d.Known {
-			v["commits"] = len(d.Commits)
-		}
+	deployments := h.Deliveries[:min(limit, len(h.Deliveries))]
+	for _, d := range deployments {
 		if compare != nil && d.PreviousCommit != "" && d.PromotedCommit != "" && d.PreviousCommit != d.PromotedCommit {
-			v["compare_url"] = compare(d.PreviousCommit, d.PromotedCommit)
+			d.CompareURL = compare(d.PreviousCommit, d.PromotedCommit)
 		}
-		deployments = append(deployments, v)
 	}
 	all := tfvalue.Values{
 		"environment": tfvalue.OrNil(h.Environment), "deployments": deployments, "metrics": h.Metrics, "complete": h.Complete,

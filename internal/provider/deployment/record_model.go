@@ -74,16 +74,13 @@ func decideRecord(m, last schemas.Model, memory recordMemory, diags *diag.Diagno
 		return d
 	}
 	rename(now, m)
-	d.recording = history.Write{Observation: now, Deliveries: deliveryRows(m, diags)}
+	d.recording = history.Write{Observation: now, Deliveries: deliveriesOf(m, diags)}
 	if was := recorded(last, memory, m["store"]); was != nil && history.SamePlace(was, now) {
 		d.recording.Previous = was
 	}
-	var known []history.DeliveryRow
-	if d.recording.Previous != nil {
-		known = deliveryRows(last, diags)
-	}
 	after := schemas.ReadDuration(arguments, "renew_after", 0)
-	d.due = history.Due(d.recording.Previous, now, after) || len(history.NewRows(known, d.recording.Deliveries)) > 0
+	d.due = history.Due(d.recording.Previous, now, after) ||
+		history.HasNews(deliveriesOf(last, diags), d.recording.Deliveries)
 	return d
 }
 
@@ -115,13 +112,13 @@ func recorded(m schemas.Model, memory recordMemory, store attr.Value) *observati
 	return was
 }
 
-// deliveryRows converts the deployments for the store. It reports times that can't be parsed.
-func deliveryRows(m schemas.Model, diags *diag.Diagnostics) []history.DeliveryRow {
+// deliveriesOf returns the deployments for the store. It reports times that can't be parsed.
+func deliveriesOf(m schemas.Model, diags *diag.Diagnostics) []history.Delivery {
 	var ps problem.Problems
 	given, _ := m.Reporting(&ps).Object("history")
-	rows := tfvalue.ListOf[history.DeliveryRow](given, "deployments")
+	all := tfvalue.ListOf[history.Delivery](given, "deployments")
 	tfvalue.AppendProblems(diags, ps)
-	return rows
+	return all
 }
 
 // recordResults are the computed attributes: the last recorded observation and its changes.

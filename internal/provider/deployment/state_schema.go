@@ -153,14 +153,10 @@ func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 		all["observation"] = seen.Versions.Encode()
 	}
 	if detail != detailFolders {
-		var running map[string]map[string]int
-		if seen.Versions != nil {
-			running = seen.Versions.Targets()
-		}
 		targets := map[string]tfvalue.Values{}
 		for name, c := range seen.Outcome.Targets {
-			if targets[name] = tfvalue.ValuesOf(c); running != nil {
-				targets[name]["versions"] = running[name]
+			if targets[name] = tfvalue.ValuesOf(c); c.Versions == nil {
+				targets[name]["versions"] = nil
 			}
 		}
 		all["targets"] = targets

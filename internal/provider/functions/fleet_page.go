@@ -3,8 +3,6 @@ package functions
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -129,24 +127,9 @@ func pageData[T any](argument, wanted string, v attr.Value) ([]T, error) {
 		if data["name"] = ""; named {
 			data["name"] = keys[i]
 		}
-		if err := recode(data, &all[i]); err != nil {
+		if err := page.Decode(data, &all[i]); err != nil {
 			return nil, fmt.Errorf("%s%w", at, err)
 		}
 	}
 	return all, nil
-}
-
-// recode reads data of Terraform into a structure of the page. The error begins with the path of the wrong value.
-func recode(data, to any) error {
-	text, err := json.Marshal(page.Readable(data))
-	if err != nil {
-		return fmt.Errorf(": %w", err)
-	}
-	var wrong *json.UnmarshalTypeError
-	if err := json.Unmarshal(text, to); errors.As(err, &wrong) {
-		return fmt.Errorf(".%s: a %s is not possible here", wrong.Field, wrong.Value)
-	} else if err != nil {
-		return fmt.Errorf(": %w", err)
-	}
-	return nil
 }

@@ -31,7 +31,7 @@ func Deployments(h history.History, limit int) string {
 	}
 	w.line("\n| Deployments | Per day | Lead time | Change failure rate | Time to restore |\n|---|---|---|---|---|")
 	w.line("| %d | %.2f | %s | %s | %s |",
-		m.Deployments, m.DeploymentsPerDay, span(m.LeadTime), rate, span(m.TimeToRestore))
+		m.Deployments, m.DeploymentsPerDay, span(m.LeadTimeSeconds), rate, span(m.TimeToRestoreSeconds))
 	if len(h.Deliveries) == 0 {
 		return w.b.String()
 	}
@@ -39,8 +39,8 @@ func Deployments(h history.History, limit int) string {
 	w.line("|---|---|---|---|---|---|---|---|---|")
 	for _, d := range first(h.Deliveries, limit) {
 		commits := none
-		if d.Known {
-			commits = fmt.Sprint(len(d.Commits))
+		if d.Commits != nil {
+			commits = fmt.Sprint(*d.Commits)
 		}
 		promoted := none
 		if d.PromotedCommit != "" {
@@ -48,7 +48,7 @@ func Deployments(h history.History, limit int) string {
 		}
 		reason, _, _ := strings.Cut(d.Reason, "\n")
 		w.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |",
-			moment(d.Started), moment(d.Delivered), d.Kind, promoted, commits, span(d.LeadTime()),
+			moment(d.StartedAt), moment(d.DeliveredAt), d.Kind, promoted, commits, span(d.LeadTimeSeconds),
 			outcome(d), cell(code(Truncate(reason))), changes(d))
 	}
 	if left := len(h.Deliveries) - limit; left > 0 {
@@ -73,19 +73,19 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func span(d *time.Duration) string {
-	if d == nil {
+func span(seconds *int) string {
+	if seconds == nil {
 		return none
 	}
-	return clock.Format(*d)
+	return clock.Format(time.Duration(*seconds) * time.Second)
 }
 
 func outcome(d *history.Delivery) string {
 	switch {
-	case d.Failed && d.Restored.IsZero():
+	case d.Failed && d.RestoredAt.IsZero():
 		return "failed"
 	case d.Failed:
-		return "failed, restored " + moment(d.Restored)
+		return "failed, restored " + moment(d.RestoredAt)
 	case !d.Complete():
 		return "not complete"
 	}

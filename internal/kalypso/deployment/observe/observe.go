@@ -116,6 +116,7 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		if seen.Versions, err = found.versions(ctx, req, silent, seen); err != nil {
 			return nil, err
 		}
+		seen.Versions.count(seen.Outcome.Targets)
 	}
 	seen.Awaits = seen.awaits(req.Goal)
 	return seen, nil

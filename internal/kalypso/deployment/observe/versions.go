@@ -30,19 +30,17 @@ type UnreadPlace struct {
 	Err error
 }
 
-// Targets returns the number of clusters that run each version of each deployment target, over all cluster types.
-func (v *Versions) Targets() map[string]map[string]int {
-	all := map[string]map[string]int{}
-	for _, g := range v.Groups {
-		if g.Target == "" || g.Version.Version == "" {
-			continue
-		}
-		if all[g.Target] == nil {
-			all[g.Target] = map[string]int{}
-		}
-		all[g.Target][g.Version.Version] += len(g.Members)
+// count counts the clusters that run each version of each deployment target, over all cluster types.
+func (v *Versions) count(targets map[string]deployment.TargetCount) {
+	for name, t := range targets {
+		t.Versions = map[string]int{}
+		targets[name] = t
 	}
-	return all
+	for _, g := range v.Groups {
+		if t, there := targets[g.Target]; there && g.Version.Version != "" {
+			t.Versions[g.Version.Version] += len(g.Members)
+		}
+	}
 }
 
 // place names a deployment target, or an object, in the folder of a cluster type.

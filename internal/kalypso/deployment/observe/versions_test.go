@@ -162,10 +162,10 @@ func TestVersions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("groups (-want +got):\n%s", diff)
 	}
-	if len(contents) != 2 || v.Targets()["two"]["1.0"] != 2 {
+	if len(contents) != 2 || seen.Outcome.Targets["two"].Versions["1.0"] != 2 {
 		t.Errorf("contents of the target with two objects: %v", contents)
 	}
-	if diff := cmp.Diff(map[string]int{"1.0": 2, "1.1": 2}, v.Targets()["web"]); diff != "" {
+	if diff := cmp.Diff(map[string]int{"1.0": 2, "1.1": 2}, seen.Outcome.Targets["web"].Versions); diff != "" {
 		t.Errorf("versions of web (-want +got):\n%s", diff)
 	}
 	if len(v.Unread) != 1 || v.Unread[0].Commit != lost || !errors.Is(v.Unread[0].Err, gitremote.ErrUnreachable) {
@@ -224,7 +224,7 @@ func TestVersionsOfUnreadable(t *testing.T) {
 		if allowed {
 			want = map[string]int{"1.0": 1}
 		}
-		if diff := cmp.Diff(want, seen.Versions.Targets()["web"]); diff != "" {
+		if diff := cmp.Diff(want, seen.Outcome.Targets["web"].Versions); diff != "" {
 			t.Errorf("allowed %t (-want +got):\n%s", allowed, diff)
 		}
 		if len(seen.Versions.Unread) == 1 == allowed ||

@@ -105,8 +105,8 @@ func TestRead(t *testing.T) {
 		}
 		var got []string
 		for _, d := range h.Deliveries {
-			got = append(got, fmt.Sprintf("%s %s to %s by %s: %v %d %s", d.Kind, d.Started.Format("15:04"),
-				d.Delivered.Format("15:04"), d.Author, d.Folders, len(d.Commits), d.Reason))
+			got = append(got, fmt.Sprintf("%s %s to %s by %s: %v %d %s", d.Kind, d.StartedAt.Format("15:04"),
+				d.DeliveredAt.Format("15:04"), d.Author, d.Folders, *d.Commits, d.Reason))
 		}
 		want := []string{
 			"promotion 00:03 to 00:05 by Ann <ann@acme.io>: [large] 2 change  5",
@@ -178,7 +178,7 @@ func TestBounds(t *testing.T) {
 		if requests > 20 || took > 10*time.Second {
 			t.Errorf("%s: %d requests in %s", name, requests, took)
 		}
-		if lead := h.Deliveries[0].LeadTime(); lead == nil || *lead != 0 {
+		if lead := h.Deliveries[0].LeadTimeSeconds; lead == nil || *lead != 0 {
 			t.Errorf("%s: lead time %v", name, lead)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/chromium"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
@@ -217,10 +218,10 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 		histories, states = histories[2:], states[2:]
 		h, s := &histories[0], &states[0]
 		h.Deployments, h.Versions, h.Runs = h.Deployments[:2], h.Versions[:3], h.Runs[:60]
-		h.Environment, s.Verdict, s.Summary = hostile, hostile, hostile
+		h.Environment, s.Verdict, s.Summary = hostile, deployment.Verdict(hostile), hostile
 		for i := range h.Deployments {
 			d := &h.Deployments[i]
-			d.Commit, d.PromotedCommit, d.CompareURL, d.Kind = hostile, hostile, hostile, hostile
+			d.Commit, d.PromotedCommit, d.CompareURL, d.Kind = hostile, hostile, hostile, history.Kind(hostile)
 			d.Author, d.Reason, d.Folders = hostile, hostile, []string{hostile}
 		}
 		for i := range h.Versions {
@@ -230,8 +231,8 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 		}
 		for i := range h.Runs {
 			r := &h.Runs[i]
-			r.Cluster, r.ClusterType, r.Version, r.State, r.Message = hostile, hostile, hostile, hostile, hostile
-			r.DeploymentTarget += hostile
+			r.Cluster, r.ClusterType, r.Version.Version, r.State, r.Message = hostile, hostile, hostile, hostile, hostile
+			r.Target += hostile
 		}
 		for i := range s.Problems {
 			s.Problems[i] = deployment.Problem{Cluster: hostile, Folder: hostile, Message: hostile,

@@ -83,7 +83,7 @@ func fraction(n, of int) string {
 }
 
 // addTarget adds the counts of a state.
-func (c *cell) addTarget(t TargetCounts) {
+func (c *cell) addTarget(t deployment.TargetCount) {
 	switch {
 	case t.Failed > 0:
 		c.State = string(deployment.StateFailed)
@@ -133,8 +133,8 @@ func (c *cell) setGroups(groups []history.VersionCount) {
 
 // addRuns adds the clusters that run the target, and their earlier versions. A cell without groups also gets the number
 // of these clusters and their worst state.
-func (c *cell) addRuns(runs []Run) {
-	var open, closed []Run
+func (c *cell) addRuns(runs []history.Run) {
+	var open, closed []history.Run
 	for _, r := range runs {
 		if r.Until.IsZero() {
 			open = append(open, r)
@@ -150,10 +150,10 @@ func (c *cell) addRuns(runs []Run) {
 }
 
 // addLines lists clusters by version, state and message, the worst state first.
-func (c *cell) addLines(open []Run) {
+func (c *cell) addLines(open []history.Run) {
 	names := map[line][]string{}
 	for _, r := range open {
-		l := line{Version: r.Version, State: r.State, Message: r.Message}
+		l := line{Version: r.Version.Version, State: r.State, Message: r.Message}
 		names[l] = append(names[l], r.Cluster)
 	}
 	for l, clusters := range names {
@@ -168,13 +168,14 @@ func (c *cell) addLines(open []Run) {
 }
 
 // addPast lists the versions that clusters ran before, newest first.
-func (c *cell) addPast(closed []Run) {
+func (c *cell) addPast(closed []history.Run) {
 	former := map[string]*formerVersion{}
 	for _, r := range closed {
-		f := former[r.Version]
+		version := r.Version.Version
+		f := former[version]
 		if f == nil {
-			f = &formerVersion{Version: r.Version, Since: r.Since, Clusters: map[string]bool{}}
-			former[r.Version] = f
+			f = &formerVersion{Version: version, Since: r.Since, Clusters: map[string]bool{}}
+			former[version] = f
 		}
 		f.Clusters[r.Cluster] = true
 		if r.Since.Before(f.Since) {

@@ -6,40 +6,25 @@ import (
 	"path"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Comparison is the result of the data source kalypso_comparison, with its attributes as JSON.
+// Comparison is the result of the data source kalypso_comparison.
 type Comparison struct {
-	Name       string           `json:"name"` // "": the branches
-	Left       Destination      `json:"left"`
-	Right      Destination      `json:"right"`
-	Promoted   Promoted         `json:"promoted"`
-	Targets    Sides            `json:"targets"`
-	Placements map[string]Sides `json:"placements"` // by deployment target
+	Name        string // "": the branches
+	Left, Right record.Destination
+	Promoted    struct {
+		comparison.Pair[string]
+		Commits *int
+	}
+	Targets    comparison.Pair[[]string]
+	Placements map[string]comparison.Pair[[]string] // by deployment target
 	// Configs maps deployment target, cluster type and key to the values.
-	Configs map[string]map[string]map[string]Values `json:"configs"`
-	Files   map[string][]string                     `json:"files"` // folders by the name of the file
-}
-
-// Promoted contains the promoted commits of both sides.
-type Promoted struct {
-	Left    string `json:"left"`
-	Right   string `json:"right"`
-	Commits *int   `json:"commits"`
-}
-
-// Sides contains the names that only one side has.
-type Sides struct {
-	Left  []string `json:"left"`
-	Right []string `json:"right"`
-}
-
-// Values contains the values of both sides. A side without a value has nil.
-type Values struct {
-	Left  *string `json:"left"`
-	Right *string `json:"right"`
+	Configs map[string]map[string]map[string]comparison.Pair[*string]
+	Files   map[string][]string // folders by the name of the file
 }
 
 // maxDifferences limits the rows of a table of differences.
@@ -57,7 +42,7 @@ type difference struct{ What, Left, Right, Where string }
 func newDifferences(c *Comparison) differences {
 	d := differences{Left: c.Left.Branch, Right: c.Right.Branch}
 	if d.Left == d.Right {
-		d.Left, d.Right = c.Left.place(), c.Right.place()
+		d.Left, d.Right = place(c.Left), place(c.Right)
 	}
 	d.Name = cmp.Or(printable.Line(c.Name), d.Left+" and "+d.Right)
 	if p := c.Promoted; p.Left != p.Right {
@@ -87,8 +72,8 @@ func newDifferences(c *Comparison) differences {
 }
 
 // place names a destination so that it differs from another destination on a branch of the same name.
-func (l Destination) place() string {
-	return path.Join(l.Branch, l.Path) + " of " + path.Base(l.Repo)
+func place(at record.Destination) string {
+	return path.Join(at.Branch, at.Path) + " of " + path.Base(at.Repo)
 }
 
 // configRows returns a row for each difference of values. A difference in more folders comes first.

@@ -10,13 +10,14 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // delivery is a row of a timeline.
 type delivery struct {
-	*Deployment
+	*history.Delivery
 	Promoted, GitOps commit
 	Class            string // the kind, or failed
 	X                string // where it lies on the axis
@@ -26,20 +27,20 @@ type delivery struct {
 	Took             string // the lead time
 }
 
-func newDelivery(h *History, d *Deployment) *delivery {
+func newDelivery(h *History, d *history.Delivery) *delivery {
 	row := &delivery{
-		Deployment: d,
-		Promoted:   commit{d.PromotedCommit, commitURL(h.ControlPlane.Repo, d.PromotedCommit)},
-		GitOps:     commit{d.Commit, commitURL(h.GitOpsRepo.Repo, d.Commit)},
-		Class:      "change",
+		Delivery: d,
+		Promoted: commit{d.PromotedCommit, commitURL(h.ControlPlane.Repo, d.PromotedCommit)},
+		GitOps:   commit{d.Commit, commitURL(h.GitOpsRepo.Repo, d.Commit)},
+		Class:    "change",
 	}
 	name, _, _ := strings.Cut(d.Author, "<")
 	row.By = strings.TrimSpace(name)
 	switch {
 	case d.Failed:
 		row.Class = "failed"
-	case d.Kind == "first" || d.Kind == "promotion" || d.Kind == "rollback":
-		row.Class = d.Kind
+	case d.Kind == history.First || d.Kind == history.Promotion || d.Kind == history.Rollback:
+		row.Class = string(d.Kind)
 	}
 	row.Changed = problem.First(d.Folders, 4)
 	if d.Commits != nil && *d.Commits > 0 {
@@ -53,14 +54,11 @@ func newDelivery(h *History, d *Deployment) *delivery {
 
 // Label describes the kind of the delivery.
 func (d *delivery) Label() string {
-	if d.Kind == "rollback" && d.DecidedBy == "rollback" {
+	if d.Kind == history.Rollback && d.DecidedBy == promotion.ByRollback {
 		return "automatic rollback"
 	}
-	return d.Kind
+	return string(d.Kind)
 }
-
-// Complete reports whether all commits of the delivery are on the branch.
-func (d *delivery) Complete() bool { return !d.DeliveredAt.IsZero() }
 
 // Outcome describes how the delivery ended.
 func (d *delivery) Outcome() string {
@@ -150,39 +148,37 @@ const parts = 12
 
 // newMetrics returns the four metrics. A trend divides the window into equal parts. It has one value for each part: the
 // number of deliveries that started in it, the median of their times, or the share of failed deliveries.
-func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
-	value := func(p *int64) string {
+func newMetrics(m history.Metrics, deliveries []*delivery, w window) []metric {
+	value := func(p *int) string {
 		if p == nil {
 			return none
 		}
 		return span(float64(*p))
 	}
-	perDay, failures := fmt.Sprint(m.Deployments), none
-	if m.DeploymentsPerDay != nil {
-		perDay = fmt.Sprintf("%d · %.2g a day", m.Deployments, *m.DeploymentsPerDay)
-	}
+	perDay, failures := fmt.Sprintf("%d · %.2g a day", m.Deployments, m.DeploymentsPerDay), none
 	if m.ChangeFailureRate != nil {
 		failures = fmt.Sprintf("%.1f %%", 100**m.ChangeFailureRate)
 	}
 	var all []metric
 	for _, measure := range []struct {
 		label, value string
-		of           func([]*delivery) *float64
+		of           func(history.Metrics) *float64
 		text         func(float64) string
 	}{
-		{"Deployments", perDay, func(all []*delivery) *float64 { return new(float64(metricsOf(all).Deployments)) },
+		{"Deployments", perDay, func(m history.Metrics) *float64 { return number(&m.Deployments) },
 			func(n float64) string { return fmt.Sprint(n) }},
-		{"Lead time", value(m.LeadTimeSeconds), leadTime, span},
-		{"Change failure rate", failures, func(all []*delivery) *float64 { return metricsOf(all).ChangeFailureRate },
+		{"Lead time", value(m.LeadTimeSeconds),
+			func(m history.Metrics) *float64 { return number(m.LeadTimeSeconds) }, span},
+		{"Change failure rate", failures, func(m history.Metrics) *float64 { return m.ChangeFailureRate },
 			func(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }},
 		{"Time to restore", value(m.TimeToRestoreSeconds),
-			func(all []*delivery) *float64 { return seconds(metricsOf(all).TimeToRestore) }, span},
+			func(m history.Metrics) *float64 { return number(m.TimeToRestoreSeconds) }, span},
 	} {
-		heights := lists.Map(split(deliveries, w, parts), func(part []*delivery) float64 {
+		heights := lists.Map(split(deliveries, w, parts), func(part history.Metrics) float64 {
 			return *cmp.Or(measure.of(part), new(0.0))
 		})
 		known := false
-		halves := lists.Map(split(deliveries, w, 2), func(half []*delivery) string {
+		halves := lists.Map(split(deliveries, w, 2), func(half history.Metrics) string {
 			value := measure.of(half)
 			if value == nil {
 				return none
@@ -199,43 +195,32 @@ func newMetrics(m Metrics, deliveries []*delivery, w window) []metric {
 	return all
 }
 
-// metricsOf returns the metrics of deliveries, as the data source computes them, but for their lead time.
+// metricsOf returns the metrics of deliveries, as the data source computes them, but from one lead time of each.
 func metricsOf(all []*delivery) history.Metrics {
-	return history.MetricsOf(lists.Map(all, func(d *delivery) *history.Delivery {
-		past := &history.Delivery{Delivered: d.DeliveredAt, Failed: d.Failed, FailedAt: d.FailedAt}
-		if !d.FailedAt.IsZero() {
-			past.Restored = d.RestoredAt
-		}
-		return past
-	}), 0)
-}
-
-// leadTime returns the median of the lead times of deliveries.
-func leadTime(all []*delivery) *float64 {
-	var times []time.Duration
+	var leads []time.Duration
 	for _, d := range all {
 		if d.LeadTimeSeconds != nil {
-			times = append(times, time.Duration(*d.LeadTimeSeconds)*time.Second)
+			leads = append(leads, time.Duration(*d.LeadTimeSeconds)*time.Second)
 		}
 	}
-	return seconds(history.Median(times))
+	return history.MetricsOf(lists.Map(all, func(d *delivery) *history.Delivery { return d.Delivery }), leads, 0)
 }
 
-func seconds(d *time.Duration) *float64 {
-	if d == nil {
+func number(n *int) *float64 {
+	if n == nil {
 		return nil
 	}
-	return new(d.Seconds())
+	return new(float64(*n))
 }
 
-// split groups deliveries by the equal parts of the window in which they started.
-func split(deliveries []*delivery, w window, n int) [][]*delivery {
+// split returns the metrics of the deliveries in each of the equal parts of the window in which they started.
+func split(deliveries []*delivery, w window, n int) []history.Metrics {
 	groups := make([][]*delivery, n)
 	for _, d := range deliveries {
 		i := min(int(w.part(d.StartedAt)*float64(n)), n-1)
 		groups[i] = append(groups[i], d)
 	}
-	return groups
+	return lists.Map(groups, metricsOf)
 }
 
 // trend draws a bar for each height, 10 units wide, in a box 20 units high. Zero is drawn as a thin line.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -53,10 +54,10 @@ func newEnvironments(
 	histories []History, states []DeploymentState, promotions []Promotion,
 ) ([]*environment, error) {
 	var all []*environment
-	named, located := map[string]*environment{}, map[Destination]*environment{}
+	named, located := map[string]*environment{}, map[record.Destination]*environment{}
 	// find returns the environment at a place, or the one with a name if people gave that name, or nothing is there.
-	find := func(at Destination, given, name string) *environment {
-		if e := located[at.key()]; e != nil && given == "" {
+	find := func(at record.Destination, given, name string) *environment {
+		if e := located[keyOf(at)]; e != nil && given == "" {
 			return e
 		}
 		return named[name]
@@ -73,7 +74,7 @@ func newEnvironments(
 			return nil, twice("histories", name)
 		}
 		e := add(name)
-		e.History, located[h.GitOpsRepo.key()] = h, e
+		e.History, located[keyOf(h.GitOpsRepo)] = h, e
 	}
 	for i := range states {
 		s := &states[i]
@@ -85,7 +86,7 @@ func newEnvironments(
 		if e.State != nil {
 			return nil, twice("states", e.Name)
 		}
-		e.State, located[s.GitOpsRepo.key()] = s, e
+		e.State, located[keyOf(s.GitOpsRepo)] = s, e
 	}
 	for _, p := range promotions {
 		e := find(p.GitOpsRepo, p.Name, cmp.Or(printable.Line(p.Name), p.Environment))
@@ -117,10 +118,10 @@ func (e *environment) NextWaiting() []waiting {
 	return oldest
 }
 
-// key returns the location in a form that is equal for equal folders.
-func (l Destination) key() Destination {
-	l.Path = path.Clean("/" + l.Path)
-	return l
+// keyOf returns a location in a form that is equal for equal folders.
+func keyOf(at record.Destination) record.Destination {
+	at.Path = path.Clean("/" + at.Path)
+	return at
 }
 
 // asOf returns the latest time in the data.
@@ -153,7 +154,7 @@ func timeOf(text string) time.Time {
 // describe fills in the environment's parts of the page.
 func (e *environment) describe(now time.Time) {
 	if s := e.State; s != nil {
-		e.Promoted = commit{Hash: s.PromotedAt}
+		e.Promoted = commit{Hash: s.PromotedCommit}
 		e.Bar, e.Counts = bars(s.Folders)
 	}
 	h := e.History

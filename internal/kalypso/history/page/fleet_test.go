@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -28,21 +30,21 @@ func commit(n int) string {
 
 // shop returns the fleet of a shop. It has three environments; prod has a failed target and a lost cluster.
 func shop() ([]page.History, []page.DeploymentState) {
-	gitops := func(branch string) page.Destination {
-		return page.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
+	gitops := func(branch string) record.Destination {
+		return record.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
 	}
 	var histories []page.History
 	var states []page.DeploymentState
 	for i, env := range []string{"dev", "stage", "prod"} {
 		h := page.History{
 			Environment: env, GitOpsRepo: gitops(env), Complete: true, RecordedUntil: now,
-			ControlPlane: page.Destination{Repo: "https://github.com/acme/control-plane", Branch: "main"},
+			ControlPlane: record.Destination{Repo: "https://github.com/acme/control-plane", Branch: "main"},
 		}
 		h.Deployments = shopDeployments(i)
 		h.Metrics = shopMetrics(h.Deployments)
 		s := page.DeploymentState{
 			Environment: env, GitOpsRepo: gitops(env), ObservedAt: now, Verdict: "success",
-			PromotedAt: h.Deployments[0].PromotedCommit, Folders: map[string]deployment.FolderState{},
+			PromotedCommit: h.Deployments[0].PromotedCommit, Folders: map[string]deployment.FolderState{},
 			Summary: "4 of 4 cluster types deployed",
 		}
 		for k, name := range []string{"edge", "hub", "lab", "store"} {
@@ -80,19 +82,19 @@ func shop() ([]page.History, []page.DeploymentState) {
 
 // shopDeployments returns 29 days of deliveries to an environment: dev gets one each day, stage every second day, prod
 // every fourth.
-func shopDeployments(environment int) []page.Deployment {
+func shopDeployments(environment int) []history.Delivery {
 	every := []int{1, 2, 4}[environment]
 	reasons := []string{
 		"check run \"ci\" is success", "shop-checkout 1.8.2: retry payments", "stage ran it for 24h without a failure",
 		"Raise the memory limit of search", "Approved by the release board",
 	}
 	authors := []string{"Mara Lind <mara@acme.io>", "Jonas Weber <jonas@acme.io>", "Kalypso <ci@acme.io>"}
-	var all []page.Deployment
+	var all []history.Delivery
 	for n := 28; n >= 0; n -= every {
 		at := ago(time.Duration(n)*day + time.Duration(5*n%9)*hour + time.Duration(1+environment)*hour)
 		c := 28 - n
-		commits, lead := every, int64((2+(n*7)%5)*3600*(1+6*environment))
-		d := page.Deployment{
+		commits, lead := every, (2+(n*7)%5)*3600*(1+6*environment)
+		d := history.Delivery{
 			Commit: commit(100 + c), StartedAt: at, DeliveredAt: at.Add(time.Duration(20*environment) * time.Minute),
 			Author: authors[c/every%3], Kind: "promotion", PromotedCommit: commit(c), Commits: &commits,
 			CompareURL: "https://github.com/acme/control-plane/compare/" + commit(c-every) + "..." + commit(c),
@@ -118,21 +120,21 @@ func shopDeployments(environment int) []page.Deployment {
 	return all
 }
 
-func shopMetrics(all []page.Deployment) page.Metrics {
-	days, lead, rate, restore := 30.0, int64(4*3600), 0.0, int64(0)
-	m := page.Metrics{}
+func shopMetrics(all []history.Delivery) history.Metrics {
+	days, lead, rate, restore := 30.0, 4*3600, 0.0, 0
+	m := history.Metrics{}
 	for _, d := range all {
 		if !d.DeliveredAt.IsZero() {
 			m.Deployments++
 		}
 		if d.Failed {
 			rate++
-			restore = int64(d.RestoredAt.Sub(d.FailedAt).Seconds())
+			restore = int(d.RestoredAt.Sub(d.FailedAt).Seconds())
 		}
 	}
 	rate /= float64(len(all))
-	perDay := float64(m.Deployments) / days
-	m.DeploymentsPerDay, m.LeadTimeSeconds, m.ChangeFailureRate, m.TimeToRestoreSeconds = &perDay, &lead, &rate, &restore
+	m.DeploymentsPerDay = float64(m.Deployments) / days
+	m.LeadTimeSeconds, m.ChangeFailureRate, m.TimeToRestoreSeconds = &lead, &rate, &restore
 	return m
 }
 
@@ -145,7 +147,7 @@ func shopTargets(h *page.History, environment int) {
 		"stock-sync", "telemetry-agent",
 	} {
 		workload, _, _ := strings.Cut(target, "-")
-		owner := page.Owner{Workload: workload, Workspace: []string{"storefront", "backoffice"}[k%2]}
+		workspace := []string{"storefront", "backoffice"}[k%2]
 		patch := 9 - k%5
 		if k%3 == 0 {
 			patch -= environment
@@ -154,13 +156,14 @@ func shopTargets(h *page.History, environment int) {
 		since := ago(time.Duration(3+17*environment+5*k) * hour)
 		n := []int{4, 9, 15}[environment] - k%3
 		v := history.VersionCount{Target: target, Version: version(patch), State: "current", Clusters: n, Since: since,
-			Workload: owner.Workload, Workspace: owner.Workspace}
+			Workload: workload, Workspace: workspace}
 		for c := range n {
-			run := page.Run{Cluster: fmt.Sprintf("%s-%02d", []string{"edge", "hub", "store"}[k%3], c+1),
-				ClusterType: []string{"edge", "hub", "store"}[k%3], DeploymentTarget: target, Version: v.Version,
-				State: "current", Since: since, Owner: owner}
+			run := history.Run{Cluster: fmt.Sprintf("%s-%02d", []string{"edge", "hub", "store"}[k%3], c+1),
+				ClusterType: []string{"edge", "hub", "store"}[k%3], Target: target, Since: since,
+				Condition: history.Condition{State: "current", Version: observation.Version{
+					Version: v.Version, Workload: workload, Workspace: workspace}}}
 			before := run
-			before.Version, before.Until, before.Since = version(patch-1), since, since.Add(-6*day)
+			before.Version.Version, before.Until, before.Since = version(patch-1), since, since.Add(-6*day)
 			if target == "checkout-api" && environment == 2 && c > n-3 {
 				run.State, run.Since = "failed", ago(95*time.Minute)
 				run.Message = "Deployment checkout/api: 1 of 3 replicas available"

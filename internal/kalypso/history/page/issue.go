@@ -79,8 +79,8 @@ func (e *environment) clusterIssues() []issue {
 		clusters[k] = append(clusters[k], p.Cluster)
 	}
 	var all []issue
-	if len(clusters) == 0 && e.State.Verdict != string(deployment.Success) { // a source did not answer, for example
-		all = append(all, issue{Environment: e, State: e.State.Verdict, What: e.State.Summary})
+	if len(clusters) == 0 && e.State.Verdict != deployment.Success { // a source did not answer, for example
+		all = append(all, issue{Environment: e, State: string(e.State.Verdict), What: e.State.Summary})
 	}
 	for k, names := range clusters {
 		slices.Sort(names)
@@ -125,7 +125,7 @@ func (e *environment) versionIssues() []issue {
 	clusters, messages := map[key][]string{}, map[key]string{}
 	for _, r := range e.History.Runs {
 		if r.Until.IsZero() {
-			k := key{r.DeploymentTarget, r.Version, r.State}
+			k := key{r.Target, r.Version.Version, r.State}
 			clusters[k] = append(clusters[k], r.Cluster)
 			if r.Message != "" && (messages[k] == "" || r.Message < messages[k]) {
 				messages[k] = r.Message

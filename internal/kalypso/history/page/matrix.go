@@ -29,10 +29,13 @@ type filter struct {
 	Values      []string
 }
 
+// owner is the workspace and the workload of a deployment target, for the filters. It may be empty.
+type owner struct{ Workspace, Workload string }
+
 // row shows the versions of a deployment target or a cluster type in all environments.
 type row struct {
 	Name    string
-	Owner   Owner
+	Owner   owner
 	Differs bool // environments run different versions
 	Cells   []*cell
 	types   map[string]bool // cluster types
@@ -74,9 +77,9 @@ func newMatrix(all []*environment) matrix {
 				c.Version, c.own = e.reached(name)
 			}
 		}
-		e.addTargets(func(name string, owner Owner, clusterType string) *cell {
+		e.addTargets(func(name string, of owner, clusterType string) *cell {
 			r := targets.at(name, len(all))
-			r.own(owner)
+			r.own(of)
 			if clusterType != "" {
 				r.types[clusterType] = true
 			}
@@ -102,17 +105,17 @@ func newMatrix(all []*environment) matrix {
 	return m
 }
 
-func (r *row) own(o Owner) {
-	r.Owner = Owner{Workspace: cmp.Or(r.Owner.Workspace, o.Workspace), Workload: cmp.Or(r.Owner.Workload, o.Workload)}
+func (r *row) own(o owner) {
+	r.Owner = owner{Workspace: cmp.Or(r.Owner.Workspace, o.Workspace), Workload: cmp.Or(r.Owner.Workload, o.Workload)}
 }
 
 // addTypes adds the environment's versions of the folders of cluster types.
 func (e *environment) addTypes(at func(name string) *cell) {
 	if e.History != nil {
 		e.addChanges(at)
-		runs := map[string][]Run{}
+		runs := map[string][]history.Run{}
 		for _, r := range e.History.Runs {
-			if r.DeploymentTarget == "" {
+			if r.Target == "" {
 				runs[r.ClusterType] = append(runs[r.ClusterType], r)
 			}
 		}
@@ -141,7 +144,7 @@ func (e *environment) addTypes(at func(name string) *cell) {
 func (e *environment) addChanges(at func(name string) *cell) {
 	seen := sequence{}
 	for _, d := range e.Deliveries {
-		if d.PromotedCommit != "" && d.Kind != "rollback" && !e.History.cut() {
+		if d.PromotedCommit != "" && d.Kind != history.Rollback && !e.History.cut() {
 			seen.add(d.Promoted.Short(), d.StartedAt)
 		}
 		for _, name := range d.Folders {
@@ -158,18 +161,18 @@ func (e *environment) addChanges(at func(name string) *cell) {
 }
 
 // followers returns the clusters that follow each folder, with their problems.
-func (s *DeploymentState) followers() map[string][]Run {
+func (s *DeploymentState) followers() map[string][]history.Run {
 	type key struct{ cluster, folder string }
 	problems := map[key]deployment.Problem{}
 	for _, p := range s.Problems {
 		problems[key{p.Cluster, p.Folder}] = p
 	}
-	all := map[string][]Run{}
+	all := map[string][]history.Run{}
 	for name, follows := range s.Clusters {
 		for _, f := range follows {
 			p := problems[key{name, f.Folder}]
-			r := Run{Cluster: name, State: string(f.State.Reported(p.Failing)), Message: p.Message}
-			all[f.Folder] = append(all[f.Folder], r)
+			state := history.Condition{State: string(f.State.Reported(p.Failing))}
+			all[f.Folder] = append(all[f.Folder], history.Run{Cluster: name, Condition: state, Message: p.Message})
 		}
 	}
 	return all
@@ -189,48 +192,48 @@ func (e *environment) reached(folder string) (version string, own bool) {
 		}
 	}
 	if e.State != nil && e.State.Complete {
-		return short(e.State.PromotedAt), false
+		return short(e.State.PromotedCommit), false
 	}
 	return "", false
 }
 
 // addTargets adds the environment's versions of the deployment targets.
-func (e *environment) addTargets(at func(name string, owner Owner, clusterType string) *cell) {
+func (e *environment) addTargets(at func(name string, of owner, clusterType string) *cell) {
 	if e.State != nil {
 		for name, t := range e.State.Targets {
-			at(name, t.Owner, "").addTarget(t)
+			at(name, owner{}, "").addTarget(t)
 		}
 	}
 	if e.History == nil {
 		return
 	}
-	runs := map[string][]Run{}
+	runs := map[string][]history.Run{}
 	for _, r := range e.History.Runs {
-		if r.DeploymentTarget != "" {
-			runs[r.DeploymentTarget] = append(runs[r.DeploymentTarget], r)
-			at(r.DeploymentTarget, r.Owner, r.ClusterType)
+		if r.Target != "" {
+			runs[r.Target] = append(runs[r.Target], r)
+			at(r.Target, owner{r.Version.Workspace, r.Version.Workload}, r.ClusterType)
 		}
 	}
 	groups := map[string][]history.VersionCount{}
 	for _, v := range e.History.Versions {
 		if v.Target != "" {
 			groups[v.Target] = append(groups[v.Target], v)
-			at(v.Target, Owner{Workspace: v.Workspace, Workload: v.Workload}, "")
+			at(v.Target, owner{v.Workspace, v.Workload}, "")
 		}
 	}
 	for name, all := range groups {
-		c := at(name, Owner{}, "")
+		c := at(name, owner{}, "")
 		c.setGroups(all)
 		if e.State != nil && e.State.Targets[name].Failed > 0 {
 			c.fail()
 		}
 	}
 	for name, all := range runs {
-		c := at(name, Owner{}, "")
+		c := at(name, owner{}, "")
 		c.addRuns(all)
 		if !e.History.Truncated { // the first run of each version is known
 			for _, r := range all {
-				c.addedChanges.add(r.Version, r.Since)
+				c.addedChanges.add(r.Version.Version, r.Since)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -14,8 +15,9 @@ import (
 // versions decides. If no environment ran both, no cell is marked.
 func TestOrderOfVersions(t *testing.T) {
 	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
-	ran := func(version string, since, until int) page.Run {
-		r := page.Run{Cluster: "a", DeploymentTarget: "web", Version: version, State: "current", Since: at(since)}
+	ran := func(version string, since, until int) history.Run {
+		r := history.Run{Cluster: "a", Target: "web", Since: at(since),
+			Condition: history.Condition{Version: observation.Version{Version: version}, State: "current"}}
 		if until > 0 {
 			r.Until = at(until)
 		}
@@ -23,7 +25,7 @@ func TestOrderOfVersions(t *testing.T) {
 	}
 	type environment struct {
 		version   string
-		runs      []page.Run
+		runs      []history.Run
 		truncated bool
 	}
 	for _, tt := range []struct {
@@ -43,16 +45,16 @@ func TestOrderOfVersions(t *testing.T) {
 		{"two pre-releases", []environment{{version: "1.2.0-rc.1"}, {version: "1.2.0-rc.2"}}, []string{"", ""}},
 		{"commits that consist of digits", []environment{{version: "12345678"}, {version: "23456789"}}, []string{"", ""}},
 		{"an environment that ran both versions", []environment{
-			{version: "f00", runs: []page.Run{ran("bad", 9, 5), ran("f00", 5, 0)}}, {version: "bad"}},
+			{version: "f00", runs: []history.Run{ran("bad", 9, 5), ran("f00", 5, 0)}}, {version: "bad"}},
 			[]string{"ahead", "1 behind"}},
 		{"an environment that ran both and returned to the older version", []environment{
-			{version: "bad", runs: []page.Run{ran("bad", 9, 5), ran("f00", 5, 2), ran("bad", 2, 0)}}, {version: "f00"}},
+			{version: "bad", runs: []history.Run{ran("bad", 9, 5), ran("f00", 5, 2), ran("bad", 2, 0)}}, {version: "f00"}},
 			[]string{"1 behind", "ahead"}},
 		{"an environment that ran both, with its first runs cut off", []environment{
-			{version: "bad", runs: []page.Run{ran("f00", 5, 2), ran("bad", 2, 0)}, truncated: true}, {version: "f00"}},
+			{version: "bad", runs: []history.Run{ran("f00", 5, 2), ran("bad", 2, 0)}, truncated: true}, {version: "f00"}},
 			[]string{"", ""}},
-		{"two environments that ran one version each", []environment{{version: "f00", runs: []page.Run{ran("f00", 5, 0)}},
-			{version: "bad", runs: []page.Run{ran("bad", 9, 0)}}}, []string{"", ""}},
+		{"two environments that ran one version each", []environment{{version: "f00", runs: []history.Run{ran("f00", 5, 0)}},
+			{version: "bad", runs: []history.Run{ran("bad", 9, 0)}}}, []string{"", ""}},
 		{"an environment without a version", []environment{{version: "1.2"}, {}}, []string{"", ""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,9 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
 
 // Without a store there are no runs, so the cells of the fleet show deployment states and deliveries.
@@ -26,9 +29,9 @@ func TestCellsWithoutStore(t *testing.T) {
 	for i := range histories {
 		histories[i].Versions, histories[i].Runs = nil, nil
 	}
-	states[0].Targets = map[string]page.TargetCounts{"web": {}}
-	states[1].Targets = map[string]page.TargetCounts{"web": {Current: 2, Total: 3}}
-	states[2].Targets = map[string]page.TargetCounts{
+	states[0].Targets = map[string]deployment.TargetCount{"web": {}}
+	states[1].Targets = map[string]deployment.TargetCount{"web": {Current: 2, Total: 3}}
+	states[2].Targets = map[string]deployment.TargetCount{
 		"web": {Current: 9, Total: 9, Versions: map[string]int{"1.0": 7, "1.1": 2}}}
 	states[2].Clusters = map[string][]deployment.Followed{
 		"store-ber-1": {{Folder: "store", State: "failed"}}, "store-ber-2": {{Folder: "store", State: "current"}},
@@ -85,7 +88,7 @@ func TestReportedFailures(t *testing.T) {
 			{Cluster: "edge-1", Folder: "store", State: "progressing", Message: "unhealthy: crash", Failing: true},
 			{Cluster: "edge-2", Folder: "store", State: "progressing", Message: "not ready"},
 		},
-		Targets: map[string]page.TargetCounts{
+		Targets: map[string]deployment.TargetCount{
 			"shop-api": {Total: 5, Current: 2, Failed: 2, Versions: map[string]int{"1.0": 4, "1.1": 1}},
 			"shop-db":  {Total: 5, Current: 3},
 			"shop-web": {Total: 5, Current: 2, Failed: 2},
@@ -250,18 +253,18 @@ func TestVersionsOfClusterTypes(t *testing.T) {
 	}
 	state := func(name string, complete bool) page.DeploymentState {
 		return page.DeploymentState{
-			Name:       name,
-			Folders:    folders,
-			PromotedAt: commit(1),
-			Complete:   complete,
-			Verdict:    "success",
+			Name:           name,
+			Folders:        folders,
+			PromotedCommit: commit(1),
+			Complete:       complete,
+			Verdict:        "success",
 		}
 	}
-	history := func(name string, n int) page.History {
-		return page.History{Name: name, Complete: true, Deployments: []page.Deployment{
+	of := func(name string, n int) page.History {
+		return page.History{Name: name, Complete: true, Deployments: []history.Delivery{
 			{Commit: commit(n), StartedAt: now, DeliveredAt: now, Kind: "change", Folders: []string{"large"}}}}
 	}
-	cells := read(t, []page.History{history("a", 5), history("b", 6)},
+	cells := read(t, []page.History{of("a", 5), of("b", 6)},
 		[]page.DeploymentState{state("c", true), state("d", false)}).cells("large")
 	if row := cells[0].Parent; len(row.Attr) != 1 || row.Attr[0].Key != "data-type" {
 		t.Errorf("versions differ: %v", row.Attr)
@@ -301,28 +304,28 @@ func TestManyProblems(t *testing.T) {
 // The order of two promoted commits follows from the promotions in an environment that had both. A rollback delivers an
 // older commit. If limit cut off deliveries, the order is unknown.
 func TestOrderOfPromotedCommits(t *testing.T) {
-	at := func(hours, n int, kind string) page.Deployment {
-		return page.Deployment{StartedAt: ago(time.Duration(hours) * hour), DeliveredAt: ago(time.Duration(hours) * hour),
+	at := func(hours, n int, kind history.Kind) history.Delivery {
+		return history.Delivery{StartedAt: ago(time.Duration(hours) * hour), DeliveredAt: ago(time.Duration(hours) * hour),
 			PromotedCommit: commit(n), Kind: kind, Folders: []string{"large"}}
 	}
-	promoted := []page.Deployment{at(1, 2, "promotion"), at(2, 1, "promotion")}
-	behind := []page.Deployment{at(1, 1, "promotion")}
+	promoted := []history.Delivery{at(1, 2, "promotion"), at(2, 1, "promotion")}
+	behind := []history.Delivery{at(1, 1, "promotion")}
 	for _, tt := range []struct {
 		name        string
-		deployments []page.Deployment
+		deployments []history.Delivery
 		cut         int
 		want        string
 	}{
 		{"a promotion", promoted, 0, "ahead/1 behind"},
 		{"a promotion, with deliveries cut off", promoted, 3, "/"},
-		{"a rollback to a commit that was not promoted", []page.Deployment{at(1, 2, "rollback"), at(2, 1, "promotion")}, 0,
+		{"a rollback to a commit that was not promoted", []history.Delivery{at(1, 2, "rollback"), at(2, 1, "promotion")}, 0,
 			"/"},
 		{"a rollback to a promoted commit",
-			[]page.Deployment{at(1, 0, "rollback"), at(2, 1, "promotion"), at(3, 0, "promotion")}, 0,
+			[]history.Delivery{at(1, 0, "rollback"), at(2, 1, "promotion"), at(3, 0, "promotion")}, 0,
 			"1 behind/ahead"},
 	} {
 		cells := read(t, []page.History{
-			{Name: "a", Complete: true, Deployments: tt.deployments, Metrics: page.Metrics{Deployments: tt.cut}},
+			{Name: "a", Complete: true, Deployments: tt.deployments, Metrics: history.Metrics{Deployments: tt.cut}},
 			{Name: "b", Complete: true, Deployments: behind}}, nil).cells("large")
 		if got := cells[0].text("em") + "/" + cells[1].text("em"); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -332,8 +335,8 @@ func TestOrderOfPromotedCommits(t *testing.T) {
 
 // "Wrong now" lists a failed delivery until a later delivery restores the environment.
 func TestFailedDelivery(t *testing.T) {
-	at := func(h int, failed bool, delivered, restored bool) page.Deployment {
-		d := page.Deployment{StartedAt: ago(time.Duration(h) * hour), PromotedCommit: commit(h), Failed: failed}
+	at := func(h int, failed bool, delivered, restored bool) history.Delivery {
+		d := history.Delivery{StartedAt: ago(time.Duration(h) * hour), PromotedCommit: commit(h), Failed: failed}
 		if delivered {
 			d.DeliveredAt = d.StartedAt
 		}
@@ -348,18 +351,18 @@ func TestFailedDelivery(t *testing.T) {
 	name := func(h int) string { return commit(h)[:7] }
 	for _, tt := range []struct {
 		name        string
-		deployments []page.Deployment
+		deployments []history.Delivery
 		want        []string
 	}{
 		{"no deliveries", nil, nil},
-		{"a good delivery after a failed one", []page.Deployment{at(1, false, true, false), at(2, true, true, true)}, nil},
-		{"a failed delivery, restored", []page.Deployment{at(1, true, true, true)}, nil},
-		{"two failed deliveries", []page.Deployment{at(1, true, true, false), at(2, true, true, false)},
+		{"a good delivery after a failed one", []history.Delivery{at(1, false, true, false), at(2, true, true, true)}, nil},
+		{"a failed delivery, restored", []history.Delivery{at(1, true, true, true)}, nil},
+		{"two failed deliveries", []history.Delivery{at(1, true, true, false), at(2, true, true, false)},
 			[]string{"failed " + name(1) + " failed"}},
-		{"a failed delivery, rollback under way", []page.Deployment{at(1, false, false, false), at(2, true, true, false)},
+		{"a failed delivery, rollback under way", []history.Delivery{at(1, false, false, false), at(2, true, true, false)},
 			[]string{"failed " + name(2) + " failed", "progressing " + name(1) + " is not complete"}},
 		{"an incomplete delivery, replaced by a complete one",
-			[]page.Deployment{at(1, false, true, false), at(2, false, false, false)}, nil},
+			[]history.Delivery{at(1, false, true, false), at(2, false, false, false)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -387,7 +390,7 @@ func TestAutomaticRollback(t *testing.T) {
 	} {
 		histories, states := shop()
 		d := histories[0].Deployments[0]
-		d.Kind, d.DecidedBy = tt.kind, tt.by
+		d.Kind, d.DecidedBy = history.Kind(tt.kind), tt.by
 		histories[0].Deployments[0] = d
 		row := read(t, histories, states).section("e1").all("table")[0].rows()[1]
 		if kind := strings.Split(row, " | ")[1]; kind != tt.want {
@@ -455,20 +458,20 @@ func TestDeliveries(t *testing.T) {
 
 // The four metrics are those in the data. Their trends are computed from the listed deliveries.
 func TestMetrics(t *testing.T) {
-	number := func(n int64) *int64 { return &n }
-	perDay, rate := 0.5, 1.0/3
-	at := func(days int, lead *int64, failed bool) page.Deployment {
+	number := func(n int) *int { return &n }
+	rate := 1.0 / 3
+	at := func(days int, lead *int, failed bool) history.Delivery {
 		start := ago(time.Duration(days) * day)
-		d := page.Deployment{StartedAt: start, DeliveredAt: start, Failed: failed, LeadTimeSeconds: lead}
+		d := history.Delivery{StartedAt: start, DeliveredAt: start, Failed: failed, LeadTimeSeconds: lead}
 		if failed {
 			d.FailedAt, d.RestoredAt = d.DeliveredAt, d.DeliveredAt.Add(90*time.Minute)
 		}
 		return d
 	}
 	h := page.History{Name: "prod", Complete: true, Since: "240h", Until: now.Format(time.RFC3339),
-		Metrics: page.Metrics{Deployments: 3, DeploymentsPerDay: &perDay, LeadTimeSeconds: number(90061),
+		Metrics: history.Metrics{Deployments: 3, DeploymentsPerDay: 0.5, LeadTimeSeconds: number(90061),
 			ChangeFailureRate: &rate, TimeToRestoreSeconds: number(59)},
-		Deployments: []page.Deployment{at(1, number(60), false), at(2, number(7200), true), at(3, nil, false),
+		Deployments: []history.Delivery{at(1, number(60), false), at(2, number(7200), true), at(3, nil, false),
 			at(9, number(3660), false)}}
 	h.Deployments[1].DeliveredAt = time.Time{} // it failed before it was complete
 	metrics := func(h page.History) (got []string) {
@@ -508,10 +511,10 @@ func TestMetrics(t *testing.T) {
 // A state and a history belong to one environment if they have the same key in their maps, and otherwise if they have
 // the same location. Notes list missing data.
 func TestEnvironments(t *testing.T) {
-	location := func(branch string) page.Destination {
-		return page.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
+	location := func(branch string) record.Destination {
+		return record.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
 	}
-	history := func(name, environment, branch string) page.History {
+	historyOf := func(name, environment, branch string) page.History {
 		return page.History{Name: name, Environment: environment, GitOpsRepo: location(branch), Complete: true}
 	}
 	state := func(name, branch string) page.DeploymentState {
@@ -525,14 +528,14 @@ func TestEnvironments(t *testing.T) {
 		states    []page.DeploymentState
 		want      string
 	}{
-		{"equal locations", []page.History{history("", "prod", "b"), history("", "", "c")},
+		{"equal locations", []page.History{historyOf("", "prod", "b"), historyOf("", "", "c")},
 			[]page.DeploymentState{state("", "c"), state("", "b")}, "prod: state of b; c: state of c"},
-		{"equal keys", []page.History{history("x", "prod", "b"), history("y", "prod", "b2")},
+		{"equal keys", []page.History{historyOf("x", "prod", "b"), historyOf("y", "prod", "b2")},
 			[]page.DeploymentState{state("y", "b"), state("x", "b2")}, "x: state of b2; y: state of b"},
-		{"a state and a history without a counterpart", []page.History{history("", "prod", "b")},
+		{"a state and a history without a counterpart", []page.History{historyOf("", "prod", "b")},
 			[]page.DeploymentState{state("", "c")},
 			"prod: ; c: state of c"},
-		{"a name that must be escaped", []page.History{history("a\u202eb", "", "b")}, nil, `a\u202eb: `},
+		{"a name that must be escaped", []page.History{historyOf("a\u202eb", "", "b")}, nil, `a\u202eb: `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -545,8 +548,8 @@ func TestEnvironments(t *testing.T) {
 		})
 	}
 	for want, err := range map[string]error{
-		`two histories belong to the environment "prod"`: second(htmlOf([]page.History{history("", "prod", "b"),
-			history("prod", "", "c")}, nil)),
+		`two histories belong to the environment "prod"`: second(htmlOf([]page.History{historyOf("", "prod", "b"),
+			historyOf("prod", "", "c")}, nil)),
 		`two states belong to the environment "b"`: second(
 			htmlOf(nil, []page.DeploymentState{state("", "b"), state("", "b")})),
 	} {
@@ -554,9 +557,9 @@ func TestEnvironments(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	lacking := history("", "old", "b")
+	lacking := historyOf("", "old", "b")
 	lacking.Complete, lacking.Truncated = false, true
-	lacking.Metrics.Deployments, lacking.Deployments = 2, []page.Deployment{{DeliveredAt: now}}
+	lacking.Metrics.Deployments, lacking.Deployments = 2, []history.Delivery{{DeliveredAt: now}}
 	got := read(t, []page.History{lacking}, []page.DeploymentState{state("", "c")}).section("wrong").text()
 	want := "Problems No problems in this data. " +
 		"old: only deliveries are known, not the versions that clusters run. " +
@@ -674,7 +677,7 @@ func TestDecode(t *testing.T) {
 	decode(t, `{"environment": "a\u202eb", "since": null, "deployments": [{"kind": "first",
 		"started_at": "2026-01-01T00:00:00Z", "delivered_at": null, "commits": null, "folders": ["a\tb"], "news": 1}],
 		"metrics": {"deployments": 1, "change_failure_rate": null}, "versions": null, "observation": "secret"}`, &h)
-	want := page.History{Environment: `a\u202eb`, Metrics: page.Metrics{Deployments: 1}, Deployments: []page.Deployment{{
+	want := page.History{Environment: `a\u202eb`, Metrics: history.Metrics{Deployments: 1}, Deployments: []history.Delivery{{
 		Kind: "first", StartedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Folders: []string{`a\tb`}}}}
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -689,8 +692,8 @@ func TestDecode(t *testing.T) {
 		Folders: map[string]deployment.FolderState{"f": {Verdict: "pending",
 			Counts: deployment.Counts{Total: 3, Progressing: 2, Failing: 1, Missing: 1}}},
 		Problems: []deployment.Problem{{Cluster: "a", Folder: "f", State: `progressing\x00`, Message: `b\nc`, Failing: true}},
-		Targets: map[string]page.TargetCounts{"web": {Current: 1, Total: 2,
-			Versions: map[string]int{`1\t0`: 2}, Owner: page.Owner{Workload: "w"}}},
+		Targets: map[string]deployment.TargetCount{"web": {Current: 1, Total: 2,
+			Versions: map[string]int{`1\t0`: 2}}},
 	}
 	if diff := cmp.Diff(wanted, s); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -704,11 +707,7 @@ func decode(t *testing.T, text string, to any) {
 	if err := json.Unmarshal([]byte(text), &data); err != nil {
 		t.Fatal(err)
 	}
-	readable, err := json.Marshal(page.Readable(data))
-	if err == nil {
-		err = json.Unmarshal(readable, to)
-	}
-	if err != nil {
+	if err := page.Decode(data, to); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -717,9 +716,9 @@ func decode(t *testing.T, text string, to any) {
 // day.
 func TestLanesShareOneAxis(t *testing.T) {
 	at := func(name string, since string, days int) page.History {
-		d := page.Deployment{StartedAt: ago(time.Duration(days) * day), DeliveredAt: now, Kind: "promotion"}
+		d := history.Delivery{StartedAt: ago(time.Duration(days) * day), DeliveredAt: now, Kind: "promotion"}
 		return page.History{Name: name, Since: since, Until: now.Format(time.RFC3339), Complete: true,
-			Deployments: []page.Deployment{d}}
+			Deployments: []history.Delivery{d}}
 	}
 	got := read(t, []page.History{at("a", "528h", 5), at("b", "2026-11-10T16:30:00Z", 10), at("c", "240h", 40)}, nil)
 	var lanes []string
@@ -740,11 +739,11 @@ func TestLanesShareOneAxis(t *testing.T) {
 
 // Runs of the folder of a cluster type, without a deployment target, are in the row of the cluster type.
 func TestRunsOfClusterTypes(t *testing.T) {
-	run := page.Run{Cluster: "edge-1", ClusterType: "large", State: "stale", Version: "abc", Since: ago(day),
-		Message: "lost"}
+	run := history.Run{Cluster: "edge-1", ClusterType: "large", Since: ago(day), Message: "lost",
+		Condition: history.Condition{Version: observation.Version{Version: "abc"}, State: "stale"}}
 	before := run
-	before.Version, before.Since, before.Until = "def", ago(2*day), ago(day)
-	got := read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run, before},
+	before.Version.Version, before.Since, before.Until = "def", ago(2*day), ago(day)
+	got := read(t, []page.History{{Name: "a", Complete: true, Runs: []history.Run{run, before},
 		Versions: []history.VersionCount{{Version: "abc", State: "stale", Clusters: 1}}}}, nil)
 	if summary := got.cells("large")[0].all("summary")[0].text(); summary != "1 stale" {
 		t.Errorf("the cell: %s", summary)
@@ -761,7 +760,7 @@ func TestRunsOfClusterTypes(t *testing.T) {
 		t.Errorf("rows: %s", rows)
 	}
 	// If there is a deployment state, its clusters are shown: they are newer than the runs of the store.
-	got = read(t, []page.History{{Name: "a", Complete: true, Runs: []page.Run{run}}}, []page.DeploymentState{{Name: "a",
+	got = read(t, []page.History{{Name: "a", Complete: true, Runs: []history.Run{run}}}, []page.DeploymentState{{Name: "a",
 		Folders:  map[string]deployment.FolderState{"large": {Counts: deployment.Counts{Total: 1, Current: 1}}},
 		Clusters: map[string][]deployment.Followed{"edge-2": {{Folder: "large", State: "current"}}}}})
 	if card := got.cells("large")[0].all("div")[0].text(); card != "Clusters current edge-2" {
@@ -777,9 +776,9 @@ func TestWaitingCommits(t *testing.T) {
 	prod := page.Promotion{Environment: "production", GitOpsRepo: histories[2].GitOpsRepo}
 	for _, name := range []string{"five", "four", "three", "two"} {
 		commit := name + "0123456789"
-		prod.Waiting = append(prod.Waiting, page.Waiting{Commit: commit, Gate: "stage", Reason: "soaks"})
+		prod.Waiting = append(prod.Waiting, promotion.Waiting{Commit: commit, Gate: "stage", Reason: "soaks"})
 	}
-	prod.Waiting = append(prod.Waiting, page.Waiting{
+	prod.Waiting = append(prod.Waiting, promotion.Waiting{
 		Commit: "one0123456789", Gate: "window", Reason: "waits until 2027-01-04T00:00:00Z: <script>holidays</script>",
 	})
 	other := page.Promotion{Environment: "other", Waiting: prod.Waiting}

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/page"
 )
 
@@ -17,7 +19,7 @@ func largeFleet() ([]page.History, []page.DeploymentState) {
 	var histories []page.History
 	var states []page.DeploymentState
 	for i, env := range []string{"dev", "test", "stage", "prod-eu", "prod-us"} {
-		at := page.Destination{Repo: "https://github.com/acme/gitops", Branch: env}
+		at := record.Destination{Repo: "https://github.com/acme/gitops", Branch: env}
 		h := page.History{Environment: env, GitOpsRepo: at, Complete: true, RecordedUntil: now, ControlPlane: at}
 		h.Deployments = shopDeployments(0)
 		for len(h.Deployments) < 100 {
@@ -25,7 +27,7 @@ func largeFleet() ([]page.History, []page.DeploymentState) {
 		}
 		h.Metrics = shopMetrics(h.Deployments)
 		s := page.DeploymentState{Environment: env, GitOpsRepo: at, ObservedAt: now, Verdict: "pending",
-			Targets: map[string]page.TargetCounts{}, Folders: map[string]deployment.FolderState{},
+			Targets: map[string]deployment.TargetCount{}, Folders: map[string]deployment.FolderState{},
 			Clusters: map[string][]deployment.Followed{}}
 		for c := range 500 {
 			folder := fmt.Sprintf("cluster-type-%02d", c%20)
@@ -39,14 +41,14 @@ func largeFleet() ([]page.History, []page.DeploymentState) {
 			since := ago(time.Duration(k) * time.Hour / 3)
 			h.Versions = append(h.Versions, history.VersionCount{Target: target, Version: version, State: "current",
 				Clusters: 5 + k%20, Since: since, Workload: target[:12], Workspace: target[:10]})
-			s.Targets[target] = page.TargetCounts{
+			s.Targets[target] = deployment.TargetCount{
 				Current:  5 + k%20,
 				Total:    5 + k%20,
 				Versions: map[string]int{version: 5 + k%20},
 			}
 			if k < 100 {
-				h.Runs = append(h.Runs, page.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Version: version,
-					DeploymentTarget: target, State: "current", Since: since})
+				h.Runs = append(h.Runs, history.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Target: target,
+					Since: since, Condition: history.Condition{Version: observation.Version{Version: version}, State: "current"}})
 			}
 		}
 		histories, states = append(histories, h), append(states, s)

@@ -27,7 +27,7 @@ func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 func recordFleet(t *testing.T, s history.Store) {
 	t.Helper()
 	last := map[string]*observation.Observation{}
-	observe := func(environment string, at time.Time, deliveries []history.DeliveryRow, clusters ...string) {
+	observe := func(environment string, at time.Time, deliveries []history.Delivery, clusters ...string) {
 		t.Helper()
 		now := &observation.Observation{Environment: environment, Repo: "https://acme.io/gitops", Branch: environment,
 			Path: ".", ObservedAt: at, Verdict: "success", Head: "head"}
@@ -46,22 +46,22 @@ func recordFleet(t *testing.T, s history.Store) {
 		last[environment] = now
 	}
 	seconds, commits := func(n int) *int { return &n }, 2
-	first := history.DeliveryRow{FirstCommit: "f1", Commit: "f1", Started: day(1), Delivered: day(1), Kind: "first",
+	first := history.Delivery{FirstCommit: "f1", Commit: "f1", StartedAt: day(1), DeliveredAt: day(1), Kind: "first",
 		Author: "A <a@acme.io>", PromotedCommit: "aaaaaaaaaaaa0000", Reason: "begin", LeadTimeSeconds: nil}
-	failed := history.DeliveryRow{FirstCommit: "f2", Commit: "f2", Started: day(2), Delivered: day(2).Add(time.Hour),
+	failed := history.Delivery{FirstCommit: "f2", Commit: "f2", StartedAt: day(2), DeliveredAt: day(2).Add(time.Hour),
 		Author: "A <a@acme.io>", Kind: "promotion", PromotedCommit: "bbbbbbbbbbbb0000", PreviousCommit: first.PromotedCommit,
 		Commits: &commits, LeadTimeSeconds: seconds(5400), Reason: "ci is green", Failed: true, FailedAt: day(3),
-		Restored: day(4)}
-	back := history.DeliveryRow{FirstCommit: "f3", Commit: "f3", Started: day(4), Delivered: day(4), Kind: "rollback",
-		PromotedCommit: first.PromotedCommit, Running: day(4)}
-	observe("dev", day(1), []history.DeliveryRow{first}, "d1 shop-web 1.0 current")
+		RestoredAt: day(4)}
+	back := history.Delivery{FirstCommit: "f3", Commit: "f3", StartedAt: day(4), DeliveredAt: day(4), Kind: "rollback",
+		PromotedCommit: first.PromotedCommit, RunningAt: day(4)}
+	observe("dev", day(1), []history.Delivery{first}, "d1 shop-web 1.0 current")
 	observe("dev", day(3), nil, "d1 shop-web 1.2 current", "d1 shop-db 9 current")
-	observe("prod", day(1), []history.DeliveryRow{first}, "p1 shop-web 1.0 current", "o'hare shop-web 1.0 current")
-	observe("prod", day(2), []history.DeliveryRow{first, failed}, "p1 shop-web 1.1 progressing",
+	observe("prod", day(1), []history.Delivery{first}, "p1 shop-web 1.0 current", "o'hare shop-web 1.0 current")
+	observe("prod", day(2), []history.Delivery{first, failed}, "p1 shop-web 1.1 progressing",
 		"o'hare shop-web 1.0 current")
-	observe("prod", day(3), []history.DeliveryRow{first, failed}, "p1 shop-web 1.1 failed no such image",
+	observe("prod", day(3), []history.Delivery{first, failed}, "p1 shop-web 1.1 failed no such image",
 		"o'hare shop-web 1.0 current", "p1  v0 failed shop-web fails")
-	observe("prod", day(4), []history.DeliveryRow{first, failed, back}, "p1 shop-web 1.0 current",
+	observe("prod", day(4), []history.Delivery{first, failed, back}, "p1 shop-web 1.0 current",
 		"o'hare shop-web 1.0 offline", "p2 shop-web 1.0 current")
 	observe("live", time.Now().Truncate(time.Second), nil, "l1 shop-web 2.0 current")
 }

@@ -222,7 +222,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("reading a newer schema: %v, %v", last, err)
 	}
 	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 1", "DROP TABLE kalypso.delivery CASCADE")
-	deliveries := []history.DeliveryRow{{FirstCommit: "f"}}
+	deliveries := []history.Delivery{{FirstCommit: "f"}}
 	_, err = s.Record(t.Context(), history.Write{Observation: observed(4, "d"), Deliveries: deliveries})
 	expectError(t, err, "delivery", "does not exist", "missing statements of "+postgres.SchemaFile)
 
@@ -241,18 +241,18 @@ func TestDeliveries(t *testing.T) {
 	loopback := db.Database(t)
 	s := open(t, loopback)
 	at, commits, lead := observed(1, "a").ObservedAt, 3, 90
-	first := history.DeliveryRow{FirstCommit: "f1", Commit: "c1", Started: at, Kind: "first"}
-	second := history.DeliveryRow{FirstCommit: "f2", Commit: "c2", Started: at, Delivered: at, Author: "A <a@acme.io>",
-		Kind: "promotion", PromotedCommit: "p2", PreviousCommit: "p1", Reason: "why", Commits: &commits, Running: at,
-		LeadTimeSeconds: &lead, FailedAt: at, Restored: at, Failed: true}
-	steps := [][]history.DeliveryRow{{first}, {second, first}, {second}}
+	first := history.Delivery{FirstCommit: "f1", Commit: "c1", StartedAt: at, Kind: "first"}
+	second := history.Delivery{FirstCommit: "f2", Commit: "c2", StartedAt: at, DeliveredAt: at, Author: "A <a@acme.io>",
+		Kind: "promotion", PromotedCommit: "p2", PreviousCommit: "p1", Reason: "why", Commits: &commits, RunningAt: at,
+		LeadTimeSeconds: &lead, FailedAt: at, RestoredAt: at, Failed: true}
+	steps := [][]history.Delivery{{first}, {second, first}, {second}}
 	for i, rows := range steps {
 		now := observed(i+1, "a")
 		if _, err := s.Record(t.Context(), history.Write{Observation: now, Deliveries: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 1 {
-			first.Delivered, first.Commit = at, "c1b"
+			first.DeliveredAt, first.Commit = at, "c1b"
 			steps[2] = append(steps[2], first)
 		}
 	}

@@ -91,7 +91,7 @@ func clusters(members []observation.Member) []string {
 }
 
 // deliveries writes deliveries that are new or differ.
-func (w *writer) deliveries(all []history.DeliveryRow) error {
+func (w *writer) deliveries(all []history.Delivery) error {
 	if len(all) == 0 {
 		return nil
 	}

@@ -28,7 +28,7 @@ func TestDroppedRows(t *testing.T) {
 	other.Groups[0].Members[0].Cluster = "c2"
 	elsewhere := observed(2, "a")
 	elsewhere.Environment = "elsewhere"
-	deliveries := []history.DeliveryRow{{FirstCommit: "f", Commit: "f", Kind: "first"}}
+	deliveries := []history.Delivery{{FirstCommit: "f", Commit: "f", Kind: "first"}}
 	for _, test := range []struct {
 		event, table string
 		recording    history.Write
