@@ -16,44 +16,29 @@ const Removed = "removed"
 // InstanceChange says that some instances of a deployment target began to run another version or got another state. An
 // instance is a deployment target on a cluster, through a cluster type.
 type InstanceChange struct {
-	ClusterType, Target string
+	observation.Place
 	// From and To are the previous and the new condition of the instances. From has no state if there was no instance. To
 	// has the state [Removed] if the instance is gone.
-	From, To Condition
+	From, To observation.Condition
 	// Members are the clusters. Since is the time at which they began to run To.
 	Members []observation.Member
 }
 
-// Condition is the version and the state of an instance.
-type Condition struct {
-	Version observation.Version `json:",embed"`
-	State   string              `json:"state"`
-}
-
 // same reports whether two conditions are equal. A different commit with the same content makes no difference, nor does
 // a commit that only one of the two conditions contains.
-func (c Condition) same(other Condition) bool {
-	a, b := c.Version, other.Version
-	return c.State == other.State && a.Content == b.Content && (a.Version == b.Version || a.Identity() == b.Identity())
+func same(a, b observation.Condition) bool {
+	v, w := a.Version, b.Version
+	return a.State == b.State && v.Content == w.Content && (v.Version == w.Version || v.Identity() == w.Identity())
 }
 
-func (c Condition) running() bool { return c.State != "" && c.State != Removed }
-
-// place identifies a deployment target of a cluster type by their names.
-type place struct{ clusterType, target string }
-
-func placeOf(g observation.Group) place { return place{g.ClusterType, g.Target} }
-
-func (p place) compare(other place) int {
-	return cmp.Or(cmp.Compare(p.clusterType, other.clusterType), cmp.Compare(p.target, other.target))
-}
+func running(c observation.Condition) bool { return c.State != "" && c.State != Removed }
 
 // byPlace returns the groups of an observation by their place. o may be nil.
-func byPlace(o *observation.Observation) map[place][]observation.Group {
-	groups := map[place][]observation.Group{}
+func byPlace(o *observation.Observation) map[observation.Place][]observation.Group {
+	groups := map[observation.Place][]observation.Group{}
 	if o != nil {
 		for _, g := range o.Groups {
-			groups[placeOf(g)] = append(groups[placeOf(g)], g)
+			groups[g.Place] = append(groups[g.Place], g)
 		}
 	}
 	return groups
@@ -67,37 +52,32 @@ func Compare(was, now *observation.Observation) []InstanceChange {
 	var changes []InstanceChange
 	before, after := byPlace(was), byPlace(now)
 	observed := observation.Millis(now.ObservedAt)
-	for _, at := range slices.SortedFunc(sets.Keys(before, after), place.compare) {
-		type lastRun struct {
-			group *observation.Group
-			since int64
-		}
+	for _, at := range slices.SortedFunc(sets.Keys(before, after), observation.Place.Compare) {
 		ran := map[string]lastRun{} // by cluster
-		for i, g := range before[at] {
+		for _, g := range before[at] {
 			for _, m := range g.Members {
-				ran[m.Cluster] = lastRun{&before[at][i], m.Since}
+				ran[m.Cluster] = lastRun{&g, m.Since}
 			}
 		}
-		found := map[[2]*observation.Group][]observation.Member{} // from and to
-		for i, g := range after[at] {
-			to := Condition{g.Version, g.State}
+		found := map[[2]observation.Condition][]observation.Member{} // from and to
+		for _, g := range after[at] {
 			for _, m := range g.Members {
-				from, met := ran[m.Cluster]
+				from := ran[m.Cluster]
 				delete(ran, m.Cluster)
-				if met && to.same(Condition{from.group.Version, from.group.State}) {
+				if from.of != nil && same(from.of.Condition, g.Condition) {
 					continue
 				}
 				if m.Since <= from.since || m.Since > observed {
 					m.Since = observed
 				}
-				key := [2]*observation.Group{from.group, &after[at][i]}
-				found[key] = append(found[key], m)
+				change := [2]observation.Condition{from.condition(), g.Condition}
+				found[change] = append(found[change], m)
 			}
 		}
 		for cluster, from := range ran {
-			if (Condition{State: from.group.State}).running() {
-				key := [2]*observation.Group{from.group, nil}
-				found[key] = append(found[key], observation.Member{Cluster: cluster, Since: observed})
+			change := [2]observation.Condition{from.condition(), {State: Removed}}
+			if change[0].State != "" {
+				found[change] = append(found[change], observation.Member{Cluster: cluster, Since: observed})
 			}
 		}
 		changes = append(changes, changesAt(at, found)...)
@@ -105,33 +85,38 @@ func Compare(was, now *observation.Observation) []InstanceChange {
 	return changes
 }
 
-// changesAt returns the changes at a place, sorted.
-func changesAt(at place, found map[[2]*observation.Group][]observation.Member) []InstanceChange {
-	condition := func(g *observation.Group) Condition {
-		if g == nil {
-			return Condition{State: Removed}
-		}
-		return Condition{g.Version, g.State}
+// lastRun is the last run of an instance.
+type lastRun struct {
+	of    *observation.Group // nil: there was none
+	since int64
+}
+
+// condition returns the condition of an instance that runs, or else the zero value.
+func (l lastRun) condition() observation.Condition {
+	if l.of == nil || !running(l.of.Condition) {
+		return observation.Condition{}
 	}
+	return l.of.Condition
+}
+
+// changesAt returns the changes at a place, sorted.
+func changesAt(at observation.Place, found map[[2]observation.Condition][]observation.Member) []InstanceChange {
 	var changes []InstanceChange
-	for groups, members := range found {
-		c := InstanceChange{ClusterType: at.clusterType, Target: at.target, To: condition(groups[1]), Members: members}
-		if from := condition(groups[0]); from.running() {
-			c.From = from
-		}
-		slices.SortFunc(c.Members, func(a, b observation.Member) int { return cmp.Compare(a.Cluster, b.Cluster) })
-		changes = append(changes, c)
+	for is, members := range found {
+		slices.SortFunc(members, func(a, b observation.Member) int { return cmp.Compare(a.Cluster, b.Cluster) })
+		changes = append(changes, InstanceChange{at, is[0], is[1], members})
 	}
 	slices.SortFunc(changes, func(a, b InstanceChange) int {
-		return cmp.Or(a.From.compare(b.From), a.To.compare(b.To), cmp.Compare(a.Members[0].Cluster, b.Members[0].Cluster))
+		return cmp.Or(compareConditions(a.From, b.From), compareConditions(a.To, b.To),
+			cmp.Compare(a.Members[0].Cluster, b.Members[0].Cluster))
 	})
 	return changes
 }
 
-func (c Condition) compare(other Condition) int {
+func compareConditions(a, b observation.Condition) int {
 	return cmp.Or(
-		cmp.Compare(c.Version.Version, other.Version.Version), cmp.Compare(c.Version.Content, other.Version.Content),
-		cmp.Compare(c.State, other.State),
+		cmp.Compare(a.Version.Version, b.Version.Version), cmp.Compare(a.Version.Content, b.Version.Content),
+		cmp.Compare(a.State, b.State),
 	)
 }
 
@@ -147,12 +132,12 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 	for _, g := range now.Groups {
 		if g.State != string(deployment.StateMissing) {
 			carried.Groups = append(carried.Groups, g)
-			reported.add(placeOf(g), g.Members)
+			reported.add(g.Place, g.Members)
 		}
 	}
 	if was != nil {
 		for _, g := range reported.filter(was.Groups, false) {
-			if (Condition{State: g.State}).running() {
+			if running(g.Condition) {
 				carried.Groups = append(carried.Groups, g)
 			}
 		}
@@ -165,7 +150,7 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 func Only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
 	wanted := clusters{}
 	for _, c := range changes {
-		wanted.add(place{c.ClusterType, c.Target}, c.Members)
+		wanted.add(c.Place, c.Members)
 	}
 	some := *o
 	some.Groups = wanted.filter(o.Groups, true)
@@ -173,9 +158,9 @@ func Only(o *observation.Observation, changes []InstanceChange) *observation.Obs
 }
 
 // clusters contains names of clusters by the deployment target of a cluster type.
-type clusters map[place]map[string]bool
+type clusters map[observation.Place]map[string]bool
 
-func (c clusters) add(at place, members []observation.Member) {
+func (c clusters) add(at observation.Place, members []observation.Member) {
 	if c[at] == nil {
 		c[at] = map[string]bool{}
 	}
@@ -187,7 +172,7 @@ func (c clusters) add(at place, members []observation.Member) {
 // filter returns copies of groups that have only the members in c or, if in is false, the others.
 func (c clusters) filter(groups []observation.Group, in bool) (left []observation.Group) {
 	for _, g := range groups {
-		names := c[placeOf(g)]
+		names := c[g.Place]
 		var members []observation.Member
 		for _, m := range g.Members {
 			if names[m.Cluster] == in {

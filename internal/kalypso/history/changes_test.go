@@ -18,9 +18,9 @@ func observed(at int, instances map[string]int) *observation.Observation {
 		ObservedAt: minute(at), Verdict: "success"}
 	for text, since := range instances {
 		f := strings.Fields(text)
-		g := observation.Group{ClusterType: "large", Target: f[1], State: f[3],
-			Version: observation.Version{Version: "v" + f[2], Content: f[2]},
-			Members: []observation.Member{{Cluster: f[0]}}}
+		g := observation.Group{Place: observation.Place{ClusterType: "large", Target: f[1]},
+			Condition: observation.Condition{State: f[3], Version: observation.Version{Version: "v" + f[2], Content: f[2]}},
+			Members:   []observation.Member{{Cluster: f[0]}}}
 		if since != 0 {
 			g.Members[0].Since = observation.Millis(minute(since))
 		}

@@ -26,8 +26,10 @@ func BenchmarkRecord(b *testing.B) {
 		for target := range 100 {
 			groups := [2]observation.Group{}
 			for i := range groups {
-				groups[i] = observation.Group{ClusterType: "edge", Target: fmt.Sprint("target-", target), State: "current",
-					Version: observation.Version{Version: fmt.Sprint("v", i*hour), Content: fmt.Sprint(target, "-", i*hour)}}
+				groups[i] = observation.Group{
+					Place: observation.Place{ClusterType: "edge", Target: fmt.Sprint("target-", target)},
+					Condition: observation.Condition{State: "current", Version: observation.Version{
+						Version: fmt.Sprint("v", i*hour), Content: fmt.Sprint(target, "-", i*hour)}}}
 			}
 			for cluster := range 10_000 {
 				i := 0

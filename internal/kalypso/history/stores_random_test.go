@@ -182,8 +182,9 @@ func (c *clusters) observe() (reports map[string]report, o *observation.Observat
 	for instance, r := range reports {
 		cluster, at, _ := strings.Cut(instance, " ")
 		clusterType, target, _ := strings.Cut(at, "/")
-		g := observation.Group{ClusterType: clusterType, Target: target, State: r.state,
-			Version: observation.Version{Content: r.content, Version: r.version},
+		g := observation.Group{Place: observation.Place{ClusterType: clusterType, Target: target},
+			Condition: observation.Condition{State: r.state,
+				Version: observation.Version{Content: r.content, Version: r.version}},
 			Members: []observation.Member{{Cluster: cluster, Since: r.since}}}
 		if r.ofCommit {
 			g.Version.Commit = r.version + "0000"

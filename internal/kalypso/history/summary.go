@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -48,6 +49,6 @@ func Summary(changes []InstanceChange) string {
 	return strings.Join(texts, "\n")
 }
 
-func versionText(c Condition) string {
+func versionText(c observation.Condition) string {
 	return cmp.Or(c.Version.Version, "none")
 }

@@ -10,30 +10,21 @@ import (
 
 // Start is the time at which instances got a condition. If they ended, the state is [Removed].
 type Start struct {
-	ClusterType string `json:"cluster_type"`
-	Target      string `json:"deployment_target"`
-	Condition
+	observation.Place
+	observation.Condition
 	Since    time.Time `json:"since"`
 	Message  string    `json:"message,omitempty"`
 	Clusters []string  `json:"clusters"` // sorted
 }
 
-// Starts returns the starts and ends of changes, sorted.
+// Starts returns the starts and ends of changes, sorted. Starts that differ only in their clusters are one.
 func Starts(changes []InstanceChange) []Start {
 	var starts []Start
 	for _, c := range changes {
 		for _, m := range c.Members {
-			starts = append(starts, Start{
-				ClusterType: c.ClusterType, Target: c.Target, Condition: c.To, Since: observation.Time(m.Since),
-				Message: m.Message, Clusters: []string{m.Cluster},
-			})
+			starts = append(starts, Start{c.Place, c.To, observation.Time(m.Since), m.Message, []string{m.Cluster}})
 		}
 	}
-	return merge(starts)
-}
-
-// merge sorts starts, and merges starts that differ only in their clusters.
-func merge(starts []Start) []Start {
 	slices.SortFunc(starts, func(a, b Start) int { return cmp.Or(a.compare(b), slices.Compare(a.Clusters, b.Clusters)) })
 	var merged []Start
 	for _, s := range starts {
@@ -48,18 +39,17 @@ func merge(starts []Start) []Start {
 
 func (s Start) compare(other Start) int {
 	return cmp.Or(
-		place{s.ClusterType, s.Target}.compare(place{other.ClusterType, other.Target}),
-		s.Condition.compare(other.Condition), s.Since.Compare(other.Since), cmp.Compare(s.Message, other.Message),
-		cmp.Compare(s.Version.Commit, other.Version.Commit), cmp.Compare(s.Version.Repo, other.Version.Repo),
-		cmp.Compare(s.Version.Path, other.Version.Path),
+		s.Place.Compare(other.Place), compareConditions(s.Condition, other.Condition), s.Since.Compare(other.Since),
+		cmp.Compare(s.Message, other.Message), cmp.Compare(s.Version.Commit, other.Version.Commit),
+		cmp.Compare(s.Version.Repo, other.Version.Repo), cmp.Compare(s.Version.Path, other.Version.Path),
 	)
 }
 
 // Run is the condition of an instance from Since until Until.
 type Run struct {
-	Cluster, ClusterType string
-	Target               string `json:"deployment_target" attribute:"deployment_target,empty"`
-	Condition
+	Cluster string
+	observation.Place
+	observation.Condition
 	Since, Until time.Time // Until is zero if the run continues
 	Message      string
 }
@@ -77,7 +67,7 @@ type Timeline struct {
 
 // instance identifies a deployment target of a cluster type on a cluster.
 type instance struct {
-	at      place
+	observation.Place
 	cluster string
 }
 
@@ -88,7 +78,7 @@ func (t *Timeline) Add(starts []Start) {
 	}
 	for i, s := range starts {
 		for _, cluster := range s.Clusters {
-			of := instance{place{s.ClusterType, s.Target}, cluster}
+			of := instance{s.Place, cluster}
 			t.instances[of] = addSpan(t.instances[of], &starts[i])
 		}
 	}
@@ -106,7 +96,7 @@ func addSpan(spans []span, s *Start) []span {
 		last.until = s.Since
 	}
 	switch {
-	case s.running():
+	case running(s.Condition):
 		spans = append(spans, span{start: s})
 	case last == nil:
 		spans = append(spans, span{start: s, until: s.Since})
@@ -114,40 +104,51 @@ func addSpan(spans []span, s *Start) []span {
 	return spans
 }
 
+// run returns the run of an instance.
+func (s span) run(of instance) Run {
+	return Run{of.cluster, of.Place, s.start.Condition, s.start.Since, s.until, s.start.Message}
+}
+
 // latest returns the latest time in a span.
 func (s *span) latest() time.Time { return cmp.Or(s.until, s.start.Since) }
 
 // Present returns the last known condition of each instance, with its latest time, in the form that [Compare] needs.
-// Instances that ended have the state [Removed].
+// Instances that ended have the state [Removed]. Its changes from nothing are enough to continue a timeline.
 func (t *Timeline) Present() *observation.Observation {
-	var o observation.Observation
-	for _, s := range t.Last() {
-		g := observation.Group{ClusterType: s.ClusterType, Target: s.Target, Version: s.Version, State: s.State}
-		for _, cluster := range s.Clusters {
-			g.Members = append(g.Members, observation.Member{
-				Cluster: cluster, Since: observation.Millis(s.Since), Message: s.Message,
-			})
-		}
-		o.Groups = append(o.Groups, g)
+	present := Present{}
+	for of, spans := range t.instances {
+		present.Add(spans[len(spans)-1].run(of))
 	}
-	o.Sort()
-	return &o
+	return present.Observation()
 }
 
-// Last returns the last start of each instance, sorted. Earlier starts are not needed to continue a timeline.
-func (t *Timeline) Last() []Start {
-	var starts []Start
-	for of, spans := range t.instances {
-		last := spans[len(spans)-1]
-		s := *last.start
-		if !last.until.IsZero() {
-			s = Start{ClusterType: of.at.clusterType, Target: of.at.target, Condition: Condition{State: Removed},
-				Since: last.until}
-		}
-		s.Clusters = []string{of.cluster}
-		starts = append(starts, s)
+// Present collects the latest condition of instances.
+type Present map[condition][]observation.Member
+
+type condition struct {
+	observation.Place
+	observation.Condition
+}
+
+// Add adds the last run of an instance.
+func (p Present) Add(r Run) {
+	key := condition{r.Place, r.Condition}
+	m := observation.Member{Cluster: r.Cluster, Since: observation.Millis(r.Since), Message: r.Message}
+	if !r.Until.IsZero() {
+		key.Condition = observation.Condition{State: Removed}
+		m.Since, m.Message = observation.Millis(r.Until), ""
 	}
-	return merge(starts)
+	p[key] = append(p[key], m)
+}
+
+// Observation returns the instances in the form that [Compare] needs.
+func (p Present) Observation() *observation.Observation {
+	o := &observation.Observation{}
+	for of, members := range p {
+		o.Groups = append(o.Groups, observation.Group{Place: of.Place, Condition: of.Condition, Members: members})
+	}
+	o.Sort()
+	return o
 }
 
 // Select adds the runs and the versions that a query selects to past.
@@ -158,12 +159,11 @@ func (t *Timeline) Select(q Query, past *StoredRuns) {
 			continue
 		}
 		for _, s := range spans {
-			r := Run{Cluster: of.cluster, ClusterType: of.at.clusterType, Target: of.at.target, Condition: s.start.Condition,
-				Since: s.start.Since, Until: s.until, Message: s.start.Message}
-			if r.running() && r.Since.Before(q.Until) && (r.Until.IsZero() || r.Until.After(q.Since)) {
+			r := s.run(of)
+			if running(r.Condition) && r.Since.Before(q.Until) && (r.Until.IsZero() || r.Until.After(q.Since)) {
 				past.Runs = append(past.Runs, r)
 			}
-			if r.running() && !r.Since.After(q.Until) && (r.Until.IsZero() || r.Until.After(q.Until)) {
+			if running(r.Condition) && !r.Since.After(q.Until) && (r.Until.IsZero() || r.Until.After(q.Until)) {
 				versions.add(r)
 			}
 		}
@@ -180,7 +180,7 @@ func (t *Timeline) Select(q Query, past *StoredRuns) {
 
 // wants reports whether a query selects an instance.
 func (q Query) wants(of instance) bool {
-	return (q.Target == nil || *q.Target == of.at.target) && (q.Cluster == nil || *q.Cluster == of.cluster)
+	return (q.Target == nil || *q.Target == of.Target) && (q.Cluster == nil || *q.Cluster == of.cluster)
 }
 
 // versionCounts counts clusters by deployment target, version and state.
@@ -210,6 +210,5 @@ func (v versionCounts) add(r Run) {
 
 // compareRuns sorts the newest first, then by instance.
 func compareRuns(a, b Run) int {
-	return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target),
-		cmp.Compare(a.Cluster, b.Cluster))
+	return cmp.Or(b.Since.Compare(a.Since), a.Place.Compare(b.Place), cmp.Compare(a.Cluster, b.Cluster))
 }

@@ -98,8 +98,8 @@ func (r *recordRoot) observe(clusters map[string]string, changes ...func(*observ
 		ObservedAt: time.Date(2026, 1, 1, 0, r.clock, 0, 0, time.UTC), Head: "head", Verdict: "success"}
 	for cluster, text := range clusters {
 		version, state, _ := strings.Cut(text, " ")
-		g := observation.Group{ClusterType: "large", Target: "shop-web", State: state,
-			Members: []observation.Member{{Cluster: cluster}}}
+		g := observation.Group{Place: observation.Place{ClusterType: "large", Target: "shop-web"},
+			Condition: observation.Condition{State: state}, Members: []observation.Member{{Cluster: cluster}}}
 		if version != "" {
 			g.Version = observation.Version{Version: version, Content: "tree of " + version, Commit: "commit of " + version}
 		}

@@ -177,8 +177,9 @@ func (c *collector) versions(
 	}
 	for key, g := range c.groups {
 		found.Groups = append(found.Groups, observation.Group{
-			ClusterType: key.folder, Target: key.target, State: string(key.state), Members: g.members,
-			Version: c.version(g.of, read, trees),
+			Place:     observation.Place{ClusterType: key.folder, Target: key.target},
+			Condition: observation.Condition{Version: c.version(g.of, read, trees), State: string(key.state)},
+			Members:   g.members,
 		})
 	}
 	found.Sort()

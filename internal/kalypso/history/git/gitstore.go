@@ -270,7 +270,9 @@ func (l *log) next(r history.Write) (*file, history.WriteResult, error) {
 	f.starts = history.Starts(n.Changes)
 	if n.Complete || month(last.ObservedAt) != month(f.ObservedAt) {
 		known.Add(f.starts)
-		f.After, f.starts = "", known.Last()
+		present := known.Present()
+		present.ObservedAt = f.ObservedAt
+		f.After, f.starts = "", history.Starts(history.Compare(nil, present))
 	}
 	return f, n.Result, nil
 }

@@ -48,8 +48,9 @@ func observed(when time.Time, versions map[string]string) *observation.Observati
 	o := &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 		ObservedAt: when, Verdict: "success", Head: "0123"}
 	for cluster, version := range versions {
-		o.Groups = append(o.Groups, observation.Group{ClusterType: "large", Target: "web", State: "current",
-			Version: observation.Version{Version: version, Content: "tree" + version},
+		o.Groups = append(o.Groups, observation.Group{Place: observation.Place{ClusterType: "large", Target: "web"},
+			Condition: observation.Condition{State: "current",
+				Version: observation.Version{Version: version, Content: "tree" + version}},
 			Members: []observation.Member{{Cluster: cluster}}})
 	}
 	o.Sort()
@@ -239,7 +240,8 @@ func TestErrors(t *testing.T) {
 		members[i] = observation.Member{Cluster: fmt.Sprint("cluster-", i), Message: fmt.Sprint(i, strings.Repeat("x", 300))}
 	}
 	large.Environment = "large"
-	large.Groups = []observation.Group{{ClusterType: "large", Target: "web", State: "failed", Members: members}}
+	large.Groups = []observation.Group{{Place: observation.Place{ClusterType: "large", Target: "web"},
+		Condition: observation.Condition{State: "failed"}, Members: members}}
 	if _, err := s.Record(t.Context(), history.Write{Observation: large}); !errors.Is(err, history.ErrTooLarge) {
 		t.Error(err)
 	}

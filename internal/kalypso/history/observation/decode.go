@@ -68,7 +68,7 @@ func (d *document) decode() ([]Group, error) {
 		if g.Version < 0 || g.Version >= len(d.Versions) {
 			return nil, errIndex
 		}
-		groups = append(groups, Group{g.ClusterType, g.Target, d.Versions[g.Version], g.State, nil})
+		groups = append(groups, Group{Place{g.ClusterType, g.Target}, Condition{d.Versions[g.Version], g.State}, nil})
 	}
 	left := maxInstances
 	for _, r := range d.Rows {

@@ -151,7 +151,7 @@ func newDocument(o *Observation, oldest int64) document {
 				rows[m.Cluster] = r
 			}
 			if n := len(r.Groups); n > 0 {
-				if last := o.Groups[r.Groups[n-1]]; last.ClusterType == g.ClusterType && last.Target == g.Target {
+				if o.Groups[r.Groups[n-1]].Place == g.Place {
 					continue
 				}
 			}

@@ -28,14 +28,29 @@ type Observation struct {
 	Groups []Group `json:"-"`
 }
 
-// Group contains the instances of one deployment target, through one cluster type, that run the same version in the
-// same state.
+// Group contains the instances at a place that run the same version in the same state.
 type Group struct {
-	ClusterType string
-	Target      string // "": the folder of the cluster type itself
-	Version     Version
-	State       string // as in a deployment.State
-	Members     []Member
+	Place
+	Condition
+	Members []Member
+}
+
+// Place names a deployment target of a cluster type.
+type Place struct {
+	ClusterType string `json:"cluster_type"`
+	// Target is "" for the folder of the cluster type itself.
+	Target string `json:"deployment_target" attribute:"deployment_target,empty"`
+}
+
+// Compare sorts by cluster type and target.
+func (p Place) Compare(other Place) int {
+	return cmp.Or(cmp.Compare(p.ClusterType, other.ClusterType), cmp.Compare(p.Target, other.Target))
+}
+
+// Condition is the version and the state of an instance.
+type Condition struct {
+	Version Version `json:",embed"`
+	State   string  `json:"state"` // as in a deployment.State
 }
 
 // Version identifies what an instance runs. Empty fields are unknown; the zero value belongs to an instance that
@@ -103,8 +118,7 @@ func Millis(t time.Time) int64 {
 // compareGroups orders groups by all fields of their key.
 func compareGroups(a, b Group) int {
 	return cmp.Or(
-		cmp.Compare(a.ClusterType, b.ClusterType), cmp.Compare(a.Target, b.Target),
-		compareVersions(a.Version, b.Version), cmp.Compare(a.State, b.State),
+		a.Place.Compare(b.Place), compareVersions(a.Version, b.Version), cmp.Compare(a.State, b.State),
 	)
 }
 

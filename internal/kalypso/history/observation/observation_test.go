@@ -71,12 +71,11 @@ func random(r *rand.Rand) *observation.Observation {
 			for len(free) > 0 {
 				n := r.IntN(len(free)) + 1
 				g := observation.Group{
-					ClusterType: clusterType, Target: fmt.Sprintf("target-%d", target),
-					State: []string{"current", "failed"}[r.IntN(2)],
-					Version: observation.Version{
+					Place: observation.Place{ClusterType: clusterType, Target: fmt.Sprintf("target-%d", target)},
+					Condition: observation.Condition{State: []string{"current", "failed"}[r.IntN(2)], Version: observation.Version{
 						Version: texts[r.IntN(4)], Content: texts[r.IntN(4)], Commit: texts[r.IntN(4)], Repo: texts[r.IntN(4)],
 						Path: texts[r.IntN(4)], Workload: texts[r.IntN(4)], Build: texts[r.IntN(4)],
-					},
+					}},
 				}
 				if r.IntN(2) == 0 {
 					g.Version.CommittedAt, g.Version.BuiltAt = now.Truncate(time.Second), now.Add(-time.Minute)
@@ -139,8 +138,10 @@ func TestHash(t *testing.T) {
 			state := func() *observation.Observation {
 				members := func() []observation.Member { return []observation.Member{{Cluster: "a"}, {Cluster: "b", Since: 7}} }
 				return &observation.Observation{ObservedAt: now, Path: "a", Verdict: "success", Groups: []observation.Group{
-					{"large", "app", observation.Version{Version: "1", Content: "1", Commit: commit}, "current", members()},
-					{"large", "web", observation.Version{Version: commit[:12], Content: "1", Commit: commit}, "current", members()},
+					{observation.Place{ClusterType: "large", Target: "app"}, observation.Condition{State: "current",
+						Version: observation.Version{Version: "1", Content: "1", Commit: commit}}, members()},
+					{observation.Place{ClusterType: "large", Target: "web"}, observation.Condition{State: "current",
+						Version: observation.Version{Version: commit[:12], Content: "1", Commit: commit}}, members()},
 				}}
 			}
 			changed := state()
@@ -156,8 +157,8 @@ func TestHash(t *testing.T) {
 func TestOneGroup(t *testing.T) {
 	member := []observation.Member{{Cluster: "a"}}
 	o := &observation.Observation{Groups: []observation.Group{
-		{ClusterType: "large", Target: "app", State: "failed", Members: member},
-		{ClusterType: "large", Target: "app", State: "current", Members: member},
+		{observation.Place{ClusterType: "large", Target: "app"}, observation.Condition{State: "failed"}, member},
+		{observation.Place{ClusterType: "large", Target: "app"}, observation.Condition{State: "current"}, member},
 	}}
 	got, err := observation.Parse(o.Encode())
 	if err != nil {
@@ -234,8 +235,9 @@ func fleet(
 		reports[i] = 1000 * r.Int64N(3600)
 	}
 	for target := range 101 {
-		groups := []observation.Group{{State: "current"}, {State: "failed"}, {State: "current"}}
+		groups := make([]observation.Group, 3)
 		for i := range groups {
+			groups[i].State = []string{"current", "failed", "current"}[i]
 			groups[i].ClusterType, groups[i].Target = "large", fmt.Sprintf("target-%03d", target)
 			groups[i].Version = observation.Version{Version: fmt.Sprintf("1.2.%d", i), Content: fmt.Sprintf("%040x", r.Uint64())}
 		}
@@ -365,8 +367,8 @@ func TestTimeZone(t *testing.T) {
 // TestTimesOutOfRange checks that times which JSON can't express are left out.
 func TestTimesOutOfRange(t *testing.T) {
 	o := &observation.Observation{Groups: []observation.Group{{
-		Version: observation.Version{CommittedAt: time.Unix(1<<40, 0)},
-		Members: []observation.Member{{Cluster: "a", Since: -5}},
+		Condition: observation.Condition{Version: observation.Version{CommittedAt: time.Unix(1<<40, 0)}},
+		Members:   []observation.Member{{Cluster: "a", Since: -5}},
 	}}}
 	got, err := observation.Parse(o.Encode())
 	if err != nil {

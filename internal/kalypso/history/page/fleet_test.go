@@ -159,8 +159,8 @@ func shopTargets(h *page.History, environment int) {
 			Workload: workload, Workspace: workspace}
 		for c := range n {
 			run := history.Run{Cluster: fmt.Sprintf("%s-%02d", []string{"edge", "hub", "store"}[k%3], c+1),
-				ClusterType: []string{"edge", "hub", "store"}[k%3], Target: target, Since: since,
-				Condition: history.Condition{State: "current", Version: observation.Version{
+				Since: since, Place: observation.Place{ClusterType: []string{"edge", "hub", "store"}[k%3], Target: target},
+				Condition: observation.Condition{State: "current", Version: observation.Version{
 					Version: v.Version, Workload: workload, Workspace: workspace}}}
 			before := run
 			before.Version.Version, before.Until, before.Since = version(patch-1), since, since.Add(-6*day)

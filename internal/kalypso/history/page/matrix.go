@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
 // matrix shows the versions: a row for each deployment target and cluster type, a column for each environment.
@@ -171,7 +172,7 @@ func (s *DeploymentState) followers() map[string][]history.Run {
 	for name, follows := range s.Clusters {
 		for _, f := range follows {
 			p := problems[key{name, f.Folder}]
-			state := history.Condition{State: string(f.State.Reported(p.Failing))}
+			state := observation.Condition{State: string(f.State.Reported(p.Failing))}
 			all[f.Folder] = append(all[f.Folder], history.Run{Cluster: name, Condition: state, Message: p.Message})
 		}
 	}

@@ -16,8 +16,8 @@ import (
 func TestOrderOfVersions(t *testing.T) {
 	at := func(days int) time.Time { return ago(time.Duration(days) * day) }
 	ran := func(version string, since, until int) history.Run {
-		r := history.Run{Cluster: "a", Target: "web", Since: at(since),
-			Condition: history.Condition{Version: observation.Version{Version: version}, State: "current"}}
+		r := history.Run{Cluster: "a", Place: observation.Place{Target: "web"}, Since: at(since),
+			Condition: observation.Condition{Version: observation.Version{Version: version}, State: "current"}}
 		if until > 0 {
 			r.Until = at(until)
 		}

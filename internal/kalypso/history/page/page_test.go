@@ -739,8 +739,8 @@ func TestLanesShareOneAxis(t *testing.T) {
 
 // Runs of the folder of a cluster type, without a deployment target, are in the row of the cluster type.
 func TestRunsOfClusterTypes(t *testing.T) {
-	run := history.Run{Cluster: "edge-1", ClusterType: "large", Since: ago(day), Message: "lost",
-		Condition: history.Condition{Version: observation.Version{Version: "abc"}, State: "stale"}}
+	run := history.Run{Cluster: "edge-1", Place: observation.Place{ClusterType: "large"}, Since: ago(day), Message: "lost",
+		Condition: observation.Condition{Version: observation.Version{Version: "abc"}, State: "stale"}}
 	before := run
 	before.Version.Version, before.Since, before.Until = "def", ago(2*day), ago(day)
 	got := read(t, []page.History{{Name: "a", Complete: true, Runs: []history.Run{run, before},

@@ -47,8 +47,9 @@ func largeFleet() ([]page.History, []page.DeploymentState) {
 				Versions: map[string]int{version: 5 + k%20},
 			}
 			if k < 100 {
-				h.Runs = append(h.Runs, history.Run{Cluster: "cluster-" + env, ClusterType: "cluster-type-01", Target: target,
-					Since: since, Condition: history.Condition{Version: observation.Version{Version: version}, State: "current"}})
+				h.Runs = append(h.Runs, history.Run{Cluster: "cluster-" + env, Since: since,
+					Place:     observation.Place{ClusterType: "cluster-type-01", Target: target},
+					Condition: observation.Condition{Version: observation.Version{Version: version}, State: "current"}})
 			}
 		}
 		histories, states = append(histories, h), append(states, s)

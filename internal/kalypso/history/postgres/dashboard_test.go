@@ -33,9 +33,10 @@ func recordFleet(t *testing.T, s history.Store) {
 			Path: ".", ObservedAt: at, Verdict: "success", Head: "head"}
 		for _, text := range clusters { // cluster target version state message
 			part := strings.SplitN(text, " ", 5)
-			now.Groups = append(now.Groups, observation.Group{ClusterType: "large", Target: part[1], State: part[3],
-				Version: observation.Version{Version: part[2], Content: "tree " + part[2], Commit: "0123456789abcdef " + part[2],
-					Workload: "web", Application: "store", Workspace: "shop"},
+			now.Groups = append(now.Groups, observation.Group{
+				Place: observation.Place{ClusterType: "large", Target: part[1]},
+				Condition: observation.Condition{State: part[3], Version: observation.Version{Version: part[2], Content: "tree " + part[2], Commit: "0123456789abcdef " + part[2],
+					Workload: "web", Application: "store", Workspace: "shop"}},
 				Members: []observation.Member{{Cluster: part[0], Message: strings.Join(part[4:], "")}}})
 		}
 		now.Sort()

@@ -22,8 +22,10 @@ import (
 func observed(hour int, version string) *observation.Observation {
 	return &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 		ObservedAt: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC), Verdict: "success",
-		Groups: []observation.Group{{ClusterType: "large", Target: "web", State: "current",
-			Version: observation.Version{Version: version, Content: version}, Members: []observation.Member{{Cluster: "c1"}}}}}
+		Groups: []observation.Group{{Place: observation.Place{ClusterType: "large", Target: "web"},
+			Condition: observation.Condition{State: "current",
+				Version: observation.Version{Version: version, Content: version}},
+			Members: []observation.Member{{Cluster: "c1"}}}}}
 }
 
 func open(t *testing.T, url string) *postgres.Store {

@@ -207,22 +207,23 @@ func (w *writer) checkVersion() error {
 
 // load returns the latest conditions of instances, see [history.Plan.Rows].
 func (w *writer) load(some []history.InstanceChange) (*observation.Observation, error) {
-	found := present{}
+	found := history.Present{}
 	if some == nil {
-		err := found.read(w.Query(w.ctx, selectLast+" WHERE i.environment_id = $1", w.environment))
-		return found.observation(), err
+		rows, _ := w.Query(w.ctx, selectLast+" WHERE i.environment_id = $1", w.environment) // reading returns the error
+		err := addLast(found, rows)
+		return found.Observation(), err
 	}
 	for _, c := range some {
 		for members := range slices.Chunk(c.Members, batch) {
-			rows, err := w.Query(w.ctx, selectLast+` WHERE i.environment_id = $1 AND i.cluster_type = $2
+			rows, _ := w.Query(w.ctx, selectLast+` WHERE i.environment_id = $1 AND i.cluster_type = $2
 				AND i.deployment_target = $3 AND i.cluster = ANY ($4::text[])`,
 				w.environment, c.ClusterType, c.Target, clusters(members))
-			if err := found.read(rows, err); err != nil {
+			if err := addLast(found, rows); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return found.observation(), nil
+	return found.Observation(), nil
 }
 
 // selectLast selects the last run of instances.
@@ -232,40 +233,14 @@ const selectLast = `SELECT i.cluster, i.cluster_type, i.deployment_target, r.sin
 	CROSS JOIN LATERAL (SELECT * FROM run WHERE instance_id = i.id ORDER BY since DESC LIMIT 1) r
 	LEFT JOIN version v ON v.id = r.version_id`
 
-// present collects the last conditions of instances, as groups of an observation without their members.
-type present map[presentKey][]observation.Member
-
-type presentKey struct {
-	clusterType, target, state string
-	version                    observation.Version
-}
-
-func (p present) read(rows pgx.Rows, err error) error {
-	if err != nil {
-		return err
-	}
-	var cluster string
-	var since, until time.Time
-	var key presentKey
-	columns := []any{&cluster, &key.clusterType, &key.target, &since, (*zeronull.Timestamptz)(&until), &key.state,
-		&key.version.Content, &key.version.Version, &key.version.Commit}
-	_, err = pgx.ForEachRow(rows, columns, func() error {
-		of := key
-		if !until.IsZero() {
-			of.state, of.version, since = history.Removed, observation.Version{}, until
-		}
-		p[of] = append(p[of], observation.Member{Cluster: cluster, Since: observation.Millis(since)})
+// addLast adds the rows of selectLast.
+func addLast(to history.Present, rows pgx.Rows) error {
+	var r history.Run
+	columns := []any{&r.Cluster, &r.ClusterType, &r.Target, &r.Since, (*zeronull.Timestamptz)(&r.Until), &r.State,
+		&r.Version.Content, &r.Version.Version, &r.Version.Commit}
+	_, err := pgx.ForEachRow(rows, columns, func() error {
+		to.Add(r)
 		return nil
 	})
 	return err
-}
-
-func (p present) observation() *observation.Observation {
-	o := &observation.Observation{}
-	for of, members := range p {
-		o.Groups = append(o.Groups, observation.Group{ClusterType: of.clusterType, Target: of.target, State: of.state,
-			Version: of.version, Members: members})
-	}
-	o.Sort()
-	return o
 }
