@@ -81,6 +81,8 @@ type fileError struct{ error }
 
 func (e *fileError) Unwrap() error { return e.error }
 
+func isBroken(err error) bool { return errors.As(err, new(*fileError)) }
+
 // repair is the advice at the end of a [fileError].
 const repair = "restore it from the branch's history or remove it"
 

@@ -5,7 +5,6 @@ package git
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -209,19 +208,19 @@ func (l *log) last() (history.Snapshot, error) {
 }
 
 // place returns the newest readable record among the last ten, or zero. All records of an environment contain the same
-// location, so this is also the location of an environment whose newest file is broken.
-func (l *log) place() (history.Snapshot, error) {
-	var broken *fileError
+// location, so this is also the location of an environment whose newest file is broken. The error is that of the newest
+// file.
+func (l *log) place() (last history.Snapshot, err error) {
 	for _, r := range slices.Backward(l.files[max(0, len(l.files)-10):]) {
-		files, err := l.parse([]reference{r})
-		switch {
-		case err == nil:
-			return files[0].last(), nil
-		case !errors.As(err, &broken):
-			return history.Snapshot{}, err
+		files, broken := l.parse([]reference{r})
+		if err = cmp.Or(err, broken); broken == nil {
+			return files[0].last(), err
+		}
+		if !isBroken(broken) {
+			return history.Snapshot{}, broken
 		}
 	}
-	return history.Snapshot{}, nil
+	return history.Snapshot{}, err
 }
 
 // since returns the last file that contains all instances and was observed at or before at, and all files after it.
@@ -341,27 +340,17 @@ func (s *Store) find(snapshot *gitbranch.Snapshot, q history.Query) (*log, error
 	var newest time.Time
 	for _, name := range names {
 		l, err := open(snapshot, path.Join(s.path, name))
-		var last history.Snapshot
-		if err == nil {
-			last, err = l.last()
-		}
-		var broken *fileError
-		if errors.As(err, &broken) {
-			if last, err = l.place(); err != nil {
-				return nil, err
-			}
-			if last.IsAt(q.Repo, q.Branch, q.Path) {
-				return nil, broken
-			}
-			if last.Hash == "" {
-				unknown = cmp.Or(unknown, error(broken))
-			}
-			continue
-		}
-		if err != nil {
+		if err != nil && !isBroken(err) {
 			return nil, err
 		}
-		if last.IsAt(q.Repo, q.Branch, q.Path) && last.ObservedAt.After(newest) {
+		last, unread := l.place()
+		broken := cmp.Or(unread, err)
+		switch here := last.IsAt(q.Repo, q.Branch, q.Path); {
+		case broken != nil && (here || !isBroken(broken)):
+			return nil, broken
+		case last.Hash == "":
+			unknown = cmp.Or(unknown, broken)
+		case here && last.ObservedAt.After(newest):
 			found, newest = l, last.ObservedAt
 		}
 	}
