@@ -36,7 +36,7 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 	all, elsewhere := w.groupReports(ctx, &o)
 	inFolder := map[string][]clusterState{}
 	for _, s := range all {
-		inFolder[s.folder] = append(inFolder[s.folder], s)
+		inFolder[s.Folder] = append(inFolder[s.Folder], s)
 	}
 	counted := clusterTally{current: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(w.Branch.Folders)) {
@@ -58,11 +58,11 @@ func Evaluate(ctx context.Context, w Input) (Outcome, error) {
 		hasProblem[p.Cluster] = true
 	}
 	for _, c := range all {
-		if c.folder == "" && !hasProblem[c.cluster] {
-			o.addProblem(c)
-			hasProblem[c.cluster] = true
+		if c.Folder == "" && !hasProblem[c.Cluster] {
+			o.Problems = append(o.Problems, c.Problem)
+			hasProblem[c.Cluster] = true
 		}
-		if _, there := w.Branch.Folders[c.folder]; !there && c.folder != "" {
+		if _, there := w.Branch.Folders[c.Folder]; !there && c.Folder != "" {
 			o.addUnexpected(c, "it follows a folder that the branch does not contain; it is not counted")
 		}
 	}
@@ -90,20 +90,15 @@ type clusterTally struct {
 func (c *clusterTally) add(state FolderState, members map[string]clusterState) {
 	for key, s := range members {
 		before, met := c.current[key]
-		c.current[key] = (before || !met) && s.state == StateCurrent
+		c.current[key] = (before || !met) && s.State == StateCurrent
 	}
 	c.unnamed += state.Total - len(members)
 }
 
-// clusterState is the state of one cluster in one folder.
+// clusterState is the state of one cluster in one folder: a problem, if it is not current.
 type clusterState struct {
-	cluster  string
-	folder   string // "": unknown
-	state    ClusterState
-	since    time.Time
-	revision string
-	reason   string
-	failing  bool // as in [Counts]
+	Problem
+	since time.Time
 }
 
 // clusterKey returns the key under which a cluster's reports are grouped. Azure's IDs ignore case.
@@ -124,7 +119,7 @@ func (w *Input) groupReports(ctx context.Context, o *Outcome) (all []clusterStat
 		r := &w.Reports[i]
 		if r.Health == Elsewhere {
 			why := withMessage(OneLine(r.Object), OneLine(r.Message))
-			others = append(others, clusterState{cluster: r.Cluster, folder: r.Folder, reason: why})
+			others = append(others, clusterState{Problem: Problem{Cluster: r.Cluster, Folder: r.Folder, Message: why}})
 			continue
 		}
 		key := clusterKey(r.Cluster)
@@ -138,7 +133,7 @@ func (w *Input) groupReports(ctx context.Context, o *Outcome) (all []clusterStat
 	}
 	for _, states := range [][]clusterState{all, others} {
 		slices.SortFunc(states, func(a, b clusterState) int {
-			return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.reason, b.reason))
+			return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Message, b.Message))
 		})
 	}
 	return all, newReasons(others)
@@ -173,9 +168,9 @@ func (w *Input) groupReportsOf(cluster []int32, o *Outcome) (all []clusterState)
 		if worst.of.Object != "" && worst.state != StateCurrent {
 			why = withMessage(worst.of.Object, why)
 		}
-		all = append(all, clusterState{
-			worst.of.Cluster, worst.of.Folder, worst.state, since, revisionOf(objects), why, worst.failing,
-		})
+		all = append(all, clusterState{Problem{
+			worst.of.Cluster, worst.of.Folder, worst.state, revisionOf(objects), why, worst.failing,
+		}, since})
 	}
 	w.reportInstances(all, folders, o)
 	return all
@@ -191,8 +186,8 @@ func newReasons(sorted []clusterState) reasons {
 	r := reasons{}
 	for _, s := range sorted {
 		for at, why := range map[place]string{
-			{clusterKey(s.cluster), s.folder}: s.reason,
-			{"", s.folder}:                    fmt.Sprintf("cluster %q: %s", s.cluster, s.reason),
+			{clusterKey(s.Cluster), s.Folder}: s.Message,
+			{"", s.Folder}:                    fmt.Sprintf("cluster %q: %s", s.Cluster, s.Message),
 		} {
 			r[at] = cmp.Or(r[at], why)
 		}
@@ -229,25 +224,25 @@ func (w *Input) evaluateFolder(
 	expected, listed := w.Rules.Expected[name], w.listed[name]
 	members = map[string]clusterState{}
 	for _, cluster := range expected.Clusters {
-		members[clusterKey(cluster)] = clusterState{
-			cluster: cluster,
-			folder:  name,
-			state:   StateMissing,
-			reason: withMessage("it is expected to follow the folder, but no source reports that it does",
+		members[clusterKey(cluster)] = clusterState{Problem: Problem{
+			Cluster: cluster,
+			Folder:  name,
+			State:   StateMissing,
+			Message: withMessage("it is expected to follow the folder, but no source reports that it does",
 				elsewhere[place{clusterKey(cluster), name}]),
-		}
+		}}
 	}
 	for _, s := range all {
-		key := clusterKey(s.cluster)
+		key := clusterKey(s.Cluster)
 		switch {
-		case s.folder == "" && (listed[key] || len(listed) == 0):
-			s.folder = name // it may follow any folder
+		case s.Folder == "" && (listed[key] || len(listed) == 0):
+			s.Folder = name // it may follow any folder
 			members[key] = s
-		case s.folder != name:
+		case s.Folder != name:
 		case len(listed) > 0 && !listed[key]:
 			o.addUnexpected(s, "the cluster is not among the expected ones; it is not counted")
 		default:
-			if other := members[key]; other.state == StateMissing || severity[s.state] >= severity[other.state] {
+			if other := members[key]; other.State == StateMissing || severity[s.State] >= severity[other.State] {
 				members[key] = s
 			}
 		}
@@ -255,15 +250,15 @@ func (w *Input) evaluateFolder(
 	state.Tree = w.Branch.Folders[name].Tree
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		s := members[key]
-		state.add(s.state)
-		if s.failing {
+		state.add(s.State)
+		if s.Failing {
 			state.Failing++
 		}
-		if s.state != StateMissing {
+		if s.State != StateMissing {
 			o.addFollowed(s)
 		}
-		if s.state != StateCurrent {
-			o.addProblem(s)
+		if s.State != StateCurrent {
+			o.Problems = append(o.Problems, s.Problem)
 		}
 	}
 	if w.Instances != nil { // a cluster that reports nothing reports no failure
@@ -333,7 +328,7 @@ func (w *Input) since(members []clusterState, state *FolderState) time.Time {
 	of := func(states ...ClusterState) []time.Time {
 		var times []time.Time
 		for _, s := range members {
-			if slices.Contains(states, s.state) && !s.since.IsZero() {
+			if slices.Contains(states, s.State) && !s.since.IsZero() {
 				times = append(times, s.since)
 			}
 		}

@@ -39,19 +39,19 @@ func (r *Report) began() time.Time {
 // reportInstances passes on the instances from the reports of one cluster, for each folder in which it counts. reports
 // contains the reports for each state, worst first.
 func (w *Input) reportInstances(states []clusterState, reports [][]*evaluatedReport, o *Outcome) {
-	anywhere := slices.IndexFunc(states, func(s clusterState) bool { return s.folder == "" })
+	anywhere := slices.IndexFunc(states, func(s clusterState) bool { return s.Folder == "" })
 	for i, s := range states {
-		at := place{clusterKey(s.cluster), s.folder}
-		folder, there := w.Branch.Folders[s.folder]
-		if !there || len(w.listed[s.folder]) > 0 && !w.listed[s.folder][at.cluster] ||
+		at := place{clusterKey(s.Cluster), s.Folder}
+		folder, there := w.Branch.Folders[s.Folder]
+		if !there || len(w.listed[s.Folder]) > 0 && !w.listed[s.Folder][at.cluster] ||
 			w.Instances == nil && len(folder.Targets) == 0 {
 			continue
 		}
 		w.reported[at] = true
 		since, targets := w.targetsOf(reports[i])
 		// As in evaluateFolder, a report on the whole cluster counts if it is worse.
-		if anywhere >= 0 && severity[states[anywhere].state] >= severity[s.state] {
-			s.state, s.reason, s.failing = states[anywhere].state, states[anywhere].reason, states[anywhere].failing
+		if anywhere >= 0 && severity[states[anywhere].State] >= severity[s.State] {
+			s.State, s.Message, s.Failing = states[anywhere].State, states[anywhere].Message, states[anywhere].Failing
 		}
 		w.passOn(s, since, targets, o)
 	}
@@ -117,7 +117,7 @@ func addTarget(targets []Instance, one Instance) []Instance {
 // passOn passes on the instances of a cluster in a folder: of the folder, of the reported deployment targets, and of
 // the other targets at head. It counts those that failed.
 func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *Outcome) {
-	head := w.Branch.Folders[s.folder].Targets
+	head := w.Branch.Folders[s.Folder].Targets
 	pass := func(i Instance) {
 		if w.Instances != nil {
 			w.Instances(i)
@@ -126,14 +126,14 @@ func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *
 			return
 		}
 		failed := TargetCount{Failed: 1}
-		if s.state == StateCurrent {
+		if s.State == StateCurrent {
 			failed.Current = -1 // it was counted with its folder
 		}
 		o.countTarget(i.Target, failed)
 	}
 	whole := Instance{
-		Cluster: s.cluster, Folder: s.folder, State: s.state.Reported(s.failing), Since: since, Message: s.reason,
-		Revision: s.revision,
+		Cluster: s.Cluster, Folder: s.Folder, State: s.State.Reported(s.Failing), Since: since, Message: s.Message,
+		Revision: s.Revision,
 	}
 	pass(whole)
 	told := map[string]bool{}
@@ -141,7 +141,7 @@ func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *
 		told[one.Target] = true
 		one.Cluster, one.Folder, one.Revision = whole.Cluster, whole.Folder, whole.Revision
 		// A folder that is stale, offline or missing decides the state of all of its targets: nothing newer is known.
-		if one.State == "" || slices.Contains([]ClusterState{StateStale, StateOffline, StateMissing}, s.state) {
+		if one.State == "" || slices.Contains([]ClusterState{StateStale, StateOffline, StateMissing}, s.State) {
 			one.State, one.Since, one.Message = whole.State, whole.Since, cmp.Or(one.Message, whole.Message)
 		}
 		pass(one)

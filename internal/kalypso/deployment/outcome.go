@@ -5,11 +5,6 @@ import (
 	"slices"
 )
 
-// addProblem lists a cluster as a problem.
-func (o *Outcome) addProblem(s clusterState) {
-	o.Problems = append(o.Problems, Problem{s.cluster, s.folder, s.state, s.revision, s.reason, s.failing})
-}
-
 // countTarget adds to the counts of a deployment target.
 func (o *Outcome) countTarget(target string, more TargetCount) {
 	n := o.Targets[target]
@@ -19,14 +14,14 @@ func (o *Outcome) countTarget(target string, more TargetCount) {
 
 // addUnexpected lists a cluster as a problem without counting it.
 func (o *Outcome) addUnexpected(s clusterState, why string) {
-	s.state, s.reason, s.failing = StateUnexpected, why, false
+	s.State, s.Message, s.Failing = StateUnexpected, why, false
 	o.addFollowed(s)
-	o.addProblem(s)
+	o.Problems = append(o.Problems, s.Problem)
 }
 
 // addFollowed records the folder that a cluster follows.
 func (o *Outcome) addFollowed(s clusterState) {
-	o.Clusters[s.cluster] = append(o.Clusters[s.cluster], Followed{s.folder, s.revision, s.state})
+	o.Clusters[s.Cluster] = append(o.Clusters[s.Cluster], Followed{s.Folder, s.Revision, s.State})
 }
 
 // ProblemOrder lists the states of problems: those that weigh most for the verdict come first.
