@@ -113,15 +113,10 @@ func encodeJSON(w io.Writer, d document) {
 
 // compress uses the fastest level: of rows that are alike, the default one makes a fifth more bytes in twice the time.
 func compress(d document) string {
-	var packed bytes.Buffer
-	z, err := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
-	if err == nil {
-		encodeJSON(z, d)
-		err = z.Close()
-	}
-	if err != nil {
-		panic(err) // the level is a constant, and a buffer accepts everything
-	}
+	var packed bytes.Buffer                              // it accepts everything
+	z, _ := zlib.NewWriterLevel(&packed, zlib.BestSpeed) // the level is valid
+	encodeJSON(z, d)
+	_ = z.Close()
 	return base64.StdEncoding.EncodeToString(packed.Bytes())
 }
 
