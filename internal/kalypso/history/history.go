@@ -323,8 +323,8 @@ func setFailures(all []*delivery) {
 	}
 }
 
-// bring sets, for each delivery, the number of commits of the control plane that no earlier delivery contains, and their
-// lead time.
+// bring sets, for each delivery, the number of commits of the control plane that no earlier delivery contains, and
+// their lead time.
 func bring(all []*delivery, branch []Source) {
 	if len(branch) == 0 {
 		return

@@ -411,7 +411,8 @@ func describe(h history.History) ([]expectation, string) {
 			commits = *d.Commits
 		}
 		all = append(all, expectation{
-			First: d.FirstCommit, Last: d.Commit, Started: text(d.StartedAt), Delivered: text(d.DeliveredAt), Kind: string(d.Kind),
+			First: d.FirstCommit, Last: d.Commit, Started: text(d.StartedAt), Delivered: text(d.DeliveredAt),
+			Kind:     string(d.Kind),
 			Promoted: d.PromotedCommit, Previous: d.PreviousCommit, Commits: fmt.Sprint(commits, d.Commits != nil),
 			Folders: strings.Join(d.Folders, " "), Reason: d.Reason, Lead: seconds(d.LeadTimeSeconds), Failed: text(d.FailedAt),
 			Running: text(d.RunningAt), Restored: text(d.RestoredAt),

@@ -39,7 +39,7 @@ func Starts(changes []InstanceChange) []Start {
 
 func (s Start) compare(other Start) int {
 	return cmp.Or(
-		s.Place.Compare(other.Place), compareConditions(s.Condition, other.Condition), s.Since.Compare(other.Since),
+		s.Compare(other.Place), compareConditions(s.Condition, other.Condition), s.Since.Compare(other.Since),
 		cmp.Compare(s.Message, other.Message), cmp.Compare(s.Version.Commit, other.Version.Commit),
 		cmp.Compare(s.Version.Repo, other.Version.Repo), cmp.Compare(s.Version.Path, other.Version.Path),
 	)
@@ -210,5 +210,5 @@ func (v versionCounts) add(r Run) {
 
 // compareRuns sorts the newest first, then by instance.
 func compareRuns(a, b Run) int {
-	return cmp.Or(b.Since.Compare(a.Since), a.Place.Compare(b.Place), cmp.Compare(a.Cluster, b.Cluster))
+	return cmp.Or(b.Since.Compare(a.Since), a.Compare(b.Place), cmp.Compare(a.Cluster, b.Cluster))
 }

@@ -118,7 +118,7 @@ func Millis(t time.Time) int64 {
 // compareGroups orders groups by all fields of their key.
 func compareGroups(a, b Group) int {
 	return cmp.Or(
-		a.Place.Compare(b.Place), compareVersions(a.Version, b.Version), cmp.Compare(a.State, b.State),
+		a.Compare(b.Place), compareVersions(a.Version, b.Version), cmp.Compare(a.State, b.State),
 	)
 }
 

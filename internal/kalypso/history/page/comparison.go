@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -17,15 +16,18 @@ type Comparison struct {
 	Name        string // "": the branches
 	Left, Right record.Destination
 	Promoted    struct {
-		comparison.Pair[string]
+		Pair[string]
 		Commits *int
 	}
-	Targets    comparison.Pair[[]string]
-	Placements map[string]comparison.Pair[[]string] // by deployment target
+	Targets    Pair[[]string]
+	Placements map[string]Pair[[]string] // by deployment target
 	// Configs maps deployment target, cluster type and key to the values.
-	Configs map[string]map[string]map[string]comparison.Pair[*string]
+	Configs map[string]map[string]map[string]Pair[*string]
 	Files   map[string][]string // folders by the name of the file
 }
+
+// Pair contains one value for each side.
+type Pair[T any] struct{ Left, Right T }
 
 // maxDifferences limits the rows of a table of differences.
 const maxDifferences = 500

@@ -37,7 +37,8 @@ func Readable(data any) any {
 }
 
 // Decode reads the attributes of a data source into a structure of the page. Missing attributes are treated like null:
-// older versions of the provider had no attributes that need a store. The error begins with the path of the wrong value.
+// older versions of the provider had no attributes that need a store. The error begins with the path of the wrong
+// value.
 func Decode(data, to any) error {
 	text, err := jsonv2.Marshal(Readable(data))
 	if err != nil {

@@ -677,8 +677,9 @@ func TestDecode(t *testing.T) {
 	decode(t, `{"environment": "a\u202eb", "since": null, "deployments": [{"kind": "first",
 		"started_at": "2026-01-01T00:00:00Z", "delivered_at": null, "commits": null, "folders": ["a\tb"], "news": 1}],
 		"metrics": {"deployments": 1, "change_failure_rate": null}, "versions": null, "observation": "secret"}`, &h)
-	want := page.History{Environment: `a\u202eb`, Metrics: history.Metrics{Deployments: 1}, Deployments: []history.Delivery{{
-		Kind: "first", StartedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Folders: []string{`a\tb`}}}}
+	want := page.History{Environment: `a\u202eb`, Metrics: history.Metrics{Deployments: 1},
+		Deployments: []history.Delivery{{
+			Kind: "first", StartedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Folders: []string{`a\tb`}}}}
 	if diff := cmp.Diff(want, h); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

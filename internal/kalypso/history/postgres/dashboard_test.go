@@ -35,7 +35,8 @@ func recordFleet(t *testing.T, s history.Store) {
 			part := strings.SplitN(text, " ", 5)
 			now.Groups = append(now.Groups, observation.Group{
 				Place: observation.Place{ClusterType: "large", Target: part[1]},
-				Condition: observation.Condition{State: part[3], Version: observation.Version{Version: part[2], Content: "tree " + part[2], Commit: "0123456789abcdef " + part[2],
+				Condition: observation.Condition{State: part[3], Version: observation.Version{
+					Version: part[2], Content: "tree " + part[2], Commit: "0123456789abcdef " + part[2],
 					Workload: "web", Application: "store", Workspace: "shop"}},
 				Members: []observation.Member{{Cluster: part[0], Message: strings.Join(part[4:], "")}}})
 		}
