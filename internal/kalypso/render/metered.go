@@ -143,6 +143,8 @@ func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
 		return 64 * read, nil
 	case "uniq", "without": // compares each element with all other elements, or with each argument
 		return times(length(elem(args[0])), 8*length(elem(args[len(args)-1]))), nil
+	case "stringify": // writes a list or a map twice: as YAML, and then as a text in YAML
+		return 6 * read, nil
 	case "derivePassword": // a password hash, slow on purpose
 		return 16 << 20, nil
 	}
