@@ -37,42 +37,27 @@ type document struct {
 	keys       bool // it has a key
 	irregular  bool // it has lines in a form that scan can't read
 	inMetadata bool
-	complete   bool // all identifying keys were read
 	valueBelow bool // the last key has no value on its line
 	indent     int  // of the keys of metadata; 0 until the first key is read
 }
 
-// scan reads the first document of a text, and returns the text after it.
+// scan reads the first document of a text, and returns the text after it. An indented line matters only below metadata.
 func (d *document) scan(text []byte) (rest []byte) {
-	for start := 0; start < len(text); {
-		if !d.inMetadata || d.complete {
-			i := d.skipLines(text[start:])
-			if i < 0 {
-				return nil
-			}
-			if i > 0 {
-				start += i
-				continue
-			}
+	for len(text) > 0 {
+		line, next := text, []byte(nil)
+		if end := bytes.IndexByte(text, '\n'); end >= 0 {
+			line, next = text[:end], text[end+1:]
 		}
-		line, next := text[start:], len(text)
-		if end := bytes.IndexByte(line, '\n'); end >= 0 {
-			line, next = line[:end], start+end+1
+		if len(line) > 0 && (line[0] != ' ' || d.inMetadata) && d.line(line) {
+			return text
 		}
-		if len(line) == 0 {
-			start = next
-			continue
-		}
-		if d.otherLine(line) {
-			return text[start:]
-		}
-		start = next
+		text = next
 	}
 	return nil
 }
 
-// otherLine reads a line that is not empty, whatever its form. It reports whether the line ends the document.
-func (d *document) otherLine(line []byte) (ends bool) {
+// line reads a line that is not empty. It reports whether the line ends the document.
+func (d *document) line(line []byte) (ends bool) {
 	switch c := line[0]; {
 	case c == ' ':
 		d.metadataLine(line)
@@ -92,37 +77,8 @@ func (d *document) otherLine(line []byte) (ends bool) {
 	return false
 }
 
-// skipLines returns the position of the next line that may matter: 0 for this one, -1 if there is none.
-func (d *document) skipLines(text []byte) int {
-	switch {
-	case d.complete: // no other key matters
-		return separatorIn(text)
-	case text[0] != ' ':
-		return 0
-	}
-	if i := bytes.IndexByte(text, '\n'); i >= 0 {
-		return i + 1
-	}
-	return -1
-}
-
-// separatorIn returns the position of the first line that ends the document, or -1.
-func separatorIn(text []byte) int {
-	for start := 0; ; start++ {
-		dash := bytes.IndexByte(text[start:], '-')
-		if dash < 0 {
-			return -1
-		}
-		start += dash
-		if (start == 0 || text[start-1] == '\n') && isSeparator(text[start:]) {
-			return start
-		}
-	}
-}
-
 func isSeparator(line []byte) bool {
-	return bytes.HasPrefix(line, []byte("---")) &&
-		(len(line) == len("---") || line[len("---")] == '\n' || blank(line[len("---")]))
+	return bytes.HasPrefix(line, []byte("---")) && (len(line) == len("---") || blank(line[len("---")]))
 }
 
 // topLine reads a line without indentation.
@@ -144,18 +100,7 @@ func (d *document) topLine(line []byte) {
 		d.irregular = d.irregular || !d.valueBelow || d.indent > 0
 	default:
 		d.skip(value)
-		d.complete = d.identified()
 	}
-}
-
-// identified reports whether the keys that every object has were read.
-func (d *document) identified() bool {
-	return !d.irregular && len(d.APIVersion) > 0 && len(d.Kind) > 0 && len(d.Name) > 0
-}
-
-// finish ends the search for keys once all identifying keys were read.
-func (d *document) finish() {
-	d.complete = (len(d.Namespace) > 0 || d.isNamespace()) && d.identified()
 }
 
 // metadataLine reads an indented line below metadata.
@@ -180,10 +125,8 @@ func (d *document) metadataLine(line []byte) {
 		d.irregular = true
 	case string(key) == "name":
 		d.set(&d.Name, value)
-		d.finish()
 	case string(key) == "namespace":
 		d.set(&d.Namespace, value)
-		d.finish()
 	default:
 		d.skip(value)
 	}
