@@ -94,20 +94,14 @@ func (d Data) storage(key string) any {
 	return nil
 }
 
-// clone returns d with copies of its maps, for a template that changes them.
+// clone returns d with copies of its maps, also of maps that are nil, for a template that changes them.
 func (d Data) clone() Data {
-	d.Labels = copyMap(d.Labels)
-	d.more.ClusterTypeLabels = copyMap(d.more.ClusterTypeLabels)
-	d.Manifests = copyMap(d.Manifests)
+	d.Labels = maps.Collect(maps.All(d.Labels))
+	d.more.ClusterTypeLabels = maps.Collect(maps.All(d.more.ClusterTypeLabels))
+	d.Manifests = maps.Collect(maps.All(d.Manifests))
 	d.ConfigData, _ = deepCopy(d.ConfigData).(map[string]any)
 	d.more.SecretData, _ = deepCopy(d.more.SecretData).(map[string]any)
 	return d
-}
-
-func copyMap(m map[string]string) map[string]string {
-	c := make(map[string]string, len(m))
-	maps.Copy(c, m)
-	return c
 }
 
 func deepCopy(v any) any {

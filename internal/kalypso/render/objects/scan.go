@@ -4,7 +4,7 @@ package objects
 
 import (
 	"bytes"
-	"unicode/utf8"
+	"strings"
 )
 
 // Scan appends the objects in the documents of a YAML text to found, in order. The items of a list count as objects. It
@@ -147,60 +147,26 @@ func mayGoOn(line []byte) bool {
 func pair(line []byte) (key, value []byte, ok bool) {
 	for i, c := range line {
 		switch {
-		case classes[c]&endsKey == 0:
-		case c != ':':
+		case isAlphanumeric(c):
+		case c == ':' && (i+1 == len(line) || blank(line[i+1])):
+			return line[:i], bytes.TrimSpace(line[i+1:]), i > 0
+		case strings.IndexByte(" \"'{[,", c) >= 0:
 			return nil, nil, false
-		case i+1 == len(line):
-			return line[:i], nil, i > 0
-		case blank(line[i+1]):
-			return line[:i], trim(line[i+2:]), i > 0
 		}
 	}
 	return nil, nil, false
-}
-
-// The classes of bytes.
-const (
-	endsKey    byte = 1 << iota // a colon, or a character that no plain key of ours contains
-	ofName                      // in names
-	ofNameOnly                  // not at the start of a plain text
-)
-
-var classes = func() (all [256]byte) {
-	for _, c := range []byte(": \"'{[,") {
-		all[c] |= endsKey
-	}
-	for c := range byte(utf8.RuneSelf) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			all[c] |= ofName
-		case c == '-', c == '.', c == '/':
-			all[c] |= ofName | ofNameOnly
-		}
-	}
-	return all
-}()
-
-func trim(value []byte) []byte {
-	for len(value) > 0 && blank(value[0]) {
-		value = value[1:]
-	}
-	for len(value) > 0 && blank(value[len(value)-1]) {
-		value = value[:len(value)-1]
-	}
-	return value
 }
 
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // isName reports whether a value is plain text in YAML with only letters, digits and the other characters of names.
 func isName(value []byte) bool {
-	for _, c := range value {
-		if classes[c]&ofName == 0 {
+	for i, c := range value {
+		if !isAlphanumeric(c) && (i == 0 || strings.IndexByte("-./", c) < 0) {
 			return false
 		}
 	}
-	return len(value) > 0 && classes[value[0]]&ofNameOnly == 0 && !bytes.EqualFold(value, []byte("null"))
+	return len(value) > 0 && !bytes.EqualFold(value, []byte("null"))
 }
 
 // isList reports whether a kind is a list of objects.

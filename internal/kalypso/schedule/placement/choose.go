@@ -151,17 +151,5 @@ func contains(list []int32, i int32) bool {
 
 // intersection returns the elements that are in both ascending lists, as a new list.
 func intersection(a, b []int32) []int32 {
-	var both []int32
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			both = append(both, a[i])
-			i, j = i+1, j+1
-		}
-	}
-	return both
+	return slices.DeleteFunc(slices.Clone(a), func(i int32) bool { return !contains(b, i) })
 }
