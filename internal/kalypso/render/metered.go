@@ -189,10 +189,26 @@ func written(v reflect.Value, depth int, left *int64) bool {
 			}
 		}
 	case reflect.Map:
+		if v.CanInterface() {
+			if values, ok := v.Interface().(map[string]any); ok {
+				return writtenValues(values, depth, left)
+			}
+		}
 		for entries := v.MapRange(); entries.Next(); {
 			if !part(entries.Key()) || !part(entries.Value()) {
 				return false
 			}
+		}
+	}
+	return *left >= 0
+}
+
+// writtenValues is [written] for the most frequent map. To range over it by reflection allocates each key and value.
+func writtenValues(values map[string]any, depth int, left *int64) bool {
+	for key, value := range values {
+		*left -= 2*perPart + int64(len(key))
+		if *left < 0 || depth >= maxDepth || !written(reflect.ValueOf(value), depth+1, left) {
+			return false
 		}
 	}
 	return *left >= 0

@@ -92,7 +92,18 @@ func (s *Schedule) placementFleet(
 func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 	all := make([][][]int, len(f.Policies))
 	for i := range f.Policies {
+		counts, total := make([]int, len(f.ClusterTypes)), 0
+		o.Each(i, func(_ int, clusterTypes []int32) {
+			total += len(clusterTypes)
+			for _, c := range clusterTypes {
+				counts[c]++
+			}
+		})
 		all[i] = make([][]int, len(f.ClusterTypes))
+		memory := make([]int, total)
+		for c, n := range counts {
+			all[i][c], memory = memory[:0:n], memory[n:]
+		}
 		o.Each(i, func(target int, clusterTypes []int32) {
 			for _, c := range clusterTypes {
 				all[i][c] = append(all[i][c], target)

@@ -87,7 +87,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 			sure, maybe = placementResult.on(i, c, sure, maybe)
 			quota.by[i] += len(sure)
 			for _, t := range sure {
-				policiesOf[t] = append(policiesOf[t], f.Policies[i])
+				policiesOf[t] = appendPolicy(policiesOf[t], f.Policies, i)
 				scheduled[t] = true
 			}
 			for _, t := range maybe {
@@ -123,6 +123,14 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	problems = append(problems, quota.problems(f.Policies)...)
 	problems.Sort()
 	return s, problems
+}
+
+// appendPolicy appends policy i of all. The first policy takes no new memory, since most targets have only one.
+func appendPolicy(to, all []*fleet.SchedulingPolicy, i int) []*fleet.SchedulingPolicy {
+	if to == nil {
+		return all[i : i+1 : i+1]
+	}
+	return append(to, all[i])
 }
 
 // Assigned reports whether a cluster type has assignments.
