@@ -3,7 +3,6 @@ package fleet
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -95,14 +94,32 @@ func placeholders(texts map[string]string) map[string]string {
 // contains only letters and digits, also beyond ASCII, ._/:@~+=,- and single inner spaces, has no colon before a space,
 // and neither begins nor ends with a YAML indicator.
 func IsPlainScalar(text string) bool {
-	return isSimpleLabel(text) || // most texts, and faster
-		plainScalar.MatchString(text) && text != "..." && !strings.HasPrefix(text, "... ")
+	for i, r := range text {
+		switch c := byte(r); { //nolint:gosec // cut off beyond ASCII alone
+		case r >= utf8.RuneSelf:
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return false
+			}
+		case isAlphanumeric(c):
+		case c == ' ':
+			if i == 0 || text[i-1] == ' ' || text[i-1] == ':' {
+				return false
+			}
+		case strings.IndexByte("._/~+", c) >= 0:
+		case strings.IndexByte(":@=,-", c) >= 0:
+			if i == 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if text == "" {
+		return true
+	}
+	last := text[len(text)-1]
+	return last != ' ' && last != ':' && text != "..." && !strings.HasPrefix(text, "... ")
 }
-
-// plainScalar matches words with single spaces between them. No word ends with a colon.
-var plainScalar = regexp.MustCompile(
-	`^([\p{L}\p{Nd}._/~+]([\p{L}\p{Nd}._/~+:@=,-]*[\p{L}\p{Nd}._/~+@=,-])?` +
-		`( [\p{L}\p{Nd}._/~+:@=,-]*[\p{L}\p{Nd}._/~+@=,-])*)?$`)
 
 // Placeholder returns a plain text with as many characters as text. An x replaces each character that is not plain.
 func Placeholder(text string) string {
