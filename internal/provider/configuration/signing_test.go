@@ -121,9 +121,13 @@ func TestSigningOfRecords(t *testing.T) {
 	for n := range 2 {
 		o := observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
 			ObservedAt: time.Date(2026, 1, 1, n, 0, 0, 0, time.UTC), Head: "head", Verdict: "success",
-			Groups: []observation.Group{{ClusterType: "large", Target: "web", State: "current",
-				Version: observation.Version{Version: fmt.Sprint(n), Content: fmt.Sprint(n)},
-				Members: []observation.Member{{Cluster: "c1"}}}}}
+			Groups: []observation.Group{{
+				Place: observation.Place{ClusterType: "large", Target: "web"},
+				Condition: observation.Condition{
+					State: "current", Version: observation.Version{Version: fmt.Sprint(n), Content: fmt.Sprint(n)},
+				},
+				Members: []observation.Member{{Cluster: "c1"}},
+			}}}
 		given := map[string]any{"deployment": map[string]any{"head": "head", "observation": o.Encode()},
 			"store": map[string]any{"git": map[string]any{"repo": "file://" + repo, "branch": "history"}}}
 		p.Run(given, given)
