@@ -34,6 +34,9 @@ func convert(of tftypes.Type, v any, given bool) tftypes.Value {
 	case []any:
 		return sequence(of, v, given)
 	case tftypes.Value:
+		if of.Is(tftypes.DynamicPseudoType) {
+			return v
+		}
 		return convert(of, plain(v), true)
 	}
 	return tftypes.NewValue(of, v)

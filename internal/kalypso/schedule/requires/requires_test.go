@@ -319,9 +319,9 @@ func TestRequirementsFail(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %v %s", p.Subject(), p.Path, p.Summary))
 	}
 	want := []string{
-		`Template "r" [{manifests 0  0} { 0  1}] Template rendering failed`,
-		`Workload "a" [{deployment_targets 0  0} { 0  1} {requires 0  0}] Deployment targets require each other`,
-		`Workload "web" [{deployment_targets 0  0} { 0  1} {requires 0  0} { 1  1}] Required deployment targets are missing`,
+		`Template "r" [manifests 0] Template rendering failed`,
+		`Workload "a" [deployment_targets 0 requires] Deployment targets require each other`,
+		`Workload "web" [deployment_targets 0 requires 1] Required deployment targets are missing`,
 	}
 	if d := cmp.Diff(want, got); d != "" || result.Tree != nil {
 		t.Errorf("(-want +got):\n%s", d)
