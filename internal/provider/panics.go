@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -22,50 +21,49 @@ func reportPanic(answer func(diagnostics)) {
 	}
 }
 
-// guard calls the framework. If that panics, the response only has diagnostics.
-func guard[Req, Resp any](
-	ctx context.Context, call func(context.Context, *Req) (*Resp, error), req *Req,
-) (resp *Resp, err error) {
-	defer reportPanic(func(ds diagnostics) {
-		resp = new(Resp)
-		*part[diagnostics](resp, "Diagnostics") = ds
-	})
-	return call(ctx, req)
-}
-
-// part returns a field of a request or a response. The protocol's types share the names of fields, but have no methods.
-func part[V any](of any, name string) *V {
-	return reflect.ValueOf(of).Elem().FieldByName(name).Addr().Interface().(*V) //nolint:forcetypeassert // see callers
-}
-
 func (s server) ConfigureProvider(
 	ctx context.Context, req *tfprotov6.ConfigureProviderRequest,
-) (*tfprotov6.ConfigureProviderResponse, error) {
-	return guard(ctx, s.ProviderServer.ConfigureProvider, req)
+) (resp *tfprotov6.ConfigureProviderResponse, err error) {
+	defer reportPanic(func(ds diagnostics) {
+		resp = &tfprotov6.ConfigureProviderResponse{Diagnostics: ds}
+	})
+	return s.ProviderServer.ConfigureProvider(ctx, req)
 }
 
 func (s server) ValidateProviderConfig(
 	ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest,
-) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	return guard(ctx, s.ProviderServer.ValidateProviderConfig, req)
+) (resp *tfprotov6.ValidateProviderConfigResponse, err error) {
+	defer reportPanic(func(ds diagnostics) {
+		resp = &tfprotov6.ValidateProviderConfigResponse{Diagnostics: ds}
+	})
+	return s.ProviderServer.ValidateProviderConfig(ctx, req)
 }
 
 func (s server) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
-) (*tfprotov6.ValidateResourceConfigResponse, error) {
-	return guard(ctx, s.ProviderServer.ValidateResourceConfig, req)
+) (resp *tfprotov6.ValidateResourceConfigResponse, err error) {
+	defer reportPanic(func(ds diagnostics) {
+		resp = &tfprotov6.ValidateResourceConfigResponse{Diagnostics: ds}
+	})
+	return s.ProviderServer.ValidateResourceConfig(ctx, req)
 }
 
 func (s server) ValidateDataResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateDataResourceConfigRequest,
-) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
-	return guard(ctx, s.ProviderServer.ValidateDataResourceConfig, req)
+) (resp *tfprotov6.ValidateDataResourceConfigResponse, err error) {
+	defer reportPanic(func(ds diagnostics) {
+		resp = &tfprotov6.ValidateDataResourceConfigResponse{Diagnostics: ds}
+	})
+	return s.ProviderServer.ValidateDataResourceConfig(ctx, req)
 }
 
 func (s server) ReadDataSource(
 	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
-) (*tfprotov6.ReadDataSourceResponse, error) {
-	return guard(ctx, s.ProviderServer.ReadDataSource, req)
+) (resp *tfprotov6.ReadDataSourceResponse, err error) {
+	defer reportPanic(func(ds diagnostics) {
+		resp = &tfprotov6.ReadDataSourceResponse{Diagnostics: ds}
+	})
+	return s.ProviderServer.ReadDataSource(ctx, req)
 }
 
 func (s server) CallFunction(

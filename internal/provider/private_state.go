@@ -31,47 +31,64 @@ func (s server) ImportResourceState(
 func (s server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
-	return passPrivate(ctx, s.ProviderServer.ReadResource, *req, "Private", "Private", tfprotov6.ReadResourceResponse{
-		NewState: req.CurrentState, Private: req.Private, NewIdentity: req.CurrentIdentity,
-	})
+	given := *req
+	return passPrivate(ctx, s.ProviderServer.ReadResource, &given, &given.Private,
+		&tfprotov6.ReadResourceResponse{
+			NewState: req.CurrentState, Private: req.Private, NewIdentity: req.CurrentIdentity,
+		},
+		func(resp *tfprotov6.ReadResourceResponse) (*[]byte, *diagnostics) {
+			return &resp.Private, &resp.Diagnostics
+		})
 }
 
 func (s server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return passPrivate(ctx, s.ProviderServer.PlanResourceChange, *req, "PriorPrivate", "PlannedPrivate",
-		tfprotov6.PlanResourceChangeResponse{PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate})
+	given := *req
+	return passPrivate(ctx, s.ProviderServer.PlanResourceChange, &given, &given.PriorPrivate,
+		&tfprotov6.PlanResourceChangeResponse{
+			PlannedState: req.ProposedNewState, PlannedPrivate: req.PriorPrivate,
+		},
+		func(resp *tfprotov6.PlanResourceChangeResponse) (*[]byte, *diagnostics) {
+			return &resp.PlannedPrivate, &resp.Diagnostics
+		})
 }
 
 func (s server) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	return passPrivate(ctx, s.ProviderServer.ApplyResourceChange, *req, "PlannedPrivate", "Private",
-		tfprotov6.ApplyResourceChangeResponse{NewState: req.PriorState, Private: req.PlannedPrivate})
+	given := *req
+	return passPrivate(ctx, s.ProviderServer.ApplyResourceChange, &given, &given.PlannedPrivate,
+		&tfprotov6.ApplyResourceChangeResponse{
+			NewState: req.PriorState, Private: req.PlannedPrivate,
+		},
+		func(resp *tfprotov6.ApplyResourceChangeResponse) (*[]byte, *diagnostics) {
+			return &resp.Private, &resp.Diagnostics
+		})
 }
 
 // passPrivate takes the bulk data out of the private state of a request, calls the framework, and adds them to the
 // private state of its response. If the framework panics, or can't read the private state, it returns failed with
-// diagnostics. from and to are the fields of the private state in the request and the response.
+// diagnostics. parts returns the private state and the diagnostics of a response.
 func passPrivate[Req, Resp any](
-	ctx context.Context, call func(context.Context, *Req) (*Resp, error), req Req, from, to string, failed Resp,
+	ctx context.Context, call func(context.Context, *Req) (*Resp, error), req *Req, private *[]byte,
+	failed *Resp, parts func(*Resp) (*[]byte, *diagnostics),
 ) (resp *Resp, err error) {
 	fail := func(why diagnostics) {
-		resp = &failed
-		*part[diagnostics](resp, "Diagnostics") = why
+		_, ds := parts(failed)
+		resp, *ds = failed, why
 	}
 	defer reportPanic(fail)
-	private := part[[]byte](&req, from)
 	ctx, *private = withoutBulk(ctx, *private)
-	if resp, err = call(ctx, &req); err != nil {
+	if resp, err = call(ctx, req); err != nil {
 		return resp, err
 	}
-	if why := explain(*part[diagnostics](resp, "Diagnostics"), *private); why != nil {
+	after, ds := parts(resp)
+	if why := explain(*ds, *private); why != nil {
 		fail(why)
-		return resp, nil
+	} else {
+		*after = withBulk(ctx, *after)
 	}
-	after := part[[]byte](resp, to)
-	*after = withBulk(ctx, *after)
 	return resp, nil
 }
 

@@ -9,8 +9,11 @@ import (
 // ValidateListResourceConfig implements tfprotov6.ListResourceServer.
 func (s server) ValidateListResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateListResourceConfigRequest,
-) (*tfprotov6.ValidateListResourceConfigResponse, error) {
-	return guard(ctx, s.lists.ValidateListResourceConfig, req)
+) (resp *tfprotov6.ValidateListResourceConfigResponse, err error) {
+	defer reportPanic(func(ds diagnostics) {
+		resp = &tfprotov6.ValidateListResourceConfigResponse{Diagnostics: ds}
+	})
+	return s.lists.ValidateListResourceConfig(ctx, req)
 }
 
 // ListResource implements tfprotov6.ListResourceServer. The list runs while Terraform reads the stream, so a panic is
