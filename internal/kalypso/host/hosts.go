@@ -2,9 +2,8 @@ package host
 
 import (
 	"errors"
+	"slices"
 	"strings"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Hosts combines several hosts into one [Host]. The server in a repo's URL decides which host is used.
@@ -37,7 +36,9 @@ func (h Hosts) Repo(url string) (Repo, error) {
 // distinct returns the texts without repetitions.
 func distinct(texts []string) (all []string) {
 	for _, text := range texts {
-		all = append(all, sets.Without([]string{text}, all)...)
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
 	}
 	return all
 }

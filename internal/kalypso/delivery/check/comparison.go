@@ -58,10 +58,11 @@ func (c *Comparison) Refuse(e *Refusal, used *[]accepted.ID, kind string, stake 
 }
 
 func refuse(a *wish.Arguments, e *Refusal, used *[]accepted.ID, kind string, stake []string) error {
-	if e.ID = accepted.NewID(kind, stake...); a.AcceptedChanges.Allow(e.ID, used) {
-		e.ID = ""
+	id := accepted.NewID(kind, stake...)
+	if a.AcceptedChanges.Allow(id, used) {
 		return nil
 	}
+	e.ID = id
 	return e
 }
 
@@ -83,7 +84,8 @@ func (c *Comparison) Removals(
 	}
 	if !replaced { // adopted folders were never ours
 		folders := existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
-		if e := emptiesClusterTypes(folders); len(folders) > 0 {
+		if len(folders) > 0 {
+			e := emptiesClusterTypes(folders)
 			var err error
 			warnings, err = e.react(guardrails.Emptied, func() error { return refuse(e, accepted.Emptied) })
 			add(err)

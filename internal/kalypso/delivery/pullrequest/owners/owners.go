@@ -4,6 +4,7 @@ package owners
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
@@ -178,7 +179,9 @@ func Asked(reviewers []string, reached []describe.Owner) (asked []string, tooMan
 func with(reviewers, more []string) []string {
 	all := slices.Clip(reviewers)
 	for _, name := range more {
-		all = append(all, sets.WithoutFold([]string{name}, all)...)
+		if !slices.ContainsFunc(all, func(other string) bool { return strings.EqualFold(name, other) }) {
+			all = append(all, name)
+		}
 	}
 	return all
 }
