@@ -1,7 +1,6 @@
 package rendering
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -69,14 +68,14 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 func readGuardrails(d tfvalue.Decoder) (g wish.Guardrails) {
 	given, _ := d.Object("guardrails")
 	given.Read(&g)
-	for _, reaction := range []*problem.Reaction{&g.Emptied, &g.InvalidObjects, &g.Secrets} {
-		*reaction = cmp.Or(*reaction, problem.Fail)
+	orDefault := func(of schemas.Enumeration, given ...*problem.Reaction) {
+		for _, reaction := range given {
+			*reaction = problem.Reaction(of.Or(string(*reaction)))
+		}
 	}
-	for _, reaction := range []*problem.Reaction{
-		&g.Moved, &g.Unscheduled, &g.Unsatisfied, &g.Requires, &g.DuplicateObjects,
-	} {
-		*reaction = cmp.Or(*reaction, problem.Warn)
-	}
+	orDefault(strictReactions, &g.Emptied, &g.Secrets)
+	orDefault(invalidObjects, &g.InvalidObjects)
+	orDefault(reactions, &g.Moved, &g.Unscheduled, &g.Unsatisfied, &g.Requires, &g.DuplicateObjects)
 	return g
 }
 

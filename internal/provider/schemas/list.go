@@ -52,10 +52,11 @@ func (l *listed) ListResourceConfigSchema(
 func (l *listed) ValidateListResourceConfig(
 	ctx context.Context, req list.ValidateConfigRequest, resp *list.ValidateConfigResponse,
 ) {
-	if r := newReading(ctx, nil, req.Config, &resp.Diagnostics); l.of.Check != nil {
+	r := newReading(ctx, nil, req.Config, &resp.Diagnostics)
+	if l.of.Check != nil {
 		l.of.Check(r)
-		r.Invalid()
 	}
+	r.Invalid()
 }
 
 // List implements list.ListResource.
