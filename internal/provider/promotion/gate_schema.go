@@ -1,7 +1,6 @@
 package promotion
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -29,7 +28,7 @@ func deploymentGateSchema() schema.Schema {
 		schemas.Valid("commit", githost.CheckCommit))
 	attributes["poll_interval"] = schemas.OptionalDuration(
 		fmt.Sprintf("How long to wait between two checks. The default is `%s`.", defaultPollInterval))
-	attributes["timeouts"] = timeouts.Attributes(context.Background(), timeouts.Opts{
+	attributes["timeouts"] = schemas.Timeouts(timeouts.Opts{
 		Create:            true,
 		Update:            true,
 		CreateDescription: "How long to wait. The default is `1h`.",

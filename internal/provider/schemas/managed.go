@@ -76,18 +76,14 @@ func (c *Call) Within(
 	if m == nil {
 		m = c.State
 	}
-	given, timed := m["timeouts"].(timeouts.Value)
-	if !timed {
+	if _, timed := m["timeouts"]; !timed {
 		return ctx, func() {}
 	}
-	limit, ds := of(given, ctx, fallback)
+	limit, ds := readTimeout(ctx, m, of, fallback)
 	c.Limit = limit
 	c.Diags.Append(ds...)
 	return context.WithTimeout(ctx, limit)
 }
-
-// TimeoutGetter returns the timeout of one operation.
-type TimeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
 // The default timeouts of most resources.
 const (
@@ -114,7 +110,7 @@ func NewManaged(of Managed) resource.Resource {
 }
 
 // Schema adds the argument timeouts to the schema.
-func (r *managed) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+func (r *managed) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = r.of.Schema()
 	if _, own := resp.Schema.Attributes["timeouts"]; own || r.of.WriteTimeout == 0 {
 		return
@@ -123,7 +119,7 @@ func (r *managed) Schema(ctx context.Context, _ resource.SchemaRequest, resp *re
 		return fmt.Sprintf("How long it may take, such as `90s` or `1h`. The default is `%dm`.", limit/time.Minute)
 	}
 	read, write := text(r.of.ReadTimeout), text(r.of.WriteTimeout)
-	resp.Schema.Attributes["timeouts"] = timeouts.Attributes(ctx, timeouts.Opts{
+	resp.Schema.Attributes["timeouts"] = Timeouts(timeouts.Opts{
 		Create: true, Read: r.of.Read != nil, Update: true, Delete: r.of.Destroy != nil,
 		CreateDescription: write, ReadDescription: read, UpdateDescription: write, DeleteDescription: write,
 	})
@@ -241,6 +237,7 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	limited, cancel := c.Within(ctx, timeouts.Value.Read, r.of.ReadTimeout)
 	defer cancel()
 	now := r.of.Read(limited, c)
+	explainTimeout(limited, c.Diags, refreshRanOut)
 	if c.Removed {
 		resp.State.RemoveResource(ctx)
 	} else if now != nil {
@@ -260,6 +257,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 	defer cancel()
 	if !c.Diags.HasError() {
 		r.of.Destroy(limited, c)
+		explainTimeout(limited, c.Diags, destroyRanOut)
 	}
 }
 

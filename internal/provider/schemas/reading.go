@@ -2,16 +2,13 @@ package schemas
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/datasource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	resource "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -79,7 +76,7 @@ func (s *dataSource[R]) Metadata(_ context.Context, req datasource.MetadataReque
 }
 
 // Schema implements datasource.DataSource.
-func (s *dataSource[R]) Schema(ctx context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (s *dataSource[R]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{MarkdownDescription: s.of.Description, Attributes: map[string]schema.Attribute{}}
 	for _, attributes := range []map[string]resource.Attribute{s.of.Arguments(), s.of.Computed()} {
 		for name, a := range attributes {
@@ -87,7 +84,7 @@ func (s *dataSource[R]) Schema(ctx context.Context, _ datasource.SchemaRequest, 
 		}
 	}
 	if s.of.Timeout != "" {
-		resp.Schema.Attributes["timeouts"] = timeouts.AttributesWithOpts(ctx, timeouts.Opts{ReadDescription: s.of.Timeout})
+		resp.Schema.Attributes["timeouts"] = Timeouts(timeouts.Opts{Read: true, ReadDescription: s.of.Timeout})
 	}
 }
 
@@ -144,7 +141,9 @@ func newReading(
 ) Reading {
 	arguments := tfvalue.GetObject(ctx, config, diags)
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}
-	r := Reading{Decoder: d, Data: data, Limit: readTimeout(ctx, arguments, diags), Diags: diags}
+	limit, ds := readTimeout(ctx, arguments, timeouts.Value.Read, SourceTimeout)
+	diags.Append(ds...)
+	r := Reading{Decoder: d, Data: data, Limit: limit, Diags: diags}
 	if data != nil {
 		r.Now = data.Now()
 	}
@@ -153,19 +152,3 @@ func newReading(
 
 // SourceTimeout is the default of timeouts.read of data sources.
 const SourceTimeout = 5 * time.Minute
-
-// readTimeout returns timeouts.read of a data source, or [SourceTimeout] if it is not set. It reports one that leaves
-// no time.
-func readTimeout(ctx context.Context, arguments map[string]attr.Value, diags *diag.Diagnostics) time.Duration {
-	given, ok := arguments["timeouts"].(timeouts.Value)
-	if !ok {
-		return SourceTimeout
-	}
-	limit, ds := given.Read(ctx, SourceTimeout)
-	diags.Append(ds...)
-	if limit <= 0 {
-		diags.AddAttributeError(path.Root("timeouts").AtName("read"), "Invalid duration",
-			fmt.Sprintf("%q is not greater than 0.", limit))
-	}
-	return limit
-}
