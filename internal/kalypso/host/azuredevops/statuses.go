@@ -10,6 +10,7 @@ import (
 	"github.com/microsoft/azure-devops-go-api/azuredevops/v7/git"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
@@ -84,16 +85,19 @@ func (r *statuses) list(
 	ctx context.Context, commit string, _ []string, all bool,
 ) (l githost.StatusList, err error) {
 	var read []git.GitStatus
-	more := true
-	for page := 0; more && page < statusPages; page++ {
+	more, err := httpapi.EachPage(pageSize, statusPages*pageSize, func(p httpapi.Page) (int, bool, error) {
 		some, err := r.git.GetStatuses(ctx, git.GetStatusesArgs{
-			RepositoryId: &r.name, Project: &r.project, CommitId: &commit, LatestOnly: new(!all), Top: new(pageSize),
-			Skip: new(page * pageSize),
+			RepositoryId: &r.name, Project: &r.project, CommitId: &commit, LatestOnly: new(!all), Top: new(p.Size),
+			Skip: new(p.Start),
 		})
 		if err != nil {
-			return l, commitError(err)
+			return 0, false, commitError(err)
 		}
-		read, more = append(read, *some...), len(*some) == pageSize
+		read = append(read, *some...)
+		return len(*some), len(*some) == p.Size, nil
+	})
+	if err != nil {
+		return l, err
 	}
 	// Statuses with the same time are sorted by their numbers, which grow.
 	slices.SortStableFunc(read, func(a, b git.GitStatus) int { return deref(b.Id) - deref(a.Id) })

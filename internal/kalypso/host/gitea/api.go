@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,26 +139,19 @@ const pageSize = 50
 // each calls f with the entries of a list, until f returns true or the list ends. more reports whether the list has
 // more pages than are read.
 func each[T any](ctx context.Context, r *repo, l list, f func(entry T) (done bool)) (more bool, err error) {
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	maps.Copy(query, l.query)
-	seen := 0
-	for page := 1; page <= l.pages; page++ {
-		query.Set("page", strconv.Itoa(page))
+	return httpapi.EachPage(pageSize, l.pages*pageSize, func(p httpapi.Page) (int, bool, error) {
+		query := url.Values{"limit": {strconv.Itoa(p.Size)}}
+		maps.Copy(query, l.query)
+		query.Set("page", strconv.Itoa(p.Number))
 		var entries []T
 		header, err := r.call(ctx, http.MethodGet, l.path+"?"+query.Encode(), nil, &entries)
 		if err != nil {
-			return false, err
+			return 0, false, err
 		}
-		for _, entry := range entries {
-			if f(entry) {
-				return false, nil
-			}
+		if slices.ContainsFunc(entries, f) {
+			return 0, false, nil
 		}
-		seen += len(entries)
-		total, err := strconv.Atoi(header.Get("X-Total-Count"))
-		if len(entries) == 0 || err == nil && !l.uncounted && seen >= total {
-			return false, nil
-		}
-	}
-	return true, nil
+		total, uncounted := strconv.Atoi(header.Get("X-Total-Count"))
+		return len(entries), l.uncounted || uncounted != nil || p.Start+len(entries) < total, nil
+	})
 }

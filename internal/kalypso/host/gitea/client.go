@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -115,7 +114,7 @@ const gitUser = "kalypso"
 // issues returns the issues of a repo. Gitea lists the newest first.
 func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
-		Traits: r.traits, Query: "state=all&type=issues&limit=" + strconv.Itoa(pageSize), Size: pageSize,
+		Traits: r.traits, Query: "state=all&type=issues", SizeName: "limit", Size: pageSize,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 			header, err := r.call(ctx, method, "/issues"+path, body, into)
 			return header, r.server.Error(op, err)

@@ -8,7 +8,6 @@ package github
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -165,7 +164,7 @@ type (
 // issues returns the issues of a repo.
 func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
-		Traits: r.traits, Query: fmt.Sprintf("state=all&sort=created&direction=desc&per_page=%d", pageSize), Size: pageSize,
+		Traits: r.traits, Query: "state=all&sort=created&direction=desc", SizeName: "per_page", Size: pageSize,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 			access := "write"
 			if method == http.MethodGet {

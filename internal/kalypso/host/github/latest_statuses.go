@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 const (
@@ -62,10 +64,29 @@ type rollupCommit struct {
 
 type pageInfo struct{ HasNextPage bool }
 
-// latest makes one GraphQL query for all commits, which reads up to [pageSize] statuses and check runs of
+// latest makes one GraphQL query for all commits. If the answer is too large, it makes one for each half of them.
+func (r *statuses) latest(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+	all, err := r.queryLatest(ctx, commits, names)
+	if len(commits) == 1 || !errors.Is(err, httpapi.ErrTooLarge) {
+		return all, err
+	}
+	half := len(commits) / 2
+	if all, err = r.latest(ctx, commits[:half], names); err != nil {
+		return nil, err
+	}
+	rest, err := r.latest(ctx, commits[half:], names)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(all.ByCommit, rest.ByCommit)
+	maps.Copy(all.Unread, rest.Unread)
+	return all, nil
+}
+
+// queryLatest makes one GraphQL query for all commits, which reads up to [pageSize] statuses and check runs of
 // each. If commits have more, further queries read only the statuses and check runs with the given names, for
 // [namedCommits] commits each.
-func (r *statuses) latest(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
+func (r *statuses) queryLatest(ctx context.Context, commits, names []string) (*githost.Statuses, error) {
 	ctx = r.with(ctx, "checks: read, contents: read, statuses: read")
 	all := &githost.Statuses{ByCommit: map[string][]githost.Status{}, Unread: map[string]string{}}
 	var fields strings.Builder

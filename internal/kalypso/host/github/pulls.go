@@ -16,21 +16,26 @@ import (
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	options := &github.PullRequestListOptions{
 		State: map[bool]string{true: "open", false: "closed"}[q.Open], Base: q.Target, Sort: "created", Direction: "desc",
-		ListOptions: github.ListOptions{PerPage: 100},
 	}
 	if q.Branch != "" {
 		options.Head = r.owner + ":" + q.Branch
 	}
-	list, _, err := r.client.api.PullRequests.List(r.pulls(ctx), r.owner, r.name, options)
-	for _, p := range list {
-		owner, _, labelled := strings.Cut(p.GetHead().GetLabel(), ":")
-		fork := labelled && !strings.EqualFold(owner, r.owner)
-		one := r.convert(p)
-		if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || githost.HasMarker(one.Body, q.Marker)) {
-			return one, nil
+	var found *githost.PullRequest
+	_, err := pages(1, func(page *github.ListOptions) (int, *github.Response, error) {
+		options.ListOptions = *page
+		list, resp, err := r.client.api.PullRequests.List(r.pulls(ctx), r.owner, r.name, options)
+		for _, p := range list {
+			owner, _, labelled := strings.Cut(p.GetHead().GetLabel(), ":")
+			fork := labelled && !strings.EqualFold(owner, r.owner)
+			one := r.convert(p)
+			if !fork && (q.Branch == "" || one.Branch == q.Branch) && (q.Marker == "" || githost.HasMarker(one.Body, q.Marker)) {
+				found = one
+				return 0, resp, nil
+			}
 		}
-	}
-	return nil, err
+		return len(list), resp, err
+	})
+	return found, err
 }
 
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {

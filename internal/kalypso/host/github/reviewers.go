@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-github/v53/github"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -43,24 +44,24 @@ func (r *pullRequests) MissingReviewers(
 ) ([]string, error) {
 	ctx = r.pulls(ctx)
 	var reviewed, asked []string
-	_, err := pages(reviewPages, func(page *github.ListOptions) (*github.Response, error) {
+	_, err := pages(reviewPages, func(page *github.ListOptions) (int, *github.Response, error) {
 		reviews, resp, err := r.client.api.PullRequests.ListReviews(ctx, r.owner, r.name, now.Number, page)
 		for _, review := range reviews {
 			reviewed = append(reviewed, review.GetUser().GetLogin())
 		}
-		return resp, err
+		return len(reviews), resp, err
 	})
 	if missing = sets.WithoutFold(missing, reviewed); err != nil || len(missing) == 0 {
 		return nil, err
 	}
-	_, err = pages(reviewPages, func(page *github.ListOptions) (*github.Response, error) {
+	_, err = pages(reviewPages, func(page *github.ListOptions) (int, *github.Response, error) {
 		events, resp, err := r.client.api.Issues.ListIssueTimeline(ctx, r.owner, r.name, now.Number, page)
 		for _, event := range events {
 			if event.GetEvent() == "review_requested" {
 				asked = append(asked, event.GetReviewer().GetLogin(), r.owner+"/"+event.GetRequestedTeam().GetSlug())
 			}
 		}
-		return resp, err
+		return len(events), resp, err
 	})
 	if errors.Is(err, githost.ErrNotVisible) {
 		err = nil // the server has no timelines
@@ -68,15 +69,11 @@ func (r *pullRequests) MissingReviewers(
 	return sets.WithoutFold(missing, asked), err
 }
 
-// pages reads the pages of a list, up to most, and returns whether there are more.
-func pages(most int, read func(*github.ListOptions) (*github.Response, error)) (more bool, err error) {
-	options := &github.ListOptions{PerPage: pageSize}
-	for range most {
-		resp, err := read(options)
-		if err != nil || resp.NextPage == 0 {
-			return false, err
-		}
-		options.Page = resp.NextPage
-	}
-	return true, nil
+// pages reads the pages of a list, up to most, and returns whether there are more. read requests and uses a page, and
+// returns the number of its entries.
+func pages(most int, read func(*github.ListOptions) (int, *github.Response, error)) (more bool, err error) {
+	return httpapi.EachPage(pageSize, most*pageSize, func(p httpapi.Page) (int, bool, error) {
+		entries, resp, err := read(&github.ListOptions{Page: p.Number, PerPage: p.Size})
+		return entries, err == nil && resp.NextPage != 0, err
+	})
 }

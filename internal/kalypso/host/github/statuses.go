@@ -40,17 +40,18 @@ func (r *statuses) list(
 	ctx context.Context, commit string, _ []string, all bool,
 ) (l githost.StatusList, err error) {
 	ctx = r.with(ctx, "statuses: read")
-	more, err := pages(maxStatusPages, func(page *github.ListOptions) (*github.Response, error) {
+	more, err := pages(maxStatusPages, func(page *github.ListOptions) (int, *github.Response, error) {
 		if all {
 			found, resp, err := r.client.api.Repositories.ListStatuses(ctx, r.owner, r.name, commit, page)
 			l.Statuses = slices.Concat(l.Statuses, lists.Map(found, r.convert))
-			return resp, err
+			return len(found), resp, err
 		}
 		combined, resp, err := r.client.api.Repositories.GetCombinedStatus(ctx, r.owner, r.name, commit, page)
-		if err == nil {
-			l.Statuses = slices.Concat(l.Statuses, lists.Map(combined.Statuses, r.convert))
+		if err != nil {
+			return 0, resp, err
 		}
-		return resp, err
+		l.Statuses = slices.Concat(l.Statuses, lists.Map(combined.Statuses, r.convert))
+		return len(combined.Statuses), resp, nil
 	})
 	if more {
 		l.Unread = "it has more statuses, which are not read"

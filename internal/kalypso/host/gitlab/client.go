@@ -140,6 +140,21 @@ func (r *repo) id(ctx context.Context) (int64, error) {
 	})
 }
 
+// eachPage calls use with up to most entries of a list, until use returns true or the list ends. request requests the
+// page that options describe. more reports whether the list has more entries.
+func eachPage[T any](
+	size, most int, options *gitlab.ListOptions, request func() ([]T, *gitlab.Response, error), use func(T) (done bool),
+) (more bool, err error) {
+	return httpapi.EachPage(size, most, func(p httpapi.Page) (int, bool, error) {
+		options.PerPage, options.Page = int64(p.Size), int64(p.Number)
+		entries, resp, err := request()
+		if err != nil || slices.ContainsFunc(entries, use) {
+			return 0, false, err
+		}
+		return len(entries), resp.NextPage != 0, nil
+	})
+}
+
 // inProject calls a method of the library with the number of the project and an argument.
 func inProject[V, A any](
 	ctx context.Context, r *repo,

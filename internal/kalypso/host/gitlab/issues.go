@@ -13,21 +13,15 @@ import (
 func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 	options := &gitlab.ListProjectIssuesOptions{
 		OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
-		ListOptions: gitlab.ListOptions{PerPage: githost.IssuesPage},
 	}
-	for range githost.MaxListedIssues / githost.IssuesPage {
-		page, resp, err := inProject(ctx, r.repo, r.client.api.Issues.ListProjectIssues, options)
-		if err != nil {
-			return nil, r.server.Error(r.traits.IssuesOp("list the issues"), err)
-		}
-		for _, one := range page {
+	_, err = eachPage(githost.IssuesPage, githost.MaxListedIssues, &options.ListOptions,
+		func() ([]*gitlab.Issue, *gitlab.Response, error) {
+			return inProject(ctx, r.repo, r.client.api.Issues.ListProjectIssues, options)
+		}, func(one *gitlab.Issue) (done bool) {
 			all = append(all, *convertIssue(one))
-		}
-		if options.Page = resp.NextPage; resp.NextPage == 0 {
-			break
-		}
-	}
-	return all, nil
+			return false
+		})
+	return all, r.server.Error(r.traits.IssuesOp("list the issues"), err)
 }
 
 // Read implements [githost.Issues].

@@ -24,25 +24,31 @@ const (
 	stateAll    = "all" // in lists
 )
 
+// pageSize is the number of entries on a page of a list.
+const pageSize = 100
+
 // Find lists the merge requests from our branch to the target: the open ones, or the newest in any state. Merge
 // requests of forks are not ours, although their branches have our names.
 func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
 	state := map[bool]string{true: stateOpened, false: stateAll}[q.Open]
 	options := &gitlab.ListProjectMergeRequestsOptions{
 		State: &state, TargetBranch: &q.Target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
-		ListOptions: gitlab.ListOptions{PerPage: 100},
 	}
 	if q.Branch != "" {
 		options.SourceBranch = &q.Branch
 	}
-	list, _, err := inProject(ctx, r.repo, r.client.api.MergeRequests.ListProjectMergeRequests, options)
-	for _, m := range list {
-		ours := m.SourceProjectID == m.TargetProjectID
-		if ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker)) {
-			return convert(m), nil
-		}
-	}
-	return nil, err
+	var found *githost.PullRequest
+	_, err := eachPage(pageSize, pageSize, &options.ListOptions,
+		func() ([]*gitlab.BasicMergeRequest, *gitlab.Response, error) {
+			return inProject(ctx, r.repo, r.client.api.MergeRequests.ListProjectMergeRequests, options)
+		}, func(m *gitlab.BasicMergeRequest) (done bool) {
+			ours := m.SourceProjectID == m.TargetProjectID
+			if done = ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker)); done {
+				found = convert(m)
+			}
+			return done
+		})
+	return found, err
 }
 
 // lockedFor limits how long a locked merge request is read again and again. Because of a known bug in GitLab, some stay

@@ -2,13 +2,11 @@ package gitlab
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // states maps our states to GitLab's.
@@ -126,24 +124,24 @@ func (r *statuses) list(
 
 // pages reads pages of the statuses of a commit, newest first.
 func (r *statuses) pages(
-	ctx context.Context, commit string, pages int64, options gitlab.GetCommitStatusesOptions,
+	ctx context.Context, commit string, pages int, options gitlab.GetCommitStatusesOptions,
 ) (l githost.StatusList, err error) {
 	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
-	options.OrderBy, options.Sort, options.PerPage = "id", "desc", 100
-	for options.Page = 1; ; options.Page++ {
-		page, resp, err := onOne(ctx, r.repo, r.client.api.Commits.GetCommitStatuses, commit, &options)
-		if err != nil {
-			return githost.StatusList{}, err
-		}
-		l.Statuses = slices.Concat(l.Statuses, lists.Map(page, r.convert))
-		switch {
-		case resp.NextPage == 0:
-			return l, nil
-		case options.Page == pages:
-			l.Unread = "it has more statuses, which are not read"
-			return l, nil
-		}
+	options.OrderBy, options.Sort = "id", "desc"
+	more, err := eachPage(pageSize, pages*pageSize, &options.ListOptions,
+		func() ([]*gitlab.CommitStatus, *gitlab.Response, error) {
+			return onOne(ctx, r.repo, r.client.api.Commits.GetCommitStatuses, commit, &options)
+		}, func(s *gitlab.CommitStatus) (done bool) {
+			l.Statuses = append(l.Statuses, r.convert(s))
+			return false
+		})
+	if err != nil {
+		return githost.StatusList{}, err
 	}
+	if more {
+		l.Unread = "it has more statuses, which are not read"
+	}
+	return l, nil
 }
 
 // login returns the login of the user that the token belongs to.

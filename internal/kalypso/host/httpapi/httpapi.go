@@ -64,6 +64,8 @@ type Access struct {
 	Clock        Clock // nil: the machine's
 	// HeaderTimeout bounds the time until an answer begins, on the network; 0: a minute.
 	HeaderTimeout time.Duration
+	// MaxAnswer bounds the size of an answer, in bytes; 0: 64 MiB. A larger answer is an [ErrTooLarge].
+	MaxAnswer int64
 	// Secrets are redacted in all errors. The client adds its own. Nil: only its own.
 	Secrets *redact.Secrets
 	// OnRetry, if set, is called before each wait for another attempt.

@@ -15,9 +15,10 @@ type Issues struct {
 	// Call sends a request for a path below the issues of the repo, and decodes its answer, unless into is nil. It returns
 	// the headers of the answer, or a *[githost.Error].
 	Call func(ctx context.Context, op, method, path string, body, into any) (http.Header, error)
-	// Query asks for pages with the newest issues, open and closed ones, and Size is the number of issues on a page.
-	Query string
-	Size  int
+	// Query asks for pages with the newest issues, open and closed ones. SizeName is the parameter for the number of
+	// issues on a page, and Size is that number.
+	Query, SizeName string
+	Size            int
 	// AddLabels adds labels to an open issue. If it is nil, the request that opens an issue contains them.
 	AddLabels func(ctx context.Context, number int, names []string) error
 }
@@ -35,23 +36,18 @@ func (i issue) convert() *githost.Issue {
 
 // List implements [githost.Issues].
 func (i *Issues) List(ctx context.Context) (all []githost.Issue, err error) {
-	for page := 1; page <= githost.MaxListedIssues/i.Size; page++ {
+	_, err = EachPage(i.Size, githost.MaxListedIssues, func(p Page) (int, bool, error) {
 		var found []issue
 		header, err := i.Call(ctx, i.Traits.IssuesOp("list the issues"), http.MethodGet,
-			fmt.Sprintf("?%s&page=%d", i.Query, page), nil, &found)
-		if err != nil {
-			return nil, err
-		}
+			fmt.Sprintf("?%s&%s=%d&page=%d", i.Query, i.SizeName, p.Size, p.Number), nil, &found)
 		for _, one := range found {
 			if one.PullRequest == nil {
 				all = append(all, *one.convert())
 			}
 		}
-		if !strings.Contains(header.Get("Link"), `rel="next"`) {
-			break
-		}
-	}
-	return all, nil
+		return len(found), header != nil && strings.Contains(header.Get("Link"), `rel="next"`), err
+	})
+	return all, err
 }
 
 // Read implements [githost.Issues].

@@ -100,8 +100,8 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// maxAnswer bounds the size of an answer, in bytes. A hundred pull requests with the longest descriptions take a
-// fifth of it.
+// maxAnswer is the default of [Access.MaxAnswer]. A hundred pull requests of GitHub with the longest descriptions take
+// a fifth of it. On other hosts, they may take more: see [EachPage].
 const maxAnswer = 64 << 20
 
 // bufferedBody is the complete body of an answer. Since it is read before the answer is returned, a connection that
@@ -115,14 +115,17 @@ func newBody(data []byte) *bufferedBody { return &bufferedBody{bytes.NewReader(d
 
 func (*bufferedBody) Close() error { return nil }
 
-var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+// ErrTooLarge is the cause of the error about an answer that is larger than [Access.MaxAnswer].
+var ErrTooLarge = errors.New("the answer is larger")
 
 func (a *API) readAll(resp *http.Response) error {
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	most := cmp.Or(a.MaxAnswer, maxAnswer)
+	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	_ = resp.Body.Close()
 	resp.Body = newBody(data)
-	if len(data) > maxAnswer {
-		return a.failure(githost.ErrRejected, resp.StatusCode, "", errTooLarge)
+	if int64(len(data)) > most {
+		cause := fmt.Errorf("%w than %d MiB", ErrTooLarge, most>>20)
+		return a.failure(githost.ErrRejected, resp.StatusCode, "", cause)
 	}
 	return err
 }

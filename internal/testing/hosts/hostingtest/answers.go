@@ -14,6 +14,7 @@ import (
 	"time"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 )
 
 var answers = []row{
@@ -31,6 +32,22 @@ var answers = []row{
 				p.repeating(form, status, encode)
 			}
 		}
+	}},
+	{"a list with long texts is read in smaller pages", func(p *place) {
+		ours := p.open().Number
+		body := strings.Repeat("y", min(p.repo.MaxBody, 60_000))
+		for i := range 12 {
+			branch := fmt.Sprint("other", i)
+			p.local.branch(branch)
+			p.people.Open(p, branch, "main", "Title", body)
+		}
+		p.repo = p.with(Writer, smallAnswers)
+		query := githost.Query{Target: "main", Marker: Marker, Open: true}
+		p.until("the pull requests", func() bool {
+			found, err := p.repo.Find(p.ctx, query)
+			return found != nil || err != nil
+		})
+		p.found(query, ours)
 	}},
 	{"a part of an answer that is null is an error of the server, or does not matter", func(p *place) {
 		recorder := &recorder{}
@@ -61,6 +78,9 @@ var answers = []row{
 		}
 	}},
 }
+
+// smallAnswers makes answers with several long texts too large.
+func smallAnswers(a *httpapi.Access) { a.MaxAnswer = 300_000 }
 
 // repeating does each operation on answers with a status that contain the credential of their request.
 func (p *place) repeating(form string, status int, encode func(header string) any) {

@@ -1,6 +1,8 @@
 package hostingtest
 
 import (
+	"strings"
+
 	"github.com/google/go-cmp/cmp"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -44,6 +46,18 @@ var issues = []row{
 			one := p.issue(p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "x", Body: "y"}))
 			want = append([]githost.Issue{one}, want...)
 		}
+		p.listed(want...)
+	}},
+	{"long issues are listed in smaller pages", func(p *place) {
+		if p.withoutIssues() {
+			return
+		}
+		var want []githost.Issue
+		for range 12 {
+			one := p.issue(p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "x", Body: strings.Repeat("y", 60_000)}))
+			want = append([]githost.Issue{one}, want...)
+		}
+		p.repo = p.with(Writer, smallAnswers)
 		p.listed(want...)
 	}},
 	{"issues need the rights to see and to write the repo", func(p *place) {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -64,13 +65,19 @@ func newPlace(t *testing.T, world *World) *place {
 // as returns the repo with another credential.
 func (p *place) as(c Credential) githost.Repo {
 	p.Helper()
-	return p.over(c, nil)
+	return p.with(c, func(*httpapi.Access) {})
 }
 
 // over returns the repo of a host that sends its requests over a transport.
 func (p *place) over(c Credential, transport http.RoundTripper) githost.Repo {
 	p.Helper()
-	repo, err := p.world.hostOver(p, c, transport).Repo(p.people.URL)
+	return p.with(c, func(a *httpapi.Access) { a.Transport = transport })
+}
+
+// with returns the repo of a host with another access to its API.
+func (p *place) with(c Credential, change func(*httpapi.Access)) githost.Repo {
+	p.Helper()
+	repo, err := p.world.hostWith(p, c, change).Repo(p.people.URL)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package hostingtest
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -44,13 +43,14 @@ type World struct {
 // Host returns the host as the provider configures it.
 func (w *World) Host(t testing.TB, as Credential) githost.Host {
 	t.Helper()
-	return w.hostOver(t, as, nil)
+	return w.hostWith(t, as, func(*httpapi.Access) {})
 }
 
-// hostOver returns the same host, which sends its requests over a transport.
-func (w *World) hostOver(t testing.TB, as Credential, transport http.RoundTripper) githost.Host {
+// hostWith returns the same host, with another access to its API.
+func (w *World) hostWith(t testing.TB, as Credential, change func(*httpapi.Access)) githost.Host {
 	t.Helper()
-	access := httpapi.Access{Token: w.Token(t, as), BaseURL: w.URL, Credential: "token", Transport: transport}
+	access := httpapi.Access{Token: w.Token(t, as), BaseURL: w.URL, Credential: "token"}
+	change(&access)
 	if w.Clock != nil {
 		access.Clock = w.Clock
 	}
