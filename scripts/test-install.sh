@@ -96,6 +96,16 @@ TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" init -no-color |
 TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" apply -no-color -auto-approve | grep '^Apply complete'
 git --git-dir="$work/readme/gitops.git" log --format='%h %s' dev
 
+step "make install again: the same bytes keep their version, other bytes get the next one, and init -upgrade takes it"
+installed() { ls "$HOME/.terraform.d/plugins/registry.terraform.io/terraform-kalypso/kalypso" | wc -l; }
+scripts/install.sh
+[ "$(installed)" = 1 ] || { echo "The same bytes have a second version." >&2; exit 1; }
+printf '\0' >>"$(find "$HOME/.terraform.d/plugins/registry.terraform.io" -name 'terraform-provider-kalypso_v*')"
+scripts/install.sh
+[ "$(installed)" = 2 ] || { echo "Other bytes have no version of their own." >&2; exit 1; }
+TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" init -upgrade -no-color | grep 'Installed terraform-kalypso/kalypso'
+TF_CLI_CONFIG_FILE=/dev/null "$terraform" -chdir="$work/readme" plan -no-color -detailed-exitcode | grep '^No changes'
+
 step "An OCI registry: tofu init, plan, apply"
 port=$((20000 + RANDOM % 20000))
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/registry.key" -out "$work/registry.pem" -days 1 \
