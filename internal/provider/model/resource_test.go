@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
@@ -68,19 +67,19 @@ func TestAccModelResources(t *testing.T) {
 }
 
 // The command terraform import also imports the document of a resource, and the imported state equals the applied one.
-// HashiCorp's test framework compares the states.
 func TestAccModelImportCommand(t *testing.T) {
 	t.Parallel()
 	const kind = "kalypso_workload"
 	file := func(name string) string { return filepath.Join("testdata", "TestAccModelResources", kind, name) }
-	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acc.Factories, Steps: []resource.TestStep{
-		{Config: acc.ReadFile(t, file("updated.tf"))},
-		{
-			ResourceName:                         kind + ".test",
-			ImportState:                          true,
-			ImportStateId:                        file("updated.yaml"),
-			ImportStateVerify:                    true,
-			ImportStateVerifyIdentifierAttribute: "name",
-		},
-	}})
+	r := acc.NewRoot(t, map[string]string{
+		"terraform.tf": acc.TerraformBlock, "main.tf": acc.ReadFile(t, file("updated.tf")),
+	})
+	r.Apply()
+	applied := r.State()
+	r.EmptyState()
+	r.Succeed("import", "-no-color", kind+".test", file("updated.yaml"))
+	if diff := cmp.Diff(applied, r.State()); diff != "" {
+		t.Errorf("the import (-applied +imported):\n%s", diff)
+	}
+	r.ExpectEmptyPlan()
 }

@@ -27,11 +27,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
 
-// Factories serve the provider from this process, for terraform-plugin-testing.
-var Factories = map[string]func() (tfprotov6.ProviderServer, error){
-	"kalypso": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test"), nil },
-}
-
 // OwnAddress is the source address of the provider.
 const OwnAddress = "terraform-kalypso/kalypso"
 
@@ -69,10 +64,6 @@ func isolate(home string) {
 	_ = os.Setenv("HOME", home)
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_PROTO", "TF_LOG_PROVIDER_KALYPSO"} {
 		_ = os.Setenv(name, "OFF")
-	}
-	for _, setting := range Collector { // for the commands that terraform-plugin-testing starts
-		name, value, _ := strings.Cut(setting, "=")
-		_ = os.Setenv(name, value)
 	}
 	debug.SetGCPercent(800)
 }
