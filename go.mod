@@ -35,7 +35,6 @@ require (
 	github.com/secure-systems-lab/go-securesystemslib v0.11.0
 	github.com/sergi/go-diff v1.4.0
 	github.com/skeema/knownhosts v1.3.3
-	github.com/vektah/gqlparser/v2 v2.5.64
 	github.com/xanzy/ssh-agent v0.3.3
 	github.com/zclconf/go-cty v1.20.0
 	gitlab.com/gitlab-org/api/client-go/v2 v2.64.0

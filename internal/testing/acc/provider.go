@@ -3,8 +3,6 @@ package acc
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -33,9 +31,6 @@ const OwnAddress = "terraform-kalypso/kalypso"
 // built returns the folder with the provider's binary and the CLI configuration that overrides it.
 var built = sync.OnceValues(build)
 
-// userEnv is the environment of the user who runs the tests. Go builds the provider in it.
-var userEnv = os.Environ()
-
 // Main runs the tests of a package. Each package with acceptance tests calls it from TestMain.
 func Main(m *testing.M) {
 	home, err := os.MkdirTemp("", "kalypso-home-")
@@ -52,7 +47,7 @@ func Main(m *testing.M) {
 // isolate removes settings of the user from the environment, which the providers in this process would otherwise use:
 // credentials, proxies, and the settings of Git and SSH in the home folder.
 func isolate(home string) {
-	for _, variable := range userEnv {
+	for _, variable := range programs.UserEnv {
 		name, _, _ := strings.Cut(variable, "=")
 		for _, prefix := range []string{"GIT", "SSH_", "AZURE_", "ARM_", "ACTIONS_", "SSL_", "TF_LOG", "TF_CLI_ARGS",
 			"KALYPSO_SIGNING_", "DOCKER_"} {
@@ -87,25 +82,12 @@ func cliConfig(t *testing.T) string {
 	return filepath.Join(filepath.Dir(ProviderBinary(t)), "terraform.rc")
 }
 
-// build builds the provider for the tests of all packages, which run at the same time. The first process links it; for
-// the other ones, Go finds that it is up to date.
+// build builds the provider for the tests of all packages.
 func build() (folder string, err error) {
 	folder = filepath.Join(programs.Root(), "bin", "test")
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	program := filepath.Join(folder, "terraform-provider-kalypso")
+	if err := programs.Build(programs.Root(), program, "-ldflags=-s -w"); err != nil {
 		return "", err
-	}
-	lock, err := os.Create(filepath.Join(folder, "lock"))
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", err
-	}
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(folder, "terraform-provider-kalypso"), ".")
-	cmd.Dir, cmd.Env = programs.Root(), userEnv
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	config, text := filepath.Join(folder, "terraform.rc"), programs.Overriding(folder)
 	if old, err := os.ReadFile(config); err == nil && string(old) == text {

@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
@@ -77,4 +79,36 @@ func record(file, line string) error {
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}
+
+// UserEnv is the environment of the user who runs the tests, before a test changes it. Go builds programs in it.
+var UserEnv = os.Environ()
+
+// BuildTool builds one of our own programs in tools/, whose modules are not in the provider's module graph, and returns
+// its path.
+func BuildTool(name string) (string, error) {
+	path := filepath.Join(Root(), "bin", "test", name)
+	return path, Build(filepath.Join(Root(), "tools", name), path)
+}
+
+// Build builds the main package in a folder. The packages of tests run at the same time: the first process builds the
+// program, and for the other ones, Go finds that it is up to date.
+func Build(folder, program string, flags ...string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(program), 0o750); err != nil {
+		return err
+	}
+	lock, err := os.Create(program + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", program}, flags, []string{"."})...)
+	cmd.Dir, cmd.Env = folder, UserEnv
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
 }

@@ -77,7 +77,7 @@ func (r *Repo) checkSuites(asked object, commit string, nodes []object) any {
 // connection answers with the first nodes.
 func connection(nodes []object) func(asked object) any {
 	return func(asked object) any {
-		first, _ := asked["first"].(int64)
+		first, _ := asked["first"].(float64)
 		to := min(int(first), len(nodes))
 		return object{
 			"pageInfo": object{"hasNextPage": to < len(nodes), "endCursor": strconv.Itoa(to)}, "nodes": nodes[:to],
