@@ -30,10 +30,10 @@ type Program struct {
 	Add  string // the command that installs or builds it
 }
 
-// Built returns the path of a program in bin/, where make builds it.
+// Built returns the path of a program in bin/, where make test-tools builds it.
 func Built(t testing.TB, name string) string {
 	t.Helper()
-	return Program{Name: name, Add: "make bin/" + name}.Find(t, filepath.Join(Root(), "bin", name))
+	return Program{Name: name, Add: "make test-tools"}.Find(t, filepath.Join(Root(), "bin", name))
 }
 
 // Find returns the first of the places that exists: a command on the PATH, or a file if it contains a slash.

@@ -31,7 +31,7 @@ type graphQLRequest struct {
 	Variables object
 }
 
-// parsedRequest is what the program in tools/graphql writes.
+// parsedRequest is the output of the program in tools/graphql.
 type parsedRequest struct {
 	Error     string
 	Operation string
