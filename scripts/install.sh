@@ -22,7 +22,7 @@ place() {
 # build VERSION: builds the provider into bin/, and sets program to its name.
 build() {
   program=terraform-provider-kalypso_v$1$suffix
-  go build -trimpath -buildvcs=false -ldflags "-X main.version=$1" -o "bin/$program" .
+  go build -buildvcs=false -ldflags "-s -w -X main.version=$1" -o "bin/$program" .
 }
 
 version=${VERSION:-}
