@@ -2,7 +2,6 @@ package artifacts
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -10,9 +9,10 @@ import (
 	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
+	kjson "sigs.k8s.io/json"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 )
@@ -23,16 +23,17 @@ const (
 	maxDocument = 4 << 20 // bytes
 )
 
-// attached is the manifest with the documents of a kind that are attached to an artifact. It has a tag, as cosign looks
-// for it, and refers to the artifact. It is zero if there is none.
+// attached are the documents of a kind that are attached to an artifact. Their manifest has a tag, as cosign looks for
+// it, and refers to the artifact. People without the key may have written it.
 type attached struct {
-	kind     sign.Kind
-	manifest ocispec.Manifest
+	kind   sign.Kind
+	layers []ocispec.Descriptor // of the documents that the registry contains
 	// complete means that one of the documents is valid, and signed by the key that was asked for.
 	complete bool
 }
 
-// readAttached reads which documents of a kind are attached to an artifact.
+// readAttached reads which documents of a kind are attached to an artifact. A manifest that other programs may read in
+// another way is never complete.
 func readAttached(
 	ctx context.Context, r *remote.Repository, artifact digest.Digest, kind sign.Kind, key sign.PublicKey,
 ) (a attached, err error) {
@@ -41,22 +42,26 @@ func readAttached(
 	if err != nil || at.Digest == "" {
 		return a, err
 	}
-	text, err := content.FetchAll(ctx, r.Manifests(), at)
-	if err != nil {
+	text, ok, err := registry.FetchManifest(ctx, r.Manifests(), at)
+	if !ok || err != nil {
 		return a, err
 	}
-	if json.Unmarshal(text, &a.manifest) != nil {
-		a.manifest = ocispec.Manifest{} // no manifest of cosign: it is replaced
-	}
-	for _, layer := range a.manifest.Layers[:min(len(a.manifest.Layers), maxAttached)] {
-		if layer.MediaType != kind.MediaType || layer.Size > maxDocument {
+	manifest, plain := parseAttached(at.MediaType, text)
+	for _, layer := range manifest.Layers[:min(len(manifest.Layers), maxAttached)] {
+		if layer.MediaType != kind.MediaType || len(layer.URLs) > 0 {
 			continue
 		}
-		document, err := content.FetchAll(ctx, r.Blobs(), layer)
+		document, ok, err := registry.Fetch(ctx, r.Blobs(), layer, maxDocument)
 		if err != nil {
 			return a, err
 		}
-		if kind.Says(key, artifact, sign.Document{Content: document, Annotations: layer.Annotations}) {
+		if !ok {
+			continue
+		}
+		a.layers = append(a.layers, ocispec.Descriptor{
+			MediaType: layer.MediaType, Digest: layer.Digest, Size: layer.Size, Annotations: layer.Annotations,
+		})
+		if plain && kind.Says(key, artifact, sign.Document{Content: document, Annotations: layer.Annotations}) {
 			a.complete = true
 			break
 		}
@@ -64,11 +69,35 @@ func readAttached(
 	return a, nil
 }
 
+// mediaTypeDocker is the media type of the manifests that cosign writes with COSIGN_DOCKER_MEDIA_TYPES.
+const mediaTypeDocker = "application/vnd.docker.distribution.manifest.v2+json"
+
+// parseAttached parses a manifest. plain means that all programs read the same in it: it has neither unknown fields nor
+// a field twice, and its media type is that of an image, in the registry and in the text.
+func parseAttached(mediaType string, text []byte) (manifest ocispec.Manifest, plain bool) {
+	if mediaType != ocispec.MediaTypeImageManifest && mediaType != mediaTypeDocker {
+		return ocispec.Manifest{}, false
+	}
+	strict, err := kjson.UnmarshalStrict(text, &manifest)
+	if err != nil {
+		return ocispec.Manifest{}, false
+	}
+	return manifest, len(strict) == 0 && manifest.MediaType == mediaType
+}
+
 // attach adds a document to those that are attached to an artifact. Documents of other people stay.
 func (p Publication) attach(ctx context.Context, w *publishing, to attached, d sign.Document) error {
+	if err := w.readManifest(ctx); err != nil {
+		return err
+	}
 	layer := describe(to.kind.MediaType, d.Content)
 	layer.Annotations = d.Annotations
-	layers := append([]ocispec.Descriptor{layer.Descriptor}, to.manifest.Layers...) // the first ones are read
+	layers := []ocispec.Descriptor{layer.Descriptor} // the first ones are read
+	for _, l := range to.layers {
+		if l.Digest != layer.Digest || !maps.Equal(l.Annotations, layer.Annotations) {
+			layers = append(layers, l)
+		}
+	}
 	image := ocispec.Image{RootFS: ocispec.RootFS{Type: "layers"}}
 	for _, l := range layers {
 		image.RootFS.DiffIDs = append(image.RootFS.DiffIDs, l.Digest) // they are not compressed
@@ -79,9 +108,7 @@ func (p Publication) attach(ctx context.Context, w *publishing, to attached, d s
 	}
 	manifest, err := marshal(ocispec.MediaTypeImageManifest, ocispec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
-		ArtifactType: to.kind.ArtifactType, Config: config.Descriptor, Layers: layers,
-		Subject:     &ocispec.Descriptor{MediaType: w.manifest.MediaType, Digest: w.manifest.Digest, Size: w.manifest.Size},
-		Annotations: to.manifest.Annotations,
+		ArtifactType: to.kind.ArtifactType, Config: config.Descriptor, Layers: layers, Subject: &w.manifest.Descriptor,
 	})
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"io"
 	"path"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ type file struct {
 // built is an artifact in memory.
 type built struct {
 	manifest, config, content blob
-	archive                   []byte // the content before it is compressed
+	archive                   digest.Digest // of the content before it is compressed
 }
 
 // blob is a document in memory, with its descriptor.
@@ -50,34 +49,38 @@ type blob struct {
 }
 
 // build builds the artifact of a folder: a function of the files and their source. The files are sorted by name.
-//
-// Another version of Go may compress to other bytes. So an artifact in a registry is compared by its archive.
+// Another version of Go may compress to other bytes.
 func build(files []file, from source) (*built, error) {
-	b := &built{}
-	var err error
-	if b.archive, err = archive(files); err != nil {
-		return nil, err
-	}
-	compressed, err := compress(b.archive)
+	text, err := archive(files)
 	if err != nil {
 		return nil, err
 	}
-	b.content = describe(MediaTypeContent, compressed)
-	if b.config, err = marshal(MediaTypeConfig, ocispec.Image{
-		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.FromBytes(b.archive)}},
+	compressed, err := compress(text)
+	if err != nil {
+		return nil, err
+	}
+	return (&built{content: describe(MediaTypeContent, compressed), archive: digest.FromBytes(text)}).with(from)
+}
+
+// with returns an artifact with the same files and another source.
+func (b *built) with(from source) (*built, error) {
+	made := &built{content: b.content, archive: b.archive}
+	var err error
+	if made.config, err = marshal(MediaTypeConfig, ocispec.Image{
+		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{b.archive}},
 	}); err != nil {
 		return nil, err
 	}
-	b.manifest, err = marshal(ocispec.MediaTypeImageManifest, ocispec.Manifest{
+	made.manifest, err = marshal(ocispec.MediaTypeImageManifest, ocispec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
-		Config: b.config.Descriptor, Layers: []ocispec.Descriptor{b.content.Descriptor},
+		Config: made.config.Descriptor, Layers: []ocispec.Descriptor{b.content.Descriptor},
 		Annotations: map[string]string{
 			ocispec.AnnotationSource: from.repo, ocispec.AnnotationRevision: from.revision,
 			ocispec.AnnotationCreated: from.created.Format(time.RFC3339),
 			annotation.Folder:         from.folder, annotation.Tree: from.tree,
 		},
 	})
-	return b, err
+	return made, err
 }
 
 // marshal returns a value as a JSON document.
@@ -99,16 +102,6 @@ func compress(archive []byte) ([]byte, error) {
 	_, err := w.Write(archive)
 	err = errors.Join(err, w.Close())
 	return b.Bytes(), err
-}
-
-// compresses reports whether compressed bytes are the gzip of an archive, with any compression.
-func compresses(compressed, archive []byte) bool {
-	r, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		return false
-	}
-	content, err := io.ReadAll(io.LimitReader(r, int64(len(archive))+1))
-	return err == nil && bytes.Equal(content, archive)
 }
 
 // archive returns a tar archive of files. Its headers are those of flux push artifact: without times and owners, and

@@ -107,14 +107,41 @@ func (d *Delivery) TreeHashes() map[string]string {
 	return sets.MapValues(d.trees, plumbing.Hash.String)
 }
 
+// hashPrefix is between the branch and the commit in the annotation with the revision, as Flux writes it.
+const hashPrefix = "@sha1:"
+
 // source returns what the annotations of a cluster type's artifact say of its origin: the repo, and the commit that
 // last changed the folder. A digest then does not depend on the time of the publication.
 func (d *Delivery) source(clusterType string) source {
-	changed := d.changed[clusterType]
+	return d.sourceAt(clusterType, d.changed[clusterType])
+}
+
+func (d *Delivery) sourceAt(clusterType string, changed gitbranch.Commit) source {
 	return source{
-		repo: d.repo, revision: d.at.Branch + "@sha1:" + changed.Hash.String(), created: changed.When.UTC(),
+		repo: d.repo, revision: d.at.Branch + hashPrefix + changed.Hash.String(), created: changed.When.UTC(),
 		folder: d.at.Join(clusterType), tree: d.trees[clusterType].String(),
 	}
+}
+
+// earlierSources returns the sources of artifacts that were published when an earlier commit gave the folders the same
+// content. commits has a commit for each cluster type, which may be any hash.
+func (d *Delivery) earlierSources(commits map[string]plumbing.Hash) (map[string]source, error) {
+	earlier := maps.Clone(commits)
+	maps.DeleteFunc(earlier, func(clusterType string, commit plumbing.Hash) bool {
+		return commit.IsZero() || commit == d.changed[clusterType].Hash
+	})
+	if len(earlier) == 0 {
+		return nil, nil
+	}
+	changes, err := d.snapshot.History().EarlierChanges(d.commit, d.at.Path, earlier)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]source{}
+	for clusterType, changed := range changes {
+		all[clusterType] = d.sourceAt(clusterType, changed)
+	}
+	return all, nil
 }
 
 // readChanges reads the commits that last changed the folders of cluster types. It reads the history of each once: what

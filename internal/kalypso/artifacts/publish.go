@@ -8,16 +8,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -103,8 +103,9 @@ type publishing struct {
 	artifact    Artifact
 	name        registry.Repository
 	repository  *remote.Repository
-	manifest    blob               // without a digest: the registry does not contain it; without bytes: it was not built
+	manifest    blob               // without a digest: the registry does not contain it; without bytes: it was not read
 	candidate   ocispec.Descriptor // the manifest with the tree's hash as the tag, if it must be compared with Git first
+	earlier     *source            // of the candidate, if that can be the artifact of an earlier commit
 	provenance  attached
 }
 
@@ -154,42 +155,63 @@ func resolve(ctx context.Context, r *remote.Repository, reference string) (ocisp
 	return found, err
 }
 
-// accept takes the candidate if it contains the same files as a build, and has the same origin. An older version of the
-// provider may have compressed them to other bytes, and a folder that is changed back has an earlier commit.
-func (w *publishing) accept(ctx context.Context, b *built) (accepted bool, err error) {
-	accepted = w.candidate.Digest == b.manifest.Digest
-	if !accepted && w.candidate.Digest != "" {
-		accepted, err = w.contains(ctx, b)
-	}
-	if accepted {
-		w.manifest.Descriptor = w.candidate
-	}
-	return accepted, err
-}
-
-// contains reports whether the candidate has the annotations and the files of a build.
-func (w *publishing) contains(ctx context.Context, b *built) (bool, error) {
-	text, err := content.FetchAll(ctx, w.repository.Manifests(), w.candidate)
-	if err != nil {
-		return false, err
-	}
-	var manifest, ours ocispec.Manifest
-	_ = json.Unmarshal(text, &manifest) // not JSON: it is no artifact of ours
-	_ = json.Unmarshal(b.manifest.bytes, &ours)
-	for _, name := range []string{ocispec.AnnotationSource, annotation.Folder, annotation.Tree} {
-		if manifest.Annotations[name] != ours.Annotations[name] {
-			return false, nil
-		}
-	}
-	if manifest.Config.MediaType != MediaTypeConfig || len(manifest.Layers) != 1 ||
-		manifest.Layers[0].MediaType != MediaTypeContent || manifest.Layers[0].Size > 2*b.content.Size {
+// accept takes the candidate if it is the artifact that a publication writes, byte for byte: now, or for an earlier
+// commit that gave the folder the same files. All else that the registry contains may come from people who can't sign.
+func (w *publishing) accept(b *built) (accepted bool, err error) {
+	if w.candidate.MediaType != ocispec.MediaTypeImageManifest {
 		return false, nil
 	}
-	compressed, err := content.FetchAll(ctx, w.repository.Blobs(), manifest.Layers[0])
-	if err != nil {
-		return false, err
+	if w.candidate.Digest != b.manifest.Digest && w.earlier != nil {
+		if b, err = b.with(*w.earlier); err != nil {
+			return false, err
+		}
 	}
-	return compresses(compressed, b.archive), nil
+	if w.candidate.Digest != b.manifest.Digest {
+		return false, nil
+	}
+	w.manifest = b.manifest
+	return true, nil
+}
+
+// readEarlier reads from which commits the candidates claim to be, and sets the sources of those that can be.
+func (p Publication) readEarlier(ctx context.Context, d *Delivery, all []*publishing) error {
+	commits := make([]plumbing.Hash, len(all))
+	err := p.each(len(all), func(i int) (err error) {
+		commits[i], err = all[i].claimedCommit(ctx)
+		return p.Client.Error(all[i].name, "read an artifact in", err)
+	})
+	if err != nil {
+		return err
+	}
+	claimed := map[string]plumbing.Hash{}
+	for i, w := range all {
+		claimed[w.clusterType] = commits[i]
+	}
+	sources, err := d.earlierSources(claimed)
+	for _, w := range all {
+		if source, ok := sources[w.clusterType]; ok {
+			w.earlier = &source
+		}
+	}
+	return err
+}
+
+// claimedCommit returns the commit that the candidate names, or zero.
+func (w *publishing) claimedCommit(ctx context.Context) (plumbing.Hash, error) {
+	if w.candidate.MediaType != ocispec.MediaTypeImageManifest {
+		return plumbing.ZeroHash, nil
+	}
+	text, ok, err := registry.FetchManifest(ctx, w.repository.Manifests(), w.candidate)
+	if !ok || err != nil {
+		return plumbing.ZeroHash, err
+	}
+	var manifest struct{ Annotations map[string]string }
+	_ = json.Unmarshal(text, &manifest) // not JSON: it is no artifact of ours
+	_, commit, _ := strings.Cut(manifest.Annotations[ocispec.AnnotationRevision], hashPrefix)
+	if !plumbing.IsHash(commit) {
+		return plumbing.ZeroHash, nil
+	}
+	return plumbing.NewHash(commit), nil
 }
 
 // upload builds the artifacts that the publication did not find, and uploads those that the registry does not contain.
@@ -199,6 +221,9 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 		return 0, nil
 	}
 	if err := d.readChanges(clusterTypes(missing)); err != nil {
+		return 0, err
+	}
+	if err := p.readEarlier(ctx, d, missing); err != nil {
 		return 0, err
 	}
 	var errs []error
@@ -214,8 +239,8 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 			if err != nil {
 				return fmt.Errorf("cluster type %q: %w", w.clusterType, err)
 			}
-			if accepted, err := w.accept(ctx, b); accepted || err != nil {
-				return p.Client.Error(w.name, "read an artifact in", err)
+			if accepted, err := w.accept(b); accepted || err != nil {
+				return err
 			}
 			pushed.Add(1)
 			w.manifest = b.manifest
@@ -254,14 +279,28 @@ func (p Publication) setTag(ctx context.Context, w *publishing, tag string) erro
 	if found, err := resolve(ctx, w.repository, tag); err != nil || found.Digest == w.manifest.Digest {
 		return err
 	}
-	if w.manifest.bytes == nil {
-		text, err := content.FetchAll(ctx, w.repository.Manifests(), w.manifest.Descriptor)
-		if err != nil {
-			return err
-		}
-		w.manifest.bytes = text
+	if err := w.readManifest(ctx); err != nil {
+		return err
 	}
 	return p.push(ctx, w.repository, tag, w.manifest)
+}
+
+// readManifest reads the manifest of an earlier publication, unless it was read or built.
+func (w *publishing) readManifest(ctx context.Context) error {
+	if w.manifest.bytes != nil {
+		return nil
+	}
+	at := w.manifest.Descriptor
+	at.MediaType = ocispec.MediaTypeImageManifest
+	text, ok, err := registry.FetchManifest(ctx, w.repository.Manifests(), at)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("manifest %s: %w", at.Digest, errdef.ErrNotFound)
+	}
+	w.manifest = describe(at.MediaType, text)
+	return nil
 }
 
 // Observed describes published artifacts as a registry contains them.

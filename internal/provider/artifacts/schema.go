@@ -29,7 +29,9 @@ func artifactsSchema() schema.Schema {
 			"earlier artifact. A tag that was moved outside Terraform, or a removed manifest, is drift: the next apply puts " +
 			"it back. Tags of earlier trees stay, so that a cluster can go back.\n\nThe digest depends on the folder alone: " +
 			"its annotations name the repo, and the commit that last changed the folder. So two machines publish the same " +
-			"digest.\n\nWith `signing`, each artifact gets a signature that `cosign verify --key` and Flux' OCIRepository " +
+			"digest. A manifest that other people gave this tag is replaced, unless it is byte for byte what the provider " +
+			"writes, now or for an earlier commit with the same folder: nothing else is signed.\n\n" +
+			"With `signing`, each artifact gets a signature that `cosign verify --key` and Flux' OCIRepository " +
 			"accept, and a statement of its provenance (in-toto, SLSA 1.0) for `cosign verify-attestation --type " +
 			"slsaprovenance1`: the commits of the GitOps repo and of the control plane, and the provider's version. Both come " +
 			"before the tags. No transparency log is written, so cosign needs `--insecure-ignore-tlog`. Signatures by other " +

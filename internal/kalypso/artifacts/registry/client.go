@@ -58,9 +58,6 @@ func (c *Client) Open(ctx context.Context, r Repository) (*remote.Repository, er
 	}, nil
 }
 
-// maxManifest bounds the manifests that are read, in bytes: the size that registries must accept.
-const maxManifest = 4 << 20
-
 // scheme returns https, or http if the registry is on this machine and speaks no TLS.
 func (c *Client) scheme(ctx context.Context, r Repository) (string, error) {
 	at := r.address(giturl.SchemeHTTPS)

@@ -16,7 +16,8 @@ import (
 
 // router sends the requests of one registry. The only other servers are those that the registry names: the token
 // server, and the storage to which it redirects the download of a blob. Docker sends a token server the credential too,
-// but the router does so only over https, or to this machine. A storage never gets it.
+// but the router does so only over https. A storage never gets it. Only a registry on this machine may name servers on
+// this machine that use plain http: another one could have requests sent to any service here.
 type router struct {
 	client       *Client
 	registry     giturl.URL
@@ -55,10 +56,16 @@ func (r *router) RoundTrip(req *http.Request) (*http.Response, error) {
 		return r.send.RoundTrip(req)
 	case req.Method != http.MethodGet && req.Method != http.MethodPost: // no request for a token
 		return nil, errOtherServer
-	case to.Scheme != giturl.SchemeHTTPS && !to.IsLoopback():
+	case !r.encrypted(to):
 		return nil, errRealm
 	}
 	return r.other(to, r.certificates.Anonymous()).RoundTrip(req)
+}
+
+// encrypted reports whether requests to a server that the registry names are encrypted, or stay on this machine like
+// those to the registry.
+func (r *router) encrypted(to giturl.URL) bool {
+	return to.Scheme == giturl.SchemeHTTPS || to.IsLoopback() && r.registry.IsLoopback()
 }
 
 // download downloads a blob from the storage to which the registry redirects. Its URL is a permission by itself.
@@ -67,7 +74,7 @@ func (r *router) download(req *http.Request, from *url.URL) (resp *http.Response
 		return nil, false, nil
 	}
 	at, err := giturl.Parse(from.Scheme + "://" + from.Host)
-	if err != nil || at.Scheme != giturl.SchemeHTTPS && !at.IsLoopback() {
+	if err != nil || !r.encrypted(at) {
 		return nil, true, &githost.Error{
 			Op: "download from a storage", Kind: githost.ErrRejected, Host: r.registry.HostPort(), Cause: errStorage,
 		}

@@ -140,6 +140,54 @@ func (h History) LastChanges(commit plumbing.Hash, at string, names []string) (m
 	return nil, fmt.Errorf("commit %s: %w", commit, errNotSent)
 }
 
+// EarlierChanges returns those of the commits in by, which has one for each folder directly below a path, that changed
+// the folder to its content at the given commit. It looks for them along the first parents of the given commit.
+func (h History) EarlierChanges(
+	commit plumbing.Hash, at string, by map[string]plumbing.Hash,
+) (map[string]Commit, error) {
+	var chain []Commit
+	var whole bool
+	var place map[plumbing.Hash]int // in the chain
+	placed := func(c plumbing.Hash) bool {
+		i, found := place[c]
+		return found && (whole || i < len(chain)-1) // with its parent
+	}
+	for all, err := range h.deeper(commit) {
+		if err != nil {
+			return nil, err
+		}
+		chain, whole, place = all.FirstParents, all.Whole, map[plumbing.Hash]int{}
+		for i, c := range chain {
+			place[c.Hash] = i
+		}
+		if whole || !slices.ContainsFunc(slices.Collect(maps.Values(by)), func(c plumbing.Hash) bool { return !placed(c) }) {
+			break
+		}
+	}
+	read := []plumbing.Hash{commit}
+	for _, c := range by {
+		if placed(c) {
+			i := place[c]
+			read = append(read, Hashes(chain[i:min(i+2, len(chain))])...)
+		}
+	}
+	trees, err := h.FoldersAt(at, read)
+	if err != nil {
+		return nil, err
+	}
+	changes := map[string]Commit{}
+	for name, c := range by {
+		now, there := trees[commit][name]
+		if !there || !placed(c) || trees[c][name] != now {
+			continue
+		}
+		if i := place[c]; i == len(chain)-1 || trees[chain[i+1].Hash][name] != now {
+			changes[name] = chain[i]
+		}
+	}
+	return changes, nil
+}
+
 // FirstParentsSince returns the newest commits along first parents, up to the first commit that is known, or that a
 // known commit reaches along first parents. found is false if there is no such commit, or if the server does not serve
 // the known ones.

@@ -62,6 +62,21 @@ func TestAncestry(t *testing.T) {
 		for name, commit := range map[string]string{"large": commits[2], "new0": commits[0], "new3": commits[3]} {
 			equal(t, "the last change of "+name, changes[name].Hash.String(), commit)
 		}
+		for name, want := range map[string]map[string]bool{
+			"large": {commits[2]: true, commits[0]: false, commits[1]: false, commits[3]: false, side: false, merge: false},
+			"new0":  {commits[0]: true, commits[1]: false, strings.Repeat("a", 40): false},
+			"none":  {commits[0]: false, commits[3]: false},
+		} {
+			for commit, want := range want {
+				earlier, err := s.History().EarlierChanges(s.Commit, "clusters",
+					map[string]plumbing.Hash{name: plumbing.NewHash(commit), "new3": plumbing.NewHash(commits[3])})
+				got, found := earlier[name]
+				if err != nil || found != want || found && got.Hash.String() != commit ||
+					earlier["new3"].Hash.String() != commits[3] {
+					t.Errorf("%s changed by %s: %v, %v", name, commit, earlier, err)
+				}
+			}
+		}
 		for commit, want := range map[string]bool{side: true, commits[0]: true, strings.Repeat("a", 40): false} {
 			found, ok, err := s.History().Find(plumbing.NewHash(commit))
 			if err != nil || ok != want || ok && found.Hash.String() != commit {
