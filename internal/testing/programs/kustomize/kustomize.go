@@ -1,4 +1,4 @@
-// Package kustomize builds folders as a cluster with Flux does, with the library of kustomize that tools/kustomize pins.
+// Package kustomize builds folders as a cluster with Flux does, with the kustomize library that tools/kustomize pins.
 package kustomize
 
 import (
