@@ -253,6 +253,8 @@ func TestCheck(t *testing.T) {
 		"BIG":    "12345678901234567890",
 		"MAP":    "{port: 5432, text: '5', inf: .inf}",
 		"LIST":   "[1, two]",
+		"HUGE":   "12345678901234567890123",
+		"HUGES":  "[12345678901234567890123]",
 	}
 	tests := []struct {
 		name, schema string
@@ -260,6 +262,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{"numbers", `{"properties": {"PORT": {"type": "integer", "minimum": 8080}, "RATIO": {"type": "number"}, "ZERO": ` +
 			`{"const": 7}, "QUOTED": {"type": "integer"}, "BIG": {"type": "number"}}}`, nil},
+		{"integers beyond 64 bits", `{"properties": {"HUGE": {"type": "integer", "const": 12345678901234567890123}, ` +
+			`"HUGES": {"items": {"type": "integer", "maximum": 12345678901234567890122}}}}`,
+			[]string{"HUGES.0: maximum: got 1.2345678901234568×10²², want 1.2345678901234568×10²²"}},
 		{"text", `{"properties": {"NAME": {"type": "string"}, "FLAG": {"type": "string"}, "NAN": {"type": "string"}}}`, nil},
 		{"quoted number in a map", `{"properties": {"MAP": {"properties": {"port": {"type": "integer"}, "text": {"type": ` +
 			`"string"}}}, "LIST": {"type": "array"}}}`, nil},

@@ -1,26 +1,26 @@
 package configure
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v2"
 )
 
 // parseValue parses the value of a config key. A text in single quotes, ignoring surrounding space, becomes the string
-// without them. As in the operator, all quotes at both ends are removed. A text that is a map or list in YAML 1.1
-// becomes that map or list. Any other text stays a string.
+// without them. As in the operator, all quotes at both ends are removed. A text that as a whole is a map or list in
+// YAML 1.1 becomes that map or list. Any other text stays a string.
 func parseValue(text string) any {
-	if t := strings.TrimSpace(text); strings.HasPrefix(t, "'") && strings.HasSuffix(t, "'") {
+	if t := strings.TrimSpace(text); len(t) > 1 && strings.HasPrefix(t, "'") && strings.HasSuffix(t, "'") {
 		return strings.Trim(t, "'")
 	}
 	if !strings.ContainsAny(text, ":-?[{") || isPlainLine(text) {
 		return text // every YAML map or list contains one of these
 	}
-	return parseYAML(text)
+	if v, ok := parseStructure(text); ok {
+		return v
+	}
+	return text
 }
 
 // isPlainLine reports whether a text is one line that begins with a letter and has no colon that ends a key, such as a
@@ -37,47 +37,6 @@ func isPlainLine(text string) bool {
 		}
 	}
 	return text != ""
-}
-
-// parseYAML parses a map or a list in YAML 1.1. It returns any other text unchanged.
-func parseYAML(text string) any {
-	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-		return text
-	}
-	switch v.(type) {
-	case map[any]any, []any:
-		return stringKeys(v)
-	}
-	return text
-}
-
-// stringKeys converts the keys of all maps in v to strings. If two keys become equal, such as 1 and "1", the key whose
-// type name sorts last wins.
-func stringKeys(v any) any {
-	switch v := v.(type) {
-	case map[any]any:
-		keys := slices.SortedFunc(maps.Keys(v), func(a, b any) int {
-			return cmp.Compare(fmt.Sprintf("%T", a), fmt.Sprintf("%T", b))
-		})
-		m := make(map[string]any, len(v))
-		for _, k := range keys {
-			m[keyString(k)] = stringKeys(v[k])
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = stringKeys(v[i])
-		}
-	}
-	return v
-}
-
-func keyString(k any) string {
-	if k == nil {
-		return "null"
-	}
-	return fmt.Sprint(k)
 }
 
 // merge merges later onto earlier without changing either. It merges maps key by key and appends lists. A list element

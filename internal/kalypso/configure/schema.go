@@ -2,11 +2,13 @@ package configure
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,10 +134,14 @@ func asNumber(v any) any {
 	if i, err := strconv.Atoi(s); err == nil {
 		return i
 	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-		return f
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return v
 	}
-	return v
+	if n, ok := new(big.Int).SetString(s, 10); ok { // the float has fewer digits
+		return json.Number(n.String())
+	}
+	return f
 }
 
 var english = message.NewPrinter(language.English)

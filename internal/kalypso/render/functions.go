@@ -70,8 +70,8 @@ var functions = func() template.FuncMap {
 }()
 
 func toYAML(v any) (string, error) {
-	text, err := yaml.Marshal(v) // it panics on unsupported values; text/template converts that to an error
-	return strings.TrimSuffix(string(text), "\n"), err
+	text, err := marshalYAML(v)
+	return strings.TrimSuffix(text, "\n"), err
 }
 
 // ValueText returns a value of the platform configuration as the built-in config template writes it: a string
@@ -80,11 +80,12 @@ func ValueText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	text, err := yaml.Marshal(v)
-	if err != nil {
-		panic(err) // values were read from YAML or JSON
+	text, err := marshalYAML(v)
+	if err != nil { // a text that YAML can't contain
+		written, _ := yaml.Marshal(v)
+		return string(written)
 	}
-	return string(text)
+	return text
 }
 
 // stringify returns the YAML of a map, with nested maps and lists as YAML text, as a ConfigMap's data must be. For
@@ -105,11 +106,11 @@ func stringify(v any) (string, error) {
 	for k, value := range data {
 		switch reflect.ValueOf(value).Kind() {
 		case reflect.Map, reflect.Slice, reflect.Array:
-			text, err := yaml.Marshal(value)
+			text, err := marshalYAML(value)
 			if err != nil {
 				return "", fmt.Errorf("%s: %w", k, err)
 			}
-			value = string(text)
+			value = text
 		}
 		flat[k] = value
 	}

@@ -367,7 +367,7 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 			f.Unknown = true
 			exists = exists || m != nil && m.prints
 		case err != nil:
-			failures = append(failures, Failure{Template: p.template, Manifest: i, Err: err})
+			failures = append(failures, Failure{Template: p.template, Manifest: i, Err: nameText(err, s)})
 		case w.buffer.content.Len() > body:
 			exists = true
 			continue

@@ -35,7 +35,7 @@ var configModel = &model{
 		fleet.AzureAppConfigPrefix + "`.",
 	arguments: map[string]schema.Attribute{
 		"data": schemas.OptionalStrings(
-			"The values. If a value parses as a YAML or JSON object or list, such as the result of " +
+			"The values. If a value as a whole is one YAML or JSON object or list, such as the result of " +
 				"`yamlencode` or `jsonencode`, it becomes that object or list; any other value is a string. A value in single " +
 				"quotes is always the string between them.",
 		),
