@@ -23,7 +23,8 @@ func NewResource() resource.Resource {
 	return schemas.NewManaged(schemas.Managed{
 		Name: "oci_artifacts", Schema: artifactsSchema, Identity: identity,
 		ReadTimeout: schemas.ReadTimeout, WriteTimeout: schemas.WriteTimeout,
-		Plan: plan, Apply: apply, Read: observe, Destroy: removeAll,
+		Check: func(c *schemas.Call) { destination(c.Plan, c.Diags) },
+		Plan:  plan, Apply: apply, Read: observe, Destroy: removeAll,
 	})
 }
 

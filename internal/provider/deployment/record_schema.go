@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
@@ -73,12 +74,10 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 				MarkdownDescription: "A branch of a Git repo: one file and one commit for each record. It can contain up to " +
 					"about 250,000 deployment targets on clusters.",
 				Attributes: map[string]schema.Attribute{
-					"repo":   schemas.RequiredString("URL of the repo.", schemas.ValidRepoURL()),
-					"branch": schemas.RequiredString("A branch that contains only the history. The first record creates it."),
-					"path": schemas.OptionalString("Folder. The default is the root.", schemas.Valid("path", func(s string) error {
-						_, err := record.CleanPath(s)
-						return err
-					})),
+					"repo": schemas.RequiredString("URL of the repo.", schemas.ValidRepoURL()),
+					"branch": schemas.RequiredString("A branch that contains only the history. The first record creates it.",
+						schemas.Valid("branch name", gitbranch.CheckName)),
+					"path": schemas.OptionalString("Folder. The default is the root.", schemas.Valid("path", record.CheckPath)),
 				},
 			},
 			"postgres": schema.SingleNestedAttribute{

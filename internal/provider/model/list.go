@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -61,6 +62,8 @@ func checkList(r schemas.Reading) {
 	case repo != "" && branch == "":
 		r.Report("Missing branch", "Set branch: the list reads its head.", problem.Attr("branch"))
 	}
+	r.Check("branch", "Invalid branch name", gitbranch.CheckName)
+	r.Check("path", "Invalid path", source.CheckPath)
 	for _, name := range []string{"branch", "path"} {
 		if value := r.String(name); repo == "" && value != "" && known {
 			r.Report("Conflicting arguments",

@@ -4,6 +4,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -20,8 +22,9 @@ var WorkloadRegistrationModel = &model{
 	arguments: map[string]schema.Attribute{
 		"workload": schemas.RequiredObject("Location of the Workload documents.", map[string]schema.Attribute{
 			"repo":   schemas.RequiredString("URL of the Git repo."),
-			"branch": schemas.RequiredString("Branch of the repo."),
-			"path":   schemas.OptionalString("Folder in the repo that contains the documents. The default is the root."),
+			"branch": schemas.RequiredString("Branch of the repo.", schemas.Valid("branch name", gitbranch.CheckName)),
+			"path": schemas.OptionalString("Folder in the repo that contains the documents. The default is the root.",
+				schemas.Valid("path", source.CheckPath)),
 		}),
 		"workspace": schemas.OptionalString(
 			"Workspace of the team, for `deployment_target_selector.workspace` of scheduling policies. " +

@@ -61,6 +61,7 @@ func checkControlPlane(d tfvalue.Decoder, request source.ControlPlaneRequest) {
 	}
 	d.Check("repo", "Invalid repo URL", schemas.CheckRepoURL)
 	d.Check("branch", "Invalid branch name", gitbranch.CheckName)
+	d.Check("path", "Invalid path", source.CheckPath)
 }
 
 // checkPromotedBase checks the arguments about the base of a control plane whose commit the promotion chooses.

@@ -9,7 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -88,6 +90,9 @@ func workloadsRequest(r schemas.Reading) source.FollowOptions {
 				repo.Report("Missing "+name, "gitops_repo needs repo and branch.", problem.Attr(name))
 			}
 		}
+		repo.Check("repo", "Invalid repo URL", schemas.CheckRepoURL)
+		repo.Check("branch", "Invalid branch name", gitbranch.CheckName)
+		repo.Check("path", "Invalid path", record.CheckPath)
 	case follow.Verify != nil && follow.Verify.History:
 		d.Report("Missing GitOps repo",
 			`mode = "history" needs gitops_repo: the branch with the record of the last delivery.`, problem.Attr("gitops_repo"))

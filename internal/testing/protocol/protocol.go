@@ -268,22 +268,28 @@ func onlyErrors(ds Diagnostics) Diagnostics {
 	})
 }
 
+// ValidateData validates a data source, in which values may be unknown.
+func (s *Session) ValidateData(ctx context.Context, typeName string, config map[string]any) Diagnostics {
+	s.t.Helper()
+	validated, err := s.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{
+		TypeName: typeName, Config: dynamic(s.of(s.schemas.DataSourceSchemas, typeName), config),
+	})
+	require(s.t, "validate "+typeName, err)
+	return validated.Diagnostics
+}
+
 // ReadData reads a data source. If there are errors, the result is zero.
 func (s *Session) ReadData(ctx context.Context, typeName string, config map[string]any) (tftypes.Value, Diagnostics) {
 	s.t.Helper()
 	schema := s.of(s.schemas.DataSourceSchemas, typeName)
 	given := dynamic(schema, config)
-	validated, err := s.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{
-		TypeName: typeName, Config: given,
-	})
-	require(s.t, "validate "+typeName, err)
-	if Diagnostics(validated.Diagnostics).HasErrors() {
-		return tftypes.Value{}, validated.Diagnostics
+	all := s.ValidateData(ctx, typeName, config)
+	if all.HasErrors() {
+		return tftypes.Value{}, all
 	}
 	resp, err := s.server.ReadDataSource(ctx, &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: given})
 	require(s.t, "read "+typeName, err)
-	all := append(Diagnostics(validated.Diagnostics), resp.Diagnostics...)
-	if all.HasErrors() {
+	if all = append(all, resp.Diagnostics...); all.HasErrors() {
 		return tftypes.Value{}, all
 	}
 	return s.read(resp.State, schema.ValueType()), all

@@ -52,7 +52,7 @@ func (p Destination) Validate(required bool) (ps problem.Problems) {
 	}
 	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := giturl.Parse(url); return err })
 	check("branch", "Invalid branch name", p.Branch, gitbranch.CheckName)
-	check("path", "Invalid path", p.Path, func(path string) error { _, err := CleanPath(path); return err })
+	check("path", "Invalid path", p.Path, CheckPath)
 	return ps
 }
 
@@ -76,12 +76,15 @@ func (p Destination) Join(name string) string { return path.Join(p.Path, name) }
 func (p Destination) RecordPath() string { return p.Join(File) }
 
 // CleanPath returns a path from the repo's root in canonical form: "." for the root, else without a leading "./" or a
-// trailing slash. It returns an error if the path is absolute, leaves the repo, or is reserved by Git or for the
-// record.
+// trailing slash. It returns an error if the path is absolute, leaves the repo, can't be checked out, or is
+// reserved by Git or for the record.
 func CleanPath(p string) (string, error) {
 	if strings.HasPrefix(p, "/") || strings.Contains(p, `\`) || strings.ContainsRune(p, 0) {
 		return "", fmt.Errorf(
 			"%q is not a relative path with forward slashes; write it from the repo's root, such as \"clusters\" or \".\"", p)
+	}
+	if err := gitbranch.CheckFolder(p); err != nil {
+		return "", fmt.Errorf("%w; choose another folder", err)
 	}
 	clean := path.Clean(p)
 	for part := range strings.SplitSeq(clean, "/") {
@@ -97,6 +100,12 @@ func CleanPath(p string) (string, error) {
 		}
 	}
 	return clean, nil
+}
+
+// CheckPath returns the error of [CleanPath].
+func CheckPath(p string) error {
+	_, err := CleanPath(p)
+	return err
 }
 
 // Nested reports whether one of two clean paths contains the other, or equals it.

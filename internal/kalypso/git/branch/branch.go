@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -32,19 +31,6 @@ func Open(client *gitremote.Client, repo, branch string) (*Branch, error) {
 		return nil, err
 	}
 	return &Branch{remote: remote, name: branch, ref: plumbing.NewBranchReferenceName(branch)}, nil
-}
-
-// CheckName returns an error if name is not a valid branch name.
-func CheckName(name string) error {
-	switch {
-	case strings.HasPrefix(name, "refs/"):
-		return fmt.Errorf("%q is a reference name; use the branch name, without refs/heads/", name)
-	case name == "HEAD":
-		return fmt.Errorf("%q names the checked-out commit, not a branch; use a branch name", name)
-	case name == "" || plumbing.NewBranchReferenceName(name).Validate() != nil:
-		return fmt.Errorf("%q is not a valid branch name: Git allows no spaces, no double dots and no leading dash", name)
-	}
-	return nil
 }
 
 // Key identifies the branch within a process: two values for the same branch have the same key.

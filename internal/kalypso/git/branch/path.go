@@ -2,7 +2,10 @@ package branch
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -51,6 +54,30 @@ func splitPath(path string) ([]string, error) {
 func CheckPath(path string) error {
 	_, err := splitPath(path)
 	return err
+}
+
+// The longest name and the longest path that people can check out. File systems allow names of 255 bytes. Linux allows
+// paths of 4,095 bytes: the rest is for the files below the path, and for the folder of the clone.
+const (
+	maxName = 255
+	maxPath = 3 << 10
+)
+
+// CheckFolder returns an error for the path of a folder that some machines can't check out. Unlike [CheckPath], it is
+// for paths that people choose, since a branch may contain other ones.
+func CheckFolder(path string) error {
+	if len(path) > maxPath {
+		return fmt.Errorf("the path has %d bytes, which is too long to check out; at most %d are allowed", len(path), maxPath)
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		switch {
+		case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+			return fmt.Errorf("%q contains a control character", name)
+		case len(name) > maxName:
+			return fmt.Errorf("%q has %d bytes, and file systems allow at most %d", name, len(name), maxName)
+		}
+	}
+	return nil
 }
 
 // checkName rejects the names that git fsck --strict rejects.

@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 )
 
 // cleanPath returns the path of a folder relative to the repo's root, "." for the root. p may begin with "./" or "/".
@@ -19,7 +21,16 @@ func cleanPath(p string) (string, error) {
 		return "", fmt.Errorf("the path %q points outside the repo; write it relative to the repo's root, with forward "+
 			"slashes", p)
 	}
+	if err := gitbranch.CheckFolder(clean); err != nil {
+		return "", fmt.Errorf("%w; name another folder", err)
+	}
 	return clean, nil
+}
+
+// CheckPath returns an error if a path can't be the folder of a [Location].
+func CheckPath(p string) error {
+	_, err := cleanPath(p)
+	return err
 }
 
 // sortedKeys returns the sorted keys of a map.
