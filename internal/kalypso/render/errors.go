@@ -1,11 +1,15 @@
 package render
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // MissingValueError is the error of an action that prints a missing or null value.
@@ -62,7 +66,22 @@ func lineOf(err error) error {
 			text = m[2]
 		}
 	}
-	return &LineError{Line: line, Text: templateTerms.Replace(text), Err: err}
+	return &LineError{Line: line, Text: printable.Text(templateTerms.Replace(text)), Err: err}
+}
+
+// checkUTF8 returns an error if a result is not text. Terraform and YAML have only text in UTF-8.
+func checkUTF8(result []byte) error {
+	if utf8.Valid(result) {
+		return nil
+	}
+	line := 1
+	for text := range bytes.Lines(result) {
+		if !utf8.Valid(text) {
+			break
+		}
+		line++
+	}
+	return fmt.Errorf("line %d of the result is not valid UTF-8. Print bytes with b64enc, and text as it is", line)
 }
 
 // executionError returns err with its line. For errors of this package it removes the wording of text/template.

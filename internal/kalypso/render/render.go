@@ -362,6 +362,9 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 		if placeholders != nil && err == nil {
 			err = placeholders[i].compare(s.target, string(w.buffer.since(body)), p.template.Extension() == fleet.ContentYAML)
 		}
+		if err == nil {
+			err = checkUTF8(w.buffer.since(body))
+		}
 		switch {
 		case errors.Is(err, errUnknown):
 			f.Unknown = true

@@ -318,6 +318,21 @@ func hasNumber(v any) bool {
 	return false
 }
 
+// TestResultsAreUTF8 checks that a result, or an error, never contains bytes that are no text.
+func TestResultsAreUTF8(t *testing.T) {
+	for _, template := range []string{
+		`x{{ "gIA=" | b64dec }}`, `{{ trunc 1 "é" }}`, `{{ fail (b64dec "gIA=") }}`, `{{ atoi (b64dec "gIA=") | b64dec }}`,
+		`{{ printf "{{ %s }}" (b64dec "gIA=") }}`, `{{ b64dec "gIA=" | regexFind "(" }}`, `{{ toJson (b64dec "gIA=") | fail }}`,
+		`{{ initials "éa" | trunc 1 }}`, `{{ "é" | substr 0 1 }}`, `{{ abbrev 4 "éééééé" }}`, `{{ toYaml (b64dec "gIA=") }}`,
+		`{{ dict (b64dec "gIA=") 1 | stringify }}`,
+	} {
+		text, err := Text(t.Context(), &fleet.Template{ContentType: "sh", Manifests: []string{"a\n", template}}, Data{})
+		if err == nil && !utf8.ValidString(text) || err != nil && !utf8.ValidString(err.Error()) {
+			t.Errorf("%s gives %q, %q", template, text, err)
+		}
+	}
+}
+
 // FuzzText writes any text as a value, and in a map and a list.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // All returns the functions of the provider.
@@ -44,5 +45,8 @@ func (f pure) Run(ctx context.Context, req function.RunRequest, resp *function.R
 	result, err := f.run(ctx, req.Arguments)
 	if resp.Error = err; err == nil {
 		resp.Error = resp.Result.Set(ctx, result)
+	}
+	if resp.Error != nil {
+		resp.Error.Text = printable.Text(resp.Error.Text)
 	}
 }

@@ -137,6 +137,11 @@ func TestAccRenderTemplateFunction(t *testing.T) {
 		return "provider::kalypso::render_template(" + template + ", " + data + ")"
 	}
 	testFunction(t, []functionCall{
+		{call(`"x{{ \"gIA=\" | b64dec }}"`, `{}`), says("line 1 of the result is not valid UTF-8")},
+		{call(`"a\n{{ trunc 1 .Workload }}"`, `{ Workload = "é" }`), says("line 2 of the result is not valid UTF-8")},
+		{call(`"{{ fail (b64dec \"gIA=\") }}"`, `{}`), says(`\x80`)},
+		{call(`"{{ toYaml .ConfigData.n }} {{ toJson .ConfigData.n }}"`, `{ ConfigData = { n = [12345678901234567890123] } }`),
+			"- 12345678901234567890123 [12345678901234567890123]"},
 		{call(`"{{ .Namespace }}/{{ .Labels.a }}/{{ .Manifests.repo }}"`,
 			`{ Namespace = "n", Labels = { a = "b" }, Manifests = { repo = "r" } }`), "n/b/r"},
 		{call(`"{{ .DeploymentTargetName }}{{ .Environment }}{{ .Workspace }}{{ .Workload }}{{ .ClusterType }}"`,

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"math/big"
 	"slices"
@@ -143,6 +144,9 @@ func plain(v attr.Value) any {
 		}
 		if u, accuracy := n.Uint64(); n.IsInt() && accuracy == big.Exact {
 			return u
+		}
+		if n.IsInt() {
+			return json.Number(n.Text('f', 0))
 		}
 		f, _ := n.Float64()
 		return f

@@ -121,7 +121,7 @@ func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decis
 	if line == last.ValueString() {
 		line += " again" // Terraform applies no plan without a change
 	}
-	return types.StringValue(line)
+	return tfvalue.Text(line)
 }
 
 // setFeedback sets the attribute feedback_status, and adds it to the description of a change.

@@ -118,7 +118,7 @@ func textsOf(texts map[string]string) types.Map {
 		if unknown.Is(text) {
 			return types.StringUnknown()
 		}
-		return types.StringValue(text)
+		return tfvalue.Text(text)
 	}))
 }
 

@@ -53,9 +53,9 @@ func (e encoder) value(t attr.Type, v any) attr.Value {
 	switch r.Kind() {
 	case reflect.String:
 		if e.configuration {
-			return types.StringValue(terraformJSON(r.String()))
+			return Text(terraformJSON(r.String()))
 		}
-		return types.StringValue(r.String())
+		return Text(r.String())
 	case reflect.Bool:
 		return types.BoolValue(r.Bool())
 	case reflect.Int:
@@ -92,7 +92,7 @@ func (e encoder) elements(t attr.Type, v reflect.Value) attr.Value {
 	if v.Kind() == reflect.Map {
 		all := make(map[string]attr.Value, v.Len())
 		for key, one := range v.Seq2() {
-			all[key.String()] = e.value(element, one.Interface())
+			all[validText(key.String())] = e.value(element, one.Interface())
 		}
 		return types.MapValueMust(element, all)
 	}

@@ -1,9 +1,12 @@
 package tfvalue
 
 import (
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -17,12 +20,33 @@ func Nullable(text string) types.String {
 	if text == "" {
 		return types.StringNull()
 	}
-	return types.StringValue(text)
+	return Text(text)
+}
+
+// Text returns a string. Git has file names and messages that are not UTF-8, and Terraform has only UTF-8: Text escapes
+// each byte that belongs to no character, such as \xff.
+func Text(text string) types.String { return types.StringValue(validText(text)) }
+
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		} else {
+			b.WriteString(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.String()
 }
 
 // StringListOf returns a list of strings.
 func StringListOf(texts []string) types.List {
-	all := lists.Map(texts, func(s string) attr.Value { return types.StringValue(s) })
+	all := lists.Map(texts, func(s string) attr.Value { return Text(s) })
 	return types.ListValueMust(types.StringType, all)
 }
 
