@@ -96,6 +96,11 @@ func readHub(p *configuration.Data, d tfvalue.Decoder) clusters.Source {
 	if err := hub.Check(); err != nil {
 		d.Report("Namespaces are not allowed", problem.Sentence(err), problem.Attr("namespaces"))
 	}
+	for i, name := range hub.Namespaces {
+		if err := kubernetes.CheckNamespace(name); err != nil {
+			d.Report("Invalid namespace", problem.Sentence(err), problem.Attr("namespaces"), problem.Index(i))
+		}
+	}
 	if p == nil || hub.Hub == "" || unknown.Is(hub.Hub) {
 		return hub
 	}

@@ -297,6 +297,8 @@ func TestClustersInvalid(t *testing.T) {
 			nil},
 		"namespaces of a kind without namespaces": {hubOf("kind", "managed_cluster", "namespaces", []any{"a"}), large,
 			[]string{"Namespaces are not allowed", "remove namespaces"}, nil},
+		"invalid namespace": {hubOf("namespaces", []any{"a", "../secrets"}), large,
+			[]string{"Invalid namespace", `"../secrets" can't be`, "source.kubernetes[0].namespaces[1]"}, nil},
 		"no CRD": {hubOf(), large,
 			[]string{"A source can't be used",
 				"Source hub/cluster_profile: it does not serve clusterprofiles.multicluster.x-k8s.io", "install their CRD"}, nil},

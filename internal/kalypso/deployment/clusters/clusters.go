@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -18,7 +20,7 @@ const (
 	maxLabels = 64      // labels of a cluster
 	maxProps  = 256     // properties of a cluster
 	maxText   = 1024    // bytes of a name, or of a key or a value of a label or property
-	maxTexts  = 1 << 26 // bytes of all names, labels and properties of a source
+	maxTexts  = 1 << 26 // bytes of all texts of a source, also of the objects that are left out
 )
 
 // Cluster is a cluster as a source lists it.
@@ -32,10 +34,15 @@ type Cluster struct {
 	Reason     string            // why it is not healthy
 }
 
-// qualified returns the name of a cluster with its source and namespace.
+// qualified returns the name of a cluster with its source and namespace. If [profileOf] would read another namespace or
+// name in it, it returns the name with escaped slashes, in which that reads none.
 func (c *Cluster) qualified() string {
-	return strings.Join(slices.DeleteFunc([]string{c.Source, c.Namespace, c.Name}, func(s string) bool { return s == "" }),
-		"/")
+	parts := []string{c.Source, c.Namespace, c.Name}
+	name := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
+	if p, qualified := splitName(name); qualified && p.check() == nil && p != (profile{c.Namespace, c.Name}) {
+		return c.Source + "/" + c.Namespace + "/" + strings.ReplaceAll(c.Name, "/", "%2F")
+	}
+	return name
 }
 
 // selectable returns the labels and properties of a cluster, for selectors. If a label and a property have the same
@@ -54,6 +61,12 @@ func (c *Cluster) check() (size int, err error) {
 	if c.Name == "" {
 		return 0, fmt.Errorf("it has no name")
 	}
+	if p, qualified := splitName(c.Name); qualified && p.check() == nil {
+		return 0, fmt.Errorf("its name looks like the cluster %s in the namespace %s", p.name, p.namespace)
+	}
+	if c.Namespace != "" && len(validation.IsDNS1123Label(c.Namespace)) > 0 {
+		return 0, fmt.Errorf("its namespace has no valid name")
+	}
 	if len(c.Labels) > maxLabels {
 		return 0, fmt.Errorf("it has %d labels; at most %d are allowed", len(c.Labels), maxLabels)
 	}
@@ -70,7 +83,7 @@ func (c *Cluster) check() (size int, err error) {
 		}
 		size += len(text)
 	}
-	return size, nil
+	return size + len(c.Reason), nil
 }
 
 // List contains the clusters of a source.
@@ -92,9 +105,14 @@ func (l *List) Add(object string, c Cluster) error {
 	return l.full()
 }
 
-// LeaveOut notes an object that can't be used, see [List.Add].
+// LeaveOut notes an object that can't be used, see [List.Add]. It shortens a long name.
 func (l *List) LeaveOut(object string, why error) error {
-	l.LeftOut = append(l.LeftOut, printable.Line(object+": "+why.Error()))
+	if len(object) > maxText {
+		object = strings.ToValidUTF8(object[:maxText], "") + "…"
+	}
+	text := printable.Line(object + ": " + why.Error())
+	l.size += len(text)
+	l.LeftOut = append(l.LeftOut, text)
 	return l.full()
 }
 
@@ -103,7 +121,7 @@ func (l *List) full() error {
 	case len(l.Clusters)+len(l.LeftOut) > Max:
 		return fmt.Errorf("it lists more than %d clusters", Max)
 	case l.size > maxTexts:
-		return fmt.Errorf("the labels and properties of its clusters have more than %d MiB", maxTexts>>20)
+		return fmt.Errorf("the names, labels and properties of its clusters have more than %d MiB", maxTexts>>20)
 	}
 	return nil
 }

@@ -174,11 +174,21 @@ func TestLimits(t *testing.T) {
 		cluster clusters.Cluster
 		leftOut string
 	}{
-		"64 labels":       {clusters.Cluster{Name: "a", Labels: many(64)}, ""},
-		"65 labels":       {clusters.Cluster{Name: "a", Labels: many(65)}, "it has 65 labels; at most 64 are allowed"},
-		"257 properties":  {clusters.Cluster{Name: "a", Properties: many(257)}, "257 properties; at most 256 are allowed"},
-		"no name":         {clusters.Cluster{Labels: many(1)}, "it has no name"},
-		"a long property": {clusters.Cluster{Name: "a", Properties: labels("a=" + strings.Repeat("x", 1025))}, "1024 bytes"},
+		"64 labels":            {clusters.Cluster{Name: "a", Labels: many(64)}, ""},
+		"65 labels":            {clusters.Cluster{Name: "a", Labels: many(65)}, "it has 65 labels; at most 64 are allowed"},
+		"257 properties":       {clusters.Cluster{Name: "a", Properties: many(257)}, "257 properties; at most 256"},
+		"no name":              {clusters.Cluster{Labels: many(1)}, "it has no name"},
+		"an invalid namespace": {clusters.Cluster{Name: "a", Namespace: "x/kube-system"}, "its namespace has no valid name"},
+		"a qualified name": {clusters.Cluster{Name: "hub/kube-system/a"},
+			"its name looks like the cluster a in the namespace kube-system"},
+		"a longer qualified name": {clusters.Cluster{Name: "hub/argocd/kube-system/a.b"}, "the namespace kube-system"},
+		"slashes at the start":    {clusters.Cluster{Name: "hub//kube-system/a"}, "the namespace kube-system"},
+		"an ARM ID": {clusters.Cluster{
+			Name: "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/a"}, ""},
+		"an ARN":               {clusters.Cluster{Name: "arn:aws:eks:eu-west-1:1:cluster/a"}, ""},
+		"an OpenShift context": {clusters.Cluster{Name: "default/api-acme-io:6443/kube:admin"}, ""},
+		"a long property": {clusters.Cluster{Name: "a", Properties: labels("a=" + strings.Repeat("x", 1025))},
+			"1024 bytes"},
 	} {
 		var l clusters.List
 		if err := l.Add("the object\x1b", test.cluster); err != nil {
@@ -201,6 +211,12 @@ func TestLimits(t *testing.T) {
 			err = l.Add("o", c)
 		}
 		return l, err
+	}
+	var long clusters.List
+	name := strings.Repeat("ä", 1<<19)
+	if err := long.LeaveOut(name, errors.New("canary")); err != nil || len(long.LeftOut[0]) > 1100 ||
+		!strings.HasSuffix(long.LeftOut[0], "ä…: canary") {
+		t.Errorf("an object with a long name: %d bytes, %v", len(long.LeftOut[0]), err)
 	}
 	for want, c := range map[string]clusters.Cluster{
 		"more than 10000 clusters": {Name: "c"}, "lists more than 10000": {},

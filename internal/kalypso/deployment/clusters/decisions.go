@@ -109,14 +109,32 @@ type profile struct{ namespace, name string }
 // profileOf returns the ClusterProfile of a cluster. If the name of the cluster is qualified, it contains the namespace
 // of the profile.
 func profileOf(cluster, namespace string) (profile, error) {
-	p := profile{namespace, cluster}
-	if part := strings.Split(cluster, "/"); len(part) > 2 && part[0] != "" {
-		p = profile{part[len(part)-2], part[len(part)-1]}
+	p, qualified := splitName(cluster)
+	if !qualified {
+		p = profile{namespace, cluster}
 	}
-	if len(validation.IsDNS1123Label(p.namespace)) > 0 || len(validation.IsDNS1123Subdomain(p.name)) > 0 {
+	if p.check() != nil {
 		return p, fmt.Errorf("%w: no ClusterProfile can have the name of the cluster %q", ErrInvalid, cluster)
 	}
 	return p, nil
+}
+
+// splitName returns the namespace and the name in the qualified name of a cluster. qualified is false if the name is
+// none.
+func splitName(cluster string) (p profile, qualified bool) {
+	part := strings.Split(cluster, "/")
+	if len(part) < 3 || part[0] == "" {
+		return p, false
+	}
+	return profile{part[len(part)-2], part[len(part)-1]}, true
+}
+
+// check returns an error if no object can have the name and the namespace.
+func (p profile) check() error {
+	if len(validation.IsDNS1123Label(p.namespace)) > 0 || len(validation.IsDNS1123Subdomain(p.name)) > 0 {
+		return ErrInvalid
+	}
+	return nil
 }
 
 // slicesOf returns the objects of a deployment target: one for every 100 clusters. Without a cluster, it returns one

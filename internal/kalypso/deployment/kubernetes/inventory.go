@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // The kinds of objects that stand for clusters.
@@ -66,7 +70,15 @@ type Inventory struct {
 	Namespaces []string // empty: all
 }
 
-// Check returns an error if the kind or the namespaces are not possible.
+// CheckNamespace returns an error if no namespace can have the name, which becomes a part of URLs.
+func CheckNamespace(name string) error {
+	if !unknown.Is(name) && len(validation.IsDNS1123Label(name)) > 0 {
+		return fmt.Errorf("%q can't be the name of a namespace: use lower-case letters, digits and \"-\"", name)
+	}
+	return nil
+}
+
+// Check returns an error if the kind can't have namespaces.
 func (i Inventory) Check() error {
 	if of, known := inventoryKinds[i.Kind]; known && of.clusterScoped && len(i.Namespaces) > 0 {
 		return fmt.Errorf("objects of the kind %s are in no namespace; remove namespaces", i.Kind)
@@ -148,9 +160,10 @@ func (i Inventory) page(c *client, text []byte, found *clusters.List) (next stri
 			err = fmt.Errorf("it is larger than %d MiB", maxObjectBytes>>20)
 		}
 		made.Source = i.Name()
-		made.Name, made.Reason = c.secrets.Redact(made.Name), deployment.OneLine(c.secrets.Redact(made.Reason))
+		made.Name, made.Namespace = c.secrets.Redact(made.Name), c.secrets.Redact(made.Namespace)
+		made.Reason = deployment.OneLine(c.secrets.Redact(made.Reason))
 		made.Labels, made.Properties = c.redactedMap(made.Labels), c.redactedMap(made.Properties)
-		object := i.Name() + " " + cmp.Or(o.name(), fmt.Sprintf("number %d of a page", n+1))
+		object := i.Name() + " " + cmp.Or(c.secrets.Redact(o.name()), fmt.Sprintf("number %d of a page", n+1))
 		if err != nil {
 			err = found.LeaveOut(object, err)
 		} else {
@@ -245,10 +258,18 @@ func health(all []condition, wanted []string) (healthy *bool, reason string) {
 	return nil, ""
 }
 
-// redactedMap removes the credentials of the hub from the values of a map.
+// redactedMap removes the credentials of the hub from the keys and values of a map. Of keys that become equal, the
+// first one stays.
 func (c *client) redactedMap(set map[string]string) map[string]string {
-	for key, value := range set {
-		set[key] = c.secrets.Redact(value)
+	if set == nil {
+		return nil
 	}
-	return set
+	clean := make(map[string]string, len(set))
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		shown := c.secrets.Redact(key)
+		if _, twice := clean[shown]; !twice {
+			clean[shown] = c.secrets.Redact(set[key])
+		}
+	}
+	return clean
 }

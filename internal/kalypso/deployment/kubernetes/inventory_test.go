@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,5 +285,58 @@ func TestHostileHub(t *testing.T) {
 			errors.Is(err, deployment.ErrNoAnswer) != test.dead || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: after %s: %v", name, took, err)
 		}
+	}
+}
+
+// TestHubRepeatsCredential: a hub repeats the credential in each text of its objects. No cluster, and no name of an
+// object that is left out, contains it.
+func TestHubRepeatsCredential(t *testing.T) {
+	t.Parallel()
+	base64Of := base64.StdEncoding.EncodeToString([]byte("canary-token"))
+	for _, echo := range []string{"canary-token", "x canary-token y", base64Of, "canary%2Dtoken"} {
+		items := []string{
+			`{"metadata":{"name":"a-ECHO","namespace":"n"}}`,
+			`{"metadata":{"name":"b","namespace":"ECHO"}}`,
+			`{"metadata":{"name":"c","labels":{"ECHO":"1","k-ECHO":"2","l":"ECHO"}}}`,
+			`{"metadata":{"name":"d"},"status":{"properties":[{"name":"ECHO","value":"1"},{"name":"p","value":"ECHO"}]}}`,
+			`{"metadata":{"name":"e"},"status":{"conditions":[{"type":"ControlPlaneHealthy","status":"ECHO","reason":"ECHO",` +
+				`"message":"ECHO"}]}}`,
+			`{"metadata":{"name":"ECHO","namespace":"ECHO","labels":["left out"]}}`,
+			`{"metadata":{"name":"` + strings.Repeat("ECHO ", 300) + `"}}`,
+		}
+		found, err := profiles(t, len(items), func(i int) string {
+			return strings.ReplaceAll(items[i], "ECHO", echo)
+		}).Clusters(t.Context())
+		if err != nil || len(found.Clusters)+len(found.LeftOut) != len(items) || len(found.LeftOut) < 2 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		if text := fmt.Sprintf("%+v", found); strings.Contains(text, echo) || strings.Contains(text, "canary") {
+			t.Errorf("%s: %s", echo, text)
+		}
+	}
+}
+
+// TestVersionsInURLs: a hub announces versions of a group that lead to other paths. They are not requested.
+func TestVersionsInURLs(t *testing.T) {
+	t.Parallel()
+	var paths []string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/apis/multicluster.x-k8s.io" {
+			fmt.Fprint(w, `{"kind":"APIGroup","apiVersion":"v1","preferredVersion":{"version":"../../api/v1/secrets?x="},`+
+				`"versions":[{"version":"../v1"},{"version":"v1%2f"},{"version":""},{"version":"v1alpha1"}]}`)
+			return
+		}
+		paths = append(paths, r.URL.Path)
+		fmt.Fprint(w, `{"items":[]}`)
+	}))
+	defer server.Close()
+	of := kubernetes.Inventory{Hub: "hub", Kind: kubernetes.ClusterProfile, Connection: kubernetes.Connection{
+		Kubeconfig: strings.Replace(config(server.URL), "server:", "insecure-skip-tls-verify: true, server:", 1)}}
+	if _, err := of.Clusters(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"/apis/multicluster.x-k8s.io/v1alpha1/clusterprofiles"}; !slices.Equal(paths, want) {
+		t.Errorf("requested %q, want %q", paths, want)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
@@ -23,7 +24,8 @@ import (
 const (
 	maxClusters = 16
 	pageSize    = 500
-	maxObjects  = 20000 // of one kind
+	maxObjects  = 20000   // of one kind
+	maxKept     = 1 << 27 // bytes of the objects of all kinds
 )
 
 // Source reports on clusters. It maps their names to connections.
@@ -117,6 +119,7 @@ type cluster struct {
 	of      deployment.Rendering
 	folders map[string]folderReader
 	lists   map[resource]*resourceList
+	kept    int // bytes of all objects in lists
 	parents []parent
 	reports []deployment.Report
 	unread  error // of reading the branch
@@ -142,13 +145,43 @@ func (k *cluster) list(ctx context.Context, group, name string) (found *resource
 		if err := page.UnmarshalJSON(text); err != nil {
 			return "", err
 		}
+		for _, o := range page.Items {
+			unstructured.RemoveNestedField(o.Object, "metadata", "managedFields")
+			unstructured.RemoveNestedField(o.Object, "metadata", "annotations", lastApplied)
+			k.kept += sizeOf(o.Object)
+		}
 		found.objects = append(found.objects, page.Items...)
 		if len(found.objects) > maxObjects {
 			return "", fmt.Errorf("it has more than %d %s", maxObjects, name)
 		}
+		if k.kept > maxKept {
+			return "", fmt.Errorf("its %s have more than %d MiB", name, maxKept>>20)
+		}
 		return page.GetContinue(), nil
 	})
 	return found, err
+}
+
+// lastApplied is the annotation in which kubectl keeps what it applied.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// sizeOf returns about how many bytes a decoded JSON value has.
+func sizeOf(value any) int {
+	const each = 16 // of any value
+	size := each
+	switch value := value.(type) {
+	case string:
+		size += len(value)
+	case []any:
+		for _, element := range value {
+			size += sizeOf(element)
+		}
+	case map[string]any:
+		for key, element := range value {
+			size += each + len(key) + sizeOf(element)
+		}
+	}
+	return size
 }
 
 // resource names the objects to read. The core group is "".
@@ -197,10 +230,11 @@ func (c *client) roots(ctx context.Context, group string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	roots := []string{"/apis/" + group + "/" + found.PreferredVersion.Version}
-	for _, v := range found.Versions {
-		if v.Version != found.PreferredVersion.Version {
-			roots = append(roots, "/apis/"+group+"/"+v.Version)
+	var roots []string
+	for _, v := range append([]metav1.GroupVersionForDiscovery{found.PreferredVersion}, found.Versions...) {
+		root := "/apis/" + group + "/" + v.Version
+		if len(validation.IsDNS1035Label(v.Version)) == 0 && !slices.Contains(roots, root) { // it is a part of URLs
+			roots = append(roots, root)
 		}
 	}
 	return roots, nil

@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -535,5 +537,57 @@ func TestOffline(t *testing.T) {
 	}
 	if elsewhere != 0 {
 		t.Error("a redirect was followed")
+	}
+}
+
+// TestLargeLists: the objects of a cluster that lists without an end are bounded by their size, long before the bounds
+// of their number and of the time. What is not read of an object does not count.
+func TestLargeLists(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	serve := func(metadata, spec string, pages int64) *httptest.Server {
+		var page atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			switch group, list, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/apis/"), "/"); {
+			case group != "kustomize.toolkit.fluxcd.io":
+				w.WriteHeader(http.StatusNotFound)
+			case list == "":
+				fmt.Fprint(w, `{"kind":"APIGroup","apiVersion":"v1","preferredVersion":{"version":"v1"}}`)
+			default:
+				next := "more"
+				if page.Add(1) >= pages {
+					next = ""
+				}
+				text := fmt.Sprintf(`{"apiVersion":"kustomize.toolkit.fluxcd.io/v1","kind":"KustomizationList",`+
+					`"metadata":{"continue":%q},"items":[{"apiVersion":"kustomize.toolkit.fluxcd.io/v1","kind":"Kustomization",`+
+					`"metadata":{"name":"a","namespace":"b"%s},"spec":{%s}}]}`, next, metadata, spec)
+				sent.Add(int64(len(text)))
+				_, _ = io.WriteString(w, text)
+			}
+		}))
+		t.Cleanup(server.Close)
+		return server
+	}
+	message := func(server *httptest.Server) string {
+		reports, err := kubernetes.Source{"a": {Kubeconfig: config(server.URL)}}.Reports(
+			withTimeout(t, 2*time.Minute), rendering)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, r := range reports {
+			all = append(all, r.Message)
+		}
+		return strings.Join(all, "; ")
+	}
+	large := strings.Repeat("x", 12<<20)
+	if said := message(serve("", `"x":"`+large+`"`, 1<<30)); !strings.Contains(said, "more than 128 MiB") ||
+		sent.Load() > 200<<20 {
+		t.Errorf("after %d MiB: %s", sent.Load()>>20, said)
+	}
+	managed := `,"managedFields":[{"manager":"` + large + `"}]`
+	if said := message(serve(managed, "", 14)); strings.Contains(said, "MiB") {
+		t.Errorf("managed fields: %s", said)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
@@ -32,6 +33,9 @@ func eachLine(text string, read func(string) error) error {
 	number, found := 0, false
 	for line := range strings.Lines(text) {
 		number++
+		if !utf8.ValidString(line) {
+			return fmt.Errorf("line %d is not valid UTF-8", number)
+		}
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
