@@ -12,8 +12,9 @@ locals {
     prod  = { after = { stage = { soak = "4h", by = var.account } } }
   }
 
-  # hold, pinned_commit, approved, rejected: people change them by pull request.
-  overrides = "${path.module}/overrides/${terraform.workspace}.yaml"
+  # hold, pinned_commit, approved, rejected: people change them by pull request. yamldecode refuses an empty file, but not
+  # an empty document.
+  overrides_file = "${path.module}/overrides/${terraform.workspace}.yaml"
 }
 
 module "environment" {
@@ -26,7 +27,7 @@ module "environment" {
   after     = try(local.chain[terraform.workspace].after, null)
   dwell     = try(local.chain[terraform.workspace].dwell, null)
   statuses  = { ci = { by = "github-actions[bot]" } }
-  overrides = fileexists(local.overrides) ? yamldecode(file(local.overrides)) : {}
+  overrides = yamldecode(fileexists(local.overrides_file) ? "---\n${trimprefix(file(local.overrides_file), "---")}" : "{}")
 }
 
 # Both outputs only change with a promotion, so the plan after one is empty.

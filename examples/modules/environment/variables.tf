@@ -78,6 +78,7 @@ variable "overrides" {
   description = "Decisions of people: `hold`, `pinned_commit`, `approved` and `rejected`, as in `kalypso_promotion`."
   type        = any
   default     = {}
+  nullable    = false # an empty file is null
 
   validation {
     condition = alltrue([

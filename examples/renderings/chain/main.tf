@@ -14,9 +14,10 @@ locals {
   soak   = try({ stage = "1h", prod = "4h" }[local.environment], null)
   dwell  = try({ dev = "90m", stage = "5h" }[local.environment], null) # the soak of the next environment, and a run
 
-  # hold, pinned_commit, approved, rejected: people change them by pull request.
+  # hold, pinned_commit, approved, rejected: people change them by pull request. yamldecode refuses an empty file, but not
+  # an empty document.
   overrides_file = "${path.module}/overrides/${local.environment}.yaml"
-  overrides      = yamldecode(fileexists(local.overrides_file) ? file(local.overrides_file) : "{}")
+  overrides      = yamldecode(fileexists(local.overrides_file) ? "---\n${trimprefix(file(local.overrides_file), "---")}" : "{}")
 }
 
 data "kalypso_promotion" "this" {
@@ -28,10 +29,10 @@ data "kalypso_promotion" "this" {
   statuses = { ci = { by = "github-actions[bot]" } }
   dwell    = local.dwell
 
-  hold          = lookup(local.overrides, "hold", null)
-  pinned_commit = lookup(local.overrides, "pinned_commit", null)
-  approved      = lookup(local.overrides, "approved", null)
-  rejected      = lookup(local.overrides, "rejected", null)
+  hold          = try(local.overrides.hold, null)
+  pinned_commit = try(local.overrides.pinned_commit, null)
+  approved      = try(local.overrides.approved, null)
+  rejected      = try(local.overrides.rejected, null)
 }
 
 data "kalypso_control_plane" "this" {
