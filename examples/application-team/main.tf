@@ -19,6 +19,12 @@ variable "environment" {
   default     = "dev"
 }
 
+variable "unscheduled" {
+  description = "The reaction to targets that no policy places."
+  type        = string
+  default     = "error"
+}
+
 variable "git_url" {
   description = "The URL of the folder that contains the repos."
   type        = string
@@ -89,4 +95,5 @@ resource "kalypso_environment_rendering" "this" {
   sources     = local.sources
   delivery    = { strategy = "none", describe = "keys" }
   preview     = "manifests"
+  guardrails  = { unscheduled = var.unscheduled }
 }

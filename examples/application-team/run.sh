@@ -13,11 +13,18 @@ headline "The pull request"
 in_repo shop diff main pull-request
 
 headline "Where it branched off: into a state of the run's own"
-tf apply "${plain[@]}" -auto-approve -var "sha=$(in_repo shop rev-parse main)" >"$work/base.log" || {
+tf apply "${plain[@]}" -auto-approve -var "sha=$(in_repo shop rev-parse main)" -var unscheduled=ignore >"$work/base.log" || {
   cat "$work/base.log"
   exit 1
 }
 tf output "${plain[@]}"
 
-headline "What it does"
-tf plan "${plain[@]}" -var "sha=$(in_repo shop rev-parse pull-request)"
+headline "Its plan fails"
+if tf plan "${plain[@]}" -var "sha=$(in_repo shop rev-parse pull-request)" >"$work/plan.log" 2>&1; then
+  echo "The plan places all targets." >&2
+  exit 1
+fi
+sed -n '/^Error: /,$p' "$work/plan.log"
+
+headline "What it does, without that check"
+tf plan "${plain[@]}" -var "sha=$(in_repo shop rev-parse pull-request)" -var unscheduled=warn

@@ -110,8 +110,8 @@ func TestAccExampleControlPlane(t *testing.T) {
 	}
 }
 
-// examples/application-team shows which cluster types host a pull request's targets, which targets no policy places and
-// why, and how their files change. It writes to no repo.
+// examples/application-team shows which cluster types host a pull request's targets, and how their files change. It fails
+// if no policy places a target, and says why. It writes to no repo.
 func TestAccExampleApplicationTeam(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -119,7 +119,8 @@ func TestAccExampleApplicationTeam(t *testing.T) {
 
 	wantInSection(t, sections, "Where it branched off: into a state of the run's own",
 		`"large/shop-worker" = tolist([ "heavy-load", ])`, "nowhere = {}")
-	wantInSection(t, sections, "What it does",
+	wantInSection(t, sections, "Its plan fails", "Error: ", `shop-kiosk: the nearest policy is "heavy-load"`)
+	wantInSection(t, sections, "What it does, without that check",
 		"Plan: 0 to add, 1 to change, 0 to destroy.",
 		`- "large/shop-worker" = [ - "heavy-load", ]`,
 		`+ "small/shop-worker" = [ + "light-load", ]`,
