@@ -173,8 +173,9 @@ func (d *Delivery) files(clusterTypes []string) (map[string][]file, error) {
 		object.TreeEntry
 	}
 	entries := map[string][]entry{}
+	walker := part.Walker()
 	for i, folder := range folders {
-		err := part.Walk(folder, func(at string, e object.TreeEntry) error {
+		err := walker.Walk(folder, func(at string, e object.TreeEntry) error {
 			if e.Mode.IsRegular() || e.Mode == filemode.Executable {
 				name := strings.TrimPrefix(at, path.Clean(folder)+"/")
 				entries[clusterTypes[i]] = append(entries[clusterTypes[i]], entry{name, e})

@@ -15,8 +15,13 @@ const controlPlaneDescription = "Reads an existing Kalypso control plane for a `
 	"and a commit that changes no object causes no change.\n\nIt reads files that end in `.yaml` or `.yml`. It skips " +
 	"dot folders and files that a `.sourceignore` lists (in the root, in the folder, or below it; with the syntax of " +
 	"`.gitignore`). It warns about symbolic links and submodules, which it does not follow. It does not build " +
-	"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. Every run reads everything " +
-	"again, because a data source has no access to the result of the previous run."
+	"Kustomizations. A file may have at most 10 MiB, and all manifests together 64 MiB. " + folderLimits + " Every run " +
+	"reads everything again, because a data source has no access to the result of the previous run."
+
+// folderLimits describes the [source.DefaultLimits] of a folder.
+const folderLimits = "A folder may have at most 1,000,000 files and folders below it, and 100,000 YAML files of 256 " +
+	"MiB together. What a repo lists at several paths counts at each. Names that Git refuses, such as `..` or `.GIT`, are " +
+	"errors. Such a fault of a registration's folder is an error of this registration."
 
 func controlPlaneArguments() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{

@@ -35,10 +35,10 @@ const workloadsDescription = "Reads the Workload documents behind workload regis
 	"each repo, and a commit that changes no object causes no change.\n\nA repo is read once for all its " +
 	"registrations. If the server can filter, only the files in their folders are transferred. Dot folders and files " +
 	"that a `.sourceignore` lists are skipped. Symbolic links and submodules are not followed. A file may have at " +
-	"most 10 MiB, and all documents together 64 MiB. Every run reads the documents again, because a data source has " +
-	"no access to the result of the previous run.\n\nTerraform defers reading a data source until apply if an " +
-	"argument is unknown, or if resources that it refers to directly have pending changes. If registrations are " +
-	"passed through `locals`, as in the example, the plan that adds one shows its deployment targets."
+	"most 10 MiB, and all documents together 64 MiB. " + folderLimits + " Every run reads the documents again, because " +
+	"a data source has no access to the result of the previous run.\n\nTerraform defers reading a data source until " +
+	"apply if an argument is unknown, or if resources that it refers to directly have pending changes. If registrations " +
+	"are passed through `locals`, as in the example, the plan that adds one shows its deployment targets."
 
 func workloadsArguments() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{

@@ -176,13 +176,13 @@ func (s *side) ownFiles(clusterType string) (gitobject.Hash, error) {
 }
 
 // files returns the files of a folder, by their paths relative to it.
-func (s *side) files(of comparison.Folder) (map[string]object.TreeEntry, error) {
+func (s *side) files(walker *gitbranch.Walker, of comparison.Folder) (map[string]object.TreeEntry, error) {
 	folder := s.at.Join(of.String())
 	if of.Target == "" {
 		return s.part.NonFolders(folder)
 	}
 	found := map[string]object.TreeEntry{}
-	return found, s.part.Walk(folder, func(path string, e object.TreeEntry) error {
+	return found, walker.Walk(folder, func(path string, e object.TreeEntry) error {
 		found[strings.TrimPrefix(path, folder+"/")] = e
 		return nil
 	})
@@ -243,8 +243,9 @@ func (s *side) readTrees(pairs []comparison.FolderPair) error {
 	if err := s.part.Load(paths...); err != nil {
 		return err
 	}
+	walker := s.part.Walker()
 	for _, f := range folders {
-		found, err := s.files(f)
+		found, err := s.files(walker, f)
 		if err != nil {
 			return err
 		}

@@ -163,6 +163,15 @@ func (r *branchReader) record(b *past.Branch, before *past.State) error {
 	return err
 }
 
+// The bounds of the renderings in one foreign folder: how many files with the name of a record are looked at, and how
+// many renderings are listed.
+const (
+	maxRecords         = 100_000
+	maxOtherRenderings = 1000
+)
+
+func isRecord(e object.TreeEntry) bool { return e.Name == path.Base(record.File) }
+
 // otherRenderings finds the other renderings above and below the path.
 func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
 	for at := r.at.Path; at != "."; {
@@ -180,15 +189,17 @@ func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
 		return err
 	}
 	for _, folder := range foreign {
-		err := r.snapshot.Walk(folder, func(file string, _ object.TreeEntry) error {
-			if at, ok := strings.CutSuffix(file, "/"+record.File); ok {
-				b.OtherRenderings = append(b.OtherRenderings, at)
-			}
-			return nil
-		})
+		files, err := r.snapshot.Find(folder, isRecord, maxRecords)
 		if err != nil {
 			return err
 		}
+		var others []string
+		for _, file := range files {
+			if at, ok := strings.CutSuffix(file, "/"+record.File); ok && len(others) < maxOtherRenderings {
+				others = append(others, at)
+			}
+		}
+		b.OtherRenderings = append(b.OtherRenderings, others...)
 	}
 	slices.Sort(b.OtherRenderings)
 	return nil
@@ -235,6 +246,8 @@ func (r *branchReader) targets(b *past.Branch, names []string) error {
 
 var emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
 
+func hasContent(e object.TreeEntry) bool { return e.Hash != emptyBlob }
+
 func (r *branchReader) targetsIn(folder string) ([]inventory.Target, error) {
 	hashes, err := r.snapshot.Folders(folder)
 	if err != nil {
@@ -242,15 +255,11 @@ func (r *branchReader) targetsIn(folder string) ([]inventory.Target, error) {
 	}
 	targets := make([]inventory.Target, 0, len(hashes))
 	for name, hash := range hashes {
-		empty := true
-		err := r.snapshot.Walk(path.Join(folder, name), func(_ string, e object.TreeEntry) error {
-			empty = empty && e.Hash == emptyBlob
-			return nil
-		})
+		files, err := r.snapshot.Find(path.Join(folder, name), hasContent, 1)
 		if err != nil {
 			return nil, err
 		}
-		targets = append(targets, inventory.NewTarget(name, tree.Hash(hash), empty))
+		targets = append(targets, inventory.NewTarget(name, tree.Hash(hash), len(files) == 0))
 	}
 	slices.SortFunc(targets, func(a, b inventory.Target) int { return strings.Compare(a.Name, b.Name) })
 	return targets, nil

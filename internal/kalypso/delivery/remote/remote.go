@@ -228,8 +228,9 @@ func (r Operations) Files(ctx context.Context, s *past.State) (map[string][]byte
 		return nil, nil
 	}
 	var paths []string
+	walker := snapshot.Walker()
 	for _, name := range s.OwnFolders().Names() {
-		err := snapshot.Walk(s.Destination.Join(name), func(path string, _ object.TreeEntry) error {
+		err := walker.Walk(s.Destination.Join(name), func(path string, _ object.TreeEntry) error {
 			paths = append(paths, path)
 			return nil
 		})

@@ -96,8 +96,9 @@ func (b *branch) readManifests(folders ...string) (map[string][]byte, error) {
 		return nil, err
 	}
 	var paths []string
+	walker := b.snapshot.Walker()
 	for _, folder := range at {
-		err := b.snapshot.Walk(folder, func(path string, e object.TreeEntry) error {
+		err := walker.Walk(folder, func(path string, e object.TreeEntry) error {
 			if e.Mode.IsFile() && (strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")) {
 				paths = append(paths, path)
 			}

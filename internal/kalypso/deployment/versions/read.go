@@ -25,6 +25,8 @@ const (
 	maxFiles = 1000
 	maxBytes = 16 << 20 // of the files of a place
 	maxFetch = 32 << 20 // of one answer of a server
+
+	maxEntries = 1_000_000 // files and folders of a place
 )
 
 // The errors of a place, beside those of packages remote and branch.
@@ -107,7 +109,8 @@ type reader struct {
 
 // commit reads the places of one commit. The objects from the server are dropped afterwards.
 func (r *reader) commit(ctx context.Context, places []At) {
-	repo, err := gitbranch.OpenRepo(r.client, places[0].Repo, gitremote.ReadLimits{Fetch: maxFetch, File: maxBytes})
+	limits := gitremote.ReadLimits{Fetch: maxFetch, File: maxBytes, Entries: maxEntries}
+	repo, err := gitbranch.OpenRepo(r.client, places[0].Repo, limits)
 	if err == nil {
 		repo.WithConnection(ctx, func() {
 			var snapshot *gitbranch.Snapshot

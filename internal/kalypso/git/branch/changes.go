@@ -19,7 +19,7 @@ const (
 type ChangingCommit struct {
 	Commit Commit
 	Paths  []string // the first MaxHistoryPaths, in tree order
-	Count  int      // number of all paths
+	Count  int      // number of all paths, or less if millions differ
 }
 
 // ChangesSince returns the changes below the folders in the commits after since, newest first, along first parents, at
@@ -62,6 +62,7 @@ func (b *Branch) ChangesSince(
 func (h History) changes(
 	all Ancestors, since plumbing.Hash, folders []string,
 ) (changes []ChangingCommit, found bool, err error) {
+	left := maxCompared
 	for i, c := range all.FirstParents {
 		before := plumbing.ZeroHash
 		switch last := i == len(all.FirstParents)-1; {
@@ -73,7 +74,8 @@ func (h History) changes(
 			before = all.FirstParents[i+1].Tree
 		}
 		change := ChangingCommit{Commit: c}
-		if err := (diff{h.objects, &change}).roots(before, c.Tree, folders); err != nil {
+		left = max(left, maxComparedPerCommit)
+		if err := (diff{h.objects, &change, &left}).roots(before, c.Tree, folders); err != nil {
 			return nil, false, err
 		}
 		if change.Count > 0 {

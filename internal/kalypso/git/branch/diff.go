@@ -9,10 +9,19 @@ import (
 	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 )
 
-// diff lists the paths that differ between two trees. It fetches only folders that differ.
+// The bounds of the entries that are compared: for a whole history, and for each commit once these are used up. See
+// maxWalked.
+const (
+	maxCompared          = 1_000_000
+	maxComparedPerCommit = 10_000
+)
+
+// diff lists the paths that differ between two trees. It fetches only folders that differ. It stops if it has compared
+// too many entries, and looks into no folder whose path is too long: then it counts fewer paths than differ.
 type diff struct {
 	objects *objects
 	change  *ChangingCommit
+	left    *int // the number of entries that may still be compared
 }
 
 // roots adds the paths below the folders that differ between two root trees. The zero tree means that there is none.
@@ -41,10 +50,13 @@ func (d diff) roots(before, after plumbing.Hash, folders []string) error {
 
 // entries adds the paths that differ between two entries. The zero entry means absent.
 func (d diff) entries(path string, old, now entry) error {
-	if old.Hash == now.Hash && old.Mode == now.Mode {
+	if *d.left--; *d.left < 0 || old.Hash == now.Hash && old.Mode == now.Mode {
 		return nil
 	}
-	if !old.IsTree() && !now.IsTree() {
+	if err := d.objects.reader.Context().Err(); err != nil {
+		return err
+	}
+	if !old.IsTree() && !now.IsTree() || len(path) > maxWalkedPath {
 		d.change.add(path)
 		return nil
 	}

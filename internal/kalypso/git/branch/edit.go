@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/signing"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
@@ -69,7 +70,7 @@ func (e *Edit) check() error {
 		if names, err := splitPath(p); err != nil {
 			errs = append(errs, err)
 		} else if len(names) == 0 {
-			errs = append(errs, &PathError{Path: p, Err: errName})
+			errs = append(errs, &PathError{Path: p, Err: gitobject.ErrName})
 		}
 	}
 	// With a trailing slash, a path sorts right before the paths inside it.

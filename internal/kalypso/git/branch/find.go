@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 )
 
 // maxSearched limits the folders that [Snapshot.FoldersWith] searches. The number of objects does not limit them, since
@@ -17,47 +20,84 @@ const maxSearched = 1 << 20
 var ErrTooManyFolders = errors.New("too many folders")
 
 // FoldersWith returns the folders that contain a file at a path relative to them, sorted; "." is the root. It does not
-// search below a folder that it returns. It fetches the folders of one level together.
+// search below a folder that it returns, nor folders whose names are invalid. It fetches the folders of one level
+// together.
 func (s *Snapshot) FoldersWith(file string) (found []string, err error) {
 	names, err := splitPath(file)
 	if err != nil || s.Root.IsZero() {
 		return nil, err
 	}
-	type folder struct {
-		path string
-		tree plumbing.Hash
-	}
-	level := []folder{{".", s.Root}}
-	for searched := 1; len(level) > 0; searched += len(level) {
-		if searched > maxSearched {
-			return nil, fmt.Errorf("%w: more than %d", ErrTooManyFolders, maxSearched)
+	f := folderSearch{snapshot: s, file: names, known: map[plumbing.Hash]searchedTree{}}
+	for level := []searchedFolder{{".", s.Root}}; len(level) > 0; {
+		if err := s.objects.reader.Context().Err(); err != nil {
+			return nil, err
 		}
-		var below []folder
-		var trees []plumbing.Hash
+		var below []searchedFolder
 		for _, at := range level {
-			here, ok, err := s.objects.findBelow(at.tree, names)
-			if err != nil {
-				return nil, err
-			}
-			if ok && !here.IsTree() {
-				found = append(found, at.path)
-				continue
-			}
-			entries, err := s.objects.tree(at.tree)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range entries {
-				if e.IsTree() {
-					below, trees = append(below, folder{path.Join(at.path, e.Name), e.Hash}), append(trees, e.Hash)
-				}
+			if below, err = f.search(at, below); err != nil {
+				return nil, s.folderError(at.path, err)
 			}
 		}
+		trees := lists.Map(below, func(at searchedFolder) plumbing.Hash { return at.tree })
 		if err := s.objects.fetch(trees, filterAll); err != nil {
 			return nil, err
 		}
 		level = below
 	}
-	slices.Sort(found)
-	return found, nil
+	slices.Sort(f.found)
+	return f.found, nil
+}
+
+// folderSearch searches folders for a file. It looks into each tree once.
+type folderSearch struct {
+	snapshot *Snapshot
+	file     []string // the names of its path
+	known    map[plumbing.Hash]searchedTree
+	searched int      // folders, see pathUnit
+	found    []string // the folders that contain the file
+}
+
+type searchedFolder struct {
+	path string
+	tree plumbing.Hash
+}
+
+type searchedTree struct {
+	found   bool
+	folders []entry // to search, unless the file was found
+}
+
+// search looks for the file in a folder, and adds the folders to search next to below.
+func (f *folderSearch) search(at searchedFolder, below []searchedFolder) ([]searchedFolder, error) {
+	tree, known := f.known[at.tree]
+	if !known {
+		var err error
+		if tree, err = f.searchTree(at.tree); err != nil {
+			return nil, err
+		}
+		f.known[at.tree] = tree
+	}
+	if tree.found {
+		f.found = append(f.found, at.path)
+	}
+	for _, e := range tree.folders {
+		next := searchedFolder{path.Join(at.path, e.Name), e.Hash}
+		if f.searched += 1 + len(next.path)/pathUnit; f.searched > maxSearched {
+			return nil, fmt.Errorf("%w: more than %d", ErrTooManyFolders, maxSearched)
+		}
+		below = append(below, next)
+	}
+	return below, nil
+}
+
+func (f *folderSearch) searchTree(tree plumbing.Hash) (searchedTree, error) {
+	here, ok, err := f.snapshot.objects.findBelow(tree, f.file)
+	if err != nil || ok && !here.IsTree() {
+		return searchedTree{found: err == nil}, err
+	}
+	entries, err := f.snapshot.objects.tree(tree)
+	below := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
+		return !e.IsTree() || gitobject.CheckName(e.Name) != nil
+	})
+	return searchedTree{folders: below}, err
 }

@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,12 +21,18 @@ type objects struct {
 	tip    plumbing.Hash // the commit to fetch if the server serves no object by hash
 	reader *gitremote.Reader
 	store  gitremote.Objects
-	trees  map[plumbing.Hash][]entry // the parsed trees of store
+	trees  map[plumbing.Hash]parsedTree // of store
+}
+
+// parsedTree contains the entries of a tree, and the reason why their names are invalid.
+type parsedTree struct {
+	entries []entry
+	invalid error
 }
 
 // newObjects returns the objects of a commit and its history. It finds fetched objects in store, and adds to it.
 func newObjects(tip plumbing.Hash, reader *gitremote.Reader, store gitremote.Objects) *objects {
-	return &objects{tip: tip, reader: reader, store: store, trees: map[plumbing.Hash][]entry{}}
+	return &objects{tip: tip, reader: reader, store: store, trees: map[plumbing.Hash]parsedTree{}}
 }
 
 // errNotSent means that the server's answer lacks a requested object.
@@ -50,11 +57,14 @@ func (o *objects) fetch(wants []plumbing.Hash, filter packp.Filter) error {
 	return o.fetchCommits(o.tip, max(commits, 1), filter)
 }
 
-// fetchByHash fetches the objects that are not in the store.
+// fetchByHash fetches the objects that are not in the store, each once.
 func (o *objects) fetchByHash(wants []plumbing.Hash, filter packp.Filter) error {
+	met := map[plumbing.Hash]bool{plumbing.ZeroHash: true}
 	wants = slices.DeleteFunc(wants, func(h plumbing.Hash) bool {
 		_, here := o.store[h]
-		return here || h.IsZero()
+		twice := met[h]
+		met[h] = true
+		return here || twice
 	})
 	if len(wants) == 0 {
 		return nil
@@ -70,38 +80,41 @@ func (o *objects) fetchCommits(commit plumbing.Hash, depth int, filter packp.Fil
 
 // fetchSubtrees fetches all trees below the given trees.
 func (o *objects) fetchSubtrees(trees []plumbing.Hash) error {
-	var wants []plumbing.Hash
-	for _, h := range trees {
-		if h.IsZero() {
-			continue
-		}
-		missing, err := o.missingSubtrees(h)
-		if err != nil {
-			return err
-		}
-		wants = append(wants, missing...)
+	missing, err := o.missingSubtrees(trees...)
+	if err != nil {
+		return err
 	}
-	return o.fetch(wants, filterBlobs)
+	return o.fetch(missing, filterBlobs)
 }
 
-// missingSubtrees returns the topmost trees below a tree that are not in the store.
-func (o *objects) missingSubtrees(tree plumbing.Hash) (missing []plumbing.Hash, err error) {
-	if _, here := o.store[tree]; !here {
-		return []plumbing.Hash{tree}, nil
-	}
-	entries, err := o.tree(tree)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if !e.IsTree() {
+// missingSubtrees returns the topmost trees below the given trees that are not in the store. It visits each tree once,
+// and without recursion: a repo can list one tree at many paths, and nest trees deeper than the stack. It leaves out
+// what is below a corrupt tree, since the walk that comes to this tree names its folder.
+func (o *objects) missingSubtrees(trees ...plumbing.Hash) (missing []plumbing.Hash, err error) {
+	met := map[plumbing.Hash]bool{}
+	for rest := slices.Clone(trees); len(rest) > 0; {
+		tree := rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+		if tree.IsZero() || met[tree] {
 			continue
 		}
-		below, err := o.missingSubtrees(e.Hash)
-		if err != nil {
+		met[tree] = true
+		if err := o.reader.Context().Err(); err != nil {
 			return nil, err
 		}
-		missing = append(missing, below...)
+		if _, here := o.store[tree]; !here {
+			missing = append(missing, tree)
+			continue
+		}
+		entries, err := o.tree(tree)
+		if err != nil && !isFolderFault(err) {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.IsTree() && !met[e.Hash] {
+				rest = append(rest, e.Hash)
+			}
+		}
 	}
 	return missing, nil
 }
@@ -145,24 +158,38 @@ func (o *objects) rootOf(h plumbing.Hash) (plumbing.Hash, error) {
 	return c.Tree, nil
 }
 
-// tree returns the entries of a tree, and fetches it if needed.
+// tree returns the entries of a tree, and fetches it if needed. It does not check names: a tree that is only searched
+// for a path, or written back with a change, may have invalid ones beside it. See validTree.
 func (o *objects) tree(h plumbing.Hash) ([]entry, error) {
-	if entries, ok := o.trees[h]; ok {
-		return entries, nil
+	parsed, err := o.parse(h)
+	return parsed.entries, err
+}
+
+// validTree returns the entries of a tree as tree does. It returns [gitobject.ErrBadTree] if Git refuses a name.
+func (o *objects) validTree(h plumbing.Hash) ([]entry, error) {
+	parsed, err := o.parse(h)
+	return parsed.entries, cmp.Or(err, parsed.invalid)
+}
+
+func (o *objects) parse(h plumbing.Hash) (parsedTree, error) {
+	if parsed, ok := o.trees[h]; ok {
+		return parsed, nil
 	}
-	if err := o.fetch([]plumbing.Hash{h}, filterAll); err != nil {
-		return nil, err
+	if _, here := o.store[h]; !here {
+		if err := o.fetch([]plumbing.Hash{h}, filterAll); err != nil {
+			return parsedTree{}, err
+		}
 	}
 	raw, ok := o.raw(plumbing.TreeObject, h)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s is missing", gitobject.ErrBadTree, h)
+		return parsedTree{}, fmt.Errorf("%w: %s is missing", gitobject.ErrBadTree, h)
 	}
 	entries, err := gitobject.ParseTree[plumbing.Hash](raw)
-	if err != nil {
-		return nil, err
+	if err != nil && entries == nil {
+		return parsedTree{}, err
 	}
-	o.trees[h] = entries
-	return entries, nil
+	o.trees[h] = parsedTree{entries, err}
+	return o.trees[h], nil
 }
 
 // children returns the entries of a tree by name, or none if its hash is zero.
@@ -229,11 +256,12 @@ func readFiles[K comparable](o *objects, entries map[K]entry) (map[K][]byte, err
 	return files, nil
 }
 
-// folders returns the folders among the entries of a tree, by name, with the hashes of their trees.
+// folders returns the folders among the entries of a tree, by name, with the hashes of their trees. It leaves out names
+// that Git refuses.
 func folders(entries []entry) map[string]plumbing.Hash {
 	found := map[string]plumbing.Hash{}
 	for _, e := range entries {
-		if e.IsTree() {
+		if e.IsTree() && gitobject.CheckName(e.Name) == nil {
 			found[e.Name] = e.Hash
 		}
 	}

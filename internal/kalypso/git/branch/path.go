@@ -1,7 +1,7 @@
 package branch
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -32,9 +32,6 @@ func treeOf(e entry) plumbing.Hash {
 	}
 	return plumbing.ZeroHash
 }
-
-// errName means that a tree cannot contain a name.
-var errName = errors.New("not a valid name in a Git tree")
 
 // splitPath splits a path relative to the repository root into names. "." is the root and has none.
 func splitPath(path string) ([]string, error) {
@@ -80,26 +77,13 @@ func CheckFolder(path string) error {
 	return nil
 }
 
-// checkName rejects the names that git fsck --strict rejects.
+// checkName rejects the names that git fsck --strict rejects, also if macOS ignored some of their characters. It
+// rejects a backslash, which separates names on Windows.
 func checkName(name string) error {
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "\x00/") {
-		return errName
+	if strings.Contains(name, `\`) {
+		return gitobject.ErrName
 	}
-	// Refuse .git, and the names that Windows and macOS treat as .git.
-	folded := strings.ToLower(strings.TrimRight(strings.Map(dropIgnorable, name), ". "))
-	if folded == ".git" || folded == "git~1" || strings.HasPrefix(folded, ".git:") || strings.Contains(name, `\`) {
-		return errName
-	}
-	return nil
-}
-
-// dropIgnorable drops the characters that HFS+ ignores.
-func dropIgnorable(r rune) rune {
-	switch {
-	case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
-		return -1
-	}
-	return r
+	return cmp.Or(gitobject.CheckName(name), gitobject.CheckName(gitobject.DropIgnorable(name)))
 }
 
 // PathError is an error with one path of an edit.

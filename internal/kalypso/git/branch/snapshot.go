@@ -10,6 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 )
 
@@ -40,7 +41,7 @@ func (s *Snapshot) fetchRoot(filter packp.Filter) (err error) {
 		return err
 	}
 	_, err = s.objects.tree(s.Root)
-	return err
+	return s.folderError(".", err)
 }
 
 // Close closes the connection to the server.
@@ -49,12 +50,13 @@ func (s *Snapshot) Close() { s.objects.reader.Close() }
 // History returns the history that ends with the snapshot's commit. It shares the connection and the fetched objects.
 func (s *Snapshot) History() History { return History{s.objects} }
 
-// Load fetches all trees below the paths at once. It skips paths that are not folders.
+// Load fetches all trees below the paths at once. It skips paths that are not folders, and what is below corrupt trees:
+// the call that reads such a path returns the error.
 func (s *Snapshot) Load(paths ...string) error {
 	var trees []plumbing.Hash
 	for _, path := range paths {
 		at, ok, err := s.find(path)
-		if err != nil {
+		if err != nil && !isFolderFault(err) {
 			return err
 		}
 		if ok && at.IsTree() {
@@ -99,7 +101,8 @@ func (s *Snapshot) CommitInfo() (Commit, error) {
 
 // find looks up a path. The root is a tree without a name.
 func (s *Snapshot) find(path string) (found entry, ok bool, err error) {
-	return s.objects.find(s.Root, path)
+	found, ok, err = s.objects.find(s.Root, path)
+	return found, ok, s.folderError(path, err)
 }
 
 // list returns the entries of a folder, or none if the path is not a folder.
@@ -108,22 +111,24 @@ func (s *Snapshot) list(path string) ([]entry, error) {
 	if err != nil || !ok || !at.IsTree() {
 		return nil, err
 	}
-	return s.objects.tree(at.Hash)
+	entries, err := s.objects.tree(at.Hash)
+	return entries, s.folderError(path, err)
 }
 
 // Folders returns the folders directly below a path ("." for the root), by name, with the hashes of their trees. It
-// returns none if the path is not a folder.
+// returns none if the path is not a folder. It leaves out names that Git refuses, which no work tree can contain.
 func (s *Snapshot) Folders(path string) (map[string]plumbing.Hash, error) {
 	entries, err := s.list(path)
 	return folders(entries), err
 }
 
-// NonFolders returns the entries directly below a path that are not folders, by name: files, links, submodules.
+// NonFolders returns the entries directly below a path that are not folders, by name: files, links, submodules. It
+// leaves out names that Git refuses.
 func (s *Snapshot) NonFolders(path string) (map[string]object.TreeEntry, error) {
 	entries, err := s.list(path)
 	found := map[string]object.TreeEntry{}
 	for _, e := range entries {
-		if !e.IsTree() {
+		if !e.IsTree() && gitobject.CheckName(e.Name) == nil {
 			found[e.Name] = treeEntry(e)
 		}
 	}
@@ -139,36 +144,9 @@ func (s *Snapshot) Entry(path string) (e object.TreeEntry, ok bool, err error) {
 	return treeEntry(found), true, nil
 }
 
-// Walk calls visit for everything below a path that is not a folder (files, links, submodules), in byte order of the
-// paths, which are relative to the root. It stops at the first error of visit and returns it.
+// Walk walks below a path: see [Walker.Walk]. If several paths are walked, use one [Walker] for all of them.
 func (s *Snapshot) Walk(path string, visit func(path string, e object.TreeEntry) error) error {
-	at, ok, err := s.find(path)
-	if err != nil || !ok || !at.IsTree() {
-		return err
-	}
-	prefix := ""
-	if path != "." {
-		prefix = path + "/"
-	}
-	return s.walk(at.Hash, prefix, visit)
-}
-
-func (s *Snapshot) walk(tree plumbing.Hash, prefix string, visit func(string, object.TreeEntry) error) error {
-	entries, err := s.objects.tree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsTree() {
-			err = s.walk(e.Hash, prefix+e.Name+"/", visit)
-		} else {
-			err = visit(prefix+e.Name, treeEntry(e))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.Walker().Walk(path, visit)
 }
 
 // ReadFiles returns the contents of files, fetched together, by path. Paths without a file are left out.

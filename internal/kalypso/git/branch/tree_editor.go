@@ -2,6 +2,7 @@ package branch
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -28,9 +29,15 @@ type editedEntry struct {
 // editTree returns an editor of a tree of the branch, or of a new one if the hash is zero.
 func editTree(o *objects, tree plumbing.Hash) (*treeEditor, error) {
 	editor := &treeEditor{objects: o, items: map[string]*editedEntry{}}
-	children, err := o.children(tree)
-	for name, e := range children {
-		editor.items[name] = &editedEntry{entry: e}
+	if tree.IsZero() {
+		return editor, nil
+	}
+	entries, err := o.tree(tree)
+	for _, e := range entries {
+		if editor.items[e.Name] != nil { // to write the tree would drop one of them
+			return nil, fmt.Errorf("%w: tree %s has two entries with the name %q", gitobject.ErrBadTree, tree, e.Name)
+		}
+		editor.items[e.Name] = &editedEntry{entry: e}
 	}
 	return editor, err
 }
@@ -65,7 +72,7 @@ func (e *treeEditor) remove(names []string) error {
 func (e *treeEditor) setPath(path, mode string, hash plumbing.Hash) error {
 	names, err := splitPath(path)
 	if err == nil && len(names) == 0 {
-		err = &PathError{Path: path, Err: errName}
+		err = &PathError{Path: path, Err: gitobject.ErrName}
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package object
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -11,6 +12,7 @@ import (
 const (
 	ModeTree   = "40000"
 	ModeFile   = "100644"
+	ModeLink   = "120000"
 	ModeModule = "160000"
 )
 
@@ -25,21 +27,43 @@ type Entry[H ~[Size]byte] struct {
 // IsTree reports whether the entry is a folder.
 func (e Entry[H]) IsTree() bool { return e.Mode == ModeTree || e.Mode == "040000" }
 
-// ErrBadTree means that the bytes of a tree cannot be parsed.
+// ErrBadTree means that the bytes of a tree cannot be parsed, or that Git refuses the name of an entry.
 var ErrBadTree = errors.New("a tree of the branch is corrupt")
 
-// ParseTree parses the bytes of a tree. The error is [ErrBadTree].
+// MaxEntries is the largest number of entries of a tree that is parsed. The whole Linux kernel has about 100,000 files.
+const MaxEntries = 1_000_000
+
+// ErrTooManyEntries means that a tree has more entries than [MaxEntries].
+var ErrTooManyEntries = fmt.Errorf("a tree has more than %d entries", MaxEntries)
+
+// ParseTree parses the bytes of a tree. The error is [ErrBadTree] or [ErrTooManyEntries]. If only names are the reason
+// of the error, see [CheckName], ParseTree returns the entries too: a caller that looks up valid names, or that writes
+// all entries back, may use them.
 func ParseTree[H ~[Size]byte](raw []byte) ([]Entry[H], error) {
-	entries := make([]Entry[H], 0, len(raw)/32)
+	entries := make([]Entry[H], 0, min(len(raw)/32, MaxEntries))
 	for len(raw) > 0 {
 		mode, name, hash, rest, err := CutEntry[H](raw)
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, Entry[H]{string(mode), string(name), hash})
+		if len(entries) == MaxEntries {
+			return nil, ErrTooManyEntries
+		}
+		entries = append(entries, Entry[H]{modeText(mode), string(name), hash})
 		raw = rest
 	}
-	return entries, nil
+	return entries, checkEntries(entries)
+}
+
+// modeText returns a mode as a string, without allocating for the usual ones.
+func modeText(mode []byte) string {
+	switch string(mode) {
+	case ModeTree:
+		return ModeTree
+	case ModeFile:
+		return ModeFile
+	}
+	return string(mode)
 }
 
 // CutEntry cuts the first entry off the bytes of a tree without allocating. The error is [ErrBadTree].

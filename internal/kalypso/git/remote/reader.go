@@ -18,6 +18,8 @@ import (
 type ReadLimits struct {
 	Fetch int64 // bytes of all objects; beyond it the error is [ErrTooLarge]
 	File  int64 // bytes of a file; a larger one becomes an [Object] with its Size and no content
+	// Entries bounds the files and folders that a walk over the fetched trees visits.
+	Entries int
 }
 
 // Reader is a session that reads a repository. It is bound to the context that opened it.
@@ -36,6 +38,15 @@ type Reader struct {
 func (r *Remote) Reader(ctx context.Context, limits ReadLimits) *Reader {
 	return &Reader{r: r, ctx: ctx, limits: limits}
 }
+
+// Context returns the context that the session is bound to.
+func (rd *Reader) Context() context.Context { return rd.ctx }
+
+// Limits returns the limits of the session.
+func (rd *Reader) Limits() ReadLimits { return rd.limits }
+
+// String returns the normalized URL of the repository.
+func (rd *Reader) String() string { return rd.r.String() }
 
 // connect starts the session, unless it has started.
 func (rd *Reader) connect() error {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -20,6 +21,10 @@ func (c *contents) problems(registration string) Problems {
 		}
 	}
 	warn := func(paths []string, summary, detail string) {
+		const listed = 20
+		if more := len(paths) - listed; more > 0 {
+			paths = append(slices.Clone(paths[:listed]), fmt.Sprintf("and %d more", more))
+		}
 		if len(paths) > 0 {
 			fs = append(fs, Problem{
 				Severity: problem.Warning, Registration: registration, Location: c.location, Summary: summary,

@@ -64,6 +64,9 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 		c.err = err
 		return
 	}
+	if c.err = checkIgnoreWork(entries, ignores); c.err != nil {
+		return
+	}
 	c.listing = newListing(".", entries, ignores)
 	for _, group := range []*[]string{&c.files, &c.links, &c.kustomizations} {
 		for i, rel := range *group {

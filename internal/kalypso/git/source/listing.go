@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +21,31 @@ type entry struct {
 
 // isFile reports whether a mode is that of a file, and not of a symbolic link.
 func isFile(mode filemode.FileMode) bool { return mode.IsFile() && mode != filemode.Symlink }
+
+// isListed reports whether an entry may belong to a listing: it is a YAML file, a link or a submodule.
+func isListed(e entry) bool {
+	return !isFile(e.mode) || path.Ext(e.path) == ".yaml" || path.Ext(e.path) == ".yml"
+}
+
+// maxIgnoreWork bounds the work to match paths with the patterns of ignore files: the product of the bytes of both. A
+// million files of a repo with 100 patterns stay below it.
+const maxIgnoreWork = 1 << 35
+
+var errIgnoreWork = errors.New("its " + ignoreFile + " files have too many patterns for so many files")
+
+// checkIgnoreWork returns an error if it would take too long to match the entries with the ignore files.
+func checkIgnoreWork(entries []entry, ignores map[string]string) error {
+	paths, patterns := 0, 0
+	for _, e := range entries {
+		paths += len(e.path)
+	}
+	for _, text := range ignores {
+		if patterns += len(text); paths > 0 && patterns > maxIgnoreWork/paths {
+			return errIgnoreWork
+		}
+	}
+	return nil
+}
 
 // listing sorts the files of a folder into those to read and those to skip.
 type listing struct {
@@ -43,7 +69,7 @@ func newListing(folder string, entries []entry, ignores map[string]string) listi
 			below = strings.TrimPrefix(e.path, folder+"/")
 		}
 		names := strings.Split(e.path, "/")
-		if hidden(below) || ignored.Match(names, false) {
+		if hidden(below) || !isListed(e) || ignored.Match(names, false) {
 			continue
 		}
 		switch name := path.Base(e.path); {
@@ -51,7 +77,7 @@ func newListing(folder string, entries []entry, ignores map[string]string) listi
 			l.links = append(l.links, e.path)
 		case e.mode == filemode.Submodule:
 			l.modules = append(l.modules, e.path)
-		case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" || slices.Contains(ciFiles, name):
+		case slices.Contains(ciFiles, name):
 		case slices.Contains(kustomizations, name):
 			l.kustomizations = append(l.kustomizations, e.path)
 		default:

@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
@@ -154,6 +155,13 @@ func (p Location) problem(registration string, err error) Problem {
 		summary = "Commit not verified"
 		detail += " Check who wrote the commit. If it is correct, sign a commit on top of it with a key of verify, or add " +
 			"the key that signed it."
+	case errors.Is(err, gitobject.ErrBadTree):
+		summary = "Corrupt tree in the repo"
+		detail += " Remove the entry in a new commit."
+	case errors.Is(err, gitbranch.ErrTooManyEntries), errors.Is(err, gitbranch.ErrPathTooLong),
+		errors.Is(err, gitobject.ErrTooManyEntries), errors.Is(err, errTooManyFiles), errors.Is(err, errIgnoreWork):
+		summary = "Folder too large"
+		detail += " Name a smaller folder, or remove what is not read."
 	case errors.Is(err, context.DeadlineExceeded):
 		detail += " Raise timeouts, or find out why the server is slow."
 	case errors.Is(err, gitremote.ErrTooLarge):

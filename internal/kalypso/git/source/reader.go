@@ -1,10 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"sync"
 
@@ -25,11 +25,16 @@ type Limits struct {
 	Fetch int64 // bytes of one fetch
 	File  int64 // bytes of a file
 	Total int64 // bytes of all returned manifests
+	// Entries bounds the files and folders of a location, and Files the YAML files to read. Each counts at all of its
+	// paths: a repo may contain one tree or file at any number of them.
+	Entries, Files int
 }
 
 // DefaultLimits is generous for control planes and fits the memory of a pipeline. Total stays well below the size
 // that Terraform accepts in one response of a provider.
-var DefaultLimits = Limits{Repos: 8, Fetch: 256 << 20, File: 10 << 20, Total: 64 << 20}
+var DefaultLimits = Limits{
+	Repos: 8, Fetch: 256 << 20, File: 10 << 20, Total: 64 << 20, Entries: 1_000_000, Files: 100_000,
+}
 
 // Reader reads locations and caches what it read. It is safe for concurrent use.
 type Reader struct {
@@ -97,7 +102,8 @@ func (r *Reader) repo(url string) (*repo, error) {
 	if known := r.repos[key]; known != nil {
 		return known, nil
 	}
-	git, err := gitbranch.OpenRepo(r.client, url, gitremote.ReadLimits{Fetch: r.limits.Fetch, File: r.limits.File})
+	limits := gitremote.ReadLimits{Fetch: r.limits.Fetch, File: r.limits.File, Entries: r.limits.Entries}
+	git, err := gitbranch.OpenRepo(r.client, url, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +151,7 @@ func (r *Reader) readRepo(ctx context.Context, asked []*contents) {
 		for _, commit := range sortedKeys(at) {
 			snapshot, err := git.At(plumbing.NewHash(commit), at[commit][0].location.Branch)
 			if err == nil {
-				err = readSnapshot(snapshot, at[commit])
+				err = r.limits.readSnapshot(snapshot, at[commit])
 			}
 			for _, c := range at[commit] {
 				switch {
@@ -165,8 +171,9 @@ func (r *Reader) readRepo(ctx context.Context, asked []*contents) {
 	}
 }
 
-// readSnapshot reads folders of one commit: first all trees, then all ignore files, then all other files.
-func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
+// readSnapshot reads folders of one commit: first all trees, then all ignore files, then all other files. If a folder
+// can't be read because of its content, only this folder gets the error.
+func (l Limits) readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
 	folders := lists.Map(asked, func(c *contents) string { return c.location.Path })
 	if err := snapshot.Load(folders...); err != nil {
 		return err
@@ -175,7 +182,10 @@ func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
 	entries, ignoreFiles := make([][]entry, len(asked)), make([][]string, len(asked))
 	for i, c := range asked {
 		var err error
-		if entries[i], ignoreFiles[i], err = listFolder(snapshot, c, hashes); err != nil {
+		entries[i], ignoreFiles[i], err = listFolder(snapshot, c, hashes)
+		if _, fault := errors.AsType[*gitbranch.FolderError](err); fault {
+			c.err = err
+		} else if err != nil {
 			return err
 		}
 	}
@@ -189,14 +199,36 @@ func readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) error {
 		for _, p := range ignoreFiles[i] {
 			ignores[p] = text[p]
 		}
-		c.listing = newListing(c.location.Path, entries[i], ignores)
+		if c.err = cmp.Or(c.err, checkIgnoreWork(entries[i], ignores)); c.err != nil {
+			continue
+		}
+		if c.listing = newListing(c.location.Path, entries[i], ignores); len(c.files) > l.Files && l.Files > 0 {
+			c.err = fmt.Errorf("%w: folder %q has %d YAML files, and at most %d are read", errTooManyFiles, c.location.Path,
+				len(c.files), l.Files)
+			continue
+		}
 		wants = append(wants, c.files...)
 	}
 	text, tooLarge, err := readTexts(snapshot, wants, hashes)
 	for _, c := range asked {
 		c.text, c.tooLarge = text, tooLarge
+		if size := c.size(); size > l.Fetch && l.Fetch > 0 && c.err == nil {
+			c.err = fmt.Errorf("%w: the YAML files of folder %q have %d bytes, and at most %d are read", errTooManyFiles,
+				c.location.Path, size, l.Fetch)
+		}
 	}
 	return err
+}
+
+// errTooManyFiles means that a folder has too many files, or that they are too large together.
+var errTooManyFiles = errors.New("the folder is too large")
+
+// size returns the bytes of the files of a location. A file counts at each of its paths.
+func (c *contents) size() (size int64) {
+	for _, p := range c.files {
+		size += int64(len(c.text[p]))
+	}
+	return size
 }
 
 // listFolder lists the folder of c with the paths of its ignore files, and adds the hashes of its files by path. If
@@ -213,10 +245,16 @@ func listFolder(
 		return nil, nil, nil
 	}
 	err = snapshot.Walk(c.location.Path, func(p string, e object.TreeEntry) error {
-		entries = append(entries, entry{p, e.Mode})
-		hashes[p] = e.Hash
-		if path.Base(p) == ignoreFile && isFile(e.Mode) {
+		found := entry{p, e.Mode}
+		ignores := e.Name == ignoreFile && isFile(e.Mode)
+		if isListed(found) {
+			entries = append(entries, found)
+		}
+		if ignores {
 			ignoreFiles = append(ignoreFiles, p)
+		}
+		if ignores || isListed(found) {
+			hashes[p] = e.Hash
 		}
 		return nil
 	})
@@ -243,12 +281,16 @@ func readTexts(
 	if err != nil {
 		return nil, nil, fmt.Errorf("the files can't be read: %w", err)
 	}
+	texts := make(map[plumbing.Hash]string, len(contents)) // a file at many paths is in memory once
+	for hash, content := range contents {
+		texts[hash] = string(content)
+	}
 	text, tooLarge = map[string]string{}, map[string]int64{}
 	for _, p := range paths {
 		if size, large := sizes[hashes[p]]; large {
 			tooLarge[p] = size
 		} else {
-			text[p] = string(contents[hashes[p]])
+			text[p] = texts[hashes[p]]
 		}
 	}
 	return text, tooLarge, nil

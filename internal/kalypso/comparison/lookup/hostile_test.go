@@ -1,0 +1,31 @@
+package lookup_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
+)
+
+// TestHostileFolders: a folder with 2^60 paths, or with a name that Git refuses, is an error of its side.
+func TestHostileFolders(t *testing.T) {
+	f := newFleet(t, gitserver.WithFilter())
+	for _, environment := range []string{"stage", "bomb", "names"} {
+		gitserver.Seed(t, f.repo, environment, files(environment, ""))
+	}
+	gitserver.SetTree(t, f.repo, "bomb", "small/app", gitserver.Bomb(t, f.repo, 60, "f.yaml", "x"))
+	gitserver.SetTree(t, f.repo, "names", "small/app", gitserver.WriteTree(t, f.repo,
+		gitserver.TreeEntry{Mode: "100644", Name: "..", Hash: gitserver.WriteBlob(t, f.repo, "x")}))
+	for branch, want := range map[string]error{
+		"bomb": gitbranch.ErrTooManyEntries, "names": gitobject.ErrBadTree,
+	} {
+		_, _, err := lookup.Read(t.Context(), f.request("stage", branch, ""))
+		side, ok := errors.AsType[*lookup.SideError](err)
+		if !ok || !side.Right || !errors.Is(err, want) {
+			t.Errorf("%s: %v", branch, err)
+		}
+	}
+}
