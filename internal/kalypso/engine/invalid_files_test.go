@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,6 +51,31 @@ func TestInvalidFiles(t *testing.T) {
 		{name: "a fault in a later manifest", affects: all, texts: []string{"namespace.yaml, line 6: it has no apiVersion"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "kind: A\nmetadata:\n  name: b\n")
+			}},
+		{name: "names that are numbers", affects: all, texts: []string{
+			"reconciler.yaml, line 4: metadata.name is a number, and must be a string. Quote it (3 deployment target folders, " +
+				"such as large/shop-blue, GitRepository 1e3: write name: \"1e3\")"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "name: x-{{ .DeploymentTargetName }}",
+					"name: 1e3", 1)
+			}},
+		{name: "names that are different numbers", affects: all, texts: []string{
+			"reconciler.yaml, line 4: metadata.name is a number, and must be a string. Quote it (3 deployment target folders, " +
+				"such as large/shop-blue, GitRepository 90: write name: \"90\")"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "name: x-{{ .DeploymentTargetName }}",
+					"name: {{ .Manifests.branch }}", 1)
+				for i := range f.Workloads[0].Targets {
+					f.Workloads[0].Targets[i].Manifests["branch"] = strconv.Itoa(90 + i)
+				}
+			}},
+		{name: "a label of one team that is a boolean", affects: "large/shop-green", tree: "large/shop-blue large/shop-red",
+			texts: []string{`reconciler.yaml, line 4: metadata.labels["app"] is a boolean, and must be a string. Quote it ` +
+				"(1 deployment target folder, such as large/shop-green, GitRepository x-shop-green: write app: \"true\")"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "metadata:\n",
+					"metadata:\n  labels: {app: {{ .Manifests.branch }}}\n", 1)
+				f.Workloads[0].Targets[1].Manifests["branch"] = "true"
 			}},
 		{name: "a fault of one team", affects: "large/shop-green", tree: "large/shop-blue large/shop-red",
 			texts: []string{

@@ -131,6 +131,31 @@ func TestDuplicateObjects(t *testing.T) {
 			affects: "large/shop-blue large/shop-green large/shop-red",
 			texts:   []string{"Namespace dev-large-shop-blue in shop-blue/namespace.yaml and shop-blue/namespace.yaml"},
 			change:  func(_ *testing.T, f *fleet.Fleet) { twice(f) }},
+		{name: "a cluster-scoped object with the namespaces of its targets", object: unique, errors: true,
+			affects: "large/shop-green large/shop-red", tree: "large/shop-blue", texts: []string{
+				"ClusterRole.rbac.authorization.k8s.io viewer in shop-blue/namespace.yaml and shop-green/namespace.yaml"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Duplicates = problem.Fail
+				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "apiVersion: rbac.authorization.k8s.io/v1\n"+
+					"kind: ClusterRole\nmetadata:\n  name: viewer\n  namespace: {{ .Namespace }}\n")
+			}},
+		{name: "the same in a list, and in JSON", object: unique, errors: true,
+			affects: "large/shop-green large/shop-red", tree: "large/shop-blue", texts: []string{
+				"PersistentVolume disk in shop-blue/namespace.yaml and shop-green/namespace.yaml"},
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Duplicates = problem.Fail
+				f.Templates[1].Manifests = append(f.Templates[1].Manifests, `{{ if eq .DeploymentTargetName "shop-blue" }}`+
+					`{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk", "namespace": "x"}}{{ else }}`+
+					"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: PersistentVolumeList\n  items:\n"+
+					"  - apiVersion: v1\n    kind: PersistentVolume\n    metadata: {name: disk, namespace: \"{{ .Namespace }}\"}\n"+
+					"{{ end }}")
+			}},
+		{name: "an object of an unknown kind with the namespaces of its targets", object: unique, tree: all,
+			change: func(_ *testing.T, f *fleet.Fleet) {
+				f.Duplicates = problem.Fail
+				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "apiVersion: acme.io/v1\nkind: ClusterRole\n"+
+					"metadata:\n  name: viewer\n  namespace: {{ .Namespace }}\n")
+			}},
 		{name: "one object in two API versions", object: colliding, tree: all, texts: []string{"shop-green/reconciler.yaml"},
 			change: func(_ *testing.T, f *fleet.Fleet) {
 				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "io/v1",

@@ -106,8 +106,9 @@ func environmentRenderingSchema() schema.Schema {
 					"nothing of a folder that contains an object twice. Objects outside of their assignment's namespace are a " +
 					"warning. `ignore` turns off both."),
 			"invalid_objects": invalidObjects.Attribute(
-				"The reaction to new and changed files that kustomize refuses, or with an object without `apiVersion`. Flux " +
-					"applies nothing of a folder that contains such a file."),
+				"The reaction to new and changed files that kustomize refuses or does not read to the end, or with an object " +
+					"without `apiVersion`, or whose metadata has types that no API server accepts, such as a name that is a " +
+					"number. Flux applies nothing of a folder that contains such a file, or drops the object."),
 			"moved": reactions.Attribute(
 				"The reaction to deployment targets that leave a cluster type while they join another."),
 			"emptied": strictReactions.Attribute(

@@ -12,10 +12,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/resource"
+	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -33,10 +35,12 @@ type Validator struct {
 	shapers sync.Pool
 }
 
-// Check returns nil if kustomize reads the text of a file with that name.
+// Check returns nil if kustomize reads the whole text of a file with that name, and a cluster accepts the types of its
+// objects' metadata.
 func (v *Validator) Check(name string, text []byte) *Invalid {
 	if slices.Contains(konfig.RecognizedKustomizationFileNames(), name) { // it contains no object
-		return (&documentText{text: text}).syntaxFault()
+		d := &documentText{text: text}
+		return cmp.Or(d.syntaxFault(), d.followingDocument())
 	}
 	s, ok := v.shapers.Get().(*shaper)
 	if !ok {
@@ -51,8 +55,9 @@ func (v *Validator) Check(name string, text []byte) *Invalid {
 	return known.(*Invalid) //nolint:forcetypeassert // nothing else is stored
 }
 
-// check returns why kustomize refuses a text, or nil. Only kustomize decides. After a refusal, check searches for the
-// document at fault to find the line.
+// check returns why kustomize or a cluster refuses a text, or nil. Only kustomize decides about syntax. After a
+// refusal,
+// check searches for the document at fault to find the line.
 func check(text []byte) *Invalid {
 	documents := split(text)
 	// An alias that contains itself would make kustomize expand it forever.
@@ -62,7 +67,7 @@ func check(text []byte) *Invalid {
 	var refused error
 	if !endless {
 		if refused = load(text); refused == nil {
-			return nil
+			return contentFault(documents)
 		}
 	}
 	for _, d := range documents {
@@ -80,11 +85,37 @@ func check(text []byte) *Invalid {
 	return &Invalid{1, words(refused)}
 }
 
+// contentFault returns the first fault of documents that kustomize reads, or nil.
+func contentFault(documents []documentText) *Invalid {
+	for _, d := range documents {
+		if invalid := d.syntaxFault(); invalid != nil { // in a part that kustomize does not read
+			return invalid
+		}
+		if f := d.contentFault(); f != nil {
+			return d.invalid(f)
+		}
+	}
+	return nil
+}
+
 // documentText is a document of a file.
 type documentText struct {
 	text     []byte
 	before   int  // the number of lines of the file before it
 	followed bool // the separator after the document has text behind it
+}
+
+// followingDocument returns the fault of a kustomization with a second document, which kustomize ignores.
+func (d *documentText) followingDocument() *Invalid {
+	decoder := yaml.NewDecoder(bytes.NewReader(d.text))
+	if decoder.Decode(new(yaml.Node)) != nil {
+		return nil // it is empty
+	}
+	line := lineAfterFirst(decoder)
+	if line == 0 {
+		return nil
+	}
+	return &Invalid{line, "kustomize reads only the first document of a kustomization. Remove what follows it"}
 }
 
 // separator matches a line between documents, as kustomize does.
@@ -104,6 +135,11 @@ func split(text []byte) (all []documentText) {
 	}
 	return append(all, documentText{text: text[start:], before: before})
 }
+
+// writeError is why kustomize can't write what it has read.
+type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
 
 // errAPIVersion is the only fault that kustomize accepts.
 var errAPIVersion = errors.New("it has no apiVersion")
@@ -125,8 +161,8 @@ func load(text []byte) (err error) {
 		return err
 	}
 	for _, r := range all {
-		if _, err := r.MarshalJSON(); err != nil {
-			return err
+		if _, err := r.AsYAML(); err != nil {
+			return &writeError{err}
 		}
 		if r.GetApiVersion() == "" {
 			return errAPIVersion
@@ -179,6 +215,11 @@ func (d *documentText) structureFault(err error) *Invalid {
 	if yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
 		return &Invalid{d.before + 1, why}
 	}
+	if write := (*writeError)(nil); errors.As(err, &write) {
+		if unwritable := d.unwritable(&root); unwritable != nil {
+			return unwritable
+		}
+	}
 	key := keyOfOtherType(&root)
 	switch {
 	case key == nil || strings.HasPrefix(why, "missing "):
@@ -188,6 +229,47 @@ func (d *documentText) structureFault(err error) *Invalid {
 	}
 	why = fmt.Sprintf("the key %.100s is not a string. Quote it", key.Value)
 	return &Invalid{d.before + key.Line, printable.Line(why)}
+}
+
+// unwritable returns the fault of the first key or value that kustomize reads but can't write, or nil.
+func (d *documentText) unwritable(node *yaml.Node) *Invalid {
+	for i, child := range node.Content {
+		key := node.Kind == yaml.MappingNode && i%2 == 0
+		var why string
+		switch {
+		case child.Kind != yaml.ScalarNode:
+			if found := d.unwritable(child); found != nil {
+				return found
+			}
+		case key && !isWritable(map[string]string{child.Value: ""}):
+			why = unwritableText("the key", child.Value)
+		case !isWritable(child.Value):
+			why = unwritableText("a value", child.Value)
+		}
+		if why != "" {
+			return &Invalid{d.before + child.Line, why}
+		}
+	}
+	return nil
+}
+
+// unwritableText returns why kustomize can't write a text.
+func unwritableText(what, text string) string {
+	at := strings.IndexFunc(text, func(r rune) bool { return !isWritable(string(r)) })
+	if at < 0 {
+		return printable.Line(fmt.Sprintf("%s %.50s… is longer than 1,024 characters", what, text))
+	}
+	r, _ := utf8.DecodeRuneInString(text[at:])
+	return fmt.Sprintf("%s contains the control character %U, which kustomize can't write. Remove it", what, r)
+}
+
+// isWritable reports whether kustomize can write a value.
+func isWritable(value any) bool {
+	data, err := json.Marshal(value)
+	if err == nil {
+		_, err = kyaml.JSONToYAML(data)
+	}
+	return err == nil
 }
 
 // keyOfOtherType returns the first key that is not a string.

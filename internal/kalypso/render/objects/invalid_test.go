@@ -1,10 +1,15 @@
 package objects_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"
@@ -105,8 +110,179 @@ var invalid = []struct {
 	{"an element without a name", list + "- apiVersion: v1\n  kind: A\n", 1, "missing metadata.name"},
 	{"an element that is a text", list + "- a\n", 1, "missing Resource metadata"},
 	{"elements that are a number", "apiVersion: v1\nkind: AList\nitems: 5\n", 1, "expected array in AList/items"},
+	{"a control character in a value", head + "data:\n  a: \"\\x7f\"\n", 6,
+		"a value contains the control character U+007F, which kustomize can't write"},
+	{"a control character of Windows", head + "data:\n  a: b\n  c: \"caf\\xe9 \\x92s\"\n", 7,
+		"a value contains the control character U+0092"},
+	{"no character in a list", head + "x: [a, \"\\uffff\"]\n", 5, "a value contains the control character U+FFFF"},
+	{"no character in a key", head + "data:\n  \"\\ufffe\": b\n", 6, "the key contains the control character U+FFFE"},
+	{"a key that is too long", head + "data:\n  ? " + strings.Repeat("k", 1100) + "\n  : b\n", 6,
+		"the key " + strings.Repeat("k", 50) + "… is longer than 1,024 characters"},
 	{"a Kustomization in a file of objects", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", 1,
 		"missing metadata.name"},
+}
+
+// refused lists texts of files that kustomize builds, but that a cluster refuses, or of which something is lost.
+var refused = []struct {
+	name, text string
+	line       int
+	why        string
+	object     string
+}{
+	{"a name that is a number", named("1e3"), 4, "metadata.name is a number, and must be a string. Quote it",
+		`ConfigMap 1e3: write name: "1e3"`},
+	{"a name that is an octal number", named("012"), 4, "metadata.name is a number", `ConfigMap 012: write name: "012"`},
+	{"a name that is a boolean", named("true"), 4, "metadata.name is a boolean", `ConfigMap true: write name: "true"`},
+	{"a name that is a date", named("2001-01-01"), 4, "metadata.name is a date",
+		`ConfigMap 2001-01-01: write name: "2001-01-01"`},
+	{"a name with the tag of a number", named("!!int \"5\""), 4, "metadata.name is a number",
+		`ConfigMap 5: write name: "5"`},
+	{"an alias of a number", "x: &x 5\n" + named("*x"), 5, "metadata.name is a number", `ConfigMap 5: write name: "5"`},
+	{"a merged number", "x: &x\n  name: 5\napiVersion: v1\nkind: A\nmetadata:\n  <<: *x\n", 2, "metadata.name is a number",
+		`A 5: write name: "5"`},
+	{"a namespace that is a number", head + "  namespace: 5\n", 5, "metadata.namespace is a number",
+		`ConfigMap a: write namespace: "5"`},
+	{"a namespace that is a map", head + "  namespace: {}\n", 5, "metadata.namespace is a map, and must be a string",
+		"ConfigMap a"},
+	{"a prefix that is a boolean", head + "  generateName: false\n", 5, "metadata.generateName is a boolean",
+		`ConfigMap a: write generateName: "false"`},
+	{"a version that is a number", "apiVersion: 1\nkind: A\nmetadata: {name: x}\n", 1,
+		"apiVersion is a number, and must be a string", `A x: write apiVersion: "1"`},
+	{"a kind that is a boolean", "apiVersion: v1\nkind: true\nmetadata: {name: x}\n", 2, "kind is a boolean",
+		`true x: write kind: "true"`},
+	{"a label that is a boolean", head + "  labels: {on-prem: true}\n", 5,
+		`metadata.labels["on-prem"] is a boolean, and must be a string. Quote it`, `ConfigMap a: write on-prem: "true"`},
+	{"two labels of other types", head + "  labels:\n    z: 1.10\n    a: 5\n", 6, `metadata.labels["z"] is a number`,
+		`ConfigMap a: write z: "1.10"`},
+	{"a label that is a date", head + "  labels: {build: 2001-01-01}\n", 5, `metadata.labels["build"] is a date`,
+		`ConfigMap a: write build: "2001-01-01"`},
+	{"a label that is a list", head + "  labels: {a: [b]}\n", 5, `metadata.labels["a"] is a list, and must be a string`,
+		"ConfigMap a"},
+	{"labels that are a list", head + "  labels: [a]\n", 5, "metadata.labels is a list, and must be a map of strings",
+		"ConfigMap a"},
+	{"labels that are a text", head + "  labels: a\n", 5, "metadata.labels is a string, and must be a map of strings",
+		"ConfigMap a"},
+	{"an annotation that is a number", head + "  annotations: {a: 5}\n", 5, `metadata.annotations["a"] is a number`,
+		`ConfigMap a: write a: "5"`},
+	{"an annotation that is a map", head + "  annotations: {a: {b: c}}\n", 5, `metadata.annotations["a"] is a map`,
+		"ConfigMap a"},
+	{"an annotation that is null in words", head + "  annotations: {a: null}\n", 5, `metadata.annotations["a"] is null`,
+		`ConfigMap a: write a: "null"`},
+	{"annotations that are a number", head + "  annotations: 5\n", 5, "metadata.annotations is a number", "ConfigMap a"},
+	{"a finalizer that is a number", head + "  finalizers:\n  - 5\n", 6,
+		"metadata.finalizers is a number, and must be a string",
+		"ConfigMap a"},
+	{"finalizers that are a text", head + "  finalizers: a\n", 5, "metadata.finalizers is a string, and must be a list",
+		"ConfigMap a"},
+	{"owners that are a map", head + "  ownerReferences: {name: a}\n", 5,
+		"metadata.ownerReferences is a map, and must be a list", "ConfigMap a"},
+	{"a generation that is a text", head + "  generation: \"1\"\n", 5,
+		"metadata.generation is a string, and must be a whole number", "ConfigMap a"},
+	{"a time that is a number", head + "  creationTimestamp: {}\n", 5, "metadata.creationTimestamp is a map",
+		"ConfigMap a"},
+	{"an element of a list", list + "- apiVersion: v1\n  kind: A\n  metadata:\n    name: b\n    labels: {c: 1}\n", 8,
+		`metadata.labels["c"] is a number`, `A b: write c: "1"`},
+	{"an element of a list in a later document", named("a") + "---\n" + list +
+		"- apiVersion: v1\n  kind: A\n  metadata:\n" +
+		"    name: 5\n", 12, "metadata.name is a number", `A 5: write name: "5"`},
+	{"an element of a list in a list", list +
+		"- apiVersion: v1\n  kind: BList\n  items:\n  - apiVersion: v1\n    kind: A\n" +
+		"    metadata: {name: 5}\n", 9, "metadata.name is a number", `A 5: write name: "5"`},
+	{"a list without items", "apiVersion: v1\nkind: List\n", 1, "the List has no items", "List"},
+	{"a list of a kind without items", "# x\napiVersion: v1\nkind: ConfigMapList\n", 2, "the ConfigMapList has no items",
+		"ConfigMapList"},
+	{"a second object in JSON", "{\"apiVersion\": \"v1\", \"kind\": \"A\", \"metadata\": {\"name\": \"a\"}}\n" +
+		"{\"apiVersion\": \"v1\", \"kind\": \"A\", \"metadata\": {\"name\": \"b\"}}\n", 2,
+		"there is text after the end of the first object", ""},
+	{"a second object in flow style on the same line", "{apiVersion: v1, kind: A, metadata: {name: a}} {a: b}", 1,
+		"there is text after the end of the first object", ""},
+	{"a second object in flow style in a later document", head +
+		"---\n{apiVersion: v1, kind: A, metadata: {name: b}}\n\n" +
+		"{apiVersion: v1, kind: A, metadata: {name: c}}\n", 8, "there is text after the end of the first object", ""},
+	{"an object in block style after one in flow style", "{apiVersion: v1, kind: A, metadata: {name: b}}\n" + head, 2,
+		"there is text after the end of the first object", ""},
+	{"a document after the end of one", head + "...\nb: c\n", 6, "there is text after the end of the first object", ""},
+	{"a document on a separator in the last line", head + "--- {a: b}", 5, "there is text after the end of the first", ""},
+	{"a key twice in a list", list +
+		"- {apiVersion: v1, kind: A, metadata: {name: n0-0}}\n- {apiVersion: v1, kind: A, metadata: " +
+		"{name: n0-0}}\nitems:\n- {apiVersion: v1, kind: A, metadata: {name: n0-1}}\n", 6,
+		`mapping key "items" already defined at line 3`, ""},
+	{"less indentation after the first object", "  apiVersion: v1\n  kind: A\n  metadata: {name: a}\nb: c\n", 4,
+		"there is text after the end of the first object", ""},
+}
+
+// named returns an object with a name in YAML.
+func named(name string) string { return strings.Replace(head, "name: a", "name: "+name, 1) }
+
+// TestValidatorOfObjects checks files that kustomize builds although something of them is lost or refused later.
+func TestValidatorOfObjects(t *testing.T) {
+	var v objects.Validator
+	for _, tt := range refused {
+		for _, text := range []string{tt.text, strings.ReplaceAll(tt.text, "\n", "\r\n")} {
+			found := v.Check("a.yaml", []byte(text))
+			if found == nil || found.Line != tt.line || !strings.HasPrefix(found.Message, tt.why) {
+				t.Fatalf("%s: %+v, want line %d: %s", tt.name, found, tt.line, tt.why)
+			}
+			if object := found.Explain([]byte(text)); object != tt.object {
+				t.Errorf("%s: %s, want %s", tt.name, object, tt.object)
+			}
+		}
+	}
+	// Files of one shape have the same fault, but not the same values.
+	for _, name := range []string{"5", "77"} {
+		text := []byte(named(name))
+		want := "ConfigMap " + name + `: write name: "` + name + `"`
+		if object := v.Check("a.yaml", text).Explain(text); object != want {
+			t.Errorf("%s, want %s", object, want)
+		}
+	}
+}
+
+// TestObjectsThatKustomizeLoses checks that kustomize builds the refused files, and loses something of them.
+func TestObjectsThatKustomizeLoses(t *testing.T) {
+	t.Parallel()
+	for i, tt := range refused {
+		if i%8 != 0 && testing.Short() {
+			continue
+		}
+		if !lost(t, tt.text, objects.Refusal([]byte(tt.text))) {
+			t.Errorf("kustomize loses nothing of a file with %s", tt.name)
+		}
+	}
+}
+
+// lost reports whether a cluster does not get the objects of a file as they are written: kustomize fails, builds an
+// object whose metadata has other types, or does not read the text after the line of the fault. kustomize writes dates
+// and annotations as texts that are not in the file.
+func lost(t *testing.T, text string, found *objects.Invalid) bool {
+	t.Helper()
+	built, failed := kustomize.Build(t, map[string]string{"a.yaml": text})
+	if failed != "" || slices.ContainsFunc(built, func(o map[string]any) bool { return !accepted(o) }) {
+		return true
+	}
+	names := nameOfObject.FindAllString(text, -1)
+	slices.Sort(names)
+	lines := strings.SplitAfter(text, "\n")
+	changed := strings.Join(lines[:found.Line], "") + "] no YAML" + strings.Join(lines[found.Line:], "")
+	_, failed = kustomize.Build(t, map[string]string{"a.yaml": changed})
+	return failed == "" || len(slices.Compact(names)) > len(built) ||
+		strings.Contains(lines[found.Line-1], "annotations:") || strings.Contains(found.Message, "is a date")
+}
+
+// nameOfObject matches the names in random files.
+var nameOfObject = regexp.MustCompile(`\bn\d+-\d+\b`)
+
+// accepted reports whether an API server accepts the types in the metadata of an object.
+func accepted(object map[string]any) bool {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return false
+	}
+	var o struct {
+		metav1.TypeMeta   `json:",inline"`
+		metav1.ObjectMeta `json:"metadata"`
+	}
+	return json.Unmarshal(data, &o) == nil && o.APIVersion != "" && o.Kind != "" && o.Name != ""
 }
 
 // withoutAPIVersion lists texts that kustomize reads, but that no cluster can apply.
@@ -124,12 +300,19 @@ var valid = []string{
 	strings.Replace(head, "a\n", "d\n", 1) + "1: b\ntrue: c\n", // at the top, each key is a string
 	strings.Replace(head, "a\n", "e\n", 1) + "data:\n  yes: b\n  on: c\n  3x: d\n",
 	strings.Replace(head, "a\n", "f\n", 1) + "x: &x {a: b}\ny: *x\nz:\n  <<: *x\n  c: d\n",
-	strings.Replace(head, "a\n", "5\n", 1) + "spec:\n- a\n-\n- {}\n",
+	strings.Replace(head, "a\n", "five\n", 1) + "spec:\n- a\n-\n- {}\n",
 	strings.Replace(head, "a\n", "g\n", 1) + "data:\n  a: |\n    ---\n    b: c: d\n  e: >-\n    f\n\n    g\n",
-	strings.Replace(head, "a\n", "h\n", 1) + "...\nb: c: d\n", // kustomize ends reading there
+	strings.Replace(head, "a\n", "h\n", 1) + "...\n# nothing\n", strings.Replace(head, "a\n", "l\n", 1) + "---",
 	list + "- apiVersion: v1\n  kind: A\n  metadata: {name: i}\n- apiVersion: v1\n  kind: A\n  metadata: {name: j}\n",
 	"apiVersion: v1\nkind: AList\nitems:\n- apiVersion: v1\n  kind: A\n  metadata: {name: k}\n",
-	list, "apiVersion: v1\nkind: AList\nitems: []\n",
+	list, "apiVersion: v1\nkind: AList\nitems: []\n", "apiVersion: g.io/v1\nkind: AccessList\nmetadata: {name: m}\n",
+	named("yes"), named("!!str 5"), named("\"1e3\""), named("1e3x"), named("!foo 7"), named("!!binary Ynl0ZXM="),
+	named("n") + "  namespace:\n",
+	named("o") + "  labels: {a: yes, b: \"5\", c: , d: null}\n  annotations: {e: 'true', f: }\n",
+	named("p") + "  labels:\n  annotations: null\n  creationTimestamp: null\n  finalizers: [a]\n  generation: 1\n",
+	named("q") + "data:\n  a: \"\\u0085\\u00a0\\u2028\\ufeff\\x01\"\n", named("r") + "data:\n  " + strings.Repeat("k",
+		900) + ": b\n",
+	"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: s, namespace: 'x'}\n",
 }
 
 func TestValidator(t *testing.T) {
@@ -186,8 +369,17 @@ func TestValidatorOfKustomization(t *testing.T) {
 	if found := v.Check("kustomization.yaml", []byte("resources: [a.yaml]\n")); found != nil {
 		t.Errorf("%+v", found)
 	}
+	if found := v.Check("kustomization.yaml", []byte("---\nresources: [a.yaml]\n---\n# nothing\n")); found != nil {
+		t.Errorf("%+v", found)
+	}
 	if found := v.Check("kustomization.yaml", []byte("resources: [a.yaml\n")); found == nil || found.Line != 1 {
 		t.Errorf("%+v", found)
+	}
+	for _, text := range []string{"resources: [a.yaml]\n---\nresources: [b.yaml]\n",
+		"{resources: []}\n{resources: []}\n"} {
+		if found := v.Check("kustomization.yaml", []byte(text)); found == nil || found.Line < 2 {
+			t.Errorf("%+v", found)
+		}
 	}
 }
 
@@ -236,8 +428,8 @@ func TestValidatorEqualsKustomizeForRandomFiles(t *testing.T) {
 		case found.Message == "it has no apiVersion":
 		case refused < 200:
 			refused++
-			if _, failed := kustomize.Build(t, map[string]string{"a.yaml": text}); failed == "" {
-				t.Errorf("kustomize reads file %d: %+v:\n%s", i, found, text)
+			if !lost(t, text, found) {
+				t.Errorf("kustomize loses nothing of file %d: %+v:\n%s", i, found, text)
 			}
 		}
 	}

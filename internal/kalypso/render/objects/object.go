@@ -11,7 +11,7 @@ import (
 // Object is an object in a document of a rendered file. Its fields share memory with the scanned text. They are empty
 // if the document is not a YAML map.
 type Object struct {
-	// Namespace is also empty for an object of the kind Namespace.
+	// Namespace is also empty for an object of a kind that is cluster-scoped.
 	APIVersion, Kind, Namespace, Name []byte
 
 	Document int // its number in the file, from 1; empty documents do not count
@@ -20,14 +20,9 @@ type Object struct {
 // Group returns the API group of the object. The core group is empty.
 func (o *Object) Group() []byte { return o.APIVersion[:max(0, bytes.IndexByte(o.APIVersion, '/'))] }
 
-// isNamespace reports whether the object is a Namespace. A Namespace is in no namespace, even if its metadata names
-// one.
-func (o *Object) isNamespace() bool {
-	return string(o.Kind) == "Namespace" && string(o.APIVersion) == "v1"
-}
-
+// clearNamespace removes the namespace of an object that is in none, even if its metadata names one.
 func (o *Object) clearNamespace() {
-	if o.isNamespace() {
+	if len(o.Namespace) > 0 && isClusterScoped(o.Group(), o.Kind) {
 		o.Namespace = nil
 	}
 }

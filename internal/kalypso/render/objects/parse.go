@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -14,7 +13,6 @@ type header struct {
 	APIVersion string   `yaml:"apiVersion"`
 	Kind       string   `yaml:"kind"`
 	Metadata   metadata `yaml:"metadata"`
-	Items      []header `yaml:"items"`
 }
 
 type metadata struct {
@@ -44,21 +42,27 @@ func parse(found []Object, text []byte, n *int) []Object {
 		case node.Content[0].Tag == "!!null" && node.Content[0].Value == "":
 			continue
 		}
-		found = appendObjects(found, node.Content[0], *n)
+		if bytes.IndexByte(text, '*') >= 0 && node.Decode(new(any)) != nil { // it may contain itself
+			found = append(found, Object{Document: *n})
+		} else {
+			found = appendObjects(found, node.Content[0], *n)
+		}
 		*n++
 	}
 }
 
+// appendObjects appends an object. If it is a list, appendObjects appends the objects in it instead, at any depth.
 func appendObjects(found []Object, root *yaml.Node, number int) []Object {
 	var h header
-	if root.Kind != yaml.MappingNode || root.Decode(&h) != nil {
+	if root = target(root); root.Kind != yaml.MappingNode || root.Decode(&h) != nil {
 		return append(found, Object{Document: number})
 	}
-	if !strings.HasSuffix(h.Kind, "List") || len(h.Items) == 0 {
+	var f fields
+	if !isList([]byte(h.Kind)) || root.Decode(&f) != nil || !f.isListOfObjects() {
 		return append(found, h.object(number))
 	}
-	for _, item := range h.Items {
-		found = append(found, item.object(number))
+	for _, item := range target(&f.Items).Content {
+		found = appendObjects(found, item, number)
 	}
 	return found
 }

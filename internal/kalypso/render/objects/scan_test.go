@@ -78,6 +78,17 @@ func TestScan(t *testing.T) {
 				"metadata:\n  namespace: b\n  name: a\nkind: Namespace\napiVersion: v1\n---\n" +
 				"{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: b}}\n",
 			[]string{"1: v1 Namespace /a", "2: v1 Namespace /a", "3: v1 Namespace /a"}},
+		{"cluster-scoped kinds with a namespace",
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: a\n  namespace: b\n---\n" +
+				"{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: a, namespace: b}}\n---\n" +
+				"apiVersion: acme.io/v1\nkind: ClusterRole\nmetadata:\n  name: a\n  namespace: b\n",
+			[]string{"1: rbac.authorization.k8s.io/v1 ClusterRole /a", "2: storage.k8s.io/v1 StorageClass /a",
+				"3: acme.io/v1 ClusterRole b/a"}},
+		{"lists in lists", "apiVersion: v1\nkind: List\nitems:\n- kind: BList\n  items:\n  - {apiVersion: v1, kind: B, " +
+			"metadata: {name: b}}\n  - c\n- {apiVersion: v1, kind: ANodeList, metadata: {name: d}}\n- kind: CList\n  items:\n" +
+			"---\napiVersion: v1\nkind: List\nitems: []\n---\napiVersion: v1\nkind: E\nmetadata:\n  name: e\n",
+			[]string{"1: v1 B /b", "1:   /", "1: v1 ANodeList /d", "3: v1 E /e"}},
+		{"a list that contains itself", "x: &x\n  kind: List\n  items: [*x]\nkind: List\nitems: [*x]\n", []string{"1:   /"}},
 		{"a namespace that is null", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  namespace:\n", []string{"1: v1 A /a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

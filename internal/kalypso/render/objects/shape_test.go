@@ -77,23 +77,28 @@ func TestShapeDecides(t *testing.T) {
 		"--- # %s: %s\n", "\"%s\": %s\n", "- \"%s\":\n", "    %s: %s\r\n", "%s: !!str %s\n", "  %s: !!int\n", "\n",
 		"  <<: %s\n", "%s: %s # %s\n", "  \"%s\\\n", "    config.kubernetes.io/local-config: %s\n", "  annotations:\n",
 		"metadata:\n", "items:\n", "%s: {?%s: %s,\n", "- kind: %s\n", "  %s %s: %s\n",
+		"  name: %s\n", "  namespace: %s\n", "  labels:\n", "  labels: {a: %s}\n", "  finalizers:\n", "  generation: %s\n",
+		"apiVersion: %s\n", "kind: %s\n", "...\n", "{a: %s}\n", "  creationTimestamp: %s\n",
 	}
 	values := []string{
 		"a b", "A-c.d", "\"a\"", "\"b\"", "'a'", "'b'", "\"a #b\"", "'a, b'", "1", "23", "007", "1.5", ".nan",
 		"1e3", "30s", "true", "\"false\"", "no", "null", "~", "2001-01-01", "x:y", "x: y", "a #b", "\"\"", "[a]", "{a: b}",
-		"a?b", "a*b", "a ?b", "a,b", "é", "\"é\"", "\"a\u2028\"", "a:", "-", "- a", "*x", "&x a", "|", "\"\\n\"", "List",
+		"a?b", "a*b", "a ?b", "a,b", "é", "\"é\"", "\"a\u2028\"", "\"\\x7f\"", "\"\\u0092\"", "a:", "-", "- a",
+		"*x", "&x a",
+		"|", "\"\\n\"", "List",
 	}
 	type outcome struct {
 		text    string
 		invalid string
 	}
 	known, compared, refused := map[uint64]outcome{}, 0, 0
-	for seed := range uint64(20_000) {
+	for seed := range uint64(30_000) {
 		r := rand.New(rand.NewPCG(seed/40, 1)) //nolint:gosec // the same lines for 40 texts
 		v := rand.New(rand.NewPCG(seed, 2))    //nolint:gosec // a test
 		var b strings.Builder
 		b.WriteString([]string{"", "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n",
-			"apiVersion: v1\nkind: A\nmetadata:\n  name: a\ndata:\n"}[r.IntN(3)])
+			"apiVersion: v1\nkind: A\nmetadata:\n  name: a\ndata:\n",
+			"apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  labels:\n", "apiVersion: v1\nkind: A\nmetadata:\n"}[r.IntN(5)])
 		for range 1 + r.IntN(3) {
 			line := lines[r.IntN(len(lines))]
 			for strings.Contains(line, "%s") {

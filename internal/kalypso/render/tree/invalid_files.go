@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,15 +10,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 // invalidFile is a file of a target that no cluster can apply.
 type invalidFile struct {
 	invalidKind
-	by     *fleet.Template
-	target problem.AffectedTarget
+	by        *fleet.Template
+	target    problem.AffectedTarget
+	folder, n int // the assignment, see [render.Renderer.Assignment]
 }
 
 // invalidKind identifies faults that a problem reports in one line.
@@ -26,8 +27,9 @@ type invalidKind struct {
 	objects.Invalid
 }
 
-// validate returns the files of an assignment that no cluster can apply.
-func (t *Tree) validate(a *schedule.Assignment, files []render.File) (invalid []invalidFile) {
+// validate returns the files of assignment n of a folder that no cluster can apply.
+func (t *Tree) validate(folder, n int, files []render.File) (invalid []invalidFile) {
+	a := &t.Schedule.Placements[folder].Assignments[n]
 	for i := range files {
 		f := &files[i]
 		if !holdsObjects(f) {
@@ -35,29 +37,30 @@ func (t *Tree) validate(a *schedule.Assignment, files []render.File) (invalid []
 		}
 		if fault := t.validator.Check(f.Path, f.Content); fault != nil {
 			target := problem.AffectedTarget{ClusterType: a.ClusterType.Name, Name: a.Target.Name}
-			invalid = append(invalid, invalidFile{invalidKind{f.Path, *fault}, f.Template, target})
+			invalid = append(invalid, invalidFile{invalidKind{f.Path, *fault}, f.Template, target, folder, n})
 		}
 	}
 	return invalid
 }
 
 // invalidProblems returns a problem for each template that renders files that no cluster can apply.
-func invalidProblems(f *fleet.Fleet, files []invalidFile) (problems problem.Problems) {
+func (t *Tree) invalidProblems(files []invalidFile) (problems problem.Problems) {
 	byTemplate := map[*fleet.Template][]invalidFile{}
 	for _, file := range files {
 		byTemplate[file.by] = append(byTemplate[file.by], file)
 	}
 	for by, all := range byTemplate {
-		problems = append(problems, fleet.ProblemOf(by, invalidProblem(f, by, all)))
+		problems = append(problems, fleet.ProblemOf(by, t.invalidProblem(by, all)))
 	}
 	return problems
 }
 
-func invalidProblem(f *fleet.Fleet, by *fleet.Template, files []invalidFile) problem.Problem {
-	faults := map[invalidKind][]problem.AffectedTarget{}
-	p := problem.Problem{Summary: "Rendered file is invalid", Severity: f.Invalid.Severity()}
-	for _, file := range files {
-		faults[file.invalidKind] = append(faults[file.invalidKind], file.target)
+func (t *Tree) invalidProblem(by *fleet.Template, files []invalidFile) problem.Problem {
+	faults := map[invalidKind][]*invalidFile{}
+	p := problem.Problem{Summary: "Rendered file is invalid", Severity: t.fleet.Invalid.Severity()}
+	for i := range files {
+		file := &files[i]
+		faults[file.invalidKind] = append(faults[file.invalidKind], file)
 	}
 	keys := slices.SortedFunc(maps.Keys(faults), func(a, b invalidKind) int {
 		return cmp.Or(cmp.Compare(len(faults[b]), len(faults[a])), cmp.Compare(a.file, b.file),
@@ -65,14 +68,21 @@ func invalidProblem(f *fleet.Fleet, by *fleet.Template, files []invalidFile) pro
 	})
 	lines := make([]string, len(keys))
 	for i, key := range keys {
-		targets := faults[key]
-		lines[i] = fmt.Sprintf("%s, line %d: %s (%s, such as %s/%s)", key.file, key.Line, key.Message,
-			problem.Count(len(targets), "deployment target folder"), targets[0].ClusterType, targets[0].Name)
+		all := faults[key]
+		example := all[0].target.ClusterType + "/" + all[0].target.Name
+		if i < problem.MaxListed {
+			if object := t.explain(all[0]); object != "" {
+				example += ", " + object
+			}
+		}
+		lines[i] = fmt.Sprintf("%s, line %d: %s (%s, such as %s)", key.file, key.Line, key.Message,
+			problem.Count(len(all), "deployment target folder"), example)
 	}
-	p.Detail = fmt.Sprintf("Template %q renders files that kustomize refuses. Flux then applies nothing of the folder of "+
-		"the cluster type:\n%s\nThe line is in the rendered file, which provider::kalypso::render_template shows. Correct "+
-		"the template, or quote the values that it prints. guardrails.invalid_objects is %q.",
-		by.Name, problem.IndentedList(lines, problem.MaxListed), f.Invalid)
+	p.Detail = fmt.Sprintf("Template %q renders files that kustomize refuses, or objects that no cluster accepts. Flux "+
+		"then applies nothing of the folder of the cluster type, or drops the object:\n%s\nThe line is in the rendered "+
+		"file, which provider::kalypso::render_template shows. Correct the template, or quote the values that it prints. "+
+		"guardrails.invalid_objects is %q.",
+		by.Name, problem.IndentedList(lines, problem.MaxListed), t.fleet.Invalid)
 	if p.Severity == problem.Error {
 		p.Fault, p.Cause = problem.TeamFault, p.Detail
 		for _, file := range files {
@@ -80,4 +90,15 @@ func invalidProblem(f *fleet.Fleet, by *fleet.Template, files []invalidFile) pro
 		}
 	}
 	return p
+}
+
+// explain returns the object at fault in a file, and how to write it, or "". It renders the file again.
+func (t *Tree) explain(file *invalidFile) string {
+	result := t.renderer.Assignment(context.Background(), file.folder, file.n, &render.Buffer{})
+	for _, f := range result.Files {
+		if f.Path == file.file {
+			return file.Explain(f.Content)
+		}
+	}
+	return ""
 }

@@ -102,6 +102,7 @@ func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
 // objectReader reads the objects of the targets of a folder, one after another.
 type objectReader struct {
 	tree      *Tree
+	folder    int
 	placement *schedule.Placement
 	buffer    []objects.Object
 	hashes    []uint64 // of all targets
@@ -115,7 +116,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	first := len(o.hashes)
 	a := &o.placement.Assignments[n]
 	if o.tree.fleet.Invalid.Reports() && changes(o.tree.fleet, a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
-		r.objects.invalid = o.tree.validate(a, r.files)
+		r.objects.invalid = o.tree.validate(o.folder, n, r.files)
 	}
 	for i := range r.files {
 		f := &r.files[i]
@@ -148,7 +149,7 @@ func holdsObjects(f *render.File) bool {
 // checkObjects compares the objects of folder i.
 func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarget) found {
 	parallel.Do((len(rendered)+targetsPerChunk-1)/targetsPerChunk, func(chunk int) {
-		reader := objectReader{tree: t, placement: &t.Schedule.Placements[i]}
+		reader := objectReader{tree: t, folder: i, placement: &t.Schedule.Placements[i]}
 		for n := chunk * targetsPerChunk; n < min(len(rendered), (chunk+1)*targetsPerChunk) && ctx.Err() == nil; n++ {
 			if rendered[n].files != nil { // not read yet
 				reader.read(n, &rendered[n])
@@ -264,7 +265,7 @@ func (t *Tree) collideTarget(
 
 // problemsOfObjects returns the faults of the objects of all folders as problems, one for each template that renders
 // them. A single problem lists all versions that Flux does not serve.
-func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Problems) {
+func (t *Tree) problemsOfObjects(folders []found) (problems problem.Problems) {
 	type pair struct {
 		by, other *fleet.Template
 		self      bool
@@ -291,12 +292,12 @@ func problemsOfObjects(f *fleet.Fleet, folders []found) (problems problem.Proble
 		}))
 	}
 	for key, collisions := range pairs {
-		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(f, key.other, collisions)))
+		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(t.fleet, key.other, collisions)))
 	}
 	if len(all.unserved) > 0 {
 		problems = append(problems, unservedProblem(all.unserved))
 	}
-	return append(problems, invalidProblems(f, all.invalid)...)
+	return append(problems, t.invalidProblems(all.invalid)...)
 }
 
 // collisionProblem reports collisions of objects. All of them are between the same two templates, or between two files

@@ -108,7 +108,7 @@ func Build(
 	if len(problems) > 0 && !f.LeaveOutFailed { // failed targets are not left out, so there is no tree
 		return t, problems
 	}
-	return t, append(problems, problemsOfObjects(f, read)...)
+	return t, append(problems, t.problemsOfObjects(read)...)
 }
 
 // New returns a tree without folders, which renders nothing yet.
@@ -222,7 +222,7 @@ func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []rendere
 	parallel.Do(chunks, func(chunk int) {
 		h := gitobject.NewHasher()
 		entries := make([]entry, 0, render.MaxFiles)
-		reader := objectReader{tree: t, placement: &t.Schedule.Placements[i]}
+		reader := objectReader{tree: t, folder: i, placement: &t.Schedule.Placements[i]}
 		b := &w.buffers[chunk]
 		b.Reset()
 		next, waits := chunk*targetsPerChunk, false
