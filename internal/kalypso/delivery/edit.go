@@ -20,6 +20,8 @@ func (c *Change) Edit() *gitbranch.Edit {
 		Remove:  c.Remove,
 		Message: c.CommitMessage(),
 		Author:  t.Wish.Author,
+
+		NoTrailers: t.Wish.Message == "",
 	}
 	rendered := make(map[string]int, len(t.Rendered.Tree.Folders))
 	for i, folder := range t.Rendered.Tree.Folders {

@@ -126,7 +126,8 @@ func (d *Desired) commit(snapshot *gitbranch.Snapshot, s *State) (*State, *gitbr
 		return now, nil, err
 	}
 	return now, &gitbranch.Edit{
-		Files: map[string][]byte{document.File: file}, Message: d.message(), Author: d.Author,
+		Files: map[string][]byte{document.File: file}, Message: d.message(), NoTrailers: d.Message == "",
+		Author: d.Author,
 	}, nil
 }
 

@@ -206,7 +206,7 @@ func Remove(ctx context.Context, client *gitremote.Client, s *past.State, messag
 		if err != nil || len(remove) == 0 {
 			return nil, err
 		}
-		return &gitbranch.Edit{Remove: remove, Message: message, Author: author}, nil
+		return &gitbranch.Edit{Remove: remove, Message: message, NoTrailers: true, Author: author}, nil
 	}
 	_, err = branch.Update(ctx, gitbranch.UpdateOptions{}, edit)
 	if errors.Is(err, gitbranch.ErrBranchNotFound) {

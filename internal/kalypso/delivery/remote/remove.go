@@ -141,7 +141,7 @@ func (r *pullRequests) Remove(ctx context.Context, s *past.State, message string
 		edit.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), "", at.Head)
 		edit.Needed, edit.Existing = true, edit.OwnBranch.Unchanged && ours.Record == nil
 		edit.Commit = func() *gitbranch.Edit {
-			return &gitbranch.Edit{Remove: paths, Message: message, Author: r.wish.Author}
+			return &gitbranch.Edit{Remove: paths, Message: message, NoTrailers: true, Author: r.wish.Author}
 		}
 		return edit, err
 	}

@@ -53,6 +53,8 @@ type Edit struct {
 	Files   map[string][]byte
 	Remove  []string // files or folders; missing ones are skipped
 	Message string
+	// NoTrailers says that no line of the message is a trailer, although its end may look like trailers.
+	NoTrailers bool
 	// Trailer is a line that ends the message, after the author's trailers. It may be empty.
 	Trailer string
 	Author  Author

@@ -35,10 +35,10 @@ func (e *Edit) message() string {
 		trailers = append(trailers, e.Trailer)
 	}
 	message := cleanMessage(e.Message)
-	if len(trailers) > 0 {
-		message += "\n\n" + strings.Join(trailers, "\n")
+	if e.NoTrailers && len(trailers) > 0 {
+		return message + "\n\n" + strings.Join(trailers, "\n")
 	}
-	return message
+	return addTrailers(message, trailers)
 }
 
 // trailerKey matches the keys of trailers, as git interpret-trailers reads them.

@@ -29,7 +29,8 @@ func TestTrailers(t *testing.T) {
 		{"Subject\n\nBody: no trailer, by the next line\nnor this one\n\n", map[string]string{
 			"Signed-off-by": "A <a@acme.io>", "Ticket": " ACME-1 ", "a": "x:y",
 		}, "Own: 1", "Signed-off-by: A <a@acme.io>\nTicket: ACME-1\na: x:y\nOwn: 1"},
-		{"Subject\n\nTicket: in the message", map[string]string{"Ticket": "2"}, "", "Ticket: 2"},
+		{"Subject\n\nTicket: 1", map[string]string{"Ticket": "2"}, "Own: 1", "Ticket: 1\nTicket: 2\nOwn: 1"},
+		{"Subject\r\n\r\nTicket: 1\r\n\r\n", nil, "Own: 1", "Ticket: 1\nOwn: 1"},
 	} {
 		e := edit(test.message, folder("large", map[string]string{"a": strings.Repeat("x", i+1)}))
 		e.Author.Trailers, e.Trailer = test.trailers, test.own
