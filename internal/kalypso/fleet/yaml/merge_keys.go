@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ const mergeKey = "<<"
 // yamlToJSON converts a document. A duplicate key is an error, but a key that overrides a merged key is not.
 // sigs.k8s.io/yaml does not distinguish the two.
 func yamlToJSON(text string) ([]byte, error) {
-	if err := checkExpanded(text); err != nil {
+	if err := cmp.Or(checkExpanded(text), checkEnd(text)); err != nil {
 		return nil, err
 	}
 	data, err := yaml.YAMLToJSONStrict([]byte(text))

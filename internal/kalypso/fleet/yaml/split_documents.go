@@ -1,26 +1,33 @@
 package yaml
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
 )
 
 // document is a document of a YAML text.
 type document struct {
-	text string
-	line int // the first line, from 1
+	text  string
+	line  int  // the first line, from 1
+	stray bool // it follows an object in JSON without a separator, and is no object in JSON
 }
 
 // splitDocuments splits at lines that begin with "---", as Kubernetes does, and at lines that end a document ("...").
-// It skips empty documents, byte order marks and YAML directives.
+// It skips empty documents, byte order marks and YAML directives. As for kubectl, objects in JSON need no separators.
 func splitDocuments(text string) []document {
 	var docs []document
 	var b strings.Builder
 	first, empty := 1, true
 	flush := func(next int) {
 		if !empty {
-			docs = append(docs, document{b.String(), first})
+			docs = append(docs, splitJSON(document{text: b.String(), line: first})...)
 		}
 		b.Reset()
 		first, empty = next, true
@@ -46,6 +53,95 @@ func splitDocuments(text string) []document {
 	}
 	flush(n)
 	return docs
+}
+
+// splitJSON returns the objects in JSON at the start of a document, and then what follows the last one, if it is more
+// than comments. If the document does not start with such an object, splitJSON returns it as it is.
+func splitJSON(d document) (all []document) {
+	text, line := d.text, d.line
+	for {
+		blank := len(text) - len(skipComments(text))
+		line += strings.Count(text[:blank], "\n")
+		text = text[blank:]
+		if text == "" {
+			break
+		}
+		decoder := json.NewDecoder(strings.NewReader(text))
+		if text[0] != '{' || decoder.Decode(new(json.RawMessage)) != nil {
+			all = append(all, document{text: text, line: line, stray: true})
+			break
+		}
+		end := int(decoder.InputOffset())
+		all = append(all, document{text: text[:end], line: line})
+		line += strings.Count(text[:end], "\n")
+		text = text[end:]
+	}
+	if len(all) == 1 || all[0].stray {
+		return []document{d}
+	}
+	return all
+}
+
+// skipComments returns a text without the blank lines and comments at its start.
+func skipComments(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		if !strings.HasPrefix(text, "#") {
+			return text
+		}
+		_, text, _ = strings.Cut(text, "\n")
+	}
+}
+
+// checkEnd returns an error if something follows the first document of a text, which the parser would ignore.
+func checkEnd(text string) error {
+	if isPlainMap(text) {
+		return nil
+	}
+	decoder := yamlv3.NewDecoder(strings.NewReader(text))
+	for first := true; ; first = false {
+		var next yamlv3.Node
+		switch err := decoder.Decode(&next); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case first: // the parser reports an error in it
+			if err != nil {
+				return nil //nolint:nilerr // see above
+			}
+		case err != nil:
+			line := 0
+			if at := yamlLine.FindStringSubmatch(err.Error()); at != nil {
+				line, _ = strconv.Atoi(at[1])
+			}
+			if strings.HasSuffix(err.Error(), "did not find expected <document start>") {
+				line++ // the parser names the line before
+			}
+			return fmt.Errorf("line %d: %w", max(line, 1), errAfterEnd)
+		case next.Content[0].Tag != "!!null" || next.Content[0].Value != "":
+			return fmt.Errorf("line %d: %w", next.Content[0].Line, errAfterEnd)
+		}
+	}
+}
+
+// errAfterEnd means that something follows the first document of a text.
+var errAfterEnd = errors.New("this text follows the end of the first object")
+
+// isPlainMap reports whether a text begins with a plain key in its first column and has no markers of documents. Such a
+// map ends with the text.
+func isPlainMap(text string) bool {
+	for line := range strings.Lines(text) {
+		if _, marker := cutMarker(line); marker != "" {
+			return false
+		}
+	}
+	for line := range strings.Lines(text) {
+		switch c := line[0]; {
+		case c == '#', strings.TrimSpace(line) == "":
+		default:
+			return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		}
+	}
+	return true
 }
 
 // cutMarker cuts a leading document marker, --- or ..., off a line.

@@ -57,10 +57,18 @@ func ParseWith(
 		if ctx.Err() != nil {
 			return r
 		}
+		const advice = ". Separate objects with a line ---"
+		if r.stray {
+			r.addBroken("it follows an object in JSON, and is no object in JSON" + advice)
+			return r
+		}
 		data, err := yamlToJSON(r.text)
-		if err != nil {
+		switch {
+		case errors.Is(err, errAfterEnd):
+			r.addBroken(shiftLine(err.Error(), r.line) + advice)
+		case err != nil:
 			r.addBroken(shiftLine(err.Error(), r.line))
-		} else {
+		default:
 			r.read(data)
 		}
 		return r
