@@ -90,8 +90,9 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"labels": schemas.ComputedStrings(
 					"The labels by which policies select the target, with `workload` and `workspace`."),
 				"reasons": schemas.ComputedObjects(
-					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first. If all deployment "+
-						"targets together had more than %d reasons, only the policies with the fewest mismatches are listed.",
+					fmt.Sprintf("Why each policy does not place it, the nearest policy first: the one with the fewest mismatches "+
+						"of the target, where a value with a typing error counts less than any other. If all deployment targets "+
+						"together had more than %d reasons, only the nearest policies are listed.",
 						explain.MaxRejections),
 					map[string]schema.Attribute{
 						"policy": schemas.ComputedText("The policy. Null if there is none."),
@@ -114,10 +115,10 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"` or `" + emptyBoth + "`."),
 			"reason": schemas.ComputedText("Why, with the closest candidate."),
 			"nearest_deployment_target": schemas.ComputedText(
-				"The deployment target with the fewest mismatches, if none is selected.",
+				"The nearest deployment target, if none is selected.",
 			),
 			"nearest_cluster_type": schemas.ComputedText(
-				"The cluster type with the fewest mismatches, if none is selected.",
+				"The nearest cluster type, if none is selected.",
 			),
 		}),
 		"counts": schemas.ComputedObject("Counts for the environment.", map[string]schema.Attribute{

@@ -22,6 +22,8 @@ type Mismatch struct {
 	Operator metav1.LabelSelectorOperator
 	Values   []string // sorted
 	Found    *string  // the label's value; nil: the label or the workspace is missing
+
+	meant string // the value that was probably meant, or ""; see [suggest]
 }
 
 // String states the actual and the required value.
@@ -38,7 +40,11 @@ func (m Mismatch) String() string {
 	default:
 		what += fmt.Sprintf(" is %q", *m.Found)
 	}
-	return what + " and must be " + m.wanted()
+	what += " and must be " + m.wanted()
+	if m.meant != "" {
+		what += fmt.Sprintf(" (did you mean %q?)", m.meant)
+	}
+	return what
 }
 
 func (m Mismatch) wanted() string {

@@ -15,8 +15,7 @@ import (
 // UnscheduledTarget is a deployment target that no policy assigns.
 type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Rejections has one entry for each policy: the policies with the fewest mismatches first (see [compareDistance]),
-	// then by name. If all targets together have more than [MaxRejections] entries, only the first entries of each target
+	// Rejections has one entry for each policy: the nearest policies first (see [sortByDistance]), then by name. If all targets together have more than [MaxRejections] entries, only the first entries of each target
 	// are kept.
 	Rejections []Rejection
 }
@@ -43,7 +42,7 @@ type IdlePolicy struct {
 	Policy              *fleet.SchedulingPolicy
 	NoDeploymentTargets bool
 	NoClusterTypes      bool
-	// If no object is selected, these name the object with the fewest mismatches. They are empty if there are no objects.
+	// If no object is selected, these name the nearest object. They are empty if there are no objects.
 	NearestDeploymentTarget string
 	NearestClusterType      string
 	Reason                  string // in sentences
@@ -100,12 +99,7 @@ func policiesOf(f *fleet.Fleet) []policy {
 			ofTargets:        requirementsOf(p.Workspace, &p.DeploymentTargets),
 			ofClusterTypes:   requirementsOf("", &p.ClusterTypes),
 		}
-		policies[i].clusterTypes = policies[i].ofClusterTypes.find(
-			len(f.ClusterTypes),
-			func(n int) (string, map[string]string) {
-				return f.ClusterTypes[n].Name, f.ClusterTypes[n].Labels
-			},
-		)
+		policies[i].clusterTypes = policies[i].ofClusterTypes.find(clusterTypes(f.ClusterTypes))
 		policies[i].noClusterTypes = policies[i].clusterTypes.sentence("cluster type", "")
 	}
 	return policies
@@ -113,9 +107,7 @@ func policiesOf(f *fleet.Fleet) []policy {
 
 // addIfIdle adds a policy to the idle policies if it selects no deployment targets or no cluster types.
 func (e *Explanation) addIfIdle(p policy, environment string) {
-	targets := p.ofTargets.find(len(e.Schedule.Targets), func(n int) (string, map[string]string) {
-		return e.Schedule.Targets[n].Name, e.Schedule.Targets[n].Labels
-	})
+	targets := p.ofTargets.find(deploymentTargets(e.Schedule.Targets))
 	if targets.found && p.clusterTypes.found {
 		return
 	}
@@ -140,9 +132,10 @@ func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, most int) []Reject
 			ClusterTypeMismatches: p.clusterTypes.mismatches, NoClusterTypes: !p.clusterTypes.found,
 		}
 	})
-	slices.SortStableFunc(all, compareDistance)
+	sortByDistance(all)
 	all = all[:min(len(all), most)]
 	for i := range all {
+		suggest(all[i].Mismatches, deploymentTargets(e.Schedule.Targets))
 		all[i].Reason = sentences(notSelected("deployment target", all[i].Mismatches), all[i].noClusterTypes)
 		if all[i].Reason == "" {
 			all[i].Reason = e.keptOffAll(all[i].Policy, t)
@@ -151,11 +144,33 @@ func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, most int) []Reject
 	return all
 }
 
-// compareDistance compares how far two policies are from placing a deployment target. A policy that selects the target
-// comes first, even if its cluster types lack many labels, since it is the policy that should place the target.
-func compareDistance(a, b Rejection) int {
-	return cmp.Or(cmp.Compare(len(a.Mismatches), len(b.Mismatches)),
-		cmp.Compare(len(a.ClusterTypeMismatches), len(b.ClusterTypeMismatches)))
+// sortByDistance sorts policies by how far they are from placing a deployment target. A policy that selects the target
+// comes first, even if its cluster types lack many labels, since it is the policy that should place the target. Equally
+// near policies stay in their order, by name.
+func sortByDistance(all []Rejection) {
+	type distances struct{ target, clusterType distance }
+	of := map[*fleet.SchedulingPolicy]distances{}
+	for _, r := range all {
+		of[r.Policy] = distances{distanceOf(r.Mismatches), distanceOf(r.ClusterTypeMismatches)}
+	}
+	slices.SortStableFunc(all, func(a, b Rejection) int {
+		one, other := of[a.Policy], of[b.Policy]
+		return cmp.Or(one.target.compare(other.target), one.clusterType.compare(other.clusterType))
+	})
+}
+
+// objects are the objects that a selector searches.
+type objects struct {
+	count int
+	at    func(int) (name string, labels map[string]string)
+}
+
+func clusterTypes(all []*fleet.ClusterType) objects {
+	return objects{len(all), func(i int) (string, map[string]string) { return all[i].Name, all[i].Labels }}
+}
+
+func deploymentTargets(all []*fleet.DeploymentTarget) objects {
+	return objects{len(all), func(i int) (string, map[string]string) { return all[i].Name, all[i].Labels }}
 }
 
 // notSelected states which requirements an object does not meet. It is empty if the object meets all of them.
@@ -169,24 +184,26 @@ func notSelected(kind string, mismatches []Mismatch) string {
 // selectorResult is the result of a selector.
 type selectorResult struct {
 	found bool
-	// If nothing is found, nearest is the first object with the fewest mismatches, and mismatches are its mismatches.
+	// If nothing is found, nearest is the first of the nearest objects, and mismatches are its mismatches.
 	nearest    string
 	mismatches []Mismatch
 }
 
-// find searches the objects for one that meets the requirements. count is their number.
-func (rs requirements) find(count int, at func(int) (name string, labels map[string]string)) selectorResult {
+// find searches the objects for one that meets the requirements.
+func (rs requirements) find(o objects) selectorResult {
 	var s selectorResult
-	for i := range count {
-		name, labels := at(i)
+	var nearest distance
+	for i := range o.count {
+		name, labels := o.at(i)
 		mismatches := rs.mismatches(labels)
 		if len(mismatches) == 0 {
 			return selectorResult{found: true}
 		}
-		if s.nearest == "" || len(mismatches) < len(s.mismatches) {
-			s.nearest, s.mismatches = name, mismatches
+		if d := distanceOf(mismatches); s.nearest == "" || d.compare(nearest) < 0 {
+			s.nearest, s.mismatches, nearest = name, mismatches, d
 		}
 	}
+	suggest(s.mismatches, o)
 	return s
 }
 

@@ -16,8 +16,8 @@ type Answer struct {
 	ClusterType *fleet.ClusterType
 	// Policies lists the policies that place the target there, sorted by name.
 	Policies []*fleet.SchedulingPolicy
-	// Nearest lists the policies with the fewest mismatches of the target, then of the cluster type, then by name. It has
-	// at most [MaxNearest] policies. It is empty if a policy places the target there.
+	// Nearest lists the policies that are nearest by the labels of the target, then of the cluster type, then by name (see
+	// [sortByDistance]). It has at most [MaxNearest] policies. It is empty if a policy places the target there.
 	Nearest []Rejection
 	Reason  string // the policies that place it, or the mismatches of the nearest ones, as sentences
 }
@@ -61,10 +61,12 @@ func (e *Explanation) Explain(target, clusterType string) (*Answer, error) {
 	if len(a.Policies) > 0 {
 		a.Nearest = nil
 	}
-	slices.SortStableFunc(a.Nearest, compareDistance)
+	sortByDistance(a.Nearest)
 	a.Nearest = a.Nearest[:min(len(a.Nearest), MaxNearest)]
 	for i, r := range a.Nearest {
 		if r.Reason == "" {
+			suggest(r.Mismatches, deploymentTargets(e.Schedule.Targets))
+			suggest(r.ClusterTypeMismatches, clusterTypes(e.clusterTypes))
 			a.Nearest[i].Reason = sentences(notSelected("deployment target", r.Mismatches),
 				notSelected("cluster type", r.ClusterTypeMismatches))
 		}
