@@ -23,7 +23,7 @@ func randomFleet(seed uint64) *fleet.Fleet {
 		{"kind: ConfigMap\nns: {{ .Namespace }}\ndata:\n{{ stringify .ConfigData | indent 2 }}\n"},
 		{"{{- range $k, $v := .ConfigData -}}\nexport {{ $k }}={{ toJson $v | squote }}\n{{ end -}}"},
 		{"{{ .ConfigData.A | default \"none\" }}", "{{ if .ConfigData.B }}{{ toYaml .ConfigData.B }}{{ end }}"},
-		{"all: {{ hash . }}", "{{ index .ConfigData \"C\" | toYaml }} of {{ .Repo | default \"no repo\" }}"},
+		{"all: {{ hash . }}", `{{ index .ConfigData "C" | default "none" | toYaml }} of {{ .Repo | default "no repo" }}`},
 		{"{{ range $k, $r := .SecretData }}{{ $k }}: {{ $r.store }}/{{ $r.key }}\n{{ end }}", "{{ .SecretData.P | toYaml }}"},
 	} {
 		name := fmt.Sprintf("t%d", i)

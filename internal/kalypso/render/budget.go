@@ -41,6 +41,10 @@ type budget struct {
 	ctx   context.Context //nolint:containedctx // functions that templates call take no context
 	size  int64           // limits.file_size, bytes
 	spent int64           // steps
+
+	noted    error           // the error of a missing value in the pipeline of with
+	template *fleet.Template // the template of the file
+	forms    *goForms        // may be nil
 }
 
 // charge adds steps. It returns an error if the total exceeds the limit, or if the context is done.
@@ -91,11 +95,17 @@ func (b *budget) read(v reflect.Value) (reflect.Value, error) {
 }
 
 // present charges for the value that an action prints, and returns it.
-func (b *budget) present(action string, v any) (any, error) {
+func (b *budget) present(of string, v any) (any, error) { return b.presentOfKey(of, nil, v) }
+
+// presentOfKey is [budget.present] for the value of a key.
+func (b *budget) presentOfKey(of string, key, v any) (any, error) {
 	if v == nil {
-		return nil, &MissingValueError{action}
+		return nil, missingValue(of, key)
 	}
 	if r := reflect.ValueOf(v); composite(r) {
+		if hasGoForm(r) {
+			b.reportForm(of, key)
+		}
 		bytes, err := b.measure(r)
 		if err != nil {
 			return nil, err

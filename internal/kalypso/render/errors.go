@@ -12,16 +12,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// MissingValueError is the error of an action that prints a missing or null value.
-type MissingValueError struct{ Action string }
+// MissingValueError is the error of an action that prints a missing or null value, or hands it to a function that does
+// not ask for it.
+type MissingValueError struct {
+	Action string // its source
+	Value  string // the source of the value
+	Name   string // the name of the value in the data, such as .Manifests.path
+	Prints bool   // false: the action sets a variable, for example
+}
 
 // Error implements error.
 func (e *MissingValueError) Error() string {
-	return fmt.Sprintf(
-		"{{ %s }} prints a missing or null value; set a value, or a default: {{ %s | default \"…\" }}",
-		e.Action,
-		e.Action,
-	)
+	verb, of := "prints", ""
+	if !e.Prints {
+		verb = "uses"
+	}
+	if e.Name != e.Action {
+		of = ", " + e.Name
+	}
+	return fmt.Sprintf("{{ %s }} %s a missing or null value%s; set a value, or a default: {{ %s | default \"…\" }}",
+		e.Action, verb, of, e.Value)
 }
 
 // LineError is an error at a line of a manifest.
@@ -61,8 +71,9 @@ func lineOf(err error) error {
 	}
 	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
 	if m := executing.FindStringSubmatch(text); m != nil {
-		text = m[1] + ": " + m[2]
-		if strings.Contains(m[1], ownPrefix) { // our own action, which the user did not write
+		at := withoutOwnCalls(m[1])
+		text = at + ": " + m[2]
+		if strings.Contains(at, ownPrefix) { // our own action, which the user did not write
 			text = m[2]
 		}
 	}
@@ -82,6 +93,47 @@ func checkUTF8(result []byte) error {
 		line++
 	}
 	return fmt.Errorf("line %d of the result is not valid UTF-8. Print bytes with b64enc, and text as it is", line)
+}
+
+var ownStage = regexp.MustCompile(` \| ` + ownPrefix + `\w+(?: "(?:[^"\\]|\\.)*"| \$\w+)*`)
+
+// withoutOwnCalls returns the source of a node without the calls that [instrument] adds: a call of ours in parentheses
+// becomes its last argument.
+func withoutOwnCalls(source string) string {
+	source = ownStage.ReplaceAllString(source, "")
+	for {
+		start := strings.LastIndex(source, "("+ownPrefix) // no call of ours is in it
+		if start < 0 {
+			return source
+		}
+		depth, last, end := 0, start, start
+		var quote byte
+		for ; end < len(source); end++ {
+			switch c := source[end]; {
+			case quote != 0:
+				if c == '\\' && quote != '`' {
+					end++
+				} else if c == quote {
+					quote = 0
+				}
+			case c == '"', c == '`', c == '\'':
+				quote = c
+			case c == '(':
+				depth++
+			case c == ')':
+				depth--
+			case c == ' ' && depth == 1:
+				last = end
+			}
+			if depth == 0 {
+				break
+			}
+		}
+		if end >= len(source) {
+			return source
+		}
+		source = source[:start] + source[last+1:end] + source[end+1:]
+	}
 }
 
 // executionError returns err with its line. For errors of this package it removes the wording of text/template.

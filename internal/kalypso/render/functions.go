@@ -46,6 +46,8 @@ var functions = func() template.FuncMap {
 		// Sprig's versions use the order of the map.
 		"keys":   keys,
 		"values": values,
+		// Sprig's version panics at a map of texts, and at a null value on the path.
+		"dig": dig,
 		// Sprig's versions overflow near the largest integer, and then never end.
 		"until":     until,
 		"untilStep": untilStep,
@@ -66,6 +68,7 @@ var functions = func() template.FuncMap {
 
 		"externalSecretSpec": externalSecretSpec,
 	})
+	acceptMaps(fs)
 	return fs
 }()
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"text/template"
 
+	"github.com/Masterminds/sprig/v3"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -38,6 +39,10 @@ var oddValues = []any{
 // calls returns templates that call a function with a value as its last argument.
 func calls(name string) []string {
 	t := reflect.TypeOf(functions[name])
+	if of := reflect.TypeOf(sprig.HermeticTxtFuncMap()[name]); of != nil &&
+		slices.ContainsFunc(slices.Collect(of.Ins()), isDict) {
+		t = of // ours takes any value in place of a dict
+	}
 	filler := func(of reflect.Type) string {
 		switch of.Kind() {
 		case reflect.Int, reflect.Int64, reflect.Float64, reflect.Uint8:

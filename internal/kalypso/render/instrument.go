@@ -14,19 +14,27 @@ const (
 	presentFunc = ownPrefix + "present"
 	readFunc    = ownPrefix + "read"
 	tickFunc    = ownPrefix + "tick"
+	checkFunc   = ownPrefix + "check"
+	boundFunc   = ownPrefix + "bound"
+	itemFunc    = ownPrefix + "item"
+	itemsFunc   = ownPrefix + "items"
+	ofKey       = "OfKey" // ends the names of the checks that also get the key of the value
 )
 
 // instruments returns these functions with a budget.
 func (b *budget) instruments() template.FuncMap {
-	return template.FuncMap{presentFunc: b.present, readFunc: b.read, tickFunc: b.tick}
+	return template.FuncMap{
+		presentFunc: b.present, presentFunc + ofKey: b.presentOfKey, checkFunc: b.check, checkFunc + ofKey: b.checkOfKey,
+		boundFunc: b.bound, itemFunc: item, itemsFunc: items, readFunc: b.read, tickFunc: b.tick,
+	}
 }
 
 // compares lists the functions of text/template that read all bytes of their arguments but can't be replaced by metered
 // ones, because only built-in functions accept missing values.
 var compares = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "index": true}
 
-// instrument rewrites a template. Every action that prints rejects missing and null values. Everything that can be
-// repeated charges the budget: loop iterations, calls of defined templates, comparisons and printed values.
+// instrument rewrites a template. It adds the checks of [valueChecks]. Everything that can be repeated charges the
+// budget: loop iterations, calls of defined templates, comparisons and printed values.
 func instrument(root *template.Template) {
 	root.Funcs((*budget)(nil).instruments())
 	variables := 0
@@ -34,7 +42,7 @@ func instrument(root *template.Template) {
 		variables += strings.Count(t.Root.String(), ":=")
 	}
 	for _, t := range root.Templates() {
-		in := instrumenter{variables, t != root}
+		in := instrumenter{variables, t != root, &valueChecks{ofData: t == root, isData: t == root}}
 		tick := in.tick(t.Root, callSteps)
 		in.node(t.Root)
 		if t != root {
@@ -46,6 +54,7 @@ func instrument(root *template.Template) {
 type instrumenter struct {
 	variables int
 	repeats   bool // the node may be executed more than once
+	checks    *valueChecks
 }
 
 func (in instrumenter) node(node parse.Node) {
@@ -57,21 +66,31 @@ func (in instrumenter) node(node parse.Node) {
 			}
 		}
 	case *parse.TemplateNode:
-		in.pipe(node.Pipe)
-	case *parse.ActionNode:
-		source := node.Pipe.String()
-		in.pipe(node.Pipe)
-		if len(node.Pipe.Decl) == 0 {
-			node.Pipe.Cmds = append(node.Pipe.Cmds, command(presentFunc, node.Pos,
-				&parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Quoted: strconv.Quote(source), Text: source}))
+		if node.Pipe != nil {
+			source := "template " + strconv.Quote(node.Name) + " " + node.Pipe.String()
+			in.checks.pipe(node.Pipe, toFile, site{action: source})
+			in.pipe(node.Pipe)
 		}
+	case *parse.ActionNode:
+		in.checks.action(node.Pipe)
+		in.pipe(node.Pipe)
 	case *parse.IfNode:
-		in.branch(&node.BranchNode, in)
+		scope := *in.checks
+		if len(node.Pipe.Decl) > 0 {
+			scope.bind("if ", node.Pipe)
+		} else {
+			scope.pipe(node.Pipe, toCondition, site{action: "if " + node.Pipe.String()})
+		}
+		in.branch(&node.BranchNode, in.repeats, &scope, &scope)
 	case *parse.WithNode:
-		in.branch(&node.BranchNode, in)
+		scope := *in.checks
+		name := scope.nameOf(node.Pipe.Cmds)
+		scope.bind("with ", node.Pipe)
+		in.branch(&node.BranchNode, in.repeats, scope.with(name), &scope)
 	case *parse.RangeNode:
 		tick := in.tick(node.List, 1)
-		in.branch(&node.BranchNode, instrumenter{in.variables, true})
+		scope := *in.checks
+		in.branch(&node.BranchNode, true, scope.each(node.Pipe), &scope)
 		if in.repeats {
 			node.Pipe.Cmds = append(node.Pipe.Cmds, command(readFunc, node.Pos))
 		}
@@ -79,10 +98,12 @@ func (in instrumenter) node(node parse.Node) {
 	}
 }
 
-func (in instrumenter) branch(b *parse.BranchNode, body instrumenter) {
+// branch adds calls to the pipeline, and to the bodies with their checks. The body may be executed more than once if
+// repeats is set.
+func (in instrumenter) branch(b *parse.BranchNode, repeats bool, body, otherwise *valueChecks) {
 	in.pipe(b.Pipe)
-	body.node(b.List)
-	in.node(b.ElseList)
+	instrumenter{in.variables, repeats, body}.node(b.List)
+	instrumenter{in.variables, in.repeats, otherwise}.node(b.ElseList)
 }
 
 // pipe adds calls that charge the budget for the arguments of comparisons.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"text/template"
@@ -46,6 +47,12 @@ func TestRenderingByPieces(t *testing.T) {
 				err := w.manifest(m, s)
 				got := w.buffer.content.String()
 				switch {
+				case errors.Is(wantErr, errMayBeMissing):
+					if errors.As(err, new(*MissingValueError)) {
+						missing++
+					} else if err != nil || got != want {
+						t.Errorf("seed %d: %q on %s gives %q, %v, want %q", seed, text, s.data.Namespace, got, err, want)
+					}
 				case wantErr != nil:
 					failed++
 					if err == nil {
@@ -81,13 +88,19 @@ func TestRenderingByPieces(t *testing.T) {
 	}
 }
 
-// renderWhole returns the text as text/template renders it. It renders again until the result contains no template.
+// errMayBeMissing means that a function got a missing or null value. Whether this is an error depends on the use of its
+// result.
+var errMayBeMissing = errors.New("a function got a missing value")
+
+// renderWhole returns the text as text/template renders it. It renders again until the result contains no template. If
+// a function got a missing value, it also returns errMayBeMissing.
 func renderWhole(text string, data Data) (string, error) {
+	var noted error
 	for range maxPasses + 1 {
 		if !strings.Contains(text, "{{") {
-			return text, nil
+			return text, noted
 		}
-		tmpl, err := template.New("").Funcs(functions).Parse(text)
+		tmpl, err := template.New(manifestName).Funcs(noting(&noted)).Parse(text)
 		if err != nil {
 			return "", err
 		}
@@ -103,7 +116,45 @@ func renderWhole(text string, data Data) (string, error) {
 	if strings.Contains(text, "{{") {
 		return "", ErrTooManyPasses
 	}
-	return text, nil
+	return text, noted
+}
+
+// noting returns the functions of templates. They set noted if they get a missing value and don't ask for it.
+func noting(noted *error) template.FuncMap {
+	fs := template.FuncMap{}
+	for name, f := range functions {
+		fn := reflect.ValueOf(f)
+		call := fn.Call
+		if fn.Type().IsVariadic() {
+			call = fn.CallSlice
+		}
+		fs[name] = reflect.MakeFunc(fn.Type(), func(args []reflect.Value) []reflect.Value {
+			for _, arg := range args {
+				isMissing := arg.Kind() == reflect.Interface && arg.IsNil()
+				if arg.Kind() == reflect.Slice && arg.Type().Elem().Kind() == reflect.Interface {
+					for i := range arg.Len() {
+						isMissing = isMissing || arg.Index(i).IsNil()
+					}
+				}
+				if isMissing && !asks[name] {
+					*noted = errMayBeMissing
+				}
+			}
+			return call(args)
+		}).Interface()
+	}
+	fs["index"] = func(of any, key string) any {
+		switch of := of.(type) {
+		case map[string]any:
+			return of[key]
+		case map[string]string:
+			if v, ok := of[key]; ok {
+				return v
+			}
+		}
+		return nil
+	}
+	return fs
 }
 
 // subjectsOf returns assignments that share values and targets with each other.

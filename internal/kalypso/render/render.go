@@ -79,6 +79,7 @@ type Renderer struct {
 	clusterTypes map[*fleet.ClusterType]*clusterTypeInput
 	targets      map[*fleet.DeploymentTarget]*targetInput
 	executors    sync.Pool
+	forms        goForms
 }
 
 // clusterTypeInput is the input that the assignments of a cluster type share.
@@ -199,13 +200,16 @@ func (r *Renderer) Assignment(ctx context.Context, i, n int, b *Buffer) Assignme
 	return w.assignment(i, n)
 }
 
+// Warnings returns what is doubtful in the files rendered so far: values that templates print in Go's form.
+func (r *Renderer) Warnings() problem.Problems { return r.forms.problems() }
+
 // worker returns a worker. The caller must put its executor back into the pool.
 func (r *Renderer) worker(ctx context.Context, b *Buffer) *worker {
 	x, ok := r.executors.Get().(*executor)
 	if !ok {
 		x = newExecutor(r.fileSize)
 	}
-	x.ctx = ctx
+	x.ctx, x.forms = ctx, &r.forms
 	return &worker{r, x, b}
 }
 
@@ -338,7 +342,7 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 	if p.template.Extension() == fleet.ContentShell {
 		separator = ""
 	}
-	w.buffer.start = w.buffer.content.Len()
+	w.buffer.start, w.executor.template = w.buffer.content.Len(), p.template
 	var failures []Failure
 	exists := !p.mayBeAbsent()
 	var placeholders []*placeholderRendering

@@ -219,6 +219,7 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	if p.mutates {
 		dot = d.clone()
 	}
+	x.noted = nil
 	x.out.Reset()
 	if err := tmpl.ExecuteTemplate(&limitedWriter{&x.out, x}, p.name, dot); err != nil {
 		return "", executionError(err)

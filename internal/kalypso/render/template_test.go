@@ -64,7 +64,6 @@ func TestText(t *testing.T) {
 			"dn",
 		},
 		{"empty values", "", []string{"[{{ .Labels.empty }}{{ .ConfigData.EMPTY }}]"}, "[]"},
-		{"null in quotes", "", []string{"[{{ .ConfigData.M.null | quote }}]"}, "[]"},
 		{"three manifests", "", []string{"a: 1", "b: 2\n", "c: 3"}, "a: 1\n---\nb: 2\n---\nc: 3"},
 		{
 			"three manifests of a shell file",
@@ -102,7 +101,7 @@ func TestText(t *testing.T) {
 				"}}"},
 			"\"007\" |\n    one\n    two|héllo ☃",
 		},
-		{"toYaml of a missing value", "", []string{"{{ toYaml .ConfigData.none }}"}, "null"},
+		{"toYaml of a map with null", "", []string{`{{ toYaml (pick .ConfigData.M "null") }}`}, "\"null\": null"},
 		{
 			"toYaml of all data",
 			"",
@@ -139,13 +138,13 @@ t: |
 			[]string{"{{ stringify .ConfigData.L }}|{{ stringify .ConfigData.S }}|{{ stringify .Labels }}"},
 			"- x\n- big: 12345678901234567890\n  name: \"y\"|text|empty: \"\"\npurpose: test"},
 		{"unquote", "", []string{"{{ unquote .ConfigData.Q }}|{{ unquote `'\"x\"'` }}|{{ unquote `\"'x'\"` }}|{{ unquote " +
-			"`''x''` }}|{{ unquote 3 }}|{{ unquote .ConfigData.M }}|{{ unquote .ConfigData.none }}"},
-			"double|\"x\"|x|x|||"},
+			"`''x''` }}|{{ unquote 3 }}|{{ unquote .ConfigData.M }}"},
+			"double|\"x\"|x|x||"},
 		{"hash", "", []string{`{{ hash (dict) }} {{ hash "a" }} {{ hash 1 }} {{ hash (dict "a" 1 "b" (list 1 "x")) }} {{ ` +
-			`hash .ConfigData.none }} {{ hash (dict "M" (dict "k" 1.5 "n" .ConfigData.none) "L" (list true (dict "name" ` +
+			`hash (dict "M" (dict "k" 1.5 "n" nil) "L" (list true (dict "name" ` +
 			`"x"))) }}`},
 			// The result of github.com/mitchellh/hashstructure v1.1.0 for the same values.
-			"0 12638153115695167422 16390143479181108970 3344758751922209537 12161962213042174405 15992462139616234727"},
+			"0 12638153115695167422 16390143479181108970 3344758751922209537 15992462139616234727"},
 		{"keys and values", "", []string{`{{ keys .ConfigData.M | join "," }} {{ values (dict "z" .Workspace ` +
 			`"a" .ClusterType) | join "," }}`},
 			"a,b,null large,team-a"},
@@ -215,7 +214,8 @@ func TestTextFails(t *testing.T) {
 			"$v }}{{ end }}", "line 2: {{ $v }} prints"},
 		{"function fails", "{{ fail \"no luck\" }}", "line 1: <fail \"no luck\">: error calling fail: no luck"},
 		{"function panics", "{{ regexFind \"(\" \"x\" }}", "line 1: "},
-		{"missing value into a function", "{{ .Labels.edge | upper }}", "line 1: <upper>: invalid value; expected string"},
+		{"missing value into a function", "{{ .Labels.edge | upper }}",
+			"line 1: {{ .Labels.edge | upper }} prints a missing or null value, .Labels.edge;"},
 		{
 			"toYaml of a value that YAML cannot express",
 			"{{ toYaml (list 1 (semver \"1.2.3\")) | len }}{{ hash (list) }}{{ mustToJson (dict " +

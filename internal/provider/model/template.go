@@ -20,7 +20,7 @@ var templateModel = &model{
 		"`.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (the location of the team's manifests: " +
 		"`.Manifests.repo`, `.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and " +
 		"`.SecretData` (the references to secrets by key, each with `store`, `key` and, if it has one, `property`). " +
-		"Printing a missing value is an error. Templates are parsed at plan. To try one out, use the function " +
+		"Printing a missing value is an error, also through a function such as `quote`; set one with `default`. Templates are parsed at plan. To try one out, use the function " +
 		"`provider::kalypso::render_template`.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",

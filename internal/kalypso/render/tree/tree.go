@@ -106,9 +106,9 @@ func Build(
 	t.Hash = gitobject.NewHasher().Tree(entries)
 	problems := append(problemsOf(slices.Concat(failures...)), index.Faults(ctx)...)
 	if len(problems) > 0 && !f.LeaveOutFailed { // failed targets are not left out, so there is no tree
-		return t, problems
+		return t, append(problems, r.Warnings()...)
 	}
-	return t, append(problems, t.problemsOfObjects(read)...)
+	return t, slices.Concat(problems, r.Warnings(), t.problemsOfObjects(read))
 }
 
 // New returns a tree without folders, which renders nothing yet.
