@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// Issues are the issues of a repo.
+// Issues are the issues of a repo. Each method looks up the account that the credential belongs to. If the host does
+// not tell it, the method fails, since the issues of other accounts must not be taken for our own.
 type Issues interface {
-	// List returns the newest issues, open and closed ones, newest first: at most [MaxListedIssues].
+	// List returns the newest issues that the credential's account opened, open and closed ones, newest first: at most
+	// [MaxListedIssues].
 	List(ctx context.Context) ([]Issue, error)
 	// Read returns an issue by number.
 	Read(ctx context.Context, number int) (*Issue, error)
@@ -25,6 +27,7 @@ type Issue struct {
 	Number      int
 	Title, Body string
 	Closed      bool
+	Own         bool // the credential's account opened it
 }
 
 // IssueContent is the desired content of an issue.

@@ -151,7 +151,10 @@ func each[T any](ctx context.Context, r *repo, l list, f func(entry T) (done boo
 		if slices.ContainsFunc(entries, f) {
 			return 0, false, nil
 		}
-		total, uncounted := strconv.Atoi(header.Get("X-Total-Count"))
-		return len(entries), l.uncounted || uncounted != nil || p.Start+len(entries) < total, nil
+		more := true
+		if total, err := strconv.Atoi(header.Get("X-Total-Count")); err == nil && !l.uncounted {
+			more = p.Start+len(entries) < total
+		}
+		return len(entries), more, nil
 	})
 }

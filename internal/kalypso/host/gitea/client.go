@@ -90,7 +90,7 @@ func (c *Client) login(ctx context.Context) (string, error) {
 	return c.logins.Get("", func() (string, error) {
 		var me user
 		_, err := c.call(ctx, http.MethodGet, "/user", nil, &me)
-		return me.Login, err
+		return c.server.Login(me.Login, err)
 	})
 }
 
@@ -114,7 +114,8 @@ const gitUser = "kalypso"
 // issues returns the issues of a repo. Gitea lists the newest first.
 func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
-		Traits: r.traits, Query: "state=all&type=issues", SizeName: "limit", Size: pageSize,
+		Traits: r.traits, Query: "state=all&type=issues", SizeName: "limit", Size: pageSize, Creator: "created_by",
+		Login: c.login, Failed: r.server.Error,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 			header, err := r.call(ctx, method, "/issues"+path, body, into)
 			return header, r.server.Error(op, err)

@@ -31,6 +31,7 @@ type Client struct {
 	graph  string // URL of GraphQL
 	web    *url.URL
 	token  func(context.Context) (string, error)
+	logins httpapi.Lookups[string] // of the user or app that the credential belongs to
 }
 
 var _ githost.Host = (*Client)(nil)
@@ -164,7 +165,8 @@ type (
 // issues returns the issues of a repo.
 func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
-		Traits: r.traits, Query: "state=all&sort=created&direction=desc", SizeName: "per_page", Size: pageSize,
+		Traits: r.traits, Query: "state=all&sort=created&direction=desc", SizeName: "per_page", Size: pageSize, Creator: "creator",
+		Login: r.login, Failed: r.server.Error,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 			access := "write"
 			if method == http.MethodGet {
@@ -175,6 +177,16 @@ func (c *Client) issues(r *repo) githost.Issues {
 			return header, r.server.Error(op, err)
 		},
 	}
+}
+
+// login returns the login of the user or app that the credential belongs to, such as "octocat", "acme-kalypso[bot]" or
+// "github-actions[bot]". The REST API answers this question only to users.
+func (r *repo) login(ctx context.Context) (string, error) {
+	return r.client.logins.Get("", func() (string, error) {
+		var answer struct{ Viewer struct{ Login string } }
+		err := r.query(r.with(ctx, "issues: read"), "query { viewer { login } }", nil, &answer)
+		return r.server.Login(answer.Viewer.Login, err)
+	})
 }
 
 // call sends a request that the library has no method for. It returns the headers of the answer.

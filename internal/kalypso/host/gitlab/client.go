@@ -26,6 +26,7 @@ type Client struct {
 	web    *url.URL
 
 	projects, users httpapi.Lookups[int64]
+	logins          httpapi.Lookups[string] // of the user that the token belongs to
 }
 
 var _ githost.Host = (*Client)(nil)
@@ -112,6 +113,17 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(&mergeRequests{r}, c.server.Error), Issues: &issues{r},
 		CommitStatuses: (&statuses{r}).requests(), GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
+}
+
+// login returns the login of the user that the token belongs to. The user of a project's or group's token is a bot.
+func (c *Client) login(ctx context.Context) (string, error) {
+	return c.logins.Get("", func() (string, error) {
+		user, _, err := c.api.Users.CurrentUser(gitlab.WithContext(ctx))
+		if err != nil {
+			return "", err
+		}
+		return c.server.Login(user.Username, nil)
+	})
 }
 
 // repo is a project of a client.

@@ -2,6 +2,7 @@ package gitlab
 
 import (
 	"context"
+	"strings"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 
@@ -11,23 +12,31 @@ import (
 
 // List implements [githost.Issues].
 func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
+	op := r.traits.IssuesOp("list the issues")
+	login, err := r.client.login(ctx)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
 	options := &gitlab.ListProjectIssuesOptions{
-		OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
+		AuthorUsername: &login, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
 	}
 	_, err = eachPage(githost.IssuesPage, githost.MaxListedIssues, &options.ListOptions,
 		func() ([]*gitlab.Issue, *gitlab.Response, error) {
 			return inProject(ctx, r.repo, r.client.api.Issues.ListProjectIssues, options)
 		}, func(one *gitlab.Issue) (done bool) {
-			all = append(all, *convertIssue(one))
+			if own := convertIssue(one, login); own.Own {
+				all = append(all, *own)
+			}
 			return false
 		})
-	return all, r.server.Error(r.traits.IssuesOp("list the issues"), err)
+	return all, r.server.Error(op, err)
 }
 
 // Read implements [githost.Issues].
 func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
-	read, _, err := inProject(ctx, r.repo, r.client.api.Issues.GetIssue, int64(number))
-	return r.answer(r.traits.IssueOp("read", number), read, err)
+	return r.one(ctx, r.traits.IssueOp("read", number), func() (*gitlab.Issue, *gitlab.Response, error) {
+		return inProject(ctx, r.repo, r.client.api.Issues.GetIssue, int64(number))
+	})
 }
 
 // Open implements [githost.Issues]. GitLab creates labels that the project lacks.
@@ -37,17 +46,18 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 	if len(labels) > 0 {
 		options.Labels = &labels
 	}
-	opened, _, err := inProject(ctx, r.repo, r.client.api.Issues.CreateIssue, options,
-		gitlab.WithContext(httpapi.Once(ctx)))
-	return r.answer(r.traits.IssuesOp("open an issue"), opened, err)
+	return r.one(ctx, r.traits.IssuesOp("open an issue"), func() (*gitlab.Issue, *gitlab.Response, error) {
+		return inProject(ctx, r.repo, r.client.api.Issues.CreateIssue, options, gitlab.WithContext(httpapi.Once(ctx)))
+	})
 }
 
 // Edit implements [githost.Issues].
 func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
 	body, event := escape(c.Body), map[bool]string{false: "reopen", true: "close"}[c.Closed]
-	edited, _, err := onOne(ctx, r.repo, r.client.api.Issues.UpdateIssue, int64(number),
-		&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event})
-	return r.answer(r.traits.IssueOp("edit", number), edited, err)
+	return r.one(ctx, r.traits.IssueOp("edit", number), func() (*gitlab.Issue, *gitlab.Response, error) {
+		return onOne(ctx, r.repo, r.client.api.Issues.UpdateIssue, int64(number),
+			&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event})
+	})
 }
 
 // Comment implements [githost.Issues].
@@ -58,16 +68,25 @@ func (r *issues) Comment(ctx context.Context, number int, text string) error {
 	return r.server.Error(r.traits.IssueOp("comment", number), err)
 }
 
-// answer converts an answer about an issue.
-func (r *issues) answer(op string, i *gitlab.Issue, err error) (*githost.Issue, error) {
+// one sends a request that is answered with an issue.
+func (r *issues) one(
+	ctx context.Context, op string, request func() (*gitlab.Issue, *gitlab.Response, error),
+) (*githost.Issue, error) {
+	login, err := r.client.login(ctx)
 	if err != nil {
 		return nil, r.server.Error(op, err)
 	}
-	return convertIssue(i), nil
+	answer, _, err := request()
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	return convertIssue(answer, login), nil
 }
 
-func convertIssue(i *gitlab.Issue) *githost.Issue {
+// convertIssue converts an issue, as an account sees it.
+func convertIssue(i *gitlab.Issue, login string) *githost.Issue {
 	return &githost.Issue{
 		Number: int(i.IID), Title: i.Title, Body: i.Description, Closed: i.State == stateClosed,
+		Own: i.Author != nil && strings.EqualFold(i.Author.Username, login),
 	}
 }

@@ -32,7 +32,7 @@ func stateOf(state string) githost.StatusState {
 // requests returns the requests for statuses.
 func (r *statuses) requests() githost.StatusRequests {
 	return githost.StatusRequests{
-		Traits: r.traits, Set: r.set, List: r.list, Login: r.login, SeenAt: r.server.SeenAt, Failed: r.server.Error,
+		Traits: r.traits, Set: r.set, List: r.list, Login: r.client.login, SeenAt: r.server.SeenAt, Failed: r.server.Error,
 	}
 }
 
@@ -142,13 +142,4 @@ func (r *statuses) pages(
 		l.Unread = "it has more statuses, which are not read"
 	}
 	return l, nil
-}
-
-// login returns the login of the user that the token belongs to.
-func (r *statuses) login(ctx context.Context) (string, error) {
-	user, _, err := r.client.api.Users.CurrentUser(gitlab.WithContext(ctx))
-	if err != nil {
-		return "", err
-	}
-	return user.Username, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -15,10 +16,16 @@ type Issues struct {
 	// Call sends a request for a path below the issues of the repo, and decodes its answer, unless into is nil. It returns
 	// the headers of the answer, or a *[githost.Error].
 	Call func(ctx context.Context, op, method, path string, body, into any) (http.Header, error)
+	// Login returns the login of the account that the credential belongs to.
+	Login func(ctx context.Context) (string, error)
+	// Failed converts an error of Login to an error about an operation.
+	Failed func(op string, err error) error
 	// Query asks for pages with the newest issues, open and closed ones. SizeName is the parameter for the number of
 	// issues on a page, and Size is that number.
 	Query, SizeName string
 	Size            int
+	// Creator is the parameter for the login of the account that opened the issues.
+	Creator string
 	// AddLabels adds labels to an open issue. If it is nil, the request that opens an issue contains them.
 	AddLabels func(ctx context.Context, number int, names []string) error
 }
@@ -27,22 +34,34 @@ type Issues struct {
 type issue struct {
 	Number             int
 	Title, Body, State string
-	PullRequest        *struct{} `json:"pull_request"` // GitHub lists pull requests as issues too
+	User               struct{ Login string }
+	OriginalAuthor     string    `json:"original_author"` // on Gitea, if another account migrated the issue
+	PullRequest        *struct{} `json:"pull_request"`    // GitHub lists pull requests as issues too
 }
 
-func (i issue) convert() *githost.Issue {
-	return &githost.Issue{Number: i.Number, Title: i.Title, Body: i.Body, Closed: i.State == "closed"}
+// convert converts an issue, as an account sees it.
+func (i issue) convert(login string) *githost.Issue {
+	return &githost.Issue{
+		Number: i.Number, Title: i.Title, Body: i.Body, Closed: i.State == "closed",
+		Own: strings.EqualFold(i.User.Login, login) && i.OriginalAuthor == "",
+	}
 }
 
 // List implements [githost.Issues].
 func (i *Issues) List(ctx context.Context) (all []githost.Issue, err error) {
+	op := i.Traits.IssuesOp("list the issues")
+	login, err := i.login(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	query := i.Query + "&" + url.Values{i.Creator: {login}}.Encode()
 	_, err = EachPage(i.Size, githost.MaxListedIssues, func(p Page) (int, bool, error) {
 		var found []issue
-		header, err := i.Call(ctx, i.Traits.IssuesOp("list the issues"), http.MethodGet,
-			fmt.Sprintf("?%s&%s=%d&page=%d", i.Query, i.SizeName, p.Size, p.Number), nil, &found)
+		header, err := i.Call(ctx, op, http.MethodGet,
+			fmt.Sprintf("?%s&%s=%d&page=%d", query, i.SizeName, p.Size, p.Number), nil, &found)
 		for _, one := range found {
-			if one.PullRequest == nil {
-				all = append(all, *one.convert())
+			if own := one.convert(login); own.Own && one.PullRequest == nil {
+				all = append(all, *own)
 			}
 		}
 		return len(found), header != nil && strings.Contains(header.Get("Link"), `rel="next"`), err
@@ -83,9 +102,19 @@ func (i *Issues) Comment(ctx context.Context, number int, text string) error {
 }
 
 func (i *Issues) one(ctx context.Context, op, method, path string, body any) (*githost.Issue, error) {
+	login, err := i.login(ctx, op)
+	if err != nil {
+		return nil, err
+	}
 	var found issue
 	if _, err := i.Call(ctx, op, method, path, body, &found); err != nil {
 		return nil, err
 	}
-	return found.convert(), nil
+	return found.convert(login), nil
+}
+
+// login returns the login of the account that the credential belongs to, for an operation.
+func (i *Issues) login(ctx context.Context, op string) (string, error) {
+	login, err := i.Login(ctx)
+	return login, i.Failed(op, err)
 }

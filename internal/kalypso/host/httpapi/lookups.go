@@ -1,6 +1,19 @@
 package httpapi
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
+
+var errNoLogin = errors.New("the host does not tell which account the credential belongs to")
+
+// Login returns a login that the host answered with. An empty one is an error.
+func (a *API) Login(login string, err error) (string, error) {
+	if err == nil && login == "" {
+		err = a.Rejected("", "", errNoLogin)
+	}
+	return login, err
+}
 
 // Lookups caches values by name. A value is looked up once; after an error, or if it was not found, it is looked up
 // again. The zero value is empty.

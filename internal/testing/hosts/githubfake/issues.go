@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
@@ -40,9 +41,13 @@ func (r *Repo) listIssues(c *call, _ none) answer {
 	if query.Get("state") != "all" || query.Get("sort") != "created" || query.Get("direction") != "desc" {
 		return fail(http.StatusNotImplemented, "The fake lists all issues, newest first")
 	}
-	all := lists.Map(r.Issues.Newest(), showIssue)
+	creator := query.Get("creator")
+	all := lists.Map(r.Issues.Newest(creator), showIssue)
 	for _, p := range r.All { // GitHub lists them too
-		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(),
+		if creator != "" && !strings.EqualFold(p.Author, creator) {
+			continue
+		}
+		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(), "user": object{"login": p.Author},
 			"pull_request": object{"url": r.URL}})
 	}
 	return ok(page(c, all))
@@ -54,12 +59,24 @@ type issueOpen struct {
 	Labels      []string
 }
 
-func (r *Repo) openIssue(_ *call, asked issueOpen) answer {
+func (r *Repo) openIssue(c *call, asked issueOpen) answer {
 	if asked.Title == "" || len([]rune(asked.Title)) > maxTitle || len([]rune(asked.Body)) > maxBody {
 		return invalid("Issue", "title", "is missing or too long")
 	}
+	return created(showIssue(r.addIssue(c.By.Login, asked)))
+}
+
+func (r *Repo) addIssue(author string, asked issueOpen) hostfake.Issue {
 	r.numbers++
-	return created(showIssue(r.Issues.Add(r.numbers, asked.Title, asked.Body, asked.Labels)))
+	return r.Issues.Add(hostfake.Issue{
+		Number: r.numbers, Title: asked.Title, Body: asked.Body, Labels: asked.Labels, Author: author,
+	})
+}
+
+// OpenIssue opens an issue as a user, and returns its number.
+func (r *Repo) OpenIssue(_ testing.TB, author, title, body string) (number int) {
+	r.Server.Locked(func() { number = r.addIssue(author, issueOpen{Title: title, Body: body}).Number })
+	return number
 }
 
 // issueEdit is the body of a request about an issue.
@@ -89,7 +106,7 @@ func (r *Repo) changeIssue(c *call, asked issueEdit) answer {
 }
 
 func showIssue(i hostfake.Issue) object {
-	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": named("name", i.Labels),
+	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": named("name", i.Labels), "user": object{"login": i.Author},
 		"state": map[bool]string{false: "open", true: "closed"}[i.Closed]}
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
@@ -12,12 +13,11 @@ import (
 // routeIssues routes requests about the issues of a project. A quick action in a text is a failure of the test.
 func (s *Server) routeIssues() {
 	onProject(s, "GET /issues", func(p *Project, c *call, _ none) answer {
-		return list(c, lists.Map(p.Issues.Newest(), p.showIssue))
+		return list(c, lists.Map(p.Issues.Newest(c.URL.Query().Get("author_username")), p.showIssue))
 	})
-	onProject(s, "POST /issues", func(p *Project, _ *call, asked issueOpen) answer {
-		labels := strings.FieldsFunc(asked.Labels, func(r rune) bool { return r == ',' })
-		opened := p.Issues.Add(len(p.Issues.All())+1, asked.Title, p.withoutActions(asked.Description), labels)
-		return created(p.showIssue(opened))
+	onProject(s, "POST /issues", func(p *Project, c *call, asked issueOpen) answer {
+		asked.Description = p.withoutActions(asked.Description)
+		return created(p.showIssue(p.addIssue(c.By.Login, asked)))
 	})
 	for _, pattern := range []string{"GET /issues/{iid}", "PUT /issues/{iid}", "POST /issues/{iid}/notes"} {
 		onProject(s, pattern, (*Project).changeIssue)
@@ -25,6 +25,19 @@ func (s *Server) routeIssues() {
 }
 
 type issueOpen struct{ Title, Description, Labels string }
+
+func (p *Project) addIssue(author string, asked issueOpen) hostfake.Issue {
+	return p.Issues.Add(hostfake.Issue{
+		Number: len(p.Issues.All()) + 1, Title: asked.Title, Body: asked.Description, Author: author,
+		Labels: strings.FieldsFunc(asked.Labels, func(r rune) bool { return r == ',' }),
+	})
+}
+
+// OpenIssue opens an issue as a user, and returns its number.
+func (p *Project) OpenIssue(_ testing.TB, author, title, body string) (number int) {
+	p.server.Locked(func() { number = p.addIssue(author, issueOpen{Title: title, Description: body}).Number })
+	return number
+}
 
 type issueEdit struct {
 	Title, Description, Body *string
@@ -59,6 +72,7 @@ func (p *Project) showIssue(i hostfake.Issue) object {
 		"id": 9000 + i.Number, "iid": i.Number, "project_id": p.id, "title": i.Title, "description": i.Body,
 		"state":   map[bool]string{false: "opened", true: "closed"}[i.Closed],
 		"labels":  append([]string{}, i.Labels...),
+		"author":  p.server.user(i.Author),
 		"web_url": p.server.URL + "/" + p.Path + "/-/issues/" + strconv.Itoa(i.Number),
 	}
 }

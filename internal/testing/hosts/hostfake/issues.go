@@ -2,6 +2,7 @@ package hostfake
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -9,6 +10,7 @@ import (
 type Issue struct {
 	Number      int
 	Title, Body string
+	Author      string // login
 	Closed      bool
 	Labels      []string
 	Comments    []string
@@ -21,10 +23,9 @@ type Issues struct {
 }
 
 // Add adds an issue, and returns it.
-func (is *Issues) Add(number int, title, body string, labels []string) Issue {
+func (is *Issues) Add(one Issue) Issue {
 	is.mu.Lock()
 	defer is.mu.Unlock()
-	one := Issue{Number: number, Title: title, Body: body, Labels: labels}
 	is.all = append(is.all, one)
 	return one
 }
@@ -48,9 +49,9 @@ func (is *Issues) All() []Issue {
 	return slices.Clone(is.all)
 }
 
-// Newest returns the issues, newest first.
-func (is *Issues) Newest() []Issue {
-	all := is.All()
+// Newest returns the issues that an author opened, newest first; "": any author.
+func (is *Issues) Newest(author string) []Issue {
+	all := slices.DeleteFunc(is.All(), func(one Issue) bool { return author != "" && !strings.EqualFold(one.Author, author) })
 	slices.Reverse(all)
 	return all
 }

@@ -18,7 +18,7 @@ var issues = []row{
 		content := githost.IssueContent{Title: "It fails", Body: body, Labels: []string{"kalypso", "Kalypso 2"}}
 		opened := p.issue(p.repo.Issues.Open(p.ctx, content))
 		other := p.issue(p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "Another", Body: "b"}))
-		want := githost.Issue{Number: opened.Number, Title: content.Title, Body: body}
+		want := githost.Issue{Number: opened.Number, Title: content.Title, Body: body, Own: true}
 		p.listed(other, want)
 		for _, closed := range []bool{false, true, true, false} {
 			want.Title += "!"
@@ -47,6 +47,29 @@ var issues = []row{
 			want = append([]githost.Issue{one}, want...)
 		}
 		p.listed(want...)
+	}},
+	{"issues of other accounts are not listed, and not our own", func(p *place) {
+		if p.withoutIssues() {
+			return
+		}
+		body := "Text\n\n" + githost.IssueMarker("dev", "0", "hello")
+		before := p.people.OpenIssue(p, Ann, "It fails", body)
+		opened := p.issue(p.repo.Issues.Open(p.ctx, githost.IssueContent{Title: "It fails", Body: body}))
+		var others []int
+		for range githost.IssuesPage + 5 {
+			others = append(others, p.people.OpenIssue(p, Cora, "It fails", body))
+		}
+		p.asking(1, func() { p.listed(opened) })
+		for number, own := range map[int]bool{before: false, opened.Number: true, others[0]: false} {
+			read := p.issue(p.repo.Issues.Read(p.ctx, number))
+			want := githost.Issue{Number: number, Title: "It fails", Body: body, Own: own}
+			if diff := cmp.Diff(want, read); diff != "" {
+				p.Errorf("-want +got:\n%s", diff)
+			}
+		}
+		p.people.Open(p, "change", "main", "It fails", body)
+		p.repo = p.as(Reader)
+		p.listed()
 	}},
 	{"long issues are listed in smaller pages", func(p *place) {
 		if p.withoutIssues() {

@@ -12,6 +12,8 @@ import (
 // People act in the repo of any host.
 type People interface {
 	Open(t testing.TB, author, head, base, title, body string) int
+	// OpenIssue opens an issue as a user, on a host whose issues the provider uses.
+	OpenIssue(t testing.TB, author, title, body string) (number int)
 	// PullRequests returns all pull requests as people see them, oldest first.
 	PullRequests() []hostfake.PullRequest
 	Edit(t testing.TB, number int, title, body string)
