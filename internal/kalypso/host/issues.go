@@ -2,11 +2,12 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 )
 
 // Issues are the issues of a repo. Each method looks up the account that the credential belongs to. If the host does
-// not tell it, the method fails, since the issues of other accounts must not be taken for our own.
+// not name it, the method fails, since the issues of other accounts must not be taken for our own.
 type Issues interface {
 	// List returns the newest issues that the credential's account opened, open and closed ones, newest first: at most
 	// [MaxListedIssues].
@@ -51,11 +52,27 @@ const (
 	MaxIssueBody  = 65536
 )
 
-// HasIssueMarker reports whether the body of an issue contains a marker, whatever its workload and environment are.
-func HasIssueMarker(body string) bool { return strings.Contains(body, markerStart("issue")) }
-
 // IssueMarker returns the line that identifies the issue of a workload that an environment cannot render. key
 // distinguishes environments of the same name.
 func IssueMarker(environment, key, workload string) string {
 	return marker("issue", environment, key, workload)
+}
+
+// IssueID contains the arguments of [IssueMarker].
+type IssueID struct{ Environment, Key, Workload string }
+
+// FindIssueMarker returns what the last marker in the body of an issue identifies.
+func FindIssueMarker(body string) (id IssueID, ok bool) {
+	for line := range strings.SplitSeq(body, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		text, is := strings.CutPrefix(line, markerStart("issue"))
+		var of markerFields
+		if !is || json.Unmarshal([]byte(strings.TrimSuffix(text, " -->")), &of) != nil {
+			continue
+		}
+		if found := (IssueID{of.Environment, of.Branch, of.Path}); line == IssueMarker(of.Environment, of.Branch, of.Path) {
+			id, ok = found, true
+		}
+	}
+	return id, ok
 }

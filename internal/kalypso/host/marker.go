@@ -23,15 +23,18 @@ func FileMarker(target, path string) string { return marker("file", "", target, 
 
 func marker(kind, environment, target, path string) string {
 	// Marshal escapes < and >, so that no name ends the comment.
-	text, err := json.Marshal(struct {
-		Environment string `json:"environment"`
-		Branch      string `json:"branch"`
-		Path        string `json:"path"`
-	}{environment, target, path})
+	text, err := json.Marshal(markerFields{environment, target, path})
 	if err != nil {
 		panic(err) // strings always marshal
 	}
 	return markerStart(kind) + strings.ReplaceAll(string(text), "--", `-\u002d`) + " -->"
+}
+
+// markerFields are the fields of a marker.
+type markerFields struct {
+	Environment string `json:"environment"`
+	Branch      string `json:"branch"`
+	Path        string `json:"path"`
 }
 
 func markerStart(kind string) string { return "<!-- kalypso-" + kind + ": " }

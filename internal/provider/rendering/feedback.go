@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/feedback"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -38,7 +39,8 @@ func feedbackArgument() schema.SingleNestedAttribute {
 			),
 			"issues": schemas.OptionalObject(
 				"Open an issue for each workload that fails to render, and close it once the workload "+
-					"renders. Not on Azure DevOps.",
+					"renders. Only issues that the credential's own account opened count: copies by other accounts are ignored, and "+
+					"never edited. So use an account that opens no other issues. Not on Azure DevOps.",
 				map[string]schema.Attribute{
 					"repo":   schemas.OptionalString("The URL of the repo of the issues. The default is each workload's own repo."),
 					"labels": schemas.OptionalSet("Labels of new issues, without commas."),
@@ -82,7 +84,7 @@ func lastFeedback(c *schemas.Call) types.String {
 // like.
 func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decision) types.String {
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), decision.Applied.Wish.Feedback
-	if settings == nil && len(said.Issues) == 0 {
+	if settings == nil && !said.HasIssues() {
 		return last
 	}
 	due, known := feedback.Due(decision)
@@ -111,6 +113,10 @@ func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decis
 		return types.StringUnknown()
 	}
 	tfvalue.AppendProblems(c.Diags, message.Reach(host, settings, c.Data.HasCredential))
+	message.Before = said.Basis // a create does not know the branch
+	if decision.Before != nil {
+		message.Before = feedback.Basis(decision.Applied.Wish, decision.Before.LastRead.RecordHash)
+	}
 	line := feedback.NewPlan(message, said).Line()
 	if line == "" {
 		return last
@@ -138,14 +144,25 @@ func setFeedback(c *schemas.Call, status attr.Value) {
 }
 
 // sendFeedback gives the feedback of an apply. It never fails: problems are warnings, and the next apply tries again.
-// planned contains the planned results. It reports whether all feedback was given, so that the next plan has none.
-func sendFeedback(ctx context.Context, c *schemas.Call, result *remote.Result, planned schemas.Model) (settled bool) {
+// before is the state before the apply, and planned contains the planned results. It reports whether all feedback was
+// given, so that the next plan has none.
+func sendFeedback(
+	ctx context.Context, c *schemas.Call, result *remote.Result, before *past.State, planned schemas.Model,
+) (settled bool) {
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Wish.Feedback
 	status := planned["feedback_status"]
 	if c.Plan["feedback_status"] = status; status.IsUnknown() {
 		c.Plan["feedback_status"] = last
 	}
-	if settings == nil && len(said.Issues) == 0 || feedback.Proposed(result.State) {
+	arguments := result.Applied.Wish
+	if settings == nil && !said.HasIssues() {
+		return true
+	}
+	if feedback.Proposed(result.State) {
+		if p := result.State.Proposal; p != nil && p.Head != nil {
+			said.Proposed = feedback.Basis(arguments, p.Head.DeliveredRecord)
+			schemas.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
+		}
 		return true
 	}
 	message, known := feedback.NewMessage(ctx, result.Applied, result.State)
@@ -154,9 +171,22 @@ func sendFeedback(ctx context.Context, c *schemas.Call, result *remote.Result, p
 		return false
 	}
 	unreached := message.Reach(host, settings, c.Data.HasCredential) // the plan has shown it
+	found := result.FoundRecord
+	if found == "" && before != nil {
+		found = before.LastRead.RecordHash
+	}
+	message.Before = feedback.Basis(arguments, found)
+	message.After = feedback.Basis(arguments, result.State.LastRead.RecordHash)
 	plan := feedback.NewPlan(message, said)
-	if plan.Empty() || status.Equal(last) {
-		return plan.Empty() && len(unreached) == 0
+	// The plan of a create does not know whether an earlier rendering left issues.
+	adopts := c.State == nil && len(plan.Statuses)+len(plan.Opened)+len(plan.Edited)+len(plan.Closed) == 0
+	switch {
+	case plan.Empty():
+		said.Basis, said.Proposed = message.After, ""
+		schemas.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
+		return len(unreached) == 0
+	case status.Equal(last) && !adopts: // the plan did not show it
+		return false
 	}
 	if status.IsUnknown() {
 		c.Plan.Set(tfvalue.Values{"feedback_status": plan.Line()})
@@ -175,8 +205,11 @@ func sendFeedback(ctx context.Context, c *schemas.Call, result *remote.Result, p
 }
 
 // endFeedback closes the issues of a rendering that was destroyed.
-func endFeedback(ctx context.Context, c *schemas.Call, environment string) {
-	plan := feedback.NewPlan(&feedback.Message{Environment: environment}, sentFeedback(ctx, c))
+func endFeedback(ctx context.Context, c *schemas.Call, a *wish.Arguments) {
+	said := sentFeedback(ctx, c)
+	plan := feedback.NewPlan(&feedback.Message{
+		Environment: a.Environment, Key: feedback.Key(a), Before: said.Basis,
+	}, said)
 	if plan.Empty() {
 		return
 	}
@@ -199,6 +232,7 @@ func warnOfFeedback(c *schemas.Call, errs []error, left *feedback.Plan) {
 		}
 	}
 	if len(errs) == 0 && !left.Empty() {
-		c.Diags.AddAttributeWarning(at, summary, "There was not enough time. "+next)
+		c.Diags.AddAttributeWarning(at, summary, "An apply opens a limited number of issues, and takes a limited time for "+
+			"them. "+next)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
@@ -217,6 +220,44 @@ func TestFeedbackHostFails(t *testing.T) {
 		t.Errorf("%q were opened", titles)
 	}
 	w.expectNoRequests()
+}
+
+// TestFeedbackOfLostIssues: if the apply that opened an issue was killed, or the answer was lost, and the workload is
+// mended before the next apply, this one looks for the issue and closes it. A stranger's copy stays as it is.
+func TestFeedbackOfLostIssues(t *testing.T) {
+	t.Parallel()
+	const opens = "feedback: 1 status, 1 issue opened"
+	for name, apply := range map[string]func(w *feedbackRun){
+		"killed": func(w *feedbackRun) {
+			before := w.Resource
+			w.applies(opens)
+			w.Resource = before
+		},
+		"answer lost": func(w *feedbackRun) {
+			w.fake.Fail(http.MethodPost, "/issues", 1, hostfake.AnswerLost())
+			w.applies(opens)
+			w.fake.ClearFailures()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFeedbackRun(t)
+			w.push(2, 0)
+			w.applies("feedback: 1 status")
+			w.push(2, 1)
+			apply(w)
+			ours := w.team.Issues.All()[0]
+			copied := w.team.OpenIssue(t, "eve", ours.Title, ours.Body)
+			w.push(2, 0)
+			w.applies("feedback: 1 status, issues of 1 repo checked")
+			ours.Closed, ours.Number, ours.Author = false, copied, "eve"
+			all := w.team.Issues.All()
+			if diff := cmp.Diff(ours, all[1], cmpopts.EquateEmpty()); diff != "" || !all[0].Closed {
+				t.Errorf("ours: %+v; the copy (-want +got):\n%s", all[0], diff)
+			}
+			w.expectNoRequests()
+		})
+	}
 }
 
 // TestFeedbackFollowsMerge: with pull requests, teams get feedback about a tree once it is merged.

@@ -77,7 +77,7 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 		c.Diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
 	setResult(c.Plan, decision, result, planned, c.State)
-	if sendFeedback(ctx, c, result, planned) {
+	if sendFeedback(ctx, c, result, before, planned) {
 		keepNothingToDo(ctx, c, decision, found, result.State)
 	}
 	return c.Plan
@@ -175,7 +175,7 @@ func destroy(ctx context.Context, c *schemas.Call) {
 		configuration.AppendDeliveryError(c.Diags, d.Destination, err)
 		return
 	}
-	endFeedback(ctx, c, d.Environment)
+	endFeedback(ctx, c, d)
 }
 
 // readDelivery returns the delivery that the last run stored in the private state. It returns nil if this version of

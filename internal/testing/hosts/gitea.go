@@ -44,7 +44,7 @@ func Gitea(t *testing.T) *hostingtest.World {
 		return &hostingtest.Repo{
 			People: repo, World: w, URL: repo.URL, Remote: repo.RemoteAs(hostingtest.Ann),
 			BeforePush: func(f func()) { w.Traffic.Once(http.MethodPost, "/git-receive-pack", f) },
-			Requests:   giteaRequests, Failures: giteaFailures,
+			Requests:   giteaRequests, Failures: giteaFailures, OpenIssue: repo.API.OpenIssue,
 			FailOwn: func(t testing.TB, op hostingtest.Operation, _ int, how hostingtest.Fault) bool {
 				t.Helper()
 				forbidden := op == hostingtest.AutoMerge && how == hostingtest.Refused

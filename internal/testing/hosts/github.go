@@ -31,6 +31,7 @@ func GitHub(options ...hostfake.Option) func(*testing.T) *hostingtest.World {
 			return &hostingtest.Repo{
 				People: repo, World: w, URL: repo.URL, Remote: repo.Path, BeforePush: fake.Git.BeforeReceive,
 				Requests: gitHubRequests, Failures: gitHubFailures, FailOwn: failAutoMerge(w.Traffic),
+				OpenIssue: repo.OpenIssue,
 			}
 		}
 		return w

@@ -33,7 +33,7 @@ func GitLab(options ...hostfake.Option) func(*testing.T) *hostingtest.World {
 			project := fake.AddProject(t, projectPath)
 			return &hostingtest.Repo{
 				People: project, World: w, URL: project.URL, Remote: project.Dir, BeforePush: fake.Git.BeforeReceive,
-				Requests: gitLabRequests, Failures: gitLabFailures,
+				Requests: gitLabRequests, Failures: gitLabFailures, OpenIssue: project.OpenIssue,
 				FailOwn: func(_ testing.TB, op hostingtest.Operation, _ int, how hostingtest.Fault) bool {
 					if how == hostingtest.Refused { // GitLab gives the same answer while it checks, so the request is repeated
 						w.Traffic.Fail(gitLabRequests[op][0], gitLabRequests[op][1], -1, gitLabFailures[how])

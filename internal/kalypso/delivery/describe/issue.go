@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
@@ -66,7 +67,7 @@ func Issue(f Failure) (title, body string) {
 // FailureList is the list of workloads that fail to render and have no issue of their own.
 type FailureList struct {
 	Environment   string
-	Workloads     []string // each with its first reason
+	Workloads     []string // each with its first reason; if there are too many, the first ones are listed
 	Marker, Fault string
 }
 
@@ -74,16 +75,19 @@ type FailureList struct {
 func IssueOfMany(l FailureList) (title, body string) {
 	w := &writer{}
 	w.line("Environment %s also fails to render %s:\n", name(l.Environment), problem.Count(len(l.Workloads), "workload"))
-	listed := 0
+	var lines []string
+	length := w.b.Len()
 	for _, workload := range l.Workloads {
 		line := "- " + code(cut(workload, 2*maxIssueName))
-		if w.b.Len()+len(line) > maxIssueList {
+		if length += len(line) + 1; length > maxIssueList {
 			break
 		}
-		w.line("%s", line)
-		listed++
+		lines = append(lines, line)
 	}
-	w.andMore(len(l.Workloads)-listed, "workload")
+	for _, line := range slices.Sorted(slices.Values(lines)) {
+		w.line("%s", line)
+	}
+	w.andMore(len(l.Workloads)-len(lines), "workload")
 	w.line("\nIf so many fail at once, the cause is rarely in each team's repo. The next apply that renders all of them " +
 		"closes this issue.")
 	w.line("\n%s\n%s", FaultMarker(l.Fault), l.Marker)

@@ -35,7 +35,6 @@ func message(issues []Issue, statuses []Status, fine ...string) *Message {
 		m.Workloads = append(m.Workloads, i.Workload)
 	}
 	slices.Sort(m.Workloads)
-	m.listMarker = "<!-- list -->"
 	return m
 }
 
@@ -55,9 +54,12 @@ func sentBy(p *Plan) Sent {
 	}
 	for _, i := range slices.Concat(p.Opened, p.Edited) {
 		number++
-		said.Issues[i.Workload] = SentIssue{i.Repo, number, i.text()}
+		said.set(i.Workload, SentIssue{i.Repo, number, i.text(), i.Marker, i.listed})
 	}
-	said.Listed = p.listed
+	for _, i := range p.waiting {
+		said.set(i.Workload, SentIssue{Repo: i.Repo, Marker: i.Marker})
+	}
+	said.Next, said.Basis = p.next, p.message.After
 	return said
 }
 
@@ -134,20 +136,111 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestListOfOneRepo: a list of failing workloads names only workloads of the repo that it is in, and it is not moved to
-// another repo.
-func TestListOfOneRepo(t *testing.T) {
+// TestListOfEachRepo: each repo has a list of its own workloads, and a list stays in its repo.
+func TestListOfEachRepo(t *testing.T) {
 	t.Parallel()
-	all := slices.Concat(issuesIn(mono, 0, 25), issuesIn(other, 25, 35))
+	all := slices.Concat(issuesIn(mono, 0, 25), issuesIn(other, 25, 45))
 	p := NewPlan(message(all, nil), Sent{})
-	list := p.Opened[len(p.Opened)-1]
-	if list.Repo != other || strings.Contains(list.Content.Body, "w024") || !strings.Contains(list.Content.Body, "w034") {
-		t.Errorf("the list in %s:\n%s", list.Repo, list.Content.Body)
+	if p.Line() != "feedback: 22 issues opened" {
+		t.Errorf("%s", p.Line())
 	}
-	said := sentBy(p)
-	said.Issues[""] = SentIssue{mono, 1, "x"}
-	if p = NewPlan(message(all, nil), said); len(p.Edited) != 1 || p.Edited[0].Repo != mono || len(p.Opened) > 0 {
-		t.Errorf("the list is moved: %s", p.Line())
+	lists := map[string]string{}
+	for _, i := range p.Opened {
+		if i.Workload == "" {
+			lists[i.Repo] += i.Content.Body
+		}
+	}
+	for repo, names := range map[string][3]string{mono: {"w010", "w024", "w035"}, other: {"w035", "w044", "w024"}} {
+		if list := lists[repo]; !strings.Contains(list, names[0]) || !strings.Contains(list, names[1]) ||
+			strings.Contains(list, names[2]) {
+			t.Errorf("the list in %s:\n%s", repo, list)
+		}
+	}
+	if again := NewPlan(message(all, nil), sentBy(p)); !again.Empty() {
+		t.Errorf("the next plan is %s", again.Line())
+	}
+}
+
+// TestEachTeamIsTold: a team, or many of them, that breaks more workloads under new names with each apply keeps no
+// other team from being told, in its own repo or in a common one.
+func TestEachTeamIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		attackers, applies int
+		common             bool
+	}{
+		"one team": {1, 1, false}, "one team, common repo": {1, 1, true}, "19 teams": {19, 1, false},
+		"50 teams": {50, 3, false}, "50 teams, common repo": {50, 1, true}, "200 teams": {200, 10, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said Sent
+			told := 0
+			for apply := 1; apply <= 3*tt.applies && told == 0; apply++ {
+				var all []Issue
+				for i := range 30 * tt.attackers {
+					team := i % tt.attackers
+					all = append(all, issueIn(fmt.Sprintf("https://github.com/a%03d/x", team),
+						fmt.Sprintf("a%03d-%03d-%03d", team, apply, i), "x"))
+				}
+				all = append(all, issueIn("https://github.com/z/z", "zzz", "x"))
+				for i := range all {
+					if all[i].Team = all[i].Repo; tt.common {
+						all[i].Repo = mono
+					}
+				}
+				p := NewPlan(message(all, nil), said)
+				if n := len(p.Opened); n > maxOpened+maxLists {
+					t.Errorf("apply %d opens %d issues", apply, n)
+				}
+				for _, issue := range slices.Concat(p.Opened, p.Edited) {
+					if issue.Workload == "zzz" || strings.Contains(issue.Content.Body, "zzz") {
+						told = apply
+					}
+				}
+				said = sentBy(p)
+			}
+			if told == 0 || told > tt.applies {
+				t.Errorf("the team was told by apply %d, want at most %d", told, tt.applies)
+			}
+		})
+	}
+}
+
+// TestChecks: an apply looks for issues in a repo only if it may have issues that the state lacks.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	fine := message(nil, nil, "a")
+	fails := message([]Issue{issueIn(mono, "a", "x")}, nil)
+	due := Sent{Issues: map[string]SentIssue{"a": {Repo: mono}}}
+	after := func(basis string, repos ...string) *Message {
+		m := message(nil, nil, "a")
+		m.Before, m.IssueRepos = basis, repos
+		return m
+	}
+	for name, tt := range map[string]struct {
+		now  *Message
+		said Sent
+		want string
+	}{
+		"nothing known, nothing fails":    {fine, Sent{}, ""},
+		"due issue, workload mended":      {fine, due, "feedback: issues of 1 repo checked"},
+		"due issue, workload still fails": {fails, due, "feedback: 1 issue opened"},
+		"due issue, repo moved": {message([]Issue{issueIn(other, "a", "x")}, nil), due,
+			"feedback: 1 issue opened, issues of 1 repo checked"},
+		"due list": {fine, Sent{Lists: map[string]SentIssue{"x": {Repo: mono}}}, "feedback: issues of 1 repo checked"},
+		"unchecked repos": {fine, Sent{Unchecked: []string{mono, mono + ".git", other}},
+			"feedback: issues of 2 repos checked"},
+		"record as the last apply left it":  {after("1", mono), Sent{Basis: "1"}, ""},
+		"record of the merged pull request": {after("2", mono), Sent{Basis: "1", Proposed: "2"}, ""},
+		"record of a killed apply": {after("2", mono, other), Sent{Basis: "1"},
+			"feedback: issues of 2 repos checked"},
+		"record of a lost state": {after("2", mono), Sent{}, "feedback: issues of 1 repo checked"},
+		"no record":              {after("", mono), Sent{Basis: "1"}, ""},
+	} {
+		if got := NewPlan(tt.now, tt.said).Line(); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
 

@@ -61,6 +61,10 @@ func (m *Message) Reach(
 		ps = m.checkOwnRepos(hosts)
 	}
 	m.Issues = slices.DeleteFunc(m.Issues, func(i Issue) bool { return !takes(i.Repo, true) })
+	m.IssueRepos = slices.DeleteFunc(slices.Clone(m.IssueRepos), func(url string) bool {
+		repo, err := hosts.Repo(url)
+		return err != nil || repo.Issues == nil || !hasCredential(url)
+	})
 	var lines []string
 	for url, why := range out {
 		shown := printable.Line(url)

@@ -44,11 +44,25 @@ type failure struct {
 	targets []string // of the workload, without its name
 }
 
+// Basis identifies a record on the branch, by its hash, together with the repo that the arguments name for issues. It
+// is empty if there is no record, or if the arguments want no issues. If an apply finds another basis than the last one
+// left, an apply was killed in the meantime, or the state was lost, or issues were turned on: issues may be open that
+// the state lacks.
+func Basis(a *wish.Arguments, record string) string {
+	if record == "" || a.Feedback == nil || a.Feedback.Issues == nil {
+		return ""
+	}
+	return fingerprint(record, giturl.Key(a.Feedback.Issues.Repo))
+}
+
+// Key returns the key of the arguments' environment in markers of issues.
+func Key(a *wish.Arguments) string { return fingerprint(a.Destination.String()) }
+
 // NewMessage returns what teams should hear of a tree that an apply leaves. s has the record of that tree, as far as it
 // is known. ok is false if the tree is not known yet.
 func NewMessage(ctx context.Context, n *next.Next, s *past.State) (m *Message, ok bool) {
 	a := n.Wish
-	m = &Message{Environment: a.Environment}
+	m = &Message{Environment: a.Environment, Key: Key(a)}
 	if a.Feedback == nil {
 		return m, true
 	}
@@ -67,12 +81,13 @@ func NewMessage(ctx context.Context, n *next.Next, s *past.State) (m *Message, o
 		m.Statuses = statusesOf(a.Feedback.Context, m.Workloads, all)
 	}
 	if a.Feedback.Issues != nil {
-		key := fingerprint(a.Destination.String())
-		m.listMarker = githost.IssueMarker(a.Environment, key, "")
+		if m.IssueRepos = m.repos; a.Feedback.Issues.Repo != "" {
+			m.IssueRepos = []string{a.Feedback.Issues.Repo}
+		}
 		effects := effectsOf(n, s)
 		for _, name := range m.Workloads {
 			w := all[name]
-			if issue, fails := w.issue(a, key, effects); fails && issue.Repo != "" {
+			if issue, fails := w.issue(a, m.Key, effects); fails && issue.Repo != "" {
 				m.Issues = append(m.Issues, issue)
 			}
 		}
@@ -311,7 +326,7 @@ func (w *workload) issue(a *wish.Arguments, key string, effects map[string][]str
 		return Issue{}, false
 	}
 	i = Issue{
-		Workload: w.name, Repo: cmp.Or(a.Feedback.Issues.Repo, w.at.Repo),
+		Workload: w.name, Repo: cmp.Or(a.Feedback.Issues.Repo, w.at.Repo), Team: w.at.Repo,
 		Marker: githost.IssueMarker(a.Environment, key, w.name), summary: oneLine(w.reason()),
 	}
 	i.Content.Labels = a.Feedback.Issues.Labels

@@ -27,6 +27,8 @@ type Result struct {
 	Pushed  bool        // false if the branch already contained the tree
 	Applied *next.Next  // the tree of the apply, once the branch was read that it depends on
 	Before  *past.State // the state before the change, for [delivery.Describe]
+	// FoundRecord is the hash of the record on the branch before the change, or "".
+	FoundRecord string
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
 	// remove old locations.
 	PullRequest *githost.PullRequest
@@ -130,7 +132,7 @@ func Deliver(
 	return &Result{
 		State:  last.Delivered(t.Wish.Destination, pushed.Commit.String()),
 		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
-		Applied: last.Next, Before: last.Before, Kept: kept,
+		Applied: last.Next, Before: last.Before, FoundRecord: last.Branch.RecordHash, Kept: kept,
 	}, nil
 }
 

@@ -165,8 +165,8 @@ type (
 // issues returns the issues of a repo.
 func (c *Client) issues(r *repo) githost.Issues {
 	return &httpapi.Issues{
-		Traits: r.traits, Query: "state=all&sort=created&direction=desc", SizeName: "per_page", Size: pageSize, Creator: "creator",
-		Login: r.login, Failed: r.server.Error,
+		Traits: r.traits, Query: "state=all&sort=created&direction=desc", SizeName: "per_page", Size: pageSize,
+		Creator: "creator", Login: r.login, Failed: r.server.Error,
 		Call: func(ctx context.Context, op, method, path string, body, into any) (http.Header, error) {
 			access := "write"
 			if method == http.MethodGet {

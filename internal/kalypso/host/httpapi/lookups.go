@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-var errNoLogin = errors.New("the host does not tell which account the credential belongs to")
+var errNoLogin = errors.New("the host does not name the account of the credential")
 
 // Login returns a login that the host answered with. An empty one is an error.
 func (a *API) Login(login string, err error) (string, error) {

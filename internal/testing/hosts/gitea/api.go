@@ -26,6 +26,14 @@ func (a API) post(t testing.TB, login, path string, body, into any, allowed ...i
 	return a.server.call(t, "token "+a.server.Token(t, login), http.MethodPost, a.path+path, body, into, allowed...)
 }
 
+// OpenIssue opens an issue as a user, and returns its number.
+func (a API) OpenIssue(t testing.TB, author, title, body string) int {
+	t.Helper()
+	var opened struct{ Number int }
+	a.post(t, author, "/issues", object{"title": title, "body": body}, &opened)
+	return opened.Number
+}
+
 // unprotect removes the protection of a branch.
 func (a API) unprotect(t testing.TB, branch string) {
 	t.Helper()

@@ -131,14 +131,6 @@ func (r *Repo) Open(t testing.TB, login, branch, target, title, body string) int
 	return opened.Number
 }
 
-// OpenIssue opens an issue as a user, and returns its number.
-func (r *Repo) OpenIssue(t testing.TB, author, title, body string) int {
-	t.Helper()
-	var opened struct{ Number int }
-	r.API.post(t, author, "/issues", object{"title": title, "body": body}, &opened)
-	return opened.Number
-}
-
 // Fork creates a fork of the repo, and returns the user's URL of it for Git.
 func (r *Repo) Fork(t testing.TB, login string) (remote string) {
 	t.Helper()

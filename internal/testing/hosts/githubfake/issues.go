@@ -47,7 +47,8 @@ func (r *Repo) listIssues(c *call, _ none) answer {
 		if creator != "" && !strings.EqualFold(p.Author, creator) {
 			continue
 		}
-		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(), "user": object{"login": p.Author},
+		all = append(all, object{"number": p.Number, "title": p.Title, "body": p.Body, "state": p.shownState(),
+			"user":         object{"login": p.Author},
 			"pull_request": object{"url": r.URL}})
 	}
 	return ok(page(c, all))
@@ -106,7 +107,8 @@ func (r *Repo) changeIssue(c *call, asked issueEdit) answer {
 }
 
 func showIssue(i hostfake.Issue) object {
-	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": named("name", i.Labels), "user": object{"login": i.Author},
+	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": named("name", i.Labels),
+		"user":  object{"login": i.Author},
 		"state": map[bool]string{false: "open", true: "closed"}[i.Closed]}
 }
 

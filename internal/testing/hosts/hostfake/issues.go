@@ -51,7 +51,9 @@ func (is *Issues) All() []Issue {
 
 // Newest returns the issues that an author opened, newest first; "": any author.
 func (is *Issues) Newest(author string) []Issue {
-	all := slices.DeleteFunc(is.All(), func(one Issue) bool { return author != "" && !strings.EqualFold(one.Author, author) })
+	all := slices.DeleteFunc(is.All(), func(one Issue) bool {
+		return author != "" && !strings.EqualFold(one.Author, author)
+	})
 	slices.Reverse(all)
 	return all
 }

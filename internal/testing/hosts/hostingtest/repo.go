@@ -12,8 +12,6 @@ import (
 // People act in the repo of any host.
 type People interface {
 	Open(t testing.TB, author, head, base, title, body string) int
-	// OpenIssue opens an issue as a user, on a host whose issues the provider uses.
-	OpenIssue(t testing.TB, author, title, body string) (number int)
 	// PullRequests returns all pull requests as people see them, oldest first.
 	PullRequests() []hostfake.PullRequest
 	Edit(t testing.TB, number int, title, body string)
@@ -47,6 +45,8 @@ type Repo struct {
 	BeforePush func(f func())             // runs f before the next push
 	Requests   map[Operation][2]string    // method, and a part of the path
 	Failures   map[Fault]hostfake.Failure // but those of the connection
+	// OpenIssue opens an issue as a user. It is nil if the provider does not use the host's issues.
+	OpenIssue func(t testing.TB, author, title, body string) (number int)
 	// FailOwn makes requests fail in a way that only the host has, and reports whether it did; may be nil.
 	FailOwn func(t testing.TB, op Operation, times int, how Fault) bool
 }
