@@ -110,8 +110,8 @@ func TestAccExampleControlPlane(t *testing.T) {
 	}
 }
 
-// examples/application-team shows which cluster types host a pull request's targets, and how their files change. It fails
-// if no policy places a target, and says why. It writes to no repo.
+// examples/application-team shows which cluster types host a pull request's targets, and how their files change. It
+// fails if no policy places a target, and says why. It writes to no repo.
 func TestAccExampleApplicationTeam(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

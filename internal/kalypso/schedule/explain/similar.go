@@ -58,8 +58,8 @@ func (m Mismatch) similar() (value string, edits int) {
 }
 
 // editsBetween returns how many characters are inserted, removed or replaced between two similar values. Two neighbours
-// that changed places are one edit. It is above [maxEdits] if the values are not similar, or if they are numbered: "zone-1" is
-// no typing error of "zone-2", and "team-a" none of "team-b".
+// that changed places are one edit. It is above [maxEdits] if the values are not similar, or if they are numbered:
+// "zone-1" is no typing error of "zone-2", and "team-a" none of "team-b".
 func editsBetween(a, b string) int {
 	longer := max(len(a), len(b))
 	if longer-min(len(a), len(b)) > maxEdits || longer < 3 || numbered(a, b) {
@@ -104,8 +104,8 @@ func wordsOf(text string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return len(word) < 2 })
 }
 
-// suggest adds the value that was probably meant to mismatches that one edit mends. If an object has the required value,
-// the label is wrong, else the requirement.
+// suggest adds the value that was probably meant to mismatches that one edit mends. If an object has the required
+// value, the label is wrong, else the requirement.
 func suggest(mismatches []Mismatch, o objects) {
 	for i, m := range mismatches {
 		value, edits := m.similar()

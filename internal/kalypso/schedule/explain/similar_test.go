@@ -32,7 +32,8 @@ func TestNearest(t *testing.T) {
 			`p2: The deployment target is not selected: label "app" is "web" and must be "wbe" (did you mean "web"?).`},
 		{"two edits", policies("workspace: data", labels("size: largest")),
 			`p2: The deployment target is not selected: label "size" is "large" and must be "largest".`},
-		{"a typing error in the target, since another target has the value", policies("workspace: data", labels("size: larger")),
+		{"a typing error in the target, since another target has the value",
+			policies("workspace: data", labels("size: larger")),
 			`p2: The deployment target is not selected: label "size" is "large" and must be "larger" (did you mean "larger"?).`},
 		{"another number is no typing error", policies("workspace: shop, labelSelector: {matchLabels: {zone: zone-2}}",
 			labels("app: webb, size: largee")),
@@ -72,7 +73,8 @@ func TestNearestClusterType(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	const want = `the closest is "b": label "region" is "west-europe" and must be "west-europ" (did you mean "west-europe"?).`
+	const want = `the closest is "b": label "region" is "west-europe" and must be "west-europ" (did you mean ` +
+		`"west-europe"?).`
 	if got := e.IdlePolicies[0].Reason; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
