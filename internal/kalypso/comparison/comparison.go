@@ -59,6 +59,7 @@ type Comparison struct {
 	configs map[configKey][]Folder
 	files   map[string][]Folder
 	read    map[fileRead]fileDifference
+	secrets secrets
 }
 
 // ConfigDifference is a difference of config values, with the folders in which it occurs.
@@ -151,9 +152,15 @@ func (f Folder) Compare(other Folder) int {
 	return cmp.Or(cmp.Compare(f.ClusterType, other.ClusterType), cmp.Compare(f.Target, other.Target))
 }
 
-// Finish sorts the differences of the files that were added.
+// Finish sorts the differences of the files that were added, and hides the secrets of all files in their values.
 func (c *Comparison) Finish() {
+	shown := make(map[configKey][]Folder, len(c.configs))
 	for key, folders := range c.configs {
+		key.name = c.secrets.hideKey(key.name)
+		key.values.Left, key.values.Right = c.secrets.hide(key.values.Left), c.secrets.hide(key.values.Right)
+		shown[key] = append(shown[key], folders...)
+	}
+	for key, folders := range shown {
 		values := Pair[*string]{key.values.Left.orNil(), key.values.Right.orNil()}
 		c.Configs = append(c.Configs, ConfigDifference{key.name, values, folders})
 	}

@@ -13,6 +13,7 @@ const Hidden = "(hidden)"
 // The limits of a comparison.
 const (
 	maxValue       = 1000   // characters of a value
+	maxSecret      = 1000   // characters after those, which may be a part of a secret
 	maxDifferences = 10_000 // of config values
 	maxRead        = 2000   // pairs of files whose differences are cached, since many folders contain the same pair
 	maxReadSize    = 8192   // bytes of such a pair
@@ -53,6 +54,7 @@ func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 	}
 	pair := fileRead{name, Pair[string]{of.Left.hide(left), of.Right.hide(right)}, left != nil && right != nil}
 	if pair.both && pair.contents.Left == pair.contents.Right {
+		c.secrets.add(of.Left, secretsIn(pair.contents.Left)) // there are many such files, so none is parsed
 		return
 	}
 	found, known := c.read[pair]
@@ -62,6 +64,8 @@ func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 			c.read[pair] = found
 		}
 	}
+	c.secrets.add(of.Left, found.secrets.Left)
+	c.secrets.add(of.Right, found.secrets.Right)
 	for _, key := range found.keys {
 		if !c.ignored(f.Target, key.name) {
 			key.values.Left = of.Left.show(key.name, key.values.Left)
@@ -80,16 +84,19 @@ func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 
 // fileDifference is the difference of two contents of a file.
 type fileDifference struct {
-	keys  []configKey // the keys whose values differ
-	other bool        // not only values differ
+	keys    []configKey // the keys whose values differ
+	other   bool        // not only values differ
+	secrets Pair[[]string]
 }
 
 // compare compares two different contents. If only one side has the file, all of it differs.
 func (f fileRead) compare() (d fileDifference) {
-	if !f.both {
-		return fileDifference{other: true}
-	}
 	left, right := readConfig(f.name, f.contents.Left), readConfig(f.name, f.contents.Right)
+	d.secrets = Pair[[]string]{left.secrets(), right.secrets()}
+	if !f.both {
+		d.other = true
+		return d
+	}
 	both := map[string]string{}
 	maps.Copy(both, left.values)
 	maps.Copy(both, right.values)
@@ -103,16 +110,21 @@ func (f fileRead) compare() (d fileDifference) {
 	return d
 }
 
-// show returns a value with the side's own names, at most [maxValue] characters, and without secrets.
+// show returns a value with the side's own names, and without secrets. It cuts what is certainly not shown, see
+// [Comparison.Finish].
 func (n names) show(key string, v value) value {
 	if !v.exists {
 		return v
 	}
-	if v.text = n.restore(v.text); secretscan.Find(key, v.text) != "" {
+	v.text = n.restore(v.text)
+	if secretscan.Find(key, v.text) != "" {
 		return value{Hidden, true}
 	}
-	if runes := []rune(v.text); len(runes) > maxValue {
-		v.text = string(runes[:maxValue]) + "…"
+	v.text = cut(v.text, maxValue+maxSecret)
+	for unescaped := range unescaped(v.text) {
+		if secretscan.Find(key, unescaped) != "" {
+			return value{Hidden, true}
+		}
 	}
 	return v
 }

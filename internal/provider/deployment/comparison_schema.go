@@ -59,7 +59,8 @@ func comparisonComputed() map[string]schema.Attribute {
 			"has on only one side.", sides),
 		"configs": schemas.ComputedMap(fmt.Sprintf("The config values that differ, by deployment target, cluster type (its "+
 			"name on the left) and key, as `{ left, right }`. If a side lacks the key, it is null. A value that "+
-			"`guardrails.secrets` takes for a secret is `(hidden)`. At most %d; `summary` counts all.", maxComparisonEntries),
+			"`guardrails.secrets` takes for a secret is `(hidden)`, and so is one that contains such a secret of any file that "+
+			"differs, in any escaped form. At most %d; `summary` counts all.", maxComparisonEntries),
 			types.MapType{ElemType: types.MapType{ElemType: valuesType}}),
 		"files": schemas.ComputedMap(fmt.Sprintf("For each file name other than that of a config: the folders in which the "+
 			"file differs, as `cluster type/deployment target`. At most %d; `summary` counts all.", maxComparisonEntries),

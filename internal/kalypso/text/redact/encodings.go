@@ -55,10 +55,14 @@ func (f *finder) inBase64(run string) bool {
 
 // contains reports whether the content of Base64 contains a secret.
 func (f *finder) contains(content string) bool {
+	plain := f.replacer.Replace(content) != content // no loop over all secrets, if there are many
 	isText := strings.IndexFunc(content, func(r rune) bool {
 		return r == utf8.RuneError || unicode.IsControl(r) && !unicode.IsSpace(r)
 	}) < 0
 	for _, secret := range f.secrets {
+		if !plain {
+			break
+		}
 		if (isText || len(secret) >= minContent) && strings.Contains(content, secret) ||
 			strings.HasSuffix(content, ":"+secret) {
 			return true
@@ -67,7 +71,7 @@ func (f *finder) contains(content string) bool {
 	if !isText {
 		return false
 	}
-	for unescaped := range unescape(content) {
+	for unescaped := range Unescaped(content) {
 		if f.replacer.Replace(unescaped) != unescaped {
 			return true
 		}
@@ -75,9 +79,9 @@ func (f *finder) contains(content string) bool {
 	return false
 }
 
-// unescape yields the text unescaped in each way in which a server may have escaped it, and in each pair of ways, such
-// as a URL in JSON.
-func unescape(text string) iter.Seq[string] {
+// Unescaped yields the text unescaped in each way in which a server or a person may have escaped it, and in each pair
+// of ways, such as a URL in JSON.
+func Unescaped(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, first := range unescapers {
 			once := first(text)
@@ -102,17 +106,13 @@ var (
 	percent   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 	printed   = regexp.MustCompile(`=[0-9A-Fa-f]{2}`)
 	backslash = regexp.MustCompile(`(\\(u[0-9A-Fa-f]{4}|["\\/bfnrt]))+`)
+	inYAML    = regexp.MustCompile(`\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r?\n[ \t]*|["\\/bfnrt])`)
 )
 
 var unescapers = []func(string) string{
 	remove(fold), // a header that continues on further lines
-	replaceAll(backslash, func(escapes string) string {
-		var text string
-		if json.Unmarshal([]byte(`"`+escapes+`"`), &text) != nil {
-			return escapes
-		}
-		return text
-	}),
+	replaceAll(backslash, unescapeJSON),
+	replaceAll(inYAML, unescapeYAML),
 	replaceAll(percent, unhex),
 	func(text string) string { // an HTML form
 		return replaceAll(percent, unhex)(strings.ReplaceAll(text, "+", " "))
@@ -121,6 +121,30 @@ var unescapers = []func(string) string{
 		return replaceAll(printed, unhex)(remove(softBreak)(text))
 	},
 	html.UnescapeString,
+}
+
+// unescapeJSON returns the text of escapes in JSON.
+func unescapeJSON(escapes string) string {
+	var text string
+	if json.Unmarshal([]byte(`"`+escapes+`"`), &text) != nil {
+		return escapes
+	}
+	return text
+}
+
+// unescapeYAML returns the text of an escape in YAML's double quotation marks. A line break has none.
+func unescapeYAML(escape string) string {
+	switch escape[1] {
+	case 'x', 'u', 'U':
+		code, err := strconv.ParseUint(escape[2:], 16, 32)
+		if err != nil || code > unicode.MaxRune {
+			return escape
+		}
+		return string(rune(code))
+	case '\r', '\n':
+		return ""
+	}
+	return unescapeJSON(escape)
 }
 
 // remove returns a function that removes each match of a pattern with a line break.

@@ -66,7 +66,7 @@ func (s *Secrets) Redact(text string) string {
 		return fmt.Sprintf("(text of %d bytes)", len(text))
 	}
 	text = f.redact(text)
-	for unescaped := range unescape(text) {
+	for unescaped := range Unescaped(text) {
 		if clean := f.redact(unescaped); clean != unescaped {
 			return s.Redact(clean) // it may contain other secrets with other escapes
 		}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -274,5 +275,37 @@ func TestClasses(t *testing.T) {
 		if !listed.Match(guide) {
 			t.Errorf("the guide does not list %s", name)
 		}
+	}
+}
+
+// TestTexts: the secrets in a text are found if and only if the text has one, and they are parts of it.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range append(classes(), class{"no secret", harmless()}) {
+		for i, s := range c.samples {
+			is, found := secretscan.Find(s.key, s.text), secretscan.Texts(s.key, s.text)
+			if (is != "") != (len(found) > 0) {
+				t.Errorf("%s %d: taken for %q, with %d secrets", c.name, i, is, len(found))
+			}
+			for _, secret := range found {
+				if secret == "" || !strings.Contains(s.text, secret) && !strings.Contains(is+c.name, "base64") &&
+					!strings.Contains(s.text, "asic ") && !strings.Contains(s.text, `"auth"`) {
+					t.Errorf("%s %d: the secret %q is not in the text", c.name, i, secret)
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"postgres://app:pa55phrase@db/app": "pa55phrase", "host=db user=app password=pa55phrase dbname=app": "pa55phrase",
+		"db:\n  password: \"pa55phrase\"\n": "pa55phrase", "curl -u me:pa55phrase https://acme.io": "pa55phrase",
+		encode("db:\n  password: pa55phrase # of the database\n"):    "pa55phrase",
+		`{"Authorization": "Basic ` + encode("me:pa55phrase") + `"}`: "pa55phrase",
+	} {
+		if found := secretscan.Texts("", text); !slices.Contains(found, want) {
+			t.Errorf("%s has the secrets %q, want %q", text, found, want)
+		}
+	}
+	if found := secretscan.Texts("DB_PASSWORD", " pa55phrase\n"); !slices.Equal(found, []string{"pa55phrase"}) {
+		t.Errorf("a password by its name: %q", found)
 	}
 }

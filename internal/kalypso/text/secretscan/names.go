@@ -61,7 +61,7 @@ var assignments = []rule{
 			"pass:", "pw", "PW"},
 		may:     hasValue,
 		pattern: assigned(`password|passwd|passphrase|pwd|_pass|\bpass|pw`),
-		is:      isNamed,
+		is:      isNamed, secret: []int{2},
 	},
 	{
 		name: keyByName,
@@ -70,7 +70,7 @@ var assignments = []rule{
 			"APIKEY"},
 		may:     hasValue,
 		pattern: assigned(`secret|token|credentials?|[a-z][_.-]?key|secret_key_base`),
-		is:      isNamed,
+		is:      isNamed, secret: []int{2},
 	},
 }
 

@@ -15,6 +15,7 @@ var rules = []rule{
 		anchors: []string{"PRIVATE KEY"},
 		pattern: regexp.MustCompile(
 			`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\+[nr])*(\S{1,40})`),
+		secret: []int{1},
 		is: func(_ string, match []string) bool {
 			return !strings.Contains(match[1], "...") && (keyStart.MatchString(match[1]) ||
 				encodedKey.MatchString(match[1]) && isRandom(match[1]))
@@ -110,6 +111,7 @@ var rules = []rule{
 		// A user and a password, or a token as the user. The user ends before a query, which may contain an @.
 		pattern: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://(?:([^\s/:@?#"'<>\[]*):([^\s/"'<>]+)@([^\s/@"'<>]+)` +
 			`|([\w.~+=-]{16,}):?@([^\s/@"'<>]+(?:/[0-9]+)?))`),
+		secret: []int{3, 5},
 		is: func(_ string, match []string) bool {
 			if token := match[5]; token != "" {
 				return takesToken.MatchString(match[1]) && isToken(token) && !isSentryDSN(token, match[6])
@@ -123,6 +125,7 @@ var rules = []rule{
 		name:    "a password in a connection string",
 		anchors: []string{"@tcp(", "@unix("},
 		pattern: regexp.MustCompile(`[\w.-]+:([^\s:/]+)@(?:tcp|unix)\(`),
+		secret:  []int{1},
 		is:      func(_ string, match []string) bool { return !isReference(match[1]) },
 	},
 	{
@@ -130,6 +133,7 @@ var rules = []rule{
 		anchors: []string{"password", "Password", "PASSWORD", "pwd", "Pwd", "PWD"},
 		may:     isAssigned,
 		pattern: regexp.MustCompile(`(?i)(?:^|[;,&?\s"'])(?:password|pwd)[ \t]*=[ \t]*['"]?([^;,&\s"']+)`),
+		secret:  []int{1},
 		is: func(text string, match []string) bool {
 			return !isReference(match[1]) && !noValue.MatchString(match[0]) && connection.MatchString(text)
 		},
@@ -138,6 +142,7 @@ var rules = []rule{
 		name:    "a password in a connection string",
 		anchors: []string{"oracle:t", "oracle:o", "ORACLE:T", "ORACLE:O"},
 		pattern: regexp.MustCompile(`(?i)oracle:(?:thin|oci8?):[^\s/@:"']+/"?([^\s"']+)"?@`),
+		secret:  []int{1},
 		is:      func(_ string, match []string) bool { return !isReference(match[1]) },
 	},
 	{

@@ -23,6 +23,8 @@ type rule struct {
 	pattern *regexp.Regexp
 	// is decides whether a match is a secret, from its groups and the text around it. If it is nil, every match is one.
 	is func(text string, match []string) bool
+	// secret lists the groups that contain the secret itself. If it is empty, the whole match does.
+	secret []int
 }
 
 // shortest is the length in bytes of the shortest text that may contain a secret: a URL with a password.
@@ -134,8 +136,12 @@ func isPrintable(data []byte) bool {
 
 func (r *rule) matches(text string) bool {
 	return slices.ContainsFunc(r.pattern.FindAllStringSubmatch(text, maxMatches), func(match []string) bool {
-		return !isDocumentation(match[0]) && (r.is == nil || r.is(text, match))
+		return r.isSecret(text, match)
 	})
+}
+
+func (r *rule) isSecret(text string, match []string) bool {
+	return !isDocumentation(match[0]) && (r.is == nil || r.is(text, match))
 }
 
 // maxMatches limits the examined matches of one rule.

@@ -78,12 +78,14 @@ var tokens = []rule{
 	{
 		name: "credentials of a container registry", anchors: []string{`"auth"`},
 		pattern: regexp.MustCompile(`"auth"\s*:\s*"([A-Za-z0-9+/]{8,})={0,2}"`),
+		secret:  []int{1},
 		is:      func(_ string, match []string) bool { return isLogin(match[1]) },
 	},
 	{
 		name: "a credential in a header", anchors: []string{"uthorization", "UTHORIZATION"},
 		pattern: regexp.MustCompile(`(?i)authorization["']?\s*[:=]\s*["']?(?:basic\s+([A-Za-z0-9+/]{8,})={0,2}` +
 			`|(?:bearer|token)\s+([A-Za-z0-9._~+/-]{16,})=*)`),
+		secret: []int{1, 2},
 		is: func(_ string, match []string) bool {
 			return isLogin(match[1]) || isRandom(match[2]) && !refersTo(match[2])
 		},
@@ -92,7 +94,8 @@ var tokens = []rule{
 		name: "a password in a command or a .netrc", anchors: []string{"machine ", "curl "},
 		pattern: regexp.MustCompile(`\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S+)` +
 			`|\bcurl\b[^\n]*\s(?:-u|--user)[\s=]['"]?[^\s:'"]+:([^\s'"]+)`),
-		is: func(_ string, match []string) bool { return !isReference(match[1] + match[2]) },
+		secret: []int{1, 2},
+		is:     func(_ string, match []string) bool { return !isReference(match[1] + match[2]) },
 	},
 }
 
