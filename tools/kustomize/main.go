@@ -7,6 +7,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"os"
@@ -42,7 +43,12 @@ func main() {
 	}
 }
 
-func build(f folder) result {
+func build(f folder) (built result) {
+	defer func() {
+		if failed := recover(); failed != nil { // as for annotations that are a list
+			built = result{Failed: fmt.Sprint("panic: ", failed)}
+		}
+	}()
 	disk := filesys.MakeFsInMemory()
 	for name, text := range f {
 		if err := disk.WriteFile(path.Join("/", name), text); err != nil {

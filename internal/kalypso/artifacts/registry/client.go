@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 
@@ -137,6 +139,10 @@ func (c *Client) fromDocker(ctx context.Context, host string) (auth.Credential, 
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
 		return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
+	}
+	// The library ignores what follows the JSON.
+	if text, err := localfile.Read(ctx, store.ConfigPath(), localfile.MaxSmall); err == nil && !json.Valid(text) {
+		return auth.EmptyCredential, fmt.Errorf("%w: %s is not JSON to its end", errDocker, store.ConfigPath())
 	}
 	found, err := credentials.Credential(store)(ctx, host)
 	switch {

@@ -176,8 +176,9 @@ func requestToken(ctx context.Context, from, bearer string) (string, error) {
 		return "", failed
 	}
 	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxToken))
 	var answer struct{ Value string }
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxToken)).Decode(&answer); err != nil || answer.Value == "" {
+	if err != nil || json.Unmarshal(text, &answer) != nil || answer.Value == "" {
 		return "", failed
 	}
 	return answer.Value, nil

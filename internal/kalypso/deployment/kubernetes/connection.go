@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/yamlend"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
@@ -143,6 +144,9 @@ func (c Connection) load(ctx context.Context) (*api.Config, error) {
 		if err != nil {
 			return nil, errors.New("the text is not a kubeconfig")
 		}
+		if line := yamlend.LineAfterFirst(c.Kubeconfig); line > 0 {
+			return nil, fmt.Errorf("line %d of the text follows the end of the kubeconfig; remove it", line)
+		}
 		return config, nil
 	}
 	text, err := localfile.Read(ctx, c.Kubeconfig, localfile.MaxSmall)
@@ -161,6 +165,9 @@ func (c Connection) load(ctx context.Context) (*api.Config, error) {
 	}
 	if err != nil {
 		return nil, errors.New("the file does not contain a kubeconfig")
+	}
+	if line := yamlend.LineAfterFirst(string(text)); line > 0 {
+		return nil, fmt.Errorf("line %d of the file follows the end of the kubeconfig; remove it", line)
 	}
 	return config, nil
 }

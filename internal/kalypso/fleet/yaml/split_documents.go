@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
 
-	yamlv3 "go.yaml.in/yaml/v3"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/yamlend"
 )
 
 // document is a document of a YAML text.
@@ -98,29 +97,10 @@ func checkEnd(text string) error {
 	if isPlainMap(text) {
 		return nil
 	}
-	decoder := yamlv3.NewDecoder(strings.NewReader(text))
-	for first := true; ; first = false {
-		var next yamlv3.Node
-		switch err := decoder.Decode(&next); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case first: // the parser reports an error in it
-			if err != nil {
-				return nil //nolint:nilerr // see above
-			}
-		case err != nil:
-			line := 0
-			if at := yamlLine.FindStringSubmatch(err.Error()); at != nil {
-				line, _ = strconv.Atoi(at[1])
-			}
-			if strings.HasSuffix(err.Error(), "did not find expected <document start>") {
-				line++ // the parser names the line before
-			}
-			return fmt.Errorf("line %d: %w", max(line, 1), errAfterEnd)
-		case next.Content[0].Tag != "!!null" || next.Content[0].Value != "":
-			return fmt.Errorf("line %d: %w", next.Content[0].Line, errAfterEnd)
-		}
+	if line := yamlend.LineAfterFirst(text); line > 0 {
+		return fmt.Errorf("line %d: %w", line, errAfterEnd)
 	}
+	return nil
 }
 
 // errAfterEnd means that something follows the first document of a text.

@@ -299,3 +299,15 @@ func TestHeader(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerWithTextAfterItsJSON: an answer with text after its JSON can't be used.
+func TestAnswerWithTextAfterItsJSON(t *testing.T) {
+	for body, usable := range map[string]bool{
+		`{"a": 1}`: true, "[1, 2]\n": true, "\ufeff{}\r\n": true, "": true, "<html>": true, "{broken": true, `"text" x`: true,
+		`{"a": 1} x`: false, `{"a": 1}{"a": 2}`: false, "[]]": false, "[1]\n[2]": false, "\ufeff{} 1": false,
+	} {
+		if err := httpapi.Null(nil, []byte(body)); (err == nil) != usable {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}

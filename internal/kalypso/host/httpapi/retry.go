@@ -134,7 +134,19 @@ func (a *API) readAll(resp *http.Response) error {
 // object without an error.
 var errNull = errors.New("the server's answer is null, or a list with null")
 
-// Null returns an error if an answer is null, or a list that contains null.
+// errAfterEnd means that something follows the JSON of an answer. Libraries would ignore it.
+var errAfterEnd = errors.New("the server's answer has text after its JSON")
+
+// endsAfterJSON reports whether a body that begins with a JSON object or list contains nothing else.
+func endsAfterJSON(body []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if d.Decode(new(json.RawMessage)) != nil {
+		return true // the caller reports an answer that is not JSON
+	}
+	return len(bytes.TrimSpace(body[d.InputOffset():])) == 0
+}
+
+// Null returns an error if an answer is null, or a list that contains null, or if it does not end after its JSON.
 func Null(_ *http.Request, body []byte) error {
 	isNull := func(part []byte) bool { return string(bytes.TrimSpace(part)) == "null" }
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
@@ -147,6 +159,9 @@ func Null(_ *http.Request, body []byte) error {
 		if json.Unmarshal(body, &of) == nil {
 			_ = json.Unmarshal(of.Value, &list)
 		}
+	}
+	if (bytes.HasPrefix(body, []byte("[")) || bytes.HasPrefix(body, []byte("{"))) && !endsAfterJSON(body) {
+		return errAfterEnd
 	}
 	if isNull(body) || slices.ContainsFunc(list, func(part json.RawMessage) bool { return isNull(part) }) {
 		return errNull

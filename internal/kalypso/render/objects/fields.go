@@ -1,12 +1,10 @@
 package objects
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/yamlend"
 )
 
 // kustomize writes a name that is a number, and Flux then drops the object without an error. kustomize also reads only
@@ -56,39 +55,14 @@ func (i *Invalid) Explain(text []byte) string {
 // contentFault returns the first fault of a document that kustomize reads.
 func (d *documentText) contentFault() *fault {
 	var root yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(d.text))
-	if decoder.Decode(&root) != nil {
+	if yaml.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
 		return nil // the document is empty
 	}
-	if line := lineAfterFirst(decoder); line > 0 {
+	if line := yamlend.LineAfterFirst(string(d.text)); line > 0 {
 		return &fault{node: &yaml.Node{Line: line}, message: "there is text after the end of the first object, and " +
 			"kustomize reads only this object. Put --- on a line of its own between two objects"}
 	}
 	return objectFault(root.Content[0])
-}
-
-// lineAfterFirst returns the line of the text that follows the first document, or 0 if nothing follows it.
-func lineAfterFirst(decoder *yaml.Decoder) int {
-	for {
-		var next yaml.Node
-		switch err := decoder.Decode(&next); {
-		case errors.Is(err, io.EOF):
-			return 0
-		case err != nil:
-			line, why := lineOf(err)
-			if why == "did not find expected <document start>" {
-				line++ // the parser names the line before
-			}
-			return max(line, 1)
-		case !isEmpty(&next):
-			return next.Content[0].Line
-		}
-	}
-}
-
-// isEmpty reports whether a document contains nothing.
-func isEmpty(document *yaml.Node) bool {
-	return document.Content[0].Tag == "!!null" && document.Content[0].Value == ""
 }
 
 // fields are the fields of an object that all kinds have, and the items of a list.

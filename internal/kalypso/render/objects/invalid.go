@@ -20,6 +20,7 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/yamlend"
 )
 
 // Invalid describes why a cluster can't apply a file.
@@ -107,11 +108,7 @@ type documentText struct {
 
 // followingDocument returns the fault of a kustomization with a second document, which kustomize ignores.
 func (d *documentText) followingDocument() *Invalid {
-	decoder := yaml.NewDecoder(bytes.NewReader(d.text))
-	if decoder.Decode(new(yaml.Node)) != nil {
-		return nil // it is empty
-	}
-	line := lineAfterFirst(decoder)
+	line := yamlend.LineAfterFirst(string(d.text))
 	if line == 0 {
 		return nil
 	}
