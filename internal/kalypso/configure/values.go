@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -15,9 +16,10 @@ import (
 // Values contains the platform configuration values of a set of configs, or the references of a set of secrets.
 // Assignments with the same objects share it, so it must not be changed.
 type Values struct {
-	Objects []fleet.Object // the configs or secrets, in merge order
-	Shared  bool           // several assignments use these values
-	Cache   sync.Map       // values that other packages derive from shared values, under keys of their own
+	Objects   []fleet.Object // the configs or secrets, in merge order
+	Shared    bool           // several assignments use these values
+	Cache     sync.Map       // values that other packages derive from shared values, under keys of their own
+	Templates bool           // a value may contain a template
 	// Continued is the number of other values that have these values as their base.
 	Continued int
 
@@ -54,6 +56,8 @@ type source struct {
 	needs  []int          // the numbers of its conditions
 	// optional means that it is unknown whether the source applies.
 	optional bool
+	// templates means that a value contains a template.
+	templates bool
 	// unknown contains the keys with unknown values. If it contains unknown.Text, any key may exist.
 	unknown []string
 
@@ -82,6 +86,7 @@ func newSource(config *fleet.Config, path string, data map[string]string, most i
 			continue
 		}
 		s.values[k] = v
+		s.templates = s.templates || strings.Contains(text, "{{")
 	}
 	return s, problems
 }
@@ -102,6 +107,7 @@ func (s *source) asUncertain() *source {
 	if s.uncertain == nil {
 		s.uncertain = &source{
 			object: s.object, path: s.path, order: s.order + 1, values: s.values, unknown: slices.Clone(s.unknown),
+			templates: s.templates,
 		}
 		s.uncertain.markOptional()
 	}
@@ -117,6 +123,7 @@ func (s *source) hasKey() bool {
 func newValues(sources []*source) *Values {
 	v := &Values{sources: sources, Objects: make([]fleet.Object, 0, len(sources))}
 	for _, s := range sources {
+		v.Templates = v.Templates || s.templates
 		if n := len(v.Objects); n == 0 || v.Objects[n-1] != s.object {
 			v.Objects = append(v.Objects, s.object)
 		}

@@ -112,7 +112,7 @@ func TestConfiguration(t *testing.T) {
   F: '"double"'
   G: "''"
   H: "'open"
-`), "A: \"007\"\nB: '{a: 1}'\nC: twice\nD: \"\"\nE: it''s\nF: '\"double\"'\nG: \"\"\nH: '''open'"},
+`), "A: \"007\"\nB: '{a: 1}'\nC: twice\nD: ''''\nE: it''s\nF: '\"double\"'\nG: \"\"\nH: '''open'"},
 		{"scalars, which are text", config("1", platform, `  A: "1"
   B: "yes"
   C: "0755"
@@ -164,8 +164,10 @@ D:
 E:
     a: 1
     b: 2
-F:
+F: |
     a: 1
+    ---
+    b: 2
 G:
     k: v`},
 		{

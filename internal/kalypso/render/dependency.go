@@ -81,6 +81,7 @@ func (n needs) any(missing map[string]map[string]bool) bool {
 type dependency struct {
 	scope   scope
 	mutates bool
+	encodes encodings // of texts
 }
 
 // visit adds the dependencies of node. Inside range and with, dot is not the data, but an element of it. Its
@@ -130,6 +131,7 @@ func (d *dependency) visit(node parse.Node, dotIsData bool, n needs) {
 		d.variable(node.Ident, n)
 	case *parse.IdentifierNode:
 		d.mutates = d.mutates || mutating[node.Ident]
+		d.encodes |= encoders[node.Ident]
 	}
 }
 

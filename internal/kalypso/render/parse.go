@@ -34,6 +34,8 @@ type piece struct {
 	functions []string // the name by which root calls it
 	scope     scope
 	mutates   bool       // it calls a function that changes its data
+	encodes   encodings  // how it may encode texts
+	needs     needs      // of the manifest
 	entrywise *entrywise // of a piece that consists of one node; may be nil
 }
 
@@ -56,18 +58,21 @@ func parseManifest(text string) (*manifest, error) {
 	}
 	nodes := root.Root.Nodes
 	m.prints = beginsWithText(nodes)
-	mutates := false
+	mutates, encodes, encodesAnywhere := false, encodings(0), encodings(0)
 	for _, t := range root.Templates() {
 		var d dependency
 		d.visit(t.Root, false, needs{})
-		mutates = mutates || d.mutates
+		mutates, encodesAnywhere = mutates || d.mutates, encodesAnywhere|d.encodes
+		if t != root {
+			encodes |= d.encodes // any piece may call it
+		}
 	}
 	splittable := !mutates
 	facts := make([]nodeFacts, len(nodes))
 	for i, node := range nodes {
 		var d dependency
 		d.visit(node, true, m.needs)
-		facts[i] = nodeFacts{d.scope, isNamespace(node), entrywiseOf(node)}
+		facts[i] = nodeFacts{d.scope, isNamespace(node), entrywiseOf(node), d.encodes | encodes}
 		splittable = splittable && !declares(node)
 	}
 	instrument(root)
@@ -77,6 +82,8 @@ func parseManifest(text string) (*manifest, error) {
 		functions: slices.Sorted(maps.Keys(called)),
 		scope:     everything,
 		mutates:   mutates,
+		encodes:   encodesAnywhere,
+		needs:     m.needs,
 	}
 	if !splittable {
 		m.pieces = []piece{whole}
@@ -122,20 +129,22 @@ type nodeFacts struct {
 	scope       scope
 	isNamespace bool
 	entrywise   *entrywise
+	encodes     encodings
 }
 
 // split groups the top-level nodes into pieces. The namespace and an entrywise node are a piece of their own.
 func (m *manifest) split(whole piece, facts []nodeFacts) error {
 	var group []parse.Node
 	var groupScope scope
+	var encodes encodings
 	flush := func(e *entrywise) error {
 		if len(group) == 0 {
 			return nil
 		}
 		p, err := whole.of(group, groupScope, strconv.Itoa(len(m.pieces)))
-		p.entrywise = e
+		p.entrywise, p.encodes = e, encodes
 		m.pieces = append(m.pieces, p)
-		group, groupScope = nil, 0
+		group, groupScope, encodes = nil, 0, 0
 		return err
 	}
 	for i, node := range whole.root.Root.Nodes {
@@ -152,6 +161,7 @@ func (m *manifest) split(whole piece, facts []nodeFacts) error {
 		}
 		group = append(group, node)
 		groupScope |= is.scope
+		encodes |= is.encodes
 		if is.entrywise != nil {
 			if err := flush(is.entrywise); err != nil {
 				return err

@@ -32,6 +32,17 @@ func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 // shared returns the result of p. It caches the result if p depends only on the values, the references, the
 // cluster type or the target.
 func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error) {
+	if s.templates && p.encodes != 0 && p.scope&ofValues != 0 {
+		values, err := w.renderedValues(p, s)
+		if err != nil {
+			return "", err
+		}
+		if values != nil {
+			data := s.data
+			data.ConfigData = values
+			return w.executor.execute(p, &data, keep)
+		}
+	}
 	var kept *sync.Map
 	switch {
 	case keep && p.scope == ofValues && s.values.Shared:

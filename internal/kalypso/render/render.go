@@ -246,6 +246,9 @@ type assignmentInput struct {
 	own        []string                   // the keys of all other values
 	unknown    map[string]map[string]bool // the unknown keys of the maps of the data
 	beforePass func(text string) error    // checks a result before the next pass; may be nil
+	templates  bool                       // values may contain templates
+	rendered   map[string]*renderedValue  // the values that contain templates, once they are rendered
+	real       *assignmentInput           // of an input with placeholders: the input with the texts of the team
 }
 
 func (w *worker) assignment(i, n int) AssignmentFiles {
@@ -257,6 +260,7 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 	}
 	ofTarget, ofType := w.renderer.targets[a.Target], w.renderer.clusterTypes[a.ClusterType]
 	s := assignmentInput{target: a.Target, ofTarget: ofTarget, ofType: ofType, values: c.Values, secrets: c.Secrets}
+	s.templates = c.Values.Templates
 	s.data = Data{
 		DeploymentTargetName: a.Target.Name,
 		Namespace:            a.Namespace,
@@ -442,6 +446,7 @@ func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
 	file, failures := w.file(part{p, fleet.TemplateReconciler, ""}, &assignmentInput{
 		data: data, values: &configure.Values{},
 		secrets: &configure.Values{}, ofTarget: &targetInput{}, ofType: &clusterTypeInput{},
+		templates: containsTemplate(data.ConfigData),
 	})
 	if len(failures) > 0 {
 		return "", fmt.Errorf("manifest %d, %w", failures[0].Manifest+1, failures[0].Err)

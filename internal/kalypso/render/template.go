@@ -171,11 +171,13 @@ type executor struct {
 	budget
 	functions template.FuncMap // with the budget, by name
 	clones    map[*template.Template]*template.Template
+	values    map[string]*valueTemplate // the templates in values, by text
 	out       bytes.Buffer
 }
 
 func newExecutor(size int64) *executor {
-	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{}}
+	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{},
+		values: map[string]*valueTemplate{}}
 	x.functions = x.instruments()
 	return x
 }

@@ -285,13 +285,14 @@ func nameText(err error, s *assignmentInput) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.data.ConfigData)) {
-		if !contains(s.data.ConfigData[key], found.Text) && key != found.Text {
+		fromTemplate := s.rendered[key] != nil && contains(s.rendered[key].value, found.Text)
+		if !fromTemplate && key != found.Text && !contains(s.data.ConfigData[key], found.Text) {
 			continue
 		}
 		var configs []string
 		if origin := s.values.Provenance()[key]; origin != nil {
 			for _, c := range origin.Contributions {
-				if contains(c.Value, found.Text) || key == found.Text {
+				if fromTemplate || key == found.Text || contains(c.Value, found.Text) {
 					configs = append(configs, fmt.Sprintf(" of the config %q", c.Object.Metadata().Name))
 				}
 			}

@@ -139,6 +139,31 @@ func plain(v any) any {
 // returns the merged values.
 func renderValues(t *testing.T, values map[string]string, template string) (string, map[string]any, error) {
 	t.Helper()
+	r := rendererOf(t, values, template, nil)
+	text, err := fileOf(t, r)
+	return text, r.config.Of(0, 0).Values.Merge().Data, err
+}
+
+// renderFleet renders config values for a deployment target with these manifests.
+func renderFleet(t *testing.T, values map[string]string, template string, manifests map[string]string) (string, error) {
+	t.Helper()
+	return fileOf(t, rendererOf(t, values, template, manifests))
+}
+
+func fileOf(t *testing.T, r *Renderer) (string, error) {
+	t.Helper()
+	result := r.Assignment(t.Context(), 0, 0, &Buffer{})
+	switch {
+	case len(result.Failures) > 0:
+		return "", result.Failures[0].Err
+	case result.Files[0].Unknown:
+		return "(unknown)", nil
+	}
+	return string(result.Files[0].Content), nil
+}
+
+func rendererOf(t *testing.T, values map[string]string, template string, manifests map[string]string) *Renderer {
+	t.Helper()
 	f := &fleet.Fleet{
 		Environment:  "dev",
 		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}}},
@@ -147,7 +172,7 @@ func renderValues(t *testing.T, values map[string]string, template string) (stri
 			Meta: fleet.Meta{Name: "settings", Labels: map[string]string{fleet.PlatformConfigLabel: "true"}}, Data: values,
 		}},
 		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{
-			{Name: "test", Environment: "dev", Labels: map[string]string{"team": "blue"}},
+			{Name: "test", Environment: "dev", Labels: map[string]string{"team": "blue"}, Manifests: manifests},
 		}}},
 	}
 	if template != "" {
@@ -165,11 +190,7 @@ func renderValues(t *testing.T, values map[string]string, template string) (stri
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	result := r.Assignment(t.Context(), 0, 0, &Buffer{})
-	for _, failure := range result.Failures {
-		return "", nil, failure.Err
-	}
-	return string(result.Files[0].Content), config.Of(0, 0).Values.Merge().Data, nil
+	return r
 }
 
 // templatesOfValues are templates that print all values as YAML.
@@ -322,7 +343,8 @@ func hasNumber(v any) bool {
 func TestResultsAreUTF8(t *testing.T) {
 	for _, template := range []string{
 		`x{{ "gIA=" | b64dec }}`, `{{ trunc 1 "é" }}`, `{{ fail (b64dec "gIA=") }}`, `{{ atoi (b64dec "gIA=") | b64dec }}`,
-		`{{ printf "{{ %s }}" (b64dec "gIA=") }}`, `{{ b64dec "gIA=" | regexFind "(" }}`, `{{ toJson (b64dec "gIA=") | fail }}`,
+		`{{ printf "{{ %s }}" (b64dec "gIA=") }}`,
+		`{{ b64dec "gIA=" | regexFind "(" }}`, `{{ toJson (b64dec "gIA=") | fail }}`,
 		`{{ initials "éa" | trunc 1 }}`, `{{ "é" | substr 0 1 }}`, `{{ abbrev 4 "éééééé" }}`, `{{ toYaml (b64dec "gIA=") }}`,
 		`{{ dict (b64dec "gIA=") 1 | stringify }}`,
 	} {
