@@ -15,8 +15,8 @@ import (
 // UnscheduledTarget is a deployment target that no policy assigns.
 type UnscheduledTarget struct {
 	Target *fleet.DeploymentTarget
-	// Rejections has one entry for each policy: the nearest policies first (see [sortByDistance]), then by name. If all targets together have more than [MaxRejections] entries, only the first entries of each target
-	// are kept.
+	// Rejections has one entry for each policy: the nearest policies first (see [sortByDistance]), then by name. If all
+	// targets together have more than [MaxRejections] entries, only the first entries of each target are kept.
 	Rejections []Rejection
 }
 
