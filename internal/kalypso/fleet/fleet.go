@@ -54,12 +54,13 @@ const (
 )
 
 // ContentTypes lists the content types of a Template. An empty content type means YAML.
-var ContentTypes = []string{ContentYAML, ContentShell}
+var ContentTypes = []string{ContentYAML, ContentShell, ContentText}
 
-// The content types of a Template. Each is also the extension of its files.
+// The content types of a Template.
 const (
-	ContentYAML  = "yaml"
+	ContentYAML  = "yaml" // Kubernetes objects
 	ContentShell = "sh"
+	ContentText  = "text" // anything else, such as a playbook of Ansible; the extension is that of YAML
 )
 
 // Meta contains the fields that every object has.
@@ -107,6 +108,11 @@ func (t *Template) File(part string) string {
 		return t.FileName
 	}
 	return part + "." + t.Extension()
+}
+
+// RendersObjects reports whether the files that t renders contain Kubernetes objects. Any unknown content type is YAML.
+func (t *Template) RendersObjects() bool {
+	return t.ContentType != ContentShell && t.ContentType != ContentText
 }
 
 // Extension returns the extension of the files that t renders, without a dot.

@@ -368,7 +368,7 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 		}
 		err := w.manifest(m, s)
 		if placeholders != nil && err == nil {
-			err = placeholders[i].compare(s.target, string(w.buffer.since(body)), p.template.Extension() == fleet.ContentYAML)
+			err = placeholders[i].compare(s.target, string(w.buffer.since(body)), p.template.RendersObjects())
 		}
 		if err == nil {
 			err = checkUTF8(w.buffer.since(body))

@@ -20,7 +20,8 @@ var templateModel = &model{
 		"`.ClusterTypeLabels`, `.Labels` (of the deployment target), `.Manifests` (the location of the team's manifests: " +
 		"`.Manifests.repo`, `.Manifests.branch`, `.Manifests.path`), `.ConfigData` (the platform configuration) and " +
 		"`.SecretData` (the references to secrets by key, each with `store`, `key` and, if it has one, `property`). " +
-		"Printing a missing value is an error, also through a function such as `quote`; set one with `default`. Templates are parsed at plan. To try one out, use the function " +
+		"Printing a missing value is an error, also through a function such as `quote`; set one with `default`. Templates " +
+		"are parsed at plan. To try one out, use the function " +
 		"`provider::kalypso::render_template`.",
 	nameDescription:   "Name of the template, which cluster types use: a DNS-1123 subdomain.",
 	labelsDescription: "Labels of the template. They select nothing. Keys and values follow the Kubernetes rules.",
@@ -29,10 +30,10 @@ var templateModel = &model{
 			"The file that the template renders: " + schemas.Alternatives(fleet.TemplateTypes) + ".",
 		),
 		"content_type": schemas.OptionalString(
-			"Type of the rendered file, which decides its extension: " + schemas.Alternatives(
-				fleet.ContentTypes,
-			) +
-				". The default is `" + fleet.ContentYAML + "`.",
+			"Type of the rendered file: " + schemas.Alternatives(fleet.ContentTypes) + ". With `" + fleet.ContentShell +
+				"`, its extension is `.sh`, else `.yaml`. The default `" + fleet.ContentYAML + "` is for Kubernetes objects, " +
+				"which guardrails check. `" + fleet.ContentText + "` is for files of other reconcilers, such as playbooks of " +
+				"Ansible and other descriptors: they are not read as objects.",
 		),
 		"file_name": schemas.OptionalString(
 			"Name of the rendered file, such as `zarf.yaml`, if a tool requires it: letters, digits, " +

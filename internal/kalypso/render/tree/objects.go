@@ -143,7 +143,7 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 }
 
 func holdsObjects(f *render.File) bool {
-	return !f.Unknown && f.Template.Extension() == fleet.ContentYAML
+	return !f.Unknown && f.Template.RendersObjects()
 }
 
 // checkObjects compares the objects of folder i.
