@@ -82,6 +82,8 @@ func TestCredentials(t *testing.T) {
 			"missing credential helper": {docker: `{"credHelpers":{"` + server.Host + `":"none"}}`,
 				says: "config file of Docker"},
 			"invalid config file": {docker: `{`, says: "config file of Docker"},
+			"text after the JSON of the config file": {docker: `{"credHelpers":{"` + server.Host + `":"test"}} x`,
+				says: "config file of Docker"},
 		} {
 			p := publication(t, server.Host, tt.logins...)
 			helper(t, server.Host)
