@@ -20,8 +20,8 @@ const controlPlaneDescription = "Reads an existing Kalypso control plane for a `
 
 // folderLimits describes the [source.DefaultLimits] of a folder.
 const folderLimits = "A folder may have at most 1,000,000 files and folders below it, and 100,000 YAML files of 256 " +
-	"MiB together. What a repo lists at several paths counts at each. Names that Git refuses, such as `..` or `.GIT`, are " +
-	"errors. Such a fault of a registration's folder is an error of this registration."
+	"MiB together. What a repo lists at several paths counts at each. Names that Git refuses, such as `..` or `.GIT`, " +
+	"are errors. Such a fault of a registration's folder is an error of this registration."
 
 func controlPlaneArguments() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{

@@ -53,7 +53,7 @@ func (o Origin) location() string {
 var (
 	atCommit = regexp.MustCompile(`^(\S+?)@([0-9a-f]{40}):(.*)$`)
 	scpLike  = regexp.MustCompile(`^[^/@:\s]+@[^/@:\s]+:`)
-	fileForm = regexp.MustCompile(`^(.+?)(?:#([^#]*))?$`)
+	fileForm = regexp.MustCompile(`^(.+?)(?:#([^#]+))?$`)
 )
 
 // Parse parses the format of [Origin.String]. ok is false if text has another format.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // schemes are all supported schemes, in the order used in messages.
@@ -30,6 +31,8 @@ func Parse(repo string) (URL, error) {
 		return parseSchemeURL(repo)
 	case strings.HasPrefix(strings.ToLower(repo), "file:"):
 		return URL{}, errors.New(`a file URL starts with "file://" and an absolute path`)
+	case filepath.IsAbs(repo) && strings.ContainsFunc(repo, unicode.IsControl):
+		return URL{}, errControl
 	case filepath.IsAbs(repo):
 		return URL{Scheme: schemeFile, Path: filepath.ToSlash(filepath.Clean(repo))}, nil
 	}
@@ -40,12 +43,17 @@ func Parse(repo string) (URL, error) {
 		"), user@host:path or an absolute path")
 }
 
+var errControl = errors.New("the path of the repository contains a control character")
+
 func parseSCP(user, host, p string) (URL, error) {
 	if strings.Contains(user, ":") {
 		return URL{}, ErrPassword
 	}
 	if strings.HasPrefix(host, "-") || strings.HasPrefix(user, "-") {
 		return URL{}, errors.New("the host or user of the repository URL starts with a dash")
+	}
+	if u, err := url.Parse("ssh://" + host); err != nil || u.Host != host || normalHost(host) == "" {
+		return URL{}, errors.New("the host of the repository URL is not valid")
 	}
 	at := URL{Scheme: SchemeSSH, User: user, Host: normalHost(host), Port: defaultPorts[SchemeSSH], Path: p}
 	return at.unescapeAzure(), nil
@@ -89,10 +97,13 @@ func parseSchemeURL(repo string) (URL, error) {
 		if !strings.HasPrefix(loc.Path, "/") {
 			return URL{}, errors.New("a file URL needs an absolute path")
 		}
+		if strings.ContainsFunc(loc.Path, unicode.IsControl) {
+			return URL{}, errControl
+		}
 		loc.Path = path.Clean(loc.Path)
 		return loc, nil
 	}
-	if u.Hostname() == "" {
+	if normalHost(u.Hostname()) == "" {
 		return URL{}, errors.New("the repository URL has no host")
 	}
 	loc.Host = normalHost(u.Hostname())

@@ -29,11 +29,14 @@ type URL struct {
 	Path   string // as written; without a leading slash only if relative to an SSH home
 }
 
+// escapeLocal escapes the characters of a local path that would end the path of a URL.
+var escapeLocal = strings.NewReplacer("%", "%25", "#", "%23", "?", "%3F")
+
 // String returns the normalized URL. URLs of one repository are equal after normalization, if they differ only in the
 // case of the host, a default port or the short form.
 func (u URL) String() string {
 	if u.Scheme == schemeFile {
-		return "file://" + u.Path
+		return "file://" + escapeLocal.Replace(u.Path)
 	}
 	var b strings.Builder
 	b.WriteString(u.Scheme + "://")
