@@ -133,6 +133,9 @@ func (c *Client) findAuth(repo giturl.URL) *auth {
 	return found
 }
 
+// newOutput returns an empty output of a server, whose lines contain no secrets.
+func (c *Client) newOutput() *serverOutput { return &serverOutput{redact: c.settings.Secrets.Redact} }
+
 // sanitize redacts secrets in a text of another program, and turns it into one printable line.
 func (c *Client) sanitize(text string) string { return printable.Line(c.settings.Secrets.Redact(text)) }
 

@@ -30,6 +30,10 @@ var (
 	ErrRejected = errors.New("push rejected")
 	// ErrProtected: the branch accepts changes only by pull request. It is an [ErrRejected].
 	ErrProtected = fmt.Errorf("%w: the branch is protected", ErrRejected)
+	// ErrRequestTooLarge: the server, or a proxy before it, accepts no request of this size (HTTP 413).
+	ErrRequestTooLarge = errors.New("the server accepts no request of this size")
+	// ErrForeignOwner: Git does not open the repository, because it belongs to another user.
+	ErrForeignOwner = errors.New("the repository belongs to another user")
 	// ErrBranchMoved: another push moved the branch; retrying may succeed.
 	ErrBranchMoved = errors.New("branch moved")
 	// ErrBranchLocked: the server has a lock file of the branch. Another push is running, or one was interrupted.
@@ -78,6 +82,10 @@ var kinds = []struct {
 	{ErrObjectNotServed, "", ""},
 	{ErrBranchMoved, "", ""},
 	{ErrProtected, "", "the branch takes changes by pull request only: set delivery.strategy = \"pull_request\""},
+	{ErrRequestTooLarge, "Request too large for the server", "raise the limit for the body of requests on the server " +
+		"or on its proxy, such as client_max_body_size of nginx, or use the repo's SSH URL"},
+	{ErrForeignOwner, "Repo of another user", "make the user who runs Git there its owner, or let that user trust it: " +
+		"git config --global --add safe.directory with the path of the repo"},
 	{ErrRejected, "", ""},
 	{ErrUnreachable, "Repo can't be reached", ""},
 	{context.DeadlineExceeded, "Timeout exceeded", ""},
@@ -205,11 +213,14 @@ var knownTexts = []struct {
 	{ErrRateLimited, []string{
 		"TF400733", // Azure Repos: "The request has been canceled: …"
 	}},
+	{ErrForeignOwner, []string{
+		"detected dubious ownership", // git: safe.directory; until 2.38 "unsafe repository"
+		"fatal: unsafe repository",
+	}},
 	{ErrUnauthorized, []string{
 		"ssh: unable to authenticate",           // x/crypto/ssh: all methods failed
 		"Permission denied",                     // a forced command, or the file system
 		"Permission to ",                        // GitHub: "Permission to a/b.git denied to c"
-		"detected dubious ownership",            // git: safe.directory
 		"You are not allowed to push code",      // GitLab
 		"deploy key does not have write access", // GitHub
 		"has been marked as read only",          // GitHub, Gitea

@@ -53,7 +53,7 @@ func (rd *Reader) fetch(want FetchRequest, into Objects) error {
 		return err
 	}
 	if v2 || rd.offered.Supports(capability.Sideband64k) || rd.offered.Supports(capability.Sideband) {
-		return rd.readPack(newSideband(answer, most), into)
+		return rd.readPack(newSideband(answer, most, rd.r.client.newOutput()), into)
 	}
 	return rd.readPack(&boundedReader{r: answer, remaining: most, err: ErrTooLarge}, into)
 }

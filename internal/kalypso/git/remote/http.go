@@ -31,6 +31,7 @@ type httpSession struct {
 	service       string
 	protocol      string
 	answerTimeout time.Duration // until an answer begins
+	newOutput     func() *serverOutput
 	advertisement *bufio.Reader
 	// redirected names the final repository, if a redirect was followed.
 	redirected string
@@ -46,6 +47,7 @@ func (c *Client) httpOpener(repo giturl.URL, s *auth) opener {
 		h := &httpSession{
 			ctx: ctx, client: client, asked: repo, base: repo.String(),
 			service: service, protocol: protocol, answerTimeout: c.settings.limits.answerTimeout,
+			newOutput: c.newOutput,
 		}
 		if err := h.readAdvertisement(); err != nil {
 			_ = h.Close()
@@ -161,6 +163,9 @@ func (h *httpSession) signInError(res *http.Response) error {
 	return &statusError{kind: ErrUnauthorized, text: text}
 }
 
+// maxStatusText bounds what is read of the text of an error, in bytes.
+const maxStatusText = 8 << 20
+
 // statusError returns the error for a status. It includes a plain-text body, but never one behind a redirect: a
 // malicious redirect could lead to a server that only this machine can reach.
 func (h *httpSession) statusError(res *http.Response) error {
@@ -172,8 +177,9 @@ func (h *httpSession) statusError(res *http.Response) error {
 	case redirect != "":
 		e.text, e.redirected = redirect+": "+e.text, true
 	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain"):
-		said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
-		if said := strings.Join(strings.Fields(string(said)), " "); said != "" {
+		said := h.newOutput()
+		_, _ = io.Copy(said, io.LimitReader(res.Body, maxStatusText))
+		if said := strings.Join(strings.Fields(strings.Join(said.lines(), " ")), " "); said != "" {
 			e.text += ": " + said
 		}
 	}
@@ -185,7 +191,7 @@ func (h *httpSession) statusError(res *http.Response) error {
 	case http.StatusNotFound, http.StatusGone:
 		e.kind = ErrRepoNotFound
 	case http.StatusRequestEntityTooLarge:
-		e.kind = ErrRejected
+		e.kind = ErrRequestTooLarge
 	case http.StatusInsufficientStorage:
 		e.kind = ErrServerFull
 	case http.StatusTooManyRequests:

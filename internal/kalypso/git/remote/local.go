@@ -17,7 +17,7 @@ import (
 
 // localOpener runs the git program on a local repository. Since we start the server ourselves, its options allow
 // filters and any object, and disable delta search: the data only crosses a pipe.
-func localOpener(repo giturl.URL) opener {
+func (c *Client) localOpener(repo giturl.URL) opener {
 	return func(ctx context.Context, service, protocol string) (session, error) {
 		git, err := exec.LookPath("git")
 		if err != nil {
@@ -34,7 +34,7 @@ func localOpener(repo giturl.URL) opener {
 		cmd.Env, cmd.SysProcAttr = localEnv(os.Environ(), protocol), ownGroup()
 		// A hook that outlives its git process would keep the pipes open.
 		cmd.WaitDelay = time.Second
-		stderr := &serverOutput{}
+		stderr := c.newOutput()
 		cmd.Stderr = stderr
 		in, err := cmd.StdinPipe()
 		if err != nil {

@@ -31,9 +31,9 @@ func (c *Client) Remote(repo string) (*Remote, error) {
 	r := &Remote{client: c, repo: name, at: at, with: c.findAuth(at)}
 	switch {
 	case at.IsLocal():
-		r.open = localOpener(at)
+		r.open = c.localOpener(at)
 	case at.Scheme == giturl.SchemeSSH:
-		r.open = sshOpener(at, r.with, c.settings.limits.answerTimeout)
+		r.open = c.sshOpener(at, r.with)
 	default:
 		r.open = c.httpOpener(at, r.with)
 	}

@@ -125,38 +125,3 @@ type serverError struct {
 
 func (e *serverError) Error() string { return e.text }
 func (e *serverError) Unwrap() error { return e.cause }
-
-// serverOutput keeps what a server prints, up to a bound.
-type serverOutput struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-const maxServerOutput = 16 << 10
-
-func (w *serverOutput) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if room := maxServerOutput - w.text.Len(); room > 0 {
-		w.text.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}
-
-// lines returns the non-empty lines. If the server overwrote a line with carriage returns, lines returns its last
-// version.
-func (w *serverOutput) lines() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var out []string
-	for line := range strings.SplitSeq(w.text.String(), "\n") {
-		line = strings.TrimRight(line, "\r ")
-		if i := strings.LastIndexByte(line, '\r'); i >= 0 {
-			line = line[i+1:]
-		}
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
-		}
-	}
-	return out
-}

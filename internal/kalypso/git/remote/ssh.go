@@ -16,18 +16,18 @@ import (
 )
 
 // sshOpener runs a service over a new SSH connection.
-func sshOpener(repo giturl.URL, s *auth, answerTimeout time.Duration) opener {
+func (c *Client) sshOpener(repo giturl.URL, s *auth) opener {
 	s = cmp.Or(s, &auth{})
 	return func(ctx context.Context, service, protocol string) (session, error) {
-		client, disconnect, err := dialSSH(ctx, repo, s, answerTimeout)
+		client, disconnect, err := dialSSH(ctx, repo, s, c.settings.limits.answerTimeout)
 		if err != nil {
 			return nil, err
 		}
-		p, err := runSSH(client, service, protocol, repo.CommandPath(), func() error {
+		p := &pipe{stderr: c.newOutput(), stop: func() error {
 			disconnect()
 			return ctx.Err()
-		})
-		if err != nil {
+		}}
+		if err := p.runSSH(client, service, protocol, repo.CommandPath()); err != nil {
 			disconnect()
 			return nil, err
 		}
@@ -106,34 +106,35 @@ func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig
 	}, nil
 }
 
-// runSSH runs a service. It calls stopped once the session has ended.
-func runSSH(client *ssh.Client, service, protocol, path string, stopped func() error) (*pipe, error) {
+// runSSH runs a service in a session, which ends before the connection stops.
+func (p *pipe) runSSH(client *ssh.Client, service, protocol, path string) error {
 	session, err := client.NewSession()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if protocol != "" {
 		// Servers that do not accept it answer in protocol version 0.
 		_ = session.Setenv("GIT_PROTOCOL", protocol)
 	}
-	stderr := &serverOutput{}
-	session.Stderr = stderr
-	in, err := session.StdinPipe()
-	if err != nil {
-		return nil, err
+	session.Stderr = p.stderr
+	if p.in, err = session.StdinPipe(); err != nil {
+		return err
 	}
 	out, err := session.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := session.Start(service + " " + shellQuote(path)); err != nil {
-		return nil, err
+		return err
 	}
-	return &pipe{in: in, out: bufio.NewReaderSize(out, 64<<10), stderr: stderr, stop: func() error {
+	p.out = bufio.NewReaderSize(out, 64<<10)
+	disconnect := p.stop
+	p.stop = func() error {
 		_ = session.Close()
 		_ = session.Wait() // for the program's complete output
-		return stopped()
-	}}, nil
+		return disconnect()
+	}
+	return nil
 }
 
 // shellQuote quotes a path for the remote shell, as Git does. A path in a home folder loses the slash that precedes

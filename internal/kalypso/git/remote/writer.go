@@ -111,7 +111,7 @@ func (w *Writer) push(req PushRequest) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	demux := newSideband(answer, math.MaxInt64)
+	demux := newSideband(answer, math.MaxInt64, w.r.client.newOutput())
 	report := packp.NewReportStatus()
 	bounded := &boundedReader{r: demux, remaining: maxReport, err: errors.New("the report on the push is too long")}
 	if err := report.Decode(bounded); err != nil {
