@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -78,6 +79,29 @@ func TestTimeoutsGreaterThanZero(t *testing.T) {
 	if tried < 200 {
 		t.Errorf("only %d timeouts were tried", tried)
 	}
+}
+
+// A refresh and a destroy of a rendering whose repo is gone say how to remove it from the state.
+func TestRepoGone(t *testing.T) {
+	repo := gitserver.InitBare(t)
+	arguments := map[string]any{
+		"environment": "dev", "create_branch": true, "deletion_protection": false,
+		"guardrails":  map[string]any{"allow_empty": true},
+		"gitops_repo": map[string]any{"repo": "file://" + repo, "branch": "dev"},
+	}
+	r := acc.NewRenderingRun(t)
+	r.Run(arguments, arguments)
+	if err := os.RemoveAll(repo); err != nil {
+		t.Fatal(err)
+	}
+	ds := r.Start().Refresh(t.Context(), &r.Resource)
+	acc.ExpectTexts(t, ds.String(), "Repo not found", "terraform state rm")
+	destroyed, ds := r.Start().Plan(t.Context(), &r.Resource, nil)
+	if destroyed == nil {
+		t.Fatalf("plan of a destroy: %s", ds)
+	}
+	_, ds = r.Start().Apply(t.Context(), destroyed, nil)
+	acc.ExpectTexts(t, ds.String(), "Repo not found", "terraform state rm")
 }
 
 // A refresh and a destroy take their timeouts from the state. A state of an earlier version with a timeout that leaves

@@ -128,8 +128,7 @@ func environmentRenderingSchema() schema.Schema {
 			"Create the branch if it does not exist. Otherwise, a missing branch is an error. The default is `false`.",
 		),
 		"commit_message": schemas.OptionalString(
-			"The message of the commit. The default lists the changes. If it ends with trailers, `commit_trailers` continue " +
-				"them. A new message alone makes no commit."),
+			"The message of the commit. The default lists the changes. A new message alone makes no commit."),
 		"commit_trailers": schemas.OptionalStrings(
 			configuration.TrailersDescription + " They are added to the provider's trailers, and " +
 				"override trailers with the same key. New trailers alone make no commit.",

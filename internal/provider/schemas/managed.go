@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -238,10 +239,22 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	defer cancel()
 	now := r.of.Read(limited, c)
 	explainTimeout(limited, c.Diags, refreshRanOut)
+	explainGone(c.Diags)
 	if c.Removed {
 		resp.State.RemoveResource(ctx)
 	} else if now != nil {
 		c.Diags.Append(resp.State.Set(ctx, now.Object())...)
+	}
+}
+
+// explainGone says how to give up a resource whose repo no longer exists. A destroy refreshes first, so a refresh says
+// it too.
+func explainGone(diags *diag.Diagnostics) {
+	for i, d := range *diags {
+		if d.Severity() == diag.SeverityError && d.Summary() == gitremote.Summary(gitremote.ErrRepoNotFound) {
+			(*diags)[i] = tfvalue.Restate(d, d.Severity(), d.Summary(), d.Detail()+"\n\nIf the repo no longer exists, and "+
+				"the resource should go too, remove it from the state: terraform state rm with the address of the resource.")
+		}
 	}
 }
 
@@ -258,6 +271,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 	if !c.Diags.HasError() {
 		r.of.Destroy(limited, c)
 		explainTimeout(limited, c.Diags, destroyRanOut)
+		explainGone(c.Diags)
 	}
 }
 

@@ -12,8 +12,11 @@ const importIDForm = "<environment>@<repo>//<path>?ref=<branch>"
 // ImportID returns the ID that imports the rendering of an environment at the destination:
 // <environment>@<repo>//<path>?ref=<branch>.
 func (p Destination) ImportID(environment string) string {
-	return fmt.Sprintf("%s@%s//%s?ref=%s", environment, p.Repo, p.Path, p.Branch)
+	return fmt.Sprintf("%s@%s//%s?ref=%s", environment, p.Repo, p.Path, escapeBranch.Replace(p.Branch))
 }
+
+// escapeBranch writes the name of a branch in the query of an ID.
+var escapeBranch = strings.NewReplacer("%", "%25", "&", "%26", ";", "%3B")
 
 // ParseImportID parses what [Destination.ImportID] returns. The path may be missing; then it is the repo's root.
 func ParseImportID(id string) (environment string, at Destination, err error) {
@@ -28,14 +31,23 @@ func ParseImportID(id string) (environment string, at Destination, err error) {
 	return environment, at, err
 }
 
-// ParseDestination parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root.
+// ParseDestination parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root. In the
+// branch, %, & and ; are percent-encoded.
 func ParseDestination(text string) (at Destination, err error) {
-	repo, query, _ := strings.Cut(text, "?")
+	repo, query := text, ""
+	if i := strings.LastIndexByte(text, '?'); i >= 0 { // no branch contains one, but a path may
+		repo, query = text[:i], text[i+1:]
+	}
 	if repo == "" {
 		return at, errors.New("it names no repo")
 	}
 	values, err := url.ParseQuery(strings.ReplaceAll(query, "+", "%2B")) // in a branch name, a plus is not a space
-	if err != nil || values.Get("ref") == "" || len(values) != 1 {
+	switch {
+	case strings.HasPrefix(query, "ref=") && (err != nil || len(values) != 1 || len(values["ref"]) != 1):
+		branch := strings.TrimPrefix(query, "ref=")
+		return at, fmt.Errorf("in the branch, %% is written as %%25, & as %%26 and ; as %%3B: if the branch is %s, write "+
+			"ref=%s", branch, escapeBranch.Replace(branch))
+	case err != nil || values.Get("ref") == "" || len(values) != 1:
 		return at, errors.New("it names no branch")
 	}
 	scheme := 0

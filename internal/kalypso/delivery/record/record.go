@@ -4,6 +4,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,10 +106,14 @@ func Parse(data []byte) (Record, error) {
 			r.Version = only.Version
 		}
 	}
+	var wrong *json.UnmarshalTypeError // its text has Go's types
 	switch {
 	case r.Version > version:
 		return r, fmt.Errorf("%w: it has version %d, and this provider supports version %d; upgrade the provider",
 			ErrNewer, r.Version, version)
+	case errors.As(err, &wrong):
+		return r, fmt.Errorf("it was changed (%s is of the wrong type: %s); restore it from the branch's history",
+			cmp.Or(wrong.Field, "the whole file"), wrong.Value)
 	case err != nil:
 		return r, fmt.Errorf("it was changed (%w); restore it from the branch's history", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 )
 
@@ -70,6 +71,9 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 		return nil, fmt.Errorf("%w: the folder %q is not the folder of a cluster type, such as %q", ErrInvalid, of.Path,
 			"large")
 	}
+	if err := gitbranch.CheckFolder(folder); err != nil {
+		return nil, fmt.Errorf("%w: the folder %q: %w", ErrInvalid, of.Path, err)
+	}
 	o.Name = cmp.Or(o.Name, path.Base(folder))
 	o.Namespace = cmp.Or(o.Namespace, defaults[kind].namespace)
 	o.Interval = cmp.Or(o.Interval, defaults[kind].interval)
@@ -77,7 +81,11 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 		{"name", o.Name}, {"namespace", o.Namespace}, {"secret", o.Secret}, {"decryption", o.Decryption},
 		{"verify", o.Verify},
 	} {
-		if msgs := validation.IsDNS1123Subdomain(given.name); given.name != "" && len(msgs) > 0 {
+		check := validation.IsDNS1123Subdomain
+		if given.argument == "namespace" {
+			check = validation.IsDNS1123Label
+		}
+		if msgs := check(given.name); given.name != "" && len(msgs) > 0 {
 			return nil, fmt.Errorf("%w: %s is %q: %s", ErrInvalid, given.argument, given.name, msgs[0])
 		}
 	}
@@ -95,6 +103,8 @@ func Objects(kind string, of SyncedFolder, o Options) ([]map[string]any, error) 
 		return nil, err
 	case strings.TrimSpace(of.Branch) == "":
 		return nil, fmt.Errorf("%w: the branch is missing", ErrInvalid)
+	case gitbranch.CheckName(of.Branch) != nil:
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, gitbranch.CheckName(of.Branch))
 	case kind == ArgoCD:
 		return []map[string]any{o.application(url, of.Branch, folder)}, nil
 	case kind == Fleet:

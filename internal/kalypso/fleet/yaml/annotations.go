@@ -35,7 +35,7 @@ func annotation(all any, name string, into any) error {
 	}
 	data, err := yamlToJSON(text)
 	if err != nil {
-		return fmt.Errorf("annotation %s: %w", name, err)
+		return fmt.Errorf("annotation %s: %s", name, document{text: text, line: 1}.unreadable(err))
 	}
 	unknown, err := decode(data, into)
 	switch {

@@ -32,17 +32,66 @@ func (d document) describe(err error, data []byte) string {
 		where = fmt.Sprintf("line %d: ", line)
 	}
 	advice := ""
-	if mismatch.Type.Kind() == reflect.String {
+	got := jsonKind(mismatch.Value)
+	if mismatch.Type.Kind() == reflect.String && got != "a map" && got != "a list" {
 		advice = "; quote it to make it a string"
 	}
-	return fmt.Sprintf(
-		"%s%s: expected %s, got %s%s",
-		where,
-		field,
-		goKind(mismatch.Type),
-		jsonKind(mismatch.Value),
-		advice,
-	)
+	if field != "" {
+		where += field + ": "
+	}
+	return fmt.Sprintf("%sexpected %s, got %s%s", where, goKind(mismatch.Type), got, advice)
+}
+
+// unreadable converts an error about the YAML of the document, or about its conversion to JSON, into a message with the
+// line.
+func (d document) unreadable(err error) string {
+	message := shiftLine(err.Error(), d.line)
+	for _, inGo := range []string{"invalid map key", "unsupported map key", "unsupported value"} {
+		if !strings.Contains(message, inGo) {
+			continue
+		}
+		var root yaml.Node
+		_ = yaml.Unmarshal([]byte(d.text), &root)
+		if n, reason := notJSON(&root); n != nil {
+			return fmt.Sprintf("line %d: %s", n.Line+d.line-1, reason)
+		}
+		return "a key is no string, or a number is not finite"
+	}
+	return message
+}
+
+// notJSON returns the first node that JSON can't contain, with the reason, or nil.
+func notJSON(n *yaml.Node) (*yaml.Node, string) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!float" && !isFinite(n.Value) {
+		return n, n.Value + " is no number that Kubernetes can read; quote it to make it a string"
+	}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			key := child
+			if key.Kind == yaml.AliasNode {
+				key = key.Alias
+			}
+			switch kind := map[yaml.Kind]string{yaml.MappingNode: "a map", yaml.SequenceNode: "a list"}[key.Kind]; {
+			case kind != "":
+				return child, "a key is " + kind + ", and must be a string; quote a text that begins with { or ["
+			case key.ShortTag() == "!!null":
+				return child, "a key is null, and must be a string; quote it"
+			}
+		}
+		if found, reason := notJSON(child); found != nil {
+			return found, reason
+		}
+	}
+	return nil, ""
+}
+
+// isFinite reports whether a number in YAML is neither infinite nor NaN.
+func isFinite(number string) bool {
+	switch strings.ToLower(strings.TrimLeft(number, "+-")) {
+	case ".inf", ".nan":
+		return false
+	}
+	return true
 }
 
 // keyBefore matches the key whose value, or its opening bracket, ends a JSON text.
@@ -93,6 +142,19 @@ func jsonKind(value string) string {
 	return cmp.Or(map[string]string{"object": "a map", "array": "a list"}[kind], "a "+kind)
 }
 
+// goKind returns the name of the kind of YAML that a Go type holds.
 func goKind(t reflect.Type) string {
-	return cmp.Or(map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "a list"}[t.Kind()], "a map")
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Bool:
+		return "a bool"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a map"
 }

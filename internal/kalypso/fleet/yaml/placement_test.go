@@ -94,7 +94,7 @@ func TestPlacementYAMLErrors(t *testing.T) {
 	for annotation, want := range map[string]string{
 		`kalypso.io/taints: "[{key: a, effects: NoSelect}]"`:  `annotation kalypso.io/taints: it has no field [0].effects`,
 		`kalypso.io/taints: "{key: a}"`:                       `annotation kalypso.io/taints: `,
-		`kalypso.io/taints: "- key: [}"`:                      `annotation kalypso.io/taints: yaml: `,
+		`kalypso.io/taints: "- key: [}"`:                      `annotation kalypso.io/taints: did not find expected node`,
 		`kalypso.io/taints: "[{key: a, value: true}]"`:        `expected a string, got a bool; quote it`,
 		`kalypso.io/properties: "{cpu: [1]}"`:                 `annotation kalypso.io/properties: `,
 		`kalypso.io/placement: "{numberOfClusterType: 2}"`:    `it has no field numberOfClusterType`,

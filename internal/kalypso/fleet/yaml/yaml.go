@@ -67,7 +67,7 @@ func ParseWith(
 		case errors.Is(err, errAfterEnd):
 			r.addBroken(shiftLine(err.Error(), r.line) + advice)
 		case err != nil:
-			r.addBroken(shiftLine(err.Error(), r.line))
+			r.addBroken(r.unreadable(err))
 		default:
 			r.read(data)
 		}

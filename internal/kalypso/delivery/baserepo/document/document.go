@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -91,10 +92,34 @@ func parse(text []byte) (*yaml.Node, BaseRepo, error) {
 		return nil, found, fmt.Errorf("%w, and it contains %d", ErrNoBaseRepo, len(all))
 	}
 	var o object
-	err = all[0].Decode(&o)
+	err = wrongTypes(all[0].Decode(&o))
 	found = o.Spec
 	found.Name = o.Metadata.Name
 	return all[0], found, err
+}
+
+// wrongType matches an error of the YAML library about a value of the wrong type.
+var wrongType = regexp.MustCompile("^(line \\d+): cannot unmarshal !!(\\w+)(?: `.*`)? into (.+)$")
+
+// wrongTypes rewords an error about values of the wrong types: the library's shows Go's types.
+func wrongTypes(err error) error {
+	var all *yaml.TypeError
+	if !errors.As(err, &all) {
+		return err
+	}
+	kinds := map[string]string{"seq": "a list", "map": "a map", "int": "a number", "float": "a number", "bool": "a bool"}
+	reworded := make([]string, len(all.Errors))
+	for i, text := range all.Errors {
+		reworded[i] = text
+		if m := wrongType.FindStringSubmatch(text); m != nil {
+			want := "a map"
+			if m[3] == "string" {
+				want = "a string"
+			}
+			reworded[i] = fmt.Sprintf("%s: expected %s, got %s", m[1], want, cmp.Or(kinds[m[2]], "a string"))
+		}
+	}
+	return errors.New(strings.Join(reworded, "; "))
 }
 
 // documents returns the documents of a file.

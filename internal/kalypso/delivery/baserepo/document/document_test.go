@@ -117,6 +117,24 @@ func TestSetCommitErrors(t *testing.T) {
 	}
 }
 
+// TestWrongTypes: a value of the wrong type is reported in the words of YAML.
+func TestWrongTypes(t *testing.T) {
+	head := "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\n"
+	for text, want := range map[string]string{
+		"spec: [a]\n": "line 3: expected a map, got a list",
+		"spec: a\n":   "line 3: expected a map, got a string",
+		"spec: {repo: [a], branch: {b: c}}\n": "line 3: expected a string, got a list; line 3: expected a " +
+			"string, got a map",
+		"metadata: {name: [a]}\nspec:\n  repo: a\n": "line 3: expected a string, got a list",
+		"metadata: 12\n": "line 3: expected a map, got a number",
+	} {
+		_, err := document.Parse([]byte(head + text))
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // TestNew: a new file is the same as Kalypso's workflows write it.
 func TestNew(t *testing.T) {
 	text, err := document.New(document.BaseRepo{
