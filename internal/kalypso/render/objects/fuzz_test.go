@@ -1,11 +1,14 @@
 package objects_test
 
 import (
-	"bytes"
+	"regexp"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
 )
+
+// lineBreak matches the line breaks of YAML.
+var lineBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
 
 // FuzzCheck checks any text: the validator and the scanner end, a fault is on a line of the text, and a valid text is
 // YAML to its end, so that another object after it is a fault or another document.
@@ -30,7 +33,7 @@ func FuzzCheck(f *testing.F) {
 			}
 			return
 		}
-		if found.Line < 1 || found.Line > bytes.Count([]byte(text), []byte("\n"))+1 || found.Message == "" {
+		if found.Line < 1 || found.Line > len(lineBreak.FindAllString(text, -1))+1 || found.Message == "" {
 			t.Errorf("%+v of %q", found, text)
 		}
 		found.Explain([]byte(text))
