@@ -38,15 +38,17 @@ type renderedValue struct {
 	value  any
 	err    error
 	needed encodings // the encodings that change the templates of the value, or their results
-	done   bool
+	// checked contains the encodings that were looked at. Until the value is rendered, there are none.
+	checked encodings
+	done    bool
 }
 
 // valueTemplate is a text of a value, or of its encoding, as a template.
 type valueTemplate struct {
 	manifest *manifest
 	err      error
-	// singleQuoted means that in YAML the text is in single quotes, unchanged.
-	singleQuoted bool
+	// In YAML the text is unchanged, in single quotes or without quotes.
+	singleQuoted, unquoted bool
 }
 
 // renderedValues returns the values for a piece that encodes texts, or nil if it can use the values as they are.
@@ -99,8 +101,13 @@ func (w *worker) renderedValue(key string, v any, encodes encodings, s *assignme
 		r = &renderedValue{}
 		of.rendered[key] = r
 		w.executor.spent = 0
-		w.renderValue(r, v, of)
+		r.value, r.err = w.renderTexts(v, of)
 		r.done = true
+	}
+	if missing := encodes &^ r.checked; r.done && missing != 0 {
+		r.checked |= missing
+		w.executor.spent = 0
+		r.needed |= w.encodingsThatChange(r, v, missing, of)
 	}
 	switch {
 	case !r.done || r.needed&encodes == 0: // it refers to itself
@@ -117,30 +124,36 @@ func (w *worker) renderedValue(key string, v any, encodes encodings, s *assignme
 	return r, nil
 }
 
-// renderValue renders a value, and compares the result with the rendered encodings of the value.
-func (w *worker) renderValue(r *renderedValue, v any, s *assignmentInput) {
-	r.value, r.err = w.renderTexts(v, s)
+// encodingsThatChange returns which of some encodings change the templates of a value, or their results.
+func (w *worker) encodingsThatChange(r *renderedValue, v any, of encodings, s *assignmentInput) (changing encodings) {
+	same := map[encodings]func() bool{
+		inYAML:   func() bool { return w.isSameInYAML(r, v, s) },
+		inQuotes: func() bool { return w.isSameInQuotes(r, v, s) },
+	}
 	if r.err != nil { // if an encoding leaves the template as it is, rendering reports the error at its place
-		if text, err := marshalYAML(map[string]any{"k": v}); err != nil || !containsLines(text, v) {
-			r.needed |= inYAML
+		same[inYAML] = func() bool {
+			text, err := marshalYAML(map[string]any{"k": v})
+			return err == nil && containsLines(text, v)
 		}
-		if text, err := json.Marshal(v); err != nil || !containsLines(string(text), v) {
-			r.needed |= inQuotes
+		same[inQuotes] = func() bool {
+			text, err := json.Marshal(v)
+			return err == nil && containsLines(string(text), v)
 		}
-		return
 	}
-	if !w.isSameInYAML(r, v, s) {
-		r.needed |= inYAML
+	for one, isSame := range same {
+		if of&one != 0 && !isSame() {
+			changing |= one
+		}
 	}
-	if !w.isSameInQuotes(r, v, s) {
-		r.needed |= inQuotes
-	}
+	return changing
 }
 
 func (w *worker) isSameInYAML(r *renderedValue, v any, s *assignmentInput) bool {
 	if text, ok := v.(string); ok {
-		result, isText := r.value.(string)
-		if w.valueTemplate(text).singleQuoted && isText && isPlain(result, "'") {
+		// Most values need no reader to decide.
+		result, _ := r.value.(string)
+		switch t := w.valueTemplate(text); {
+		case t.singleQuoted && isPlain(result, "'"), t.unquoted && isName(result):
 			return true
 		}
 	}
@@ -153,6 +166,24 @@ func (w *worker) isSameInYAML(r *renderedValue, v any, s *assignmentInput) bool 
 	}
 	nested, err := stringify(map[string]any{"k": v})
 	return err == nil && w.rendersTo(nested, map[string]any{"k": r.value}, s, readNestedYAML)
+}
+
+// isName reports whether a text is a string in YAML without quotes: a letter first, then letters, digits and
+// separators.
+func isName(text string) bool {
+	const longestWord = len("false") // longer ones mean nothing in YAML
+	if len(text) <= longestWord {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		isLetter, isDigit := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9'
+		between := i > 0 && i < len(text)-1 && strings.IndexByte(" -./_", c) >= 0
+		if !isLetter && (i == 0 || !isDigit) && !between {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *worker) isSameInQuotes(r *renderedValue, v any, s *assignmentInput) bool {
@@ -339,7 +370,9 @@ func (w *worker) valueTemplate(text string) *valueTemplate {
 	t := &valueTemplate{}
 	t.manifest, t.err = parseManifest(text)
 	written, err := marshalYAML(map[string]any{"k": text})
-	t.singleQuoted = err == nil && written == "k: '"+text+"'\n" && isPlain(text, "'")
+	if err == nil && isPlain(text, "'") {
+		t.singleQuoted, t.unquoted = written == "k: '"+text+"'\n", written == "k: "+text+"\n"
+	}
 	const most = 10_000
 	if len(w.executor.values) >= most {
 		clear(w.executor.values)

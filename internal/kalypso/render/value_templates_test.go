@@ -283,3 +283,27 @@ func TestUnknownTemplatesInValues(t *testing.T) {
 		}
 	}
 }
+
+// TestNames checks that the texts that need no reader to decide are strings in YAML without quotes.
+func TestNames(t *testing.T) {
+	names := 0
+	for seed := range seeds.Of(t, 2_000, 100_000) {
+		r := rand.New(rand.NewPCG(seed, 83))
+		var b strings.Builder
+		for range 1 + r.IntN(9) {
+			parts := []string{"a", "E", "0", "9", " ", "-", ".", "/", "_", "null", "true", "inf", "nan", "0x", ":", "#", "é"}
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		if text := b.String(); isName(text) {
+			names++
+			for _, v := range readYAML("k: " + text + "\n") {
+				if found, _ := field(v, "k"); found != any(text) {
+					t.Errorf("%q is read as %v", text, found)
+				}
+			}
+		}
+	}
+	if !seeds.Single() && names < 100 {
+		t.Errorf("only %d names", names)
+	}
+}
