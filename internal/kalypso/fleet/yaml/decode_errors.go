@@ -142,7 +142,7 @@ func jsonKind(value string) string {
 	return cmp.Or(map[string]string{"object": "a map", "array": "a list"}[kind], "a "+kind)
 }
 
-// goKind returns the name of the kind of YAML that a Go type holds.
+// goKind returns the name of the kind of YAML value that a Go type contains.
 func goKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
