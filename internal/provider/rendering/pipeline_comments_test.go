@@ -100,7 +100,8 @@ func TestAccPipelineComments(t *testing.T) {
 	}))
 	defer server.Close()
 	gh := t.TempDir() // the program gh posts the file that it gets
-	must.Succeed(t, programs.Write(filepath.Join(gh, "gh"), "#!/bin/sh\ncurl --silent --data-binary @comment.md "+server.URL+"/gh\n"))
+	must.Succeed(t, programs.Write(filepath.Join(gh, "gh"),
+		"#!/bin/sh\ncurl --silent --data-binary @comment.md "+server.URL+"/gh\n"))
 	run := func(script string) []string {
 		t.Helper()
 		r.Write("plan.txt", r.Succeed("plan", "-no-color", "-out=plan").Stdout)
@@ -145,8 +146,8 @@ func TestAccPipelineComments(t *testing.T) {
 	r.Set("targets", map[string]any{"a": "large", "b": "large", "c": "small", "d": "nowhere"})
 	const warning = "    Warning: "
 	for name, script := range map[string]string{
-		"Gitea": workflowComment(t, "gitea.yaml"), "GitLab": gitlabComment(t), "GitHub": strings.ReplaceAll(workflowComment(t, "github.yaml"), "${{ github.event.number }}", "7"),
-		"Azure": azureComment(t, server.URL),
+		"Gitea": workflowComment(t, "gitea.yaml"), "GitLab": gitlabComment(t), "Azure": azureComment(t, server.URL),
+		"GitHub": strings.ReplaceAll(workflowComment(t, "github.yaml"), "${{ github.event.number }}", "7"),
 	} {
 		got := run(script)
 		if len(got) != 2 {

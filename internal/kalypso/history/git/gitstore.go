@@ -100,7 +100,8 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 		author.When = f.ObservedAt
 		return &gitbranch.Edit{
 			Files: map[string][]byte{l.freeName(f): content}, Author: author,
-			NoTrailers: true, Message: fmt.Sprintf("Record what ran in %s: %s", f.Environment, problem.Count(done.Changes, "change")),
+			NoTrailers: true,
+			Message:    fmt.Sprintf("Record what ran in %s: %s", f.Environment, problem.Count(done.Changes, "change")),
 		}, nil
 	}
 	_, err = s.branch.Update(ctx, gitbranch.UpdateOptions{CreateBranch: true}, build)
