@@ -4,6 +4,7 @@ package provider
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -33,8 +34,9 @@ var (
 )
 
 type kalypsoProvider struct {
-	version string
-	now     func() time.Time
+	version     string
+	now         func() time.Time
+	newProofKey func() string
 }
 
 // Option changes the provider.
@@ -45,9 +47,15 @@ func WithClock(now func() time.Time) Option {
 	return func(p *kalypsoProvider) { p.now = now }
 }
 
+// WithProofKeys sets the source of the keys with which the next run recognizes the commits of a killed apply. By
+// default they are random. With nil, there are no keys, and the same story always makes the same commits.
+func WithProofKeys(next func() string) Option {
+	return func(p *kalypsoProvider) { p.newProofKey = next }
+}
+
 // New returns the provider with the version.
 func New(version string, options ...Option) func() provider.Provider {
-	p := kalypsoProvider{version, time.Now}
+	p := kalypsoProvider{version, time.Now, rand.Text}
 	for _, option := range options {
 		option(&p)
 	}
@@ -77,7 +85,7 @@ func (p *kalypsoProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	data.Version = p.version
+	data.Version, data.NewProofKey = p.version, p.newProofKey
 	if !data.Known {
 		resp.Diagnostics.AddWarning("Provider configuration not known yet",
 			"The configuration of provider kalypso depends on values that are known after apply. The plan contacts no repo, "+

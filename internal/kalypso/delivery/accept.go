@@ -30,7 +30,7 @@ func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
 	switch {
 	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Wish.Rejected, commit) }):
 		return s.AsSeen()
-	case check.Proven(t.Wish.Promotion, s, &s.LastRead) != nil:
+	case check.Proven(t.Wish, s, &s.LastRead) != nil:
 	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.LastRead.Record.Same(t.Record), s.RevertKnown && !back:
 		return s.AsSeen()
 	}

@@ -44,7 +44,8 @@ func (decision *Decision) strategyWrites() bool {
 	t, p, s := decision.Applied, decision.Prior, decision.Before
 	switch t.Wish.Strategy {
 	case strategy.Push:
-		return p.Commit == "" || !s.Current() || s.Drifted() || t.Wish.Located() && len(OldLocations(t.Wish, s)) > 0
+		return p.Commit == "" || !s.Current() || s.Drifted() || s.UnsavedCommit != "" ||
+			t.Wish.Located() && len(OldLocations(t.Wish, s)) > 0
 	case strategy.PullRequest:
 		return !s.Current() || decision.needsProposal()
 	case strategy.None:
@@ -90,7 +91,7 @@ func (decision *Decision) needsProposal() bool {
 	a, p, s := decision.Applied, decision.Prior, decision.Before
 	switch proposal := s.Proposal; {
 	case proposal == nil:
-		return p.Commit == "" || s.Drifted()
+		return p.Commit == "" || s.Drifted() || s.UnsavedCommit != ""
 	case !proposal.Open():
 		return a.Wish.PullRequest.Reopen
 	default:

@@ -32,26 +32,37 @@ func (decision *Decision) overwrittenDrift() []*past.State {
 
 // overwrites reports whether the apply overwrites foreign changes on the branch of s. It overwrites nothing if the
 // branch already contains the desired tree: the fleet now renders the foreign change, or an apply was killed after its
-// push.
+// push. Nor does it if each target on the branch is as it was delivered or as it is desired, as after an apply that was
+// killed while it kept targets that render now, or rendered targets that it keeps now.
 func overwrites(t *next.Next, s *past.State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}
-	wanted, hash := inventory.Folders{}, "" // of the record
+	wanted := inventory.Folders{}
 	if updates {
 		if t.Rendered.Tree == nil {
 			return true
 		}
-		wanted, hash = t.Folders, t.RecordOn(&s.LastRead).Hash()
+		wanted = t.Folders
 	}
-	ours := s.OwnFolders()
-	for _, name := range t.Baseline(s).Differing(ours) {
-		if ours[name].Hash != wanted[name].Hash {
+	ours, baseline := s.OwnFolders(), t.Baseline(s)
+	for _, name := range baseline.Differing(ours) {
+		if ours[name].Hash == wanted[name].Hash {
+			continue
+		}
+		if !updates || !ours[name].Between(baseline[name], wanted[name]) {
 			return true
 		}
 	}
-	if updates && (t.Continues(s.LastRead.Record) || s.Reverted()) {
+	read := &s.LastRead
+	switch {
+	case read.RecordHash == s.DeliveredRecord:
+		return false
+	case !updates:
+		return read.RecordHash != ""
+	case t.Continues(read.Record), s.Reverted():
 		return false
 	}
-	return s.LastRead.RecordHash != s.DeliveredRecord && s.LastRead.RecordHash != hash
+	ownForm := read.Record != nil && read.Record.Hash() == read.RecordHash
+	return !ownForm || !read.Record.SameExceptFailures(t.RecordOn(read))
 }

@@ -19,6 +19,7 @@ func (c *Change) Edit() *gitbranch.Edit {
 		Files:   c.Record.Files(t.Wish.Destination, promoted),
 		Remove:  c.Remove,
 		Message: c.CommitMessage(),
+		Trailer: c.Before.ProofKey.Proof(t.Wish.Destination, c.RecordHash, c.Wanted),
 		Author:  t.Wish.Author,
 
 		NoTrailers: t.Wish.Message == "",

@@ -9,6 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
@@ -38,6 +40,35 @@ func TestUnproven(t *testing.T) {
 				Reason: promotion.Reason{Decision: promotion.Promote}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
 		}, false, false},
+		"pin of the last commit": {func(s *situation) { pins(s, "old") }, true, true},
+		"pin of the last commit, edited record, old tree": {func(s *situation) {
+			pins(s, "old")
+			s.state.LastRead.Folders = existing(delivered)
+		}, true, true},
+		"pin of the last commit, on_drift is overwrite": {func(s *situation) {
+			pins(s, "old")
+			s.desired.OnDrift = drift.Overwrite
+		}, true, true},
+		"approval of a newer commit": {func(s *situation) {
+			s.desired.Promotion = promotion.Promotion{Commit: "newer", Unproven: s.desired.Promotion.Unproven,
+				Reason: promotion.Reason{Decision: promotion.Promote}}
+			s.desired.Approved = []string{"newer"}
+			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
+		}, true, true},
+		"approval of the commit, fleet changed since": {func(s *situation) {
+			s.desired.Approved = []string{"new"}
+			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
+		}, true, true},
+		"approval of another commit than the chosen one": {func(s *situation) {
+			s.desired.Approved = []string{"old"}
+		}, true, false},
+		"commit of an apply that was killed": {func(s *situation) {
+			s.state = s.state.AsSeen()
+			s.state.UnsavedCommit = s.state.LastRead.Head
+		}, true, true},
+		"accepted change": {func(s *situation) {
+			s.desired.AcceptedChanges = accepted.Changes{string(wish.DriftID(s.state))}
+		}, true, true},
 		"edited record of a wave": {func(s *situation) {
 			r := *s.state.LastRead.Record
 			r.PromotedCommit, r.Rollout = "old", &rollout.Progress{TargetTreeHash: "t", PromotedCommit: "new"}
@@ -119,6 +150,25 @@ func TestUnproven(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestPinWithForeignFolder: a pin makes no difference to a record that lists a folder of other people.
+func TestPinWithForeignFolder(t *testing.T) {
+	s := usualSituation()
+	pins(s, "old")
+	s.state.PromotedCommit, s.state.Drift = "old", []drift.Commit{{}}
+	written := record.New("dev", []string{"large", "small", "theirs"}, "new", nil, nil)
+	s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
+	refused, ok := errors.AsType[*check.Refusal](errors.Join(s.decide(t).Errors...))
+	if !ok || !strings.Contains(refused.Reason, "it also lists theirs") || refused.ID != wish.DriftID(s.state) {
+		t.Errorf("the refusal is %+v", refused)
+	}
+}
+
+// pins lets people pin the commit that the state contains, and the fleet render its tree.
+func pins(s *situation, commit string) {
+	s.desired.Promotion.Commit, s.desired.Promotion.Decision = commit, promotion.Pinned
+	s.desired.Tree = rendered(delivered)
 }
 
 // lostPrivateState removes the private state. The attributes remain, which say that the commit old was delivered.

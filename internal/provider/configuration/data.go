@@ -38,7 +38,9 @@ type Data struct {
 	AllowLocal bool
 	author     gitbranch.Author // without a time
 	Now        func() time.Time
-	hosts      []hostSettings
+	// NewProofKey returns a new secret key for the private state of a rendering, see package past.
+	NewProofKey func() string
+	hosts       []hostSettings
 	// Hosting returns the hosts that the provider is configured for. All resources share them and their tokens. The
 	// configuration must be known.
 	Hosting  func() (githost.Host, error)

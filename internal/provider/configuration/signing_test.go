@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,8 +91,12 @@ func TestSigningOfPushes(t *testing.T) {
 	apply("dev", "1", nil)
 	apply("dev", "2", map[string]any{"ticket": "ACME-2", "Change-Id": "I1"})
 	got := gitserver.Git(t, repo, "log", "-1", "--format=%(trailers:only)", "dev")
+	got, proof, proven := strings.Cut(strings.TrimSpace(got), "\nKalypso-Proof: ")
+	if !proven || !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(proof) {
+		t.Errorf("the last trailer is no proof: %q", proof)
+	}
 	want := "Change-Id: I1\nSigned-off-by: Platform <platform@acme.io>\nticket: ACME-2"
-	if diff := cmp.Diff(want, strings.TrimSpace(got)); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the trailers of the provider and of the rendering (-want +got):\n%s", diff)
 	}
 	before := gitserver.Rev(t, repo, "dev")
@@ -143,7 +148,8 @@ func TestSigningOfRecords(t *testing.T) {
 }
 
 // TestSigningOfPullRequests: the commits on the branches of pull requests are signed: of a rendering, of its removal
-// after a move, and of a BaseRepo. The trailer Kalypso-Rendering comes after the configured ones.
+// after a move, and of a BaseRepo. The trailer Kalypso-Rendering comes after the configured ones. The
+// first commit of a rendering has no proof.
 func TestSigningOfPullRequests(t *testing.T) {
 	t.Parallel()
 	key := signingkey.NewOpenPGP(t)
@@ -183,11 +189,15 @@ func TestSigningOfPullRequests(t *testing.T) {
 	}, ourCommits(t, on.Path, key)); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
 	}
-	for line := range strings.Lines(gitserver.Git(t, on.Path, "log", "--all", "--author="+signingkey.Email,
-		"--grep=Render environment", "--format=%(trailers:keyonly,separator=%x20)")) {
-		if want := "Signed-off-by Ticket Kalypso-Rendering"; strings.TrimSpace(line) != want {
-			t.Errorf("the trailers are %q, want %q", strings.TrimSpace(line), want)
-		}
+	trailers := gitserver.Git(t, on.Path, "log", "--all", "--author="+signingkey.Email, "--grep=Render environment",
+		"--format=%(trailers:keyonly,separator=%x20)")
+	want := []string{"Signed-off-by Ticket Kalypso-Proof Kalypso-Rendering", "Signed-off-by Ticket Kalypso-Rendering"}
+	got := slices.Sorted(strings.Lines(trailers))
+	for i := range got {
+		got[i] = strings.TrimSpace(got[i])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trailers (-want +got):\n%s", diff)
 	}
 }
 

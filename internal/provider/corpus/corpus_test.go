@@ -113,7 +113,7 @@ func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
 	sh := &shard{schemas: schemas, git: gitserver.New(t, t.TempDir(), gitserver.InProcess())}
 	clock := func() time.Time { return sh.now }
 	sh.fake = githubfake.New(t, hostfake.WithClock(clock))
-	sh.provider = provider.NewServer("test", provider.WithClock(clock))
+	sh.provider = provider.NewServer("test", provider.WithClock(clock), provider.WithProofKeys(nil))
 	return sh
 }
 

@@ -92,8 +92,9 @@ func linesOf(v tftypes.Value) map[string]string {
 }
 
 // newAttributes matches the attributes that came after the corpus was recorded: those failures of a deployment state
-// that are reported before their deadline.
-var newAttributes = regexp.MustCompile(`^(folders\.[^.]+|problems\[\d+\])\.failing$`)
+// that are reported before their deadline, and the approved commits of the argument promotion.
+var newAttributes = regexp.MustCompile(
+	`^(?:(?:folders\.[^.]+|problems\[\d+\])\.failing|promotion\.approved\[\d+\])$`)
 
 // plan adds the changes of a plan.
 func (t *trace) plan(p *protocol.Plan, prior tftypes.Value) {

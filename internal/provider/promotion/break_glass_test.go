@@ -256,7 +256,10 @@ func TestAccPromotionUnproven(t *testing.T) {
 		second := p.commit()
 		p.rules("after", gate, "approved", []string{second})
 		p.expect("promote", second)
-		forged := gitserver.Rev(t, p.gitAt, "prod")
+		// A person commits the same files, and copies our message.
+		forged := strings.TrimSpace(gitserver.Git(t, p.gitAt, "commit-tree", "prod^{tree}", "-p", before,
+			"-m", "Render environment prod\n\nKalypso-Proof: "+strings.Repeat("0", 40)))
+		gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", forged)
 
 		p.rules("after", gate)
 		restoreState := func() { p.Write("terraform.tfstate", state) }

@@ -129,6 +129,7 @@ func readPromotionArguments(d tfvalue.Decoder, a *wish.Arguments) {
 	a.PromotionUnknown = unknown.Is(p.Commit) || unknown.Is(string(p.Decision))
 	given, _ := d.Object("promotion")
 	a.Rejected = slices.Sorted(maps.Keys(schemas.ReadRejected(given)))
+	a.Approved = given.Strings("approved")
 }
 
 // paused reports whether the rollout of a state was paused, by people or by its windows.

@@ -104,6 +104,7 @@ func lastDecision(
 func operations(ctx context.Context, data *configuration.Data) remote.Operations {
 	return remote.Operations{
 		Git: data.Client, Host: data.Hosting, Claims: &data.Claims, Progress: logProgress(ctx, logEvery),
+		NewProofKey: data.NewProofKey,
 	}
 }
 

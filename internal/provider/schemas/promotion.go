@@ -48,6 +48,8 @@ func PromotionArgument(description string) schema.SingleNestedAttribute {
 			"Why the gates of the commit in the record are closed now. If the rendering delivered another commit, it does " +
 				"not accept this one from the record."),
 		"rejected": OptionalStrings("The rejected commits. A revert of these commits on the branch is not drift."),
+		"approved": OptionalTexts("The approved commits. If the promotion chooses one of them, the rendering does not " +
+			"mind which commit the record on the branch promotes."),
 	})
 }
 
@@ -66,7 +68,7 @@ func PromotionDataArgument(description string) schema.SingleNestedAttribute {
 // only a record needs.
 func PromotionLocationArgument(description string) schema.SingleNestedAttribute {
 	attributes := PromotionArgument("").Attributes
-	for _, name := range []string{"rolled_back", "by", "unsettled", "unproven", "rejected"} {
+	for _, name := range []string{"rolled_back", "by", "unsettled", "unproven", "rejected", "approved"} {
 		delete(attributes, name)
 	}
 	attributes["commit"] = OptionalString(

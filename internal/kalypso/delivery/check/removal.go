@@ -76,7 +76,7 @@ func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 			"the record %s says that this is now the rendering of environment %q, not of %q. Nothing was removed.",
 			s.Destination.RecordPath(), r.Environment, s.Environment)
 	default:
-		if err := unknownRecord(s, at); err != nil {
+		if err := unknownRecord(&wish.Arguments{}, s, at, ""); err != nil {
 			return nil, err
 		}
 		paths, ours = []string{s.Destination.RecordPath()}, at.Folders.Only(r.ClusterTypes)

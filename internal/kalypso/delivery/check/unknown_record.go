@@ -8,7 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -16,14 +16,19 @@ import (
 
 // foreignRecord refuses to depend on the record of a rendering, which lists changes that the rendering never made.
 // unproven says why a gate of the record's promoted commit is closed; "": not known.
-func foreignRecord(at record.Destination, environment string, differences []string, unproven string) *Refusal {
-	e := &Refusal{Kind: UnknownRecord, Names: differences, Reason: fmt.Sprintf("At %s, the record %s lists changes that "+
+// id allows to overwrite it; "": nothing does.
+func foreignRecord(
+	at record.Destination, environment string, differences []string, unproven string, id accepted.ID,
+) *Refusal {
+	e := &Refusal{Kind: UnknownRecord, Names: differences, ID: id}
+	e.Reason = fmt.Sprintf("At %s, the record %s lists changes that "+
 		"this rendering never made: %s. It is ignored: nothing is written or removed, and on_drift does not change that.",
-		at, at.RecordPath(), strings.Join(differences, "; "))}
+		at, at.RecordPath(), strings.Join(differences, "; "))
 	e.Advice = "\nRevert the change on the branch; git log names who made it. If "
 	if unproven != "" {
 		e.Reason += " The gates of that commit are closed: " + printable.Line(unproven) + "."
-		e.Advice += "the promoted commit is right, add it to approved of kalypso_promotion."
+		e.Advice += "the promoted commit is right, add it to approved of kalypso_promotion. To promote another commit, " +
+			"approve that one, or set pinned_commit."
 	} else {
 		e.Advice += "it is right, because an apply was stopped after its push or people know why, remove the rendering " +
 			"from the state (terraform state rm), and import it with the ID\n  " + at.ImportID(environment)
@@ -31,27 +36,31 @@ func foreignRecord(at record.Destination, environment string, differences []stri
 	return e
 }
 
-// record returns an error for a record that this rendering did not write. An apply that was killed after
-// its push may have written a record that the state does not know: then the branch contains the desired tree, or an
+// record returns an error for a record that this rendering did not write, unless accepted_changes allows to overwrite
+// it. An apply that was killed after its push may have written a record that the state does not know: then the branch contains the desired tree, or an
 // earlier wave of it. If the record promotes a commit, the desired tree depends on the record itself, so the gates of
 // that commit must also be open.
 func (c *Comparison) record() error {
-	if err := Proven(c.Next.Wish.Promotion, c.Before, c.Branch); err != nil {
+	changes := c.Next.Wish.AcceptedChanges
+	if changes.Unknown() || changes.Accepts(wish.DriftID(c.Before)) {
+		return nil
+	}
+	if err := Proven(c.Next.Wish, c.Before, c.Branch); err != nil {
 		return err
 	}
 	if c.Next.IsContainedBy(c.Branch) || c.Next.Continues(c.Branch.Record) {
 		return nil
 	}
-	return unknownRecord(c.Before, c.Branch)
+	return unknownRecord(c.Next.Wish, c.Before, c.Branch, wish.DriftID(c.Before))
 }
 
 // unknownRecord is [Comparison.record] while the desired tree is not known.
-func unknownRecord(s *past.State, at *past.Branch) error {
+func unknownRecord(a *wish.Arguments, s *past.State, at *past.Branch, id accepted.ID) error {
 	r := at.Record
 	if r == nil || !s.Current() || s.DeliveredRecord == "" || wrote(s, at.RecordHash) {
 		return nil
 	}
-	differences := unknownPromotions(s, r)
+	differences := unknownPromotions(a, s, r)
 	if more := sets.Without(r.ClusterTypes, s.Delivered.Names()); len(more) > 0 {
 		differences = append(differences, "it also lists "+strings.Join(more, ", "))
 	}
@@ -61,32 +70,33 @@ func unknownRecord(s *past.State, at *past.Branch) error {
 	if len(differences) == 0 {
 		return nil
 	}
-	return foreignRecord(s.Destination, s.Environment, differences, "")
+	return foreignRecord(s.Destination, s.Environment, differences, "", id)
 }
 
 // Proven returns an error if the record on a branch promotes a commit that the state does not know and
-// that has a closed gate now. If the state knows no promoted commit, the record is accepted.
-func Proven(p promotion.Promotion, s *past.State, at *past.Branch) error {
-	if p.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
+// that has a closed gate now. If the state knows no promoted commit, or people chose the commit, the record is
+// accepted.
+func Proven(a *wish.Arguments, s *past.State, at *past.Branch) error {
+	if a.Promotion.Unproven == "" || at.Record == nil || !s.Current() || s.PromotedCommit == "" {
 		return nil
 	}
-	differences := unknownPromotions(s, at.Record)
+	differences := unknownPromotions(a, s, at.Record)
 	if len(differences) == 0 {
 		return nil
 	}
-	return foreignRecord(s.Destination, s.Environment, differences, p.Unproven)
+	return foreignRecord(s.Destination, s.Environment, differences, a.Promotion.Unproven, wish.DriftID(s))
 }
 
 // ProvenByAttributes is [Proven] for a private state that was lost, or recovered from the branch. It compares the
 // record's commit with the last promoted commit in the attributes of Terraform's state.
 func ProvenByAttributes(a *wish.Arguments, p *past.Prior, s *past.State) error {
 	if p == nil || p.Commit == "" || p.PromotedCommit == "" || a.Promotion.Unproven == "" ||
-		s.Current() && s.PromotedCommit == p.PromotedCommit ||
+		s.Current() && (s.PromotedCommit == p.PromotedCommit || s.UnsavedCommit != "") ||
 		!a.Promotion.KeepsCommit() || a.Promotion.Commit == p.PromotedCommit || !a.Destination.Same(p.Destination) ||
 		a.Environment != p.Environment || slices.Contains(a.Rejected, p.PromotedCommit) {
 		return nil
 	}
-	return foreignRecord(a.Destination, a.Environment, []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven)
+	return foreignRecord(a.Destination, a.Environment, []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven, "")
 }
 
 func promotes(commit string) string {
@@ -94,8 +104,11 @@ func promotes(commit string) string {
 }
 
 // unknownPromotions lists the record's promoted commits that neither the last delivery nor the pull request of a state
-// promotes.
-func unknownPromotions(s *past.State, r *record.Record) []string {
+// promotes. There are none if people chose the commit to promote.
+func unknownPromotions(a *wish.Arguments, s *past.State, r *record.Record) []string {
+	if a.ChosenByPeople() {
+		return nil
+	}
 	promoted, ours := []string{r.PromotedCommit}, []string(nil)
 	if r.Rollout != nil {
 		promoted = append(promoted, r.Rollout.PromotedCommit)

@@ -293,6 +293,24 @@ func FolderHash(targets []Target) (tree.Hash, bool) {
 	return tree.ClusterTypeHash(hashes), true
 }
 
+// Between reports whether a folder consists of targets of two other folders: each target of the folder is in one of
+// them, and each target that is in both is in the folder too. It returns false if the whole hashes are not known, since
+// the folder may also contain other files then.
+func (f Folder) Between(before, after Folder) bool {
+	if hash, ok := FolderHash(f.Targets); !ok || hash != f.Hash {
+		return false
+	}
+	for _, t := range f.Targets {
+		if !slices.ContainsFunc(before.Targets, t.SameHash) && !slices.ContainsFunc(after.Targets, t.SameHash) {
+			return false
+		}
+	}
+	contains := func(folder Folder, name string) bool { return slices.Contains(folder.Names(), name) }
+	return !slices.ContainsFunc(before.Targets, func(t Target) bool {
+		return contains(after, t.Name) && !contains(f, t.Name)
+	})
+}
+
 // Known says how much of something is known. The zero value is [Whole], as of what a branch or a state contains.
 type Known int
 

@@ -62,6 +62,11 @@ type State struct {
 	// Removal is the number of the pull request that removes the rendering and was not merged while a destroy waited, or
 	// 0.
 	Removal int `json:"removal,omitempty"`
+	// ProofKey makes the proof in the commits of the next apply.
+	ProofKey ProofKey `json:"proof_key,omitempty"`
+	// UnsavedCommit is the branch's head after an apply that was killed before Terraform saved its state. The attributes
+	// in Terraform's state are still those from before that apply. It is "" if the last apply saved its state.
+	UnsavedCommit string `json:"unsaved_commit,omitempty"`
 }
 
 // Prior contains the attributes of a rendering in Terraform's state, in addition to the private state.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
@@ -123,7 +124,7 @@ func (t *Topic) attempt(
 			}
 			commit := s.Edit.Commit()
 			commit.Message = t.repo.CommitMessage(commit.Message)
-			commit.Trailer = Trailer(t.Location.Marker, s.Edit.Contents)
+			commit.Trailer = strings.TrimLeft(commit.Trailer+"\n"+Trailer(t.Location.Marker, s.Edit.Contents), "\n")
 			return commit, nil
 		})
 	absent := c.Removes && errors.Is(err, gitbranch.ErrBranchNotFound)

@@ -141,6 +141,12 @@ func (r Record) Same(other Record) bool {
 		r.Rollout.UnderWay() == other.Rollout.UnderWay() && r.SameFailures(other)
 }
 
+// SameExceptFailures reports whether both are equal, except for the assignments that fail to render.
+func (r Record) SameExceptFailures(other Record) bool {
+	r.Kept, r.LeftOut, other.Kept, other.LeftOut = nil, nil, nil, nil
+	return r.Hash() == other.Hash()
+}
+
 // SameFailures reports whether both list the same assignments that fail to render.
 func (r Record) SameFailures(other Record) bool {
 	return slices.EqualFunc(r.Kept, other.Kept, FailedAssignment.same) &&

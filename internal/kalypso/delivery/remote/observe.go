@@ -3,6 +3,8 @@ package remote
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
@@ -47,8 +49,30 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 		now.Base = at.Head
 		return &now, nil
 	}
+	switch own, err := isOwn(snapshot, &now); {
+	case err != nil:
+		return nil, err
+	case own:
+		own := now.AsSeen()
+		own.UnsavedCommit = at.Head
+		return own, nil
+	}
 	now.Drift, err = drift.Since(ctx, branch, s.Base, changed)
 	return &now, err
+}
+
+// isOwn reports whether an apply of the rendering left on the branch what s last read, and was killed before Terraform
+// saved its state: one of the last commits proves it.
+func isOwn(snapshot *gitbranch.Snapshot, s *past.State) (bool, error) {
+	r := s.LastRead.Record
+	if s.ProofKey == "" || r == nil || r.Environment != s.Environment {
+		return false, nil
+	}
+	proof := s.ProofKey.Proof(s.Destination, s.LastRead.RecordHash, s.OwnFolders())
+	all, err := snapshot.History().Ancestry(gitbranch.MaxHistory)
+	return slices.ContainsFunc(all.Commits, func(c gitbranch.Commit) bool {
+		return slices.Contains(strings.Split(c.Message, "\n"), proof)
+	}), err
 }
 
 // driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.
@@ -143,6 +167,7 @@ func afterMerge(s *past.State, p *past.Proposal, commit string) *past.State {
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
 	now.Decisions, now.Rollout, now.WholeHashes = p.Head.Decisions, p.Head.Rollout, p.Head.WholeHashes
+	now.ProofKey = s.ProofKey
 	now.Remember(s)
 	return &now
 }

@@ -31,6 +31,8 @@ type Operations struct {
 	Host     func() (githost.Host, error)
 	Claims   *Claims
 	Progress next.Progress
+	// NewProofKey returns a new [past.ProofKey]. If it is nil, commits have no proof.
+	NewProofKey func() string
 }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for; see
@@ -136,7 +138,9 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 		if err := r.Claims.deliver(applied.Wish.Destination); err != nil {
 			return nil, err
 		}
-		result, err = r.deliver(ctx, applied, s)
+		if result, err = r.deliver(ctx, applied, s); err == nil {
+			result.State = r.withNewProofKey(result.State)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -146,6 +150,16 @@ func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Re
 	}
 	result.Recovered = recovered
 	return result, nil
+}
+
+// withNewProofKey returns the state with a key that no commit has used.
+func (r Operations) withNewProofKey(s *past.State) *past.State {
+	if r.NewProofKey == nil {
+		return s
+	}
+	now := *s
+	now.ProofKey = past.ProofKey(r.NewProofKey())
+	return &now
 }
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
@@ -211,6 +225,11 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 		return nil, nil // the plan delivers it again
 	case err != nil:
 		return nil, err
+	}
+	if found.State.ProofKey == "" { // after an import, or of an earlier version of the provider
+		if keyed := r.withNewProofKey(found.State); keyed != found.State {
+			found.State, found.Changed = keyed, true
+		}
 	}
 	found.Commit, found.Delivered = foundCommit(p, found.State, found.PullRequest)
 	return found, nil

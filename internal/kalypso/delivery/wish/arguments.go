@@ -32,6 +32,7 @@ type Arguments struct {
 	// its decision, is not known yet.
 	NoCommit, PromotionUnknown bool
 	Rejected                   []string          // promoted commits that people rejected
+	Approved                   []string          // commits that people approved: they need no gate
 	Origins                    []string          // keys of manifests that name a file in Git, for the record
 	Sources                    origin.Sources    // the commits of these files
 	Verified                   map[string]string // commit → its signer
@@ -102,10 +103,19 @@ func (a *Arguments) ReactionTo(s *past.State) drift.Reaction {
 	switch {
 	case a.AcceptedChanges.Accepts(DriftID(s)):
 		return drift.Overwrite
+	case a.replacesPromotion(s):
+		return drift.Overwrite
 	case a.OnDrift == drift.Fail && a.AcceptedChanges.Unknown():
 		return unknown.Text
 	}
 	return a.OnDrift
+}
+
+// replacesPromotion reports whether the foreign changes in s are a promotion by one commit, and people chose the commit
+// to promote: another one, or the same.
+func (a *Arguments) replacesPromotion(s *past.State) bool {
+	r := s.LastRead.Record
+	return a.ChosenByPeople() && len(s.Drift) == 1 && r != nil && r.FinalPromotion().Commit != s.PromotedCommit
 }
 
 // DriftID returns the ID of the foreign changes that s contains.
@@ -117,6 +127,13 @@ func DriftID(s *past.State) accepted.ID {
 // MovesWithin reports whether the last apply delivered to another path of the same branch.
 func (a *Arguments) MovesWithin(s *past.State) bool {
 	return a.Moves(s) && s.Destination.SameBranch(a.Destination)
+}
+
+// ChosenByPeople reports whether people pinned or approved the commit of the promotion. Then the record on the branch
+// has no effect on the choice.
+func (a *Arguments) ChosenByPeople() bool {
+	return a.Promotion.Decision == promotion.Pinned ||
+		a.Promotion.Commit != "" && slices.Contains(a.Approved, a.Promotion.Commit)
 }
 
 // Signers returns the signers of the commits that the record names.

@@ -55,7 +55,7 @@ type Edit struct {
 	Message string
 	// NoTrailers says that no line of the message is a trailer, although its end may look like trailers.
 	NoTrailers bool
-	// Trailer is a line that ends the message, after the author's trailers. It may be empty.
+	// Trailer are lines that end the message, after the author's trailers. It may be empty.
 	Trailer string
 	Author  Author
 }
