@@ -72,9 +72,9 @@ func lineOf(err error) error {
 	text := strings.ReplaceAll(match[2], manifestName+":", "line ")
 	if m := executing.FindStringSubmatch(text); m != nil {
 		at := withoutOwnCalls(m[1])
-		text = at + ": " + m[2]
-		if strings.Contains(at, ownPrefix) { // our own action, which the user did not write
-			text = m[2]
+		text = withoutOwnCalls(m[2])
+		if !strings.Contains(at, ownPrefix) { // else our own action, which the user did not write
+			text = at + ": " + text
 		}
 	}
 	return &LineError{Line: line, Text: printable.Text(templateTerms.Replace(text)), Err: err}
