@@ -90,9 +90,9 @@ func assignmentsComputed() map[string]schema.Attribute {
 				"labels": schemas.ComputedStrings(
 					"The labels by which policies select the target, with `workload` and `workspace`."),
 				"reasons": schemas.ComputedObjects(
-					fmt.Sprintf("Why each policy does not place it, the nearest policy first: the one with the fewest mismatches "+
-						"of the target, where a value with a typing error counts less than any other. If all deployment targets "+
-						"together had more than %d reasons, only the nearest policies are listed.",
+					fmt.Sprintf("Why each policy does not place it, fewest mismatches of the target first; a typing error counts "+
+						"less than others. If all deployment targets together had more than %d reasons, only the nearest policies "+
+						"are listed.",
 						explain.MaxRejections),
 					map[string]schema.Attribute{
 						"policy": schemas.ComputedText("The policy. Null if there is none."),

@@ -41,9 +41,8 @@ func computedAnswers() schema.ListNestedAttribute {
 			"Why, or why the closest policy does not place it there.",
 		),
 		"nearest": schemas.ComputedObjects(
-			fmt.Sprintf("The policies that come closest to placing it there, by the mismatches of the target, then "+
-				"of the cluster type, at most %d. A value with a typing error counts less than any other "+
-				"mismatch. Empty if a policy places it there.", explain.MaxNearest),
+			fmt.Sprintf("The policies nearest to placing it there, by the mismatches of the target, then of the cluster "+
+				"type, at most %d. Empty if a policy places it there.", explain.MaxNearest),
 			map[string]schema.Attribute{
 				"policy": schemas.ComputedText("The policy."),
 				"reason": schemas.ComputedText("The mismatch, as text."),
