@@ -39,8 +39,7 @@ func feedbackArgument() schema.SingleNestedAttribute {
 			),
 			"issues": schemas.OptionalObject(
 				"Open an issue for each workload that fails to render, and close it once the workload "+
-					"renders. Only issues that the credential's own account opened count: copies by other accounts are ignored, and "+
-					"never edited. So use an account that opens no other issues. Not on Azure DevOps.",
+					"renders. Issues of other accounts are never edited. Not on Azure DevOps.",
 				map[string]schema.Attribute{
 					"repo":   schemas.OptionalString("The URL of the repo of the issues. The default is each workload's own repo."),
 					"labels": schemas.OptionalSet("Labels of new issues, without commas."),

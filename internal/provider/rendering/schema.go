@@ -106,9 +106,8 @@ func environmentRenderingSchema() schema.Schema {
 					"nothing of a folder that contains an object twice. Objects outside of their assignment's namespace are a " +
 					"warning. `ignore` turns off both."),
 			"invalid_objects": invalidObjects.Attribute(
-				"The reaction to new and changed files that kustomize refuses or does not read to the end, or with an object " +
-					"without `apiVersion`, or whose metadata has types that no API server accepts, such as a name that is a " +
-					"number. Flux applies nothing of a folder that contains such a file, or drops the object."),
+				"The reaction to new and changed files that kustomize refuses, or whose objects lack `apiVersion` or have wrong " +
+					"metadata, such as a number as name. Flux drops such objects, or applies nothing of the folder."),
 			"moved": reactions.Attribute(
 				"The reaction to deployment targets that leave a cluster type while they join another."),
 			"emptied": strictReactions.Attribute(
