@@ -37,9 +37,9 @@ func foreignRecord(
 }
 
 // record returns an error for a record that this rendering did not write, unless accepted_changes allows to overwrite
-// it. An apply that was killed after its push may have written a record that the state does not know: then the branch contains the desired tree, or an
-// earlier wave of it. If the record promotes a commit, the desired tree depends on the record itself, so the gates of
-// that commit must also be open.
+// it. An apply that was killed after its push may have written a record that the state does not know: then the branch
+// contains the desired tree, or an earlier wave of it. If the record promotes a commit, the desired tree depends on the
+// record itself, so the gates of that commit must also be open.
 func (c *Comparison) record() error {
 	changes := c.Next.Wish.AcceptedChanges
 	if changes.Unknown() || changes.Accepts(wish.DriftID(c.Before)) {

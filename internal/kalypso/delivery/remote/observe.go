@@ -53,9 +53,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 	case err != nil:
 		return nil, err
 	case own:
-		own := now.AsSeen()
-		own.UnsavedCommit = at.Head
-		return own, nil
+		return afterKilledApply(&now), nil
 	}
 	now.Drift, err = drift.Since(ctx, branch, s.Base, changed)
 	return &now, err
@@ -73,6 +71,37 @@ func isOwn(snapshot *gitbranch.Snapshot, s *past.State) (bool, error) {
 	return slices.ContainsFunc(all.Commits, func(c gitbranch.Commit) bool {
 		return slices.Contains(strings.Split(c.Message, "\n"), proof)
 	}), err
+}
+
+// afterKilledApply returns the state that the apply would have saved that wrote what s last read.
+func afterKilledApply(s *past.State) *past.State {
+	now := s.AsSeen()
+	now.UnsavedCommit = s.LastRead.Head
+	return now
+}
+
+// provenByOwnBranch returns the state without drift if people merged a pull request of an apply that was killed. A host
+// that squashes commits may drop the message with the proof, but our branch still has it.
+func (r Operations) provenByOwnBranch(ctx context.Context, p *past.Prior, s *past.State) (*past.State, error) {
+	if !s.Drifted() || s.ProofKey == "" || s.Proposal != nil {
+		return s, nil
+	}
+	t, err := r.pullRequests(&wish.Arguments{PullRequest: p.PullRequest}).proposalTopic(s)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := gitbranch.ReadHead(ctx, r.Git, t.Location.Repo, t.Location.Branch)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	if snapshot.Commit.IsZero() {
+		return s, nil
+	}
+	if own, err := isOwn(snapshot, s); err != nil || !own {
+		return s, err
+	}
+	return afterKilledApply(s), nil
 }
 
 // driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.

@@ -208,7 +208,10 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 			renamed = new(*s)
 			renamed.Destination = at
 		}
-		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil {
+		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil && p.Strategy == strategy.PullRequest {
+			found.State, err = r.provenByOwnBranch(ctx, p, found.State)
+		}
+		if err == nil {
 			found.State = knownRevert(renamed, found.State)
 			if proposal := found.State.Proposal; proposal.Open() { // which was read anew
 				proposal.UnwantedDraft = found.PullRequest.Draft && !p.PullRequest.Draft && proposal.Withheld == ""
