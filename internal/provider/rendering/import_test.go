@@ -22,7 +22,7 @@ func TestAccRenderingImport(t *testing.T) {
 	r.EmptyState()
 	id := "file://" + r.repo + "//clusters?ref=dev"
 	for bad, said := range map[string]string{
-		"dev@" + id + "&x=y": "names no branch",
+		"dev@" + id + "&x=y": "if the branch is dev&x=y, write ref=dev%26x=y",
 		"dev@" + id + "&preview=all": `sets the preview to "all", which is not one of assignments, none, summary, ` +
 			"manifests.",
 		"stage@" + id: `rendering of environment "stage": the record clusters/.kalypso/rendering.json says "dev"`,

@@ -24,7 +24,7 @@ func limitsAttribute() schema.SingleNestedAttribute {
 	most := fleet.DefaultLimits
 	return schemas.OptionalObject(
 		"Limits the size of the fleet, so that one team can't block the other teams. A larger fleet "+
-			"fails the plan. The defaults are far above the size of any real fleet.",
+			"fails the plan.",
 		map[string]schema.Attribute{
 			"assignments": count("The number of assignments in the environment.", most.Assignments),
 			"targets_per_workload": count(

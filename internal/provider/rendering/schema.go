@@ -124,7 +124,7 @@ func environmentRenderingSchema() schema.Schema {
 			"How much of the tree the plan and the state show: the assignments; with `manifests` all rendered files too; " +
 				"with `summary` one line for each cluster type; with `none` the totals alone."),
 		"create_branch": schemas.OptionalBool(
-			"Create the branch if it does not exist. Otherwise, a missing branch is an error. The default is `false`.",
+			"Create the branch if it does not exist. The default is `false`.",
 		),
 		"commit_message": schemas.OptionalString(
 			"The message of the commit. The default lists the changes. A new message alone makes no commit."),
@@ -133,7 +133,7 @@ func environmentRenderingSchema() schema.Schema {
 				"override trailers with the same key. New trailers alone make no commit.",
 		),
 		"deletion_protection": schemas.OptionalBool("Refuse to destroy the rendering. To destroy it, apply `false` first. " +
-			"The default is `true`. The strategy `none` needs no protection."),
+			"The default is `true`."),
 		"on_destroy": removals.Attribute(
 			"Whether a destroy removes the folders and the record from the branch, in one commit, or keeps them."),
 		"on_move": removals.Attribute(

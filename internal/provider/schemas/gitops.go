@@ -66,7 +66,7 @@ func DeliveryAttributes() map[string]schema.Attribute {
 			stringvalidator.OneOf(merges...)),
 		"wait_for_merge": OptionalBool(
 			"Make the apply wait until the pull request is merged. It fails if the pull request is closed or `timeouts` runs " +
-				"out; the next apply continues to wait. The default is `false`.",
+				"out. The default is `false`.",
 		),
 		"describe": Descriptions.Attribute(
 			"How much `description` shows of a change: the `keys` of configs and references to secrets, also their old and " +
