@@ -6,6 +6,7 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -331,6 +332,18 @@ func (decision *Decision) ClearSecrets(s *past.State) problem.Problems {
 		return nil
 	}
 	return check.ClearSecrets(decision.Applied.Rendered, s)
+}
+
+// NamesUnscheduled reports whether the decision names all deployment targets that no policy places, since they leave
+// their last cluster types.
+func (decision *Decision) NamesUnscheduled() bool {
+	names := func(e *check.Refusal) bool {
+		return e.Kind == check.Orphaned && len(e.Names) == len(decision.Applied.Rendered.Unscheduled())
+	}
+	return slices.ContainsFunc(decision.Warnings, names) || slices.ContainsFunc(decision.Errors, func(err error) bool {
+		e, refused := errors.AsType[*check.Refusal](err)
+		return refused && names(e)
+	})
 }
 
 // Stopped reports whether the apply writes nothing because a pause or closed windows stop the change.

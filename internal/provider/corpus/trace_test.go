@@ -86,6 +86,7 @@ func (t *trace) state(topic string, v tftypes.Value) { t.changes(topic, linesOf(
 func linesOf(v tftypes.Value) map[string]string {
 	lines := protocol.Lines(v)
 	delete(lines, "guardrails.emptied")
+	delete(lines, "guardrails.orphaned")
 	delete(lines, "guardrails.invalid_objects")
 	maps.DeleteFunc(lines, func(name, _ string) bool { return newAttributes.MatchString(name) })
 	return lines

@@ -43,7 +43,7 @@ func (w *world) given() args {
 // asRecorded returns guardrails with which the provider reacts as it did when the corpus was recorded: guardrails that
 // were added later are off, or only warn.
 func asRecorded(given any) args {
-	guardrails := args{"emptied": "ignore", "invalid_objects": "warn"}
+	guardrails := args{"emptied": "ignore", "orphaned": "ignore", "invalid_objects": "warn"}
 	if set, ok := given.(args); ok {
 		maps.Copy(guardrails, set)
 	}

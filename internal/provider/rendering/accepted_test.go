@@ -1,10 +1,13 @@
 package rendering_test
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -81,4 +84,94 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	}
 	r.options("accepted_changes", []string{"drift-3F2A"})
 	r.ExpectError([]string{"Invalid ID of a change"}, "plan", "-no-color")
+}
+
+// TestAccRenderingOrphaned: one letter in the label of a policy, or a policy that is deleted, would take four of 28
+// deployment targets off all nine cluster types. The plan fails with the policy. Its ID lets the change pass, in the
+// plan and the apply. Once the policy is corrected instead, nothing changes.
+func TestAccRenderingOrphaned(t *testing.T) {
+	t.Parallel()
+	const clusterTypes, workloads, folders = 9, 7, 9 * 7 * 4
+	policy := func(app string) string {
+		return acc.KalypsoYAML("SchedulingPolicy", "shop-"+app, fmt.Sprintf(
+			"{deploymentTargetSelector: {labelSelector: {matchLabels: {app: %s}}}, clusterTypeSelector: {}}", app))
+	}
+	apps := []string{"web", "api", "job", "db", "log", "mail", "auth"}
+	document := func(policies map[string]string) string {
+		var all []string
+		for i := range clusterTypes {
+			all = append(all, acc.KalypsoYAML("ClusterType", fmt.Sprint("type-", i),
+				"{reconciler: sync, namespaceService: sync-namespace}"))
+		}
+		all = append(all,
+			acc.KalypsoYAML("Template", "sync", `{type: reconciler, manifests: ["# {{ .Namespace }}"]}`),
+			acc.KalypsoYAML("Template", "sync-namespace", `{type: namespace, manifests: ["# {{ .Namespace }}"]}`))
+		for i, app := range apps[:workloads] {
+			var targets []string
+			for n := range 4 {
+				targets = append(targets, fmt.Sprintf("{name: t%d, environment: dev, labels: {app: %s}, manifests: {}}", n, app))
+			}
+			all = append(all, acc.KalypsoYAML("Workload", fmt.Sprint("w", i),
+				"{deploymentTargets: ["+strings.Join(targets, ", ")+"]}"))
+		}
+		for _, app := range apps {
+			if text, changed := policies[app]; changed {
+				all = append(all, text)
+			} else {
+				all = append(all, policy(app))
+			}
+		}
+		return strings.Join(slices.DeleteFunc(all, func(d string) bool { return d == "" }), "---\n")
+	}
+	r := acc.NewRoot(t, map[string]string{"fleet.yaml": document(nil), "main.tf": acc.TerraformBlock + `
+variable "accepted" {
+  type    = list(string)
+  default = []
+}
+
+resource "kalypso_environment_rendering" "dev" {
+  environment      = "dev"
+  manifests        = { fleet = file("fleet.yaml") }
+  gitops_repo      = { repo = "file://` + gitserver.InitBare(t) + `", branch = "dev" }
+  create_branch    = true
+  accepted_changes = var.accepted
+}
+`})
+	r.Apply()
+	if n := r.Rendered()["assignment_count"]; fmt.Sprint(n) != fmt.Sprint(folders) {
+		t.Fatalf("%v folders, want %d", n, folders)
+	}
+	plan := func() string { return acc.TerraformWords(r.Terraform("plan", "-no-color").Text()) }
+	var accept string
+	for _, mistake := range []struct{ policy, says string }{
+		{strings.Replace(policy("web"), "app: web", "app: webb", 1),
+			`policy "shop-web" now selects app "webb" (did you mean "web"?)`},
+		{"", `policy "shop-web" is gone`},
+	} {
+		r.Write("fleet.yaml", document(map[string]string{"web": mistake.policy}))
+		out := plan()
+		acc.ExpectTexts(t, out, "Deployment targets leave their last cluster types",
+			"4 deployment targets leave their last cluster types of environment \"dev\"",
+			"w0-t0: leaves type-0 and 8 more cluster types; "+mistake.says, "w0-t3: leaves type-0", "guardrails.orphaned")
+		if strings.Contains(out, "w1-t0") || strings.Contains(out, "Deployment targets that no policy places") {
+			t.Errorf("the plan names a target that stays, or the same targets twice:\n%s", out)
+		}
+		ids := refusedChange.FindAllStringSubmatch(out, -1)
+		if len(ids) != 1 || !strings.HasPrefix(ids[0][1], "orphaned-") {
+			t.Fatalf("the plan names the IDs %v", ids)
+		}
+		accept = ids[0][1]
+		if o := r.Terraform("apply", "-auto-approve", "-no-color"); o.Code == 0 {
+			t.Fatalf("the apply passes:\n%s", o.Text())
+		}
+		r.Write("fleet.yaml", document(nil))
+		r.ExpectEmptyPlan()
+	}
+	r.Write("fleet.yaml", document(map[string]string{"web": ""}))
+	r.Set("accepted", []string{accept})
+	r.Succeed("plan", "-no-color", "-out=plan")
+	r.ApplyPlan()
+	if n := r.Rendered()["assignment_count"]; fmt.Sprint(n) != fmt.Sprint(folders-4*clusterTypes) {
+		t.Errorf("%v folders stay", n)
+	}
 }

@@ -73,7 +73,7 @@ func readGuardrails(d tfvalue.Decoder) (g wish.Guardrails) {
 			*reaction = problem.Reaction(of.Or(string(*reaction)))
 		}
 	}
-	orDefault(strictReactions, &g.Emptied, &g.Secrets)
+	orDefault(strictReactions, &g.Emptied, &g.Orphaned, &g.Secrets)
 	orDefault(invalidObjects, &g.InvalidObjects)
 	orDefault(reactions, &g.Moved, &g.Unscheduled, &g.Unsatisfied, &g.Requires, &g.DuplicateObjects)
 	return g

@@ -143,6 +143,9 @@ func decide(
 		return nil, slices.Concat(found, check.ClearSecrets(rendered, before))
 	}
 	decision := delivery.Decide(rendered, prior, before)
+	if decision.NamesUnscheduled() {
+		found = slices.DeleteFunc(slices.Clone(found), check.IsUnscheduled)
+	}
 	return decision, slices.Concat(found, decision.ClearSecrets(before))
 }
 

@@ -112,6 +112,9 @@ func environmentRenderingSchema() schema.Schema {
 				"The reaction to deployment targets that leave a cluster type while they join another."),
 			"emptied": strictReactions.Attribute(
 				"The reaction to cluster types that lose all their deployment targets, while other cluster types keep some."),
+			"orphaned": strictReactions.Attribute(
+				"The reaction to deployment targets that their teams still have, and that leave their last cluster types, so " +
+					"that they run nowhere: for example by a mistake in the label of a policy."),
 		}),
 		"accepted_changes": schemas.OptionalTexts(
 			"The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +

@@ -9,6 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -67,7 +68,8 @@ func refuse(a *wish.Arguments, e *Refusal, used *[]accepted.ID, kind string, sta
 }
 
 // Removals returns the errors about folders that the change removes from the branch, now or with a later wave, and a
-// warning about cluster types that stay and lose all their deployment targets. existing are our folders there, with the
+// warnings about cluster types that stay and lose all their deployment targets, and about deployment targets of the
+// fleet that leave their last cluster types. existing are our folders there, with the
 // adopted ones. It adds the IDs of removals that accepted_changes allows to used.
 func (c *Comparison) Removals(
 	existing inventory.Folders, adopted []string, used *[]accepted.ID,
@@ -90,6 +92,19 @@ func (c *Comparison) Removals(
 			warnings, err = e.react(guardrails.Emptied, func() error { return refuse(e, accepted.Emptied) })
 			add(err)
 		}
+	}
+	ours := existing.Only(sets.Without(existing.Names(), adopted))
+	if c.Next.Wish.Moves(c.Before) { // the new location contains nothing of ours yet
+		ours = c.Before.OwnFolders()
+	}
+	if e := c.orphaned(ours); e != nil && !replaced {
+		reaction := guardrails.Orphaned
+		if c.continuesRollout() {
+			reaction = problem.Warn
+		}
+		more, err := e.react(reaction, func() error { return refuse(e, accepted.Orphaned) })
+		warnings = append(warnings, more...)
+		add(err)
 	}
 	if c.Next.Wish.Moves(c.Before) && !c.Next.Wish.KeepOld {
 		if err := checkMove(guardrails, c.Before.Destination, c.Before.OwnFolders()); err != nil {

@@ -27,7 +27,7 @@ func checkUnscheduled(
 	}
 	why, idle := explain.Unplaced(ctx, f, s, problem.MaxListed)
 	if why != "" {
-		p := problem.WarningAt("Deployment targets that no policy places", why, "unscheduled")
+		p := problem.WarningAt(unscheduledSummary, why, "unscheduled")
 		p.Severity = reaction.Severity()
 		ps = append(ps, p)
 	}
@@ -36,6 +36,11 @@ func checkUnscheduled(
 	}
 	return ps
 }
+
+const unscheduledSummary = "Deployment targets that no policy places"
+
+// IsUnscheduled reports whether a problem lists the deployment targets that no policy places.
+func IsUnscheduled(p problem.Problem) bool { return p.Summary == unscheduledSummary }
 
 // whyEmpty explains why no cluster type gets a deployment target, or returns "".
 func whyEmpty(r *next.Rendered) string {

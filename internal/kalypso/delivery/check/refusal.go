@@ -46,6 +46,7 @@ const (
 	UnknownRecord Kind = "Drift: the rendering's record changed outside Terraform"
 	BranchMoved   Kind = "The branch moved after the plan was made"
 	Emptied       Kind = "Cluster types lose all their deployment targets"
+	Orphaned      Kind = "Deployment targets leave their last cluster types"
 	TargetsMove   Kind = "Deployment targets move between cluster types"
 	Guardrail     Kind = "Change exceeds guardrails" // more is removed or kept than the guardrails allow
 	InRollout     Kind = "A rollout is under way"

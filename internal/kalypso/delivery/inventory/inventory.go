@@ -281,6 +281,19 @@ func (inv Folders) Placed() map[string][]string {
 	return all
 }
 
+// PlacedOf returns the cluster types of some deployment targets, sorted.
+func (inv Folders) PlacedOf(names map[string]bool) map[string][]string {
+	some := map[string][]string{}
+	for _, name := range inv.Names() {
+		for _, target := range inv[name].Targets {
+			if names[target.Name] {
+				some[target.Name] = append(some[target.Name], name)
+			}
+		}
+	}
+	return some
+}
+
 // FolderHash returns the hash of a cluster type's folder with these targets, if their whole hashes are known.
 func FolderHash(targets []Target) (tree.Hash, bool) {
 	hashes := make(map[string]tree.Hash, len(targets))

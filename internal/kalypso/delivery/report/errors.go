@@ -68,7 +68,7 @@ func deliveryProblem(at record.Destination, err error) problem.Problem {
 var refusedArguments = map[check.Kind][]string{
 	check.BranchMoved: nil, check.Replaced: nil, check.CannotKeep: {"on_assignment_error"},
 	check.Guardrail: {"guardrails"}, check.Emptied: {"guardrails", "emptied"},
-	check.TargetsMove: {"guardrails", "moved"},
+	check.Orphaned: {"guardrails", "orphaned"}, check.TargetsMove: {"guardrails", "moved"},
 }
 
 // refusalProblem returns a refusal as a problem. err is or wraps it.

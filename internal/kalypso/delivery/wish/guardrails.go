@@ -19,6 +19,8 @@ type Guardrails struct {
 	RequireKnown bool
 	// Emptied is the reaction to cluster types that stay and lose all their deployment targets.
 	Emptied problem.Reaction
+	// Orphaned is the reaction to deployment targets of the fleet that leave their last cluster types.
+	Orphaned problem.Reaction
 	// Moved is the reaction to deployment targets that move between cluster types.
 	Moved problem.Reaction
 	// Unscheduled is the reaction to deployment targets that no policy assigns.

@@ -18,13 +18,14 @@ const (
 	Removed  = "removed"  // more folders are removed than the guardrails allow
 	Empty    = "empty"    // the first delivery contains nothing
 	Emptied  = "emptied"  // cluster types lose all their deployment targets
+	Orphaned = "orphaned" // deployment targets of the fleet leave their last cluster types
 	Moved    = "moved"    // deployment targets move between cluster types
 	Move     = "move"     // the rendering moves away from a location
 	Drift    = "drift"    // changes outside Terraform are overwritten
 	Occupied = "occupied" // the destination contains folders that are not this rendering's
 )
 
-var kinds = []string{Removed, Empty, Emptied, Moved, Move, Drift, Occupied}
+var kinds = []string{Removed, Empty, Emptied, Orphaned, Moved, Move, Drift, Occupied}
 
 var ids = regexp.MustCompile(`^(` + strings.Join(kinds, "|") + `)-[0-9a-f]{12}$`)
 

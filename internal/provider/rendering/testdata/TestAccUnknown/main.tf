@@ -74,7 +74,7 @@ locals {
     promoted_commit = "c0"
     gitops_repo     = { repo = var.repo, branch = null, path = "." }
     delivery        = { strategy = "push" }
-    guardrails      = { max_removed = "100%", allow_empty = true, emptied = "ignore", unscheduled = "ignore" }
+    guardrails      = { max_removed = "100%", allow_empty = true, emptied = "ignore", orphaned = "ignore", unscheduled = "ignore" }
     adopt           = false
     on_drift        = "fail"
     preview         = "manifests"
@@ -305,6 +305,7 @@ locals {
         allow_empty   = local.yes
         require_known = !local.yes
         emptied       = "ignore${local.still}"
+        orphaned      = "ignore${local.still}"
         unscheduled   = "ignore${local.still}"
       }
     }

@@ -1,0 +1,364 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
+)
+
+// shop returns the arguments of a fleet with three cluster types. The policy shop-web places the target shop-web on the
+// two large ones, and shop-api places shop-api on all.
+func shop() *wish.Arguments {
+	f := &fleet.Fleet{
+		Environment: "dev",
+		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "shop"}, Targets: []fleet.Target{
+			{Name: "api", Environment: "dev", Labels: map[string]string{"app": "api"}},
+			{Name: "web", Environment: "dev", Labels: map[string]string{"app": "web"}},
+		}}},
+		Templates: []*fleet.Template{
+			{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{"name: {{ .Namespace }}"}},
+			{Meta: fleet.Meta{Name: "n"}, Type: fleet.TemplateNamespace, Manifests: []string{"name: {{ .Namespace }}"}}},
+	}
+	for name, size := range map[string]string{"large-a": "large", "large-b": "large", "small": "small"} {
+		f.ClusterTypes = append(f.ClusterTypes, &fleet.ClusterType{
+			Meta: fleet.Meta{Name: name, Labels: map[string]string{"size": size}}, Reconciler: "r", NamespaceService: "n",
+		})
+	}
+	for app, size := range map[string]string{"web": "large", "api": ""} {
+		p := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: "shop-" + app}}
+		p.DeploymentTargets.MatchLabels = map[string]string{"app": app}
+		if size != "" {
+			p.ClusterTypes.MatchLabels = map[string]string{"size": size}
+		}
+		f.Policies = append(f.Policies, p)
+	}
+	f.Sort()
+	return &wish.Arguments{
+		Strategy: strategy.Push, Destination: usualDestination, Environment: "dev", Fleet: f,
+		Guardrails: wish.Guardrails{MaxRemoved: "100%", Orphaned: problem.Fail},
+	}
+}
+
+// renderedFrom renders the fleet of arguments.
+func renderedFrom(t *testing.T, a *wish.Arguments, s *past.State) *next.Rendered {
+	t.Helper()
+	r, ps := next.Render(t.Context(), a, nil, s, func(string, int, int) {})
+	if err := ps.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// stateAfter returns the state after the delivery of the arguments' tree.
+func stateAfter(t *testing.T, a *wish.Arguments) *past.State {
+	t.Helper()
+	folders := renderedFrom(t, a, nil).Folders
+	written := record.New(a.Environment, folders.Names(), "", nil, nil)
+	s := past.NewState(a.Destination, a.Environment)
+	s.LastRead = past.Branch{Head: "head", Folders: folders, Record: &written, RecordHash: written.Hash()}
+	s.Delivered, s.DeliveredRecord, s.Base, s.Inputs = folders, s.LastRead.RecordHash, "head", a.Inputs()
+	return &s
+}
+
+func policyOf(a *wish.Arguments, name string) *fleet.SchedulingPolicy {
+	return a.Fleet.Policies[slices.IndexFunc(a.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool {
+		return p.Name == name
+	})]
+}
+
+// dropPolicy removes policies from a fleet.
+func dropPolicy(a *wish.Arguments, names ...string) {
+	a.Fleet.Policies = slices.DeleteFunc(a.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool {
+		return slices.Contains(names, p.Name)
+	})
+}
+
+func webTarget(a *wish.Arguments) *fleet.Target { return &a.Fleet.Workloads[0].Targets[1] }
+
+// TestOrphaned: a deployment target that its team still has must not leave its last cluster type, whatever the mistake.
+// The plan says why, by the policy that placed it.
+func TestOrphaned(t *testing.T) {
+	label := func(a *wish.Arguments, app string) {
+		policyOf(a, "shop-web").DeploymentTargets.MatchLabels = map[string]string{"app": app}
+	}
+	for _, test := range []struct {
+		name string
+		with func(a *wish.Arguments, s *past.State)
+		want []string // the lines of the refusal; nil: none
+	}{
+		{"nothing changes", func(*wish.Arguments, *past.State) {}, nil},
+		{"a typing error in a policy's label", func(a *wish.Arguments, _ *past.State) { label(a, "webb") },
+			[]string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "webb" ` +
+				`(did you mean "web"?)`}},
+		{"another value in a policy's label", func(a *wish.Arguments, _ *past.State) { label(a, "frontend") },
+			[]string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "frontend"`}},
+		{"a typing error in a policy's workspace", func(a *wish.Arguments, _ *past.State) {
+			policyOf(a, "shop-web").Workspace = "shopp"
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects workspace "shopp"`}},
+		{"another cluster type selector", func(a *wish.Arguments, _ *past.State) {
+			policyOf(a, "shop-web").ClusterTypes.MatchLabels = map[string]string{"size": "larg"}
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects cluster types ` +
+			`with size "larg" (did you mean "large"?)`}},
+		{"a deleted policy", func(a *wish.Arguments, _ *past.State) { dropPolicy(a, "shop-web") },
+			[]string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" is gone`}},
+		{"all policies are deleted", func(a *wish.Arguments, _ *past.State) {
+			dropPolicy(a, "shop-web", "shop-api")
+			a.Guardrails.AllowEmpty = true
+		}, []string{
+			`shop-api: leaves large-a and 2 more cluster types; policies "shop-api", "shop-web" are gone`,
+			`shop-web: leaves large-a and 1 more cluster type; policies "shop-api", "shop-web" are gone`}},
+		{"cluster types with other labels", func(a *wish.Arguments, _ *past.State) {
+			for _, ct := range a.Fleet.ClusterTypes {
+				ct.Labels = map[string]string{"size": "medium"}
+			}
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" still selects it. No cluster ` +
+			`type is selected; the closest is "large-a": label "size" is "medium" and must be "large"`}},
+		{"its cluster types are gone", func(a *wish.Arguments, _ *past.State) {
+			a.Fleet.ClusterTypes = slices.DeleteFunc(a.Fleet.ClusterTypes, func(ct *fleet.ClusterType) bool {
+				return ct.Name != "small"
+			})
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" still selects it. No cluster ` +
+			`type is selected; the closest is "small": label "size" is "small" and must be "large"`}},
+		{"its team gives it another label", func(a *wish.Arguments, _ *past.State) {
+			webTarget(a).Labels = map[string]string{"app": "wbe"}
+		}, nil},
+		{"the inputs of the last apply are not known, as after an import", func(a *wish.Arguments, s *past.State) {
+			s.Inputs = nil
+			dropPolicy(a, "shop-web")
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; the nearest policy is "shop-api": label "app" is ` +
+			`"web" and must be "api"`}},
+		{"it moves to another location in the same change", func(a *wish.Arguments, _ *past.State) {
+			label(a, "webb")
+			a.Destination.Branch, a.Guardrails.AllowEmpty = "live", true
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "webb" ` +
+			`(did you mean "web"?)`}},
+
+		{"it stays on one cluster type", func(a *wish.Arguments, _ *past.State) {
+			a.Fleet.ClusterTypes[0].Labels = map[string]string{"size": "small"}
+		}, nil},
+		{"it moves to another cluster type", func(a *wish.Arguments, _ *past.State) {
+			policyOf(a, "shop-web").ClusterTypes.MatchLabels = map[string]string{"size": "small"}
+		}, nil},
+		{"its team removes it", func(a *wish.Arguments, _ *past.State) {
+			a.Fleet.Workloads[0].Targets = a.Fleet.Workloads[0].Targets[:1]
+		}, nil},
+		{"its team moves it to another environment", func(a *wish.Arguments, _ *past.State) {
+			webTarget(a).Environment = "stage"
+		}, nil},
+		{"its team removes it while the policy changes", func(a *wish.Arguments, _ *past.State) {
+			a.Fleet.Workloads[0].Targets = a.Fleet.Workloads[0].Targets[:1]
+			dropPolicy(a, "shop-web")
+		}, nil},
+		{"it was nowhere before", func(a *wish.Arguments, s *past.State) {
+			for _, folders := range []inventory.Folders{s.Delivered, s.LastRead.Folders} {
+				for name, folder := range folders {
+					folder.Targets = slices.DeleteFunc(slices.Clone(folder.Targets), func(t inventory.Target) bool {
+						return t.Name == "shop-web"
+					})
+					folders[name] = folder
+				}
+			}
+			label(a, "webb")
+		}, nil},
+		{"a new target that no policy selects", func(a *wish.Arguments, _ *past.State) {
+			a.Fleet.Workloads[0].Targets = append(a.Fleet.Workloads[0].Targets, fleet.Target{Name: "x", Environment: "dev"})
+		}, nil},
+		{"the guardrail ignores it", func(a *wish.Arguments, _ *past.State) {
+			label(a, "webb")
+			a.Guardrails.Orphaned = problem.Ignore
+		}, nil},
+		{"the rendering moves", func(a *wish.Arguments, _ *past.State) {
+			a.Destination.Branch, a.Guardrails.AllowEmpty = "live", true
+		}, nil},
+		{"the rendering is only computed", func(a *wish.Arguments, _ *past.State) {
+			label(a, "webb")
+			a.Strategy = strategy.None
+		}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, a := stateAfter(t, shop()), shop()
+			test.with(a, s)
+			tree := next.New(renderedFrom(t, a, s), nil, s)
+			branch := &s.LastRead
+			if a.Destination.Branch == "live" {
+				branch = &past.Branch{Head: "other"}
+			}
+			apply := func() ([]*check.Refusal, []error) {
+				if a.Strategy == strategy.None {
+					return nil, Decide(tree.Rendered, &past.Prior{TreeHash: "tree", Commit: "commit"}, s).Errors
+				}
+				c, errs := newChange(&check.Comparison{Next: tree, Before: s, Branch: branch}, nil)
+				return c.Warnings, errs
+			}
+			_, errs := apply()
+			var got []string
+			for _, err := range errs {
+				if e, is := errors.AsType[*check.Refusal](err); is && e.Kind == check.Orphaned {
+					_, list, _ := strings.Cut(e.Reason, "\n  ")
+					got = strings.Split(list, "\n  ")
+					tree.Wish.AcceptedChanges = accepted.Changes{string(e.ID)}
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("the lines of the refusal (-want +got):\n%s", diff)
+			}
+			if warnings, errs := apply(); test.want != nil && (slices.ContainsFunc(errs, isOrphaned) ||
+				!slices.ContainsFunc(warnings, func(e *check.Refusal) bool { return isOrphaned(e) }) && len(errs) == 0) {
+				t.Errorf("accepted: %v, warnings %v", errs, warnings)
+			}
+			if test.want != nil {
+				tree.Wish.AcceptedChanges, tree.Wish.Guardrails.Orphaned = nil, problem.Warn
+				if _, errs := apply(); slices.ContainsFunc(errs, isOrphaned) {
+					t.Errorf("with a warning: %v", errs)
+				}
+			}
+		})
+	}
+}
+
+func isOrphaned(err error) bool {
+	e, is := errors.AsType[*check.Refusal](err)
+	return is && e.Kind == check.Orphaned
+}
+
+// TestOrphanedWithEmptied: a change that empties a cluster type by orphaning its target has both IDs in one plan, so
+// that people accept both at once. The plan and the apply refuse the same.
+func TestOrphanedWithEmptied(t *testing.T) {
+	before, a := shop(), shop()
+	dropPolicy(before, "shop-api")
+	dropPolicy(a, "shop-api")
+	only := func(a *wish.Arguments, name, size string) {
+		p := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: name}}
+		p.DeploymentTargets.MatchLabels = map[string]string{"app": "api"}
+		p.ClusterTypes.MatchLabels = map[string]string{"size": size}
+		a.Fleet.Policies = append(a.Fleet.Policies, p)
+	}
+	only(before, "small", "small")
+	only(a, "small", "smal")
+	a.Guardrails.Emptied = problem.Fail
+	s := stateAfter(t, before)
+	prior := &past.Prior{TreeHash: "tree", Commit: "commit", Delivered: true}
+	r := renderedFrom(t, a, s)
+	refused := ids(Decide(r, prior, s).Errors)
+	if len(refused) != 2 || !strings.HasPrefix(refused[0], "emptied-") || !strings.HasPrefix(refused[1], "orphaned-") {
+		t.Fatalf("the plan has the IDs %v", refused)
+	}
+	a.AcceptedChanges = refused
+	d := Decide(r, prior, s)
+	if len(d.Errors) > 0 || len(a.AcceptedChanges.Spent(d.Accepted)) > 0 {
+		t.Errorf("accepted: %v, %v", d.Errors, d.Accepted)
+	}
+	s.LastRead.Head = "next"
+	if again := ids(Decide(r, prior, s).Errors); len(again) != 2 || again[1] == refused[1] {
+		t.Errorf("another head: %v", again)
+	}
+}
+
+// TestOrphanedInWaves: with a rollout, the first apply refuses what a later wave would do. Once it is accepted, the
+// following waves to the same tree only warn.
+func TestOrphanedInWaves(t *testing.T) {
+	s, a := stateAfter(t, shop()), shop()
+	dropPolicy(a, "shop-web")
+	of := func(size string) fleet.Selector { return fleet.Selector{MatchLabels: map[string]string{"size": size}} }
+	a.Rollout = &rollout.Rollout{Stages: []rollout.Stage{
+		{Name: "first", Selector: of("small")}, {Name: "rest", Selector: of("large")},
+	}}
+	r := renderedFrom(t, a, s)
+	apply := func() (*Change, []error) {
+		return newChange(&check.Comparison{Next: next.New(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
+	}
+	if _, errs := apply(); len(errs) != 1 || !isOrphaned(errs[0]) {
+		t.Fatalf("the first wave: %v", errs)
+	}
+	s.Rollout = &rollout.StoredProgress{Progress: rollout.Progress{
+		TargetTreeHash: next.New(r, nil, s).TargetTreeHash(), Stage: "first",
+	}}
+	if change, errs := apply(); len(errs) > 0 || !slices.ContainsFunc(change.Warnings, func(e *check.Refusal) bool {
+		return isOrphaned(e)
+	}) {
+		t.Errorf("the next wave to the same tree: %v, warnings %v", errs, change.Warnings)
+	}
+	s.Rollout.TargetTreeHash = "another tree"
+	if _, errs := apply(); len(errs) != 1 || !isOrphaned(errs[0]) {
+		t.Errorf("a rollout to another tree: %v", errs)
+	}
+}
+
+// TestRandomOrphans: a target is orphaned exactly if the fleet has it, some folder has it before, and no folder after.
+func TestRandomOrphans(t *testing.T) {
+	found, stayed := 0, 0
+	for seed := range seeds.Of(t, 200, 2000) {
+		random := rand.New(rand.NewPCG(seed, 81))
+		pick := func(all ...string) string { return all[random.IntN(len(all))] }
+		fleetOf := func() *wish.Arguments {
+			a := shop()
+			a.Guardrails.AllowEmpty = true
+			var targets []fleet.Target
+			for i := range 6 {
+				if random.IntN(5) > 0 {
+					targets = append(targets, fleet.Target{Name: fmt.Sprint("t", i), Environment: pick("dev", "dev", "dev", "stage"),
+						Labels: map[string]string{"app": pick("web", "api", "job")}})
+				}
+			}
+			a.Fleet.Workloads[0].Targets = targets
+			for _, p := range a.Fleet.Policies {
+				p.DeploymentTargets.MatchLabels = map[string]string{"app": pick("web", "api", "job")}
+				p.ClusterTypes.MatchLabels = map[string]string{"size": pick("small", "large", "none")}
+			}
+			return a
+		}
+		before, after := fleetOf(), fleetOf()
+		if random.IntN(4) == 0 {
+			dropPolicy(after, "shop-web")
+		}
+		s := stateAfter(t, before)
+		s.Inputs = nil // else a change of the team's own workload is no reason
+		r := renderedFrom(t, after, s)
+		was, is := s.Delivered.Placed(), r.Folders.Placed()
+		var want, got []string
+		for _, target := range r.Tree.Schedule.Targets {
+			switch {
+			case len(was[target.Name]) > 0 && len(is[target.Name]) == 0:
+				want = append(want, target.Name+": leaves "+was[target.Name][0])
+				found++
+			case len(was[target.Name]) > 0:
+				stayed++
+			}
+		}
+		_, errs := newChange(&check.Comparison{Next: next.New(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
+		for _, err := range errs {
+			if isOrphaned(err) {
+				_, list, _ := strings.Cut(err.Error(), "\n  ")
+				for _, line := range strings.Split(list, "\n  ") {
+					line, _, _ = strings.Cut(line, ";")
+					line, _, _ = strings.Cut(line, " and ")
+					got = append(got, line)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("seed %d (-want +got):\n%s", seed, diff)
+		}
+	}
+	if !seeds.Single() && (found < 50 || stayed < 50) {
+		t.Errorf("%d orphans and %d targets that stay are too few", found, stayed)
+	}
+}
