@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,5 +165,64 @@ func TestAcceptedInPlan(t *testing.T) {
 		if d := drifted.decide(t); d.Applied.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
 			t.Errorf("%s: %v", name, d.Accepted)
 		}
+	}
+}
+
+// TestRefusalsOfChange: a change returns all of its refusals with an ID together, each once. An error without an ID
+// ends the list.
+func TestRefusalsOfChange(t *testing.T) {
+	for name, test := range map[string]struct {
+		with func(*situation)
+		want string
+	}{
+		"removed and emptied": {func(s *situation) {
+			s.desired.Tree, s.desired.Guardrails.Emptied = rendered("large small/c=1"), problem.Fail
+		}, "emptied removed"},
+		"occupied and move": {func(s *situation) {
+			s.moving("live")
+			s.branch.Folders = existing("large/a=9")
+		}, "move occupied"},
+		"occupied, move and removed": {func(s *situation) {
+			s.moving("live")
+			s.branch.Folders = existing("large/x=9")
+		}, "move occupied removed"},
+		"occupied, empty and removed": {func(s *situation) {
+			s.state, s.desired.Tree = nil, rendered("large")
+			s.branch = &past.Branch{Head: "head", Folders: existing("large/a=9")}
+		}, "empty occupied removed"},
+		"another record and removed": {func(s *situation) {
+			s.state.LastRead.Record.ClusterTypes = []string{"large"}
+			s.state.LastRead.RecordHash = s.state.LastRead.Record.Hash()
+			s.branch = &s.state.LastRead
+			s.desired.Tree = rendered("large/x=1 small/c=1")
+		}, "drift removed"},
+		"occupied, and a file in place of a folder": {func(s *situation) {
+			s.moving("live")
+			s.branch.Folders, s.branch.Files = existing("large/a=9"), []string{"small"}
+		}, "occupied, then these exist but are not directories"},
+		"a path of another rendering": {func(s *situation) {
+			s.moving("live")
+			s.branch.Folders, s.branch.OtherRenderings = existing("large/a=9"), []string{"large"}
+		}, ", then another rendering writes to path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := usualSituation()
+			test.with(s)
+			_, errs := s.change()
+			var kinds []string
+			for _, id := range ids(errs) {
+				kind, _, _ := strings.Cut(id, "-")
+				kinds = append(kinds, kind)
+			}
+			slices.Sort(kinds)
+			want, last, _ := strings.Cut(test.want, ", then ")
+			if got := strings.Join(kinds, " "); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			if others := len(errs) - len(kinds); last == "" && others != 0 ||
+				last != "" && (others != 1 || !strings.Contains(errs[len(errs)-1].Error(), last)) {
+				t.Errorf("the errors are %v, and the last one has to contain %q", errs, last)
+			}
+		})
 	}
 }

@@ -38,8 +38,9 @@ type Change struct {
 	RecordHash string
 }
 
-// newChange decides what the apply changes on the branch, and returns why it must not. If the rendering moves within
-// the branch, old is what the branch contains at its old path; it may be nil.
+// newChange decides what the apply changes on the branch, and returns why it must not. After a refusal that
+// accepted_changes can allow, it goes on as if the change was accepted, so that it returns all refusals together. If
+// the rendering moves within the branch, old is what the branch contains at its old path; it may be nil.
 func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	change := &Change{
 		Next: c.Next, Branch: c.Branch, Before: c.Before,
@@ -52,25 +53,32 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	if c.Next.Wish.Updates(c.Before) {
 		owned = c.Before.Owned(c.Branch)
 	}
+	var errs []error
 	adopt := c.Next.Wish.Adopt
 	if occupied := c.Occupied(owned); occupied != nil {
 		adopt = true
 		if err := c.Refuse(occupied, &change.Accepted, accepted.Occupied, c.Occupants(owned)); err != nil {
-			return change, []error{err}
+			errs = append(errs, err)
 		}
 	}
 	if err := c.Unchanged(); err != nil {
-		return change, []error{err}
+		errs = append(errs, err)
+		if check.Acceptable(err) == "" {
+			return change, errs
+		}
 	}
-	var err error
-	if change.Adoption, err = c.Adoption(owned, change.Wanted.Names(), adopt); err != nil {
-		return change, []error{err}
+	adoption, err := c.Adoption(owned, change.Wanted.Names(), adopt)
+	if err != nil {
+		return change, append(errs, err)
 	}
-	ours := sets.Union(owned, change.Adoption.Adopted)
+	if len(errs) == 0 {
+		change.Adoption = adoption
+	}
+	ours := sets.Union(owned, adoption.Adopted)
 	change.Existing = c.Branch.Folders.Only(ours)
-	var errs []error
-	change.Warnings, errs = c.Removals(change.Existing, change.Adoption.Adopted, &change.Accepted)
-	if len(errs) > 0 {
+	var refused []error
+	change.Warnings, refused = c.Removals(change.Existing, adoption.Adopted, &change.Accepted)
+	if errs = append(errs, refused...); len(errs) > 0 {
 		return change, errs
 	}
 	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.FinalPromotion().Unsettled

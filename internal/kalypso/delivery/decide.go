@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -159,6 +160,27 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 		decision.write()
 	}
 	return decision
+}
+
+// Refused returns the IDs of the errors that accepted_changes can allow: refusals, and foreign changes that on_drift
+// does not allow to overwrite.
+func (decision *Decision) Refused() (ids []accepted.ID) {
+	for _, err := range decision.Errors {
+		if id := check.Acceptable(err); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	for _, s := range decision.Drift {
+		if decision.IdleReason == "" && decision.Applied.Wish.ReactionTo(s) == drift.Fail {
+			ids = append(ids, wish.DriftID(s))
+		}
+	}
+	return ids
+}
+
+// Acceptable reports whether accepted_changes can allow all of Errors.
+func (decision *Decision) Acceptable() bool {
+	return !slices.ContainsFunc(decision.Errors, func(err error) bool { return check.Acceptable(err) == "" })
 }
 
 func (decision *Decision) refuse(err error) {

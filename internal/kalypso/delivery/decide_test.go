@@ -643,12 +643,13 @@ func TestChange(t *testing.T) {
 		}, "refuses: removes [large/a large/b small/c]"},
 		{"a move to a destination of another environment", func(s *situation) {
 			s.desired.Destination.Branch, s.branch.Record.Environment = "live", "stage"
-		}, "refuses: of environment"},
+		}, "refuses: of environment, refuses: removes [large/a large/b small/c], " +
+			"refuses: removes [large/a large/b small/c]"},
 		{"the record of another environment", func(s *situation) { s.branch.Record.Environment = "stage" },
 			"refuses: of environment"},
 		{"the record of another environment, without a state", func(s *situation) {
 			s.state, s.branch.Record.Environment = nil, "stage"
-		}, "refuses: of environment"},
+		}, "refuses: of environment, refuses: removes [large/a large/b small/c]"},
 		{"the record of the previous environment", func(s *situation) {
 			s.desired.Environment, s.desired.Guardrails = "stage", free
 		}, "write"},
@@ -710,7 +711,7 @@ func TestChange(t *testing.T) {
 		// Adoption.
 		{"the tree needs a foreign folder", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/x=1")
-		}, "refuses: not ours [large]"},
+		}, "refuses: not ours [large], refuses: removes [large/x]"},
 		{"a foreign folder is adopted", func(s *situation) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("large/a=9")
 			s.desired.Adopt = true

@@ -16,12 +16,22 @@ var refusedChange = regexp.MustCompile(`accepted_changes = \["([a-z]+-[0-9a-f]{1
 // refusedID expects a plan to be refused with all of the texts and one ID to accept, and returns the ID.
 func (r *rendering) refusedID(texts []string) string {
 	r.T.Helper()
-	r.expectRefused(texts, "plan")
-	found := refusedChange.FindAllStringSubmatch(r.Terraform("plan", "-no-color").Text(), -1)
-	if len(found) != 1 {
-		r.T.Fatalf("the plan names the IDs %v", found)
+	ids := r.refusedIDs(texts)
+	if len(ids) != 1 {
+		r.T.Fatalf("the plan names the IDs %v", ids)
 	}
-	return found[0][1]
+	return ids[0]
+}
+
+// refusedIDs expects a plan to be refused with all of the texts, and returns the IDs to accept, sorted.
+func (r *rendering) refusedIDs(texts []string) (ids []string) {
+	r.T.Helper()
+	r.expectRefused(texts, "plan")
+	for _, found := range refusedChange.FindAllStringSubmatch(r.Terraform("plan", "-no-color").Text(), -1) {
+		ids = append(ids, found[1])
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // TestAccRenderingAcceptedChanges: the ID in an error allows the refused change, in plan and apply, and no other
@@ -56,7 +66,7 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	}
 
 	// If a branch or a repo does not exist, the error says only that, and nothing about folders that the move would
-	// remove. If other people own folders at the destination, this error comes before the error about the move.
+	// remove. If other people own folders at the destination, this error and the error about the move come together.
 	r.options("accepted_changes", nil, "create_branch", nil)
 	for _, typo := range []struct{ argument, value, says string }{
 		{"branch", "dve", "Branch not found"}, {"repo", "file://" + r.repo + ".typo", "Repo not found"},
@@ -69,10 +79,13 @@ func TestAccRenderingAcceptedChanges(t *testing.T) {
 	}
 	gitserver.Seed(t, r.repo, "live", map[string]string{"large/README.md": "Of people.\n"})
 	r.setDestination("branch", "live", "repo", "file://"+r.repo)
-	occupied := r.refusedID([]string{"Folders are not owned by this rendering"})
-	r.options("accepted_changes", []string{occupied})
-	move := r.refusedID([]string{"Change exceeds guardrails", "moves away", "on_move"})
-	r.options("accepted_changes", []string{occupied, move})
+	both := r.refusedIDs([]string{
+		"Folders are not owned by this rendering", "Change exceeds guardrails", "moves away", "on_move",
+	})
+	if len(both) != 2 || !strings.HasPrefix(both[0], "move-") || !strings.HasPrefix(both[1], "occupied-") {
+		t.Fatalf("the plan names the IDs %v", both)
+	}
+	r.options("accepted_changes", both)
 	r.Apply()
 	r.ExpectEmptyPlan()
 	if files := gitserver.Tree(t, r.repo, "live"); files["large/README.md"] == "Of people.\n" ||
@@ -173,5 +186,31 @@ resource "kalypso_environment_rendering" "dev" {
 	r.ApplyPlan()
 	if n := r.Rendered()["assignment_count"]; fmt.Sprint(n) != fmt.Sprint(folders-4*clusterTypes) {
 		t.Errorf("%v folders stay", n)
+	}
+}
+
+// TestAccRenderingRefusedTogether: for a rendering that is new to Terraform and renders nothing, one plan lists what is
+// wrong with the tree and what is wrong on the branch. So one round of accepted_changes suffices.
+func TestAccRenderingRefusedTogether(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "dev", map[string]string{"large/app-a/theirs.yaml": "a: 1\n"})
+	r := newRendering(t, repo)
+	r.Set("targets", map[string]string{})
+	ids := r.refusedIDs([]string{
+		"The tree would be empty", "Folders are not owned by this rendering", "The change removes the only deployment target",
+	})
+	var kinds []string
+	for _, id := range ids {
+		kind, _, _ := strings.Cut(id, "-")
+		kinds = append(kinds, kind)
+	}
+	if want := []string{"empty", "occupied", "removed"}; !slices.Equal(kinds, want) {
+		t.Fatalf("the plan names the IDs %v, want %v", ids, want)
+	}
+	r.options("accepted_changes", ids)
+	r.Apply()
+	if files := gitserver.Tree(t, repo, "dev"); files["large/app-a/theirs.yaml"] != "" {
+		t.Errorf("the branch contains %v", files)
 	}
 }

@@ -203,7 +203,7 @@ func checkBranch(ctx context.Context, c *schemas.Call, decision *delivery.Decisi
 	if applied.Wish.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
 		c.Data.CheckCredential(applied.Wish.Destination.Repo, c.Diags)
 	}
-	if c.Diags.HasError() {
+	if c.Diags.ErrorsCount() > len(decision.Refused()) { // not only refusals that accepted_changes can allow
 		return
 	}
 	for _, err := range remote.CheckSettings(ctx, decision) {

@@ -58,6 +58,19 @@ const (
 // Error implements error.
 func (e *Refusal) Error() string { return e.Reason }
 
+// Acceptable returns the ID of the refused change if err is a refusal that accepted_changes can allow, or "".
+func Acceptable(err error) accepted.ID {
+	refusal, refused := errors.AsType[*Refusal](err)
+	drifted, isDrift := errors.AsType[*DriftError](err)
+	switch {
+	case refused:
+		return refusal.ID
+	case isDrift:
+		return wish.DriftID(drifted.State)
+	}
+	return ""
+}
+
 // occupied refuses a destination.
 func occupied(at record.Destination, format string, args ...any) *Refusal {
 	return &Refusal{Kind: Occupied, Reason: fmt.Sprintf("At %s: %s", at, fmt.Sprintf(format, args...))}

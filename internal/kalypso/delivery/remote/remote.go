@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing/object"
 
@@ -20,6 +21,7 @@ import (
 	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
 	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
 	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -87,24 +89,42 @@ type Checked struct {
 }
 
 // Check reads the facts from the branch that the decision needs and the state lacks. It returns an error if the apply
-// would fail, together with the facts that it has read. It writes nothing.
+// would fail, together with the facts that it has read. If accepted_changes can allow all errors so far, Check goes on,
+// so that one plan lists all refusals. It does not repeat a refusal of the decision. It writes nothing.
 func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (checked Checked, err error) {
 	applied, s := decision.Applied, decision.Before
 	if decision.Unreadable {
-		if s, checked.Recovered, err = r.recoverForChange(ctx, decision); err != nil {
+		s, checked.Recovered, err = r.recoverForChange(ctx, decision)
+		if err != nil && check.Acceptable(err) == "" {
 			return checked, err
 		}
 	}
-	if !decision.NeedsBranch || len(decision.Errors) > 0 {
-		return checked, nil
+	if !decision.NeedsBranch || !decision.Acceptable() {
+		return checked, err
 	}
 	if applied.Wish.Strategy == strategy.PullRequest {
-		if checked.Open, err = r.pullRequests(applied.Wish).Check(ctx, applied, s); err != nil {
-			return checked, err
+		var failed error
+		if checked.Open, failed = r.pullRequests(applied.Wish).Check(ctx, applied, s); failed != nil {
+			return checked, problem.Join(err, failed)
 		}
 	}
-	checked.Change, checked.Effects, err = Check(ctx, r.Git, applied, s)
+	change, effects, failed := Check(ctx, r.Git, applied, s)
+	if err = problem.Join(err, newRefusals(failed, decision)); err == nil && len(decision.Errors) == 0 {
+		checked.Change, checked.Effects = change, effects
+	}
 	return checked, err
+}
+
+// newRefusals returns err without the refusals that the decision contains.
+func newRefusals(err error, decision *delivery.Decision) error {
+	var all problem.Errors
+	if !errors.As(err, &all) {
+		return err
+	}
+	refused := decision.Refused()
+	return problem.Join(slices.DeleteFunc(slices.Clone(all), func(err error) bool {
+		return slices.Contains(refused, check.Acceptable(err))
+	})...)
 }
 
 // Apply carries out the decision. With an error, it may have written a part: applying again completes it.
@@ -299,8 +319,8 @@ func (r Operations) Destroy(
 }
 
 // recoverForChange is [Recover] for a change. drifted is the recovered state if the branch has foreign
-// changes. If the apply must not overwrite them, the error is a *DriftError. The state is nil if nothing of the
-// rendering is left.
+// changes. If the apply must not overwrite them, the error is a *DriftError, with the recovered state. The state is nil
+// if nothing of the rendering is left.
 func (r Operations) recoverForChange(
 	ctx context.Context, decision *delivery.Decision,
 ) (s, drifted *past.State, err error) {
@@ -311,12 +331,15 @@ func (r Operations) recoverForChange(
 	}
 	if s != nil && s.Drifted() {
 		drifted = s // also if the record was removed
-		if on := decision.Applied.Wish.ReactionTo(s); on != drift.Overwrite && !unknown.Is(string(on)) {
-			return nil, nil, &check.DriftError{State: s}
-		}
 	}
 	if gone {
 		s = nil
+	}
+	if drifted != nil {
+		on := decision.Applied.Wish.ReactionTo(drifted)
+		if on != drift.Overwrite && !unknown.Is(string(on)) {
+			return s, nil, &check.DriftError{State: drifted}
+		}
 	}
 	return s, drifted, nil
 }
