@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/pkg/apis/clientauthentication/install"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/yamlend"
 )
 
 const (
@@ -79,10 +81,13 @@ func runPlugin(ctx context.Context, config *rest.Config) (*clientauthentication.
 	if err != nil {
 		return nil, err
 	}
+	line := yamlend.LineAfterFirst(string(output))
 	_, kind, err := codecs.UniversalDecoder(version).Decode(output, nil, credential)
 	switch {
 	case err != nil || kind.GroupVersion() != version || credential.Status == nil:
 		return nil, fmt.Errorf("it does not print an ExecCredential of %s with a status", version)
+	case line > 0: // the decoder reads only the first document
+		return nil, fmt.Errorf("it prints text after the ExecCredential, in line %d of its output", line)
 	case (credential.Status.ClientCertificateData == "") != (credential.Status.ClientKeyData == ""):
 		return nil, errors.New("it prints a certificate or a key alone")
 	case credential.Status.Token == "" && credential.Status.ClientKeyData == "":

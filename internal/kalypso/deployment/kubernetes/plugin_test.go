@@ -102,7 +102,9 @@ func TestProgramErrors(t *testing.T) {
 		return `echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/` + version + `", "status": ` +
 			status + `}'`
 	}
+	inYAML := `printf 'kind: ExecCredential\napiVersion: client.authentication.k8s.io/v1\nstatus: {token: a}\n---\n`
 	for script, want := range map[string]string{
+		inYAML + "a: canary'":                      "it prints text after the ExecCredential, in line 5",
 		"head -c 2000000 /dev/zero; sleep 300":     "it prints more than 1 MiB",
 		"echo canary; echo canary >&2; exit 3":     "it failed: exit status 3",
 		"echo canary":                              "does not print an ExecCredential",
