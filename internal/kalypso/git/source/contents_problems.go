@@ -20,6 +20,7 @@ func (c *contents) problems(registration string) Problems {
 			})
 		}
 	}
+	const silence = "To silence this warning, list them in " + ignoreFile
 	warn := func(paths []string, summary, detail string) {
 		const listed = 20
 		if more := len(paths) - listed; more > 0 {
@@ -28,14 +29,15 @@ func (c *contents) problems(registration string) Problems {
 		if len(paths) > 0 {
 			fs = append(fs, Problem{
 				Severity: problem.Warning, Registration: registration, Location: c.location, Summary: summary,
-				Detail: fmt.Sprintf("%s To silence this warning, list them in %s: %s.", detail, ignoreFile,
-					strings.Join(paths, ", ")),
+				Detail: fmt.Sprintf("%s: %s.", detail, strings.Join(paths, ", ")),
 			})
 		}
 	}
-	warn(c.links, "Symbolic links skipped", "Symbolic links are not followed.")
-	warn(c.modules, "Submodules skipped", "Submodules are not followed.")
+	warn(c.links, "Symbolic links skipped", "Symbolic links are not followed. "+silence)
+	warn(c.modules, "Submodules skipped", "Submodules are not followed. "+silence)
 	warn(c.kustomizations, "Kustomizations skipped",
-		"Files are read as they are. A Kustomization's patches, additions and exclusions are not applied.")
+		"Files are read as they are. A Kustomization's patches, additions and exclusions are not applied. "+silence)
+	warn(c.sameButCase, "Names that differ by letter case alone",
+		"On Windows and macOS, a clone contains only one file of each pair, so it renders another tree. Rename one of each")
 	return fs
 }

@@ -397,3 +397,37 @@ func TestControlPlanesShare(t *testing.T) {
 		t.Errorf("%d conversations for %d environments, one base and one registration", got, len(environments))
 	}
 }
+
+// TestNamesThatDifferByCase: a warning names the files and folders of which some file systems keep only one.
+func TestNamesThatDifferByCase(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  []string // pairs in the warning; nil: there is no warning
+	}{
+		{"two files", []string{"env/a.yaml", "env/A.yaml"}, []string{"env/A.yaml and env/a.yaml"}},
+		{"two folders", []string{"env/types/a.yaml", "env/Types/b.yaml", "env/Types/c.yaml"},
+			[]string{"env/Types and env/types"}},
+		{"files in two folders, and another pair", []string{"env/x/a.yaml", "env/X/a.yaml", "env/é.yaml", "env/É.yaml"},
+			[]string{"env/X and env/x", "env/É.yaml and env/é.yaml"}},
+		{"equal names in folders with different names", []string{"env/x/a.yaml", "env/y/A.yaml"}, nil},
+		{"a file that is not read", []string{"env/readme.md", "env/README.md", "env/a.yaml"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t)
+			files := map[string]string{}
+			for i, file := range tt.files {
+				files[file] = document("ClusterType", fmt.Sprint("t", i), "{reconciler: flux, namespaceService: ns}")
+			}
+			s.commit("control-plane", "dev", files)
+			got := reader(t).ControlPlane(t.Context(), source.ControlPlaneRequest{
+				Location: source.Location{Repo: s.url("control-plane"), Branch: "dev", Path: "env"},
+			})
+			var want []string
+			if tt.want != nil {
+				want = []string{"warning Names that differ by letter case alone"}
+			}
+			wants(t, got.Problems, want, tt.want...)
+		})
+	}
+}

@@ -52,6 +52,7 @@ type listing struct {
 	files          []string // of YAML, sorted
 	links, modules []string // not followed
 	kustomizations []string // not applied
+	sameButCase    []string // paths of files and folders that differ from an earlier one by letter case alone
 }
 
 // newListing lists the entries below folder, a clean path. ignores maps paths to the .sourceignore files there,
@@ -85,7 +86,30 @@ func newListing(folder string, entries []entry, ignores map[string]string) listi
 		}
 	}
 	slices.Sort(l.files)
+	l.sameButCase = sameButCase(l.files)
 	return l
+}
+
+// sameButCase returns pairs of paths that differ by letter case alone, of sorted files and of their folders. File
+// systems that do not distinguish case keep only one file of such a pair.
+func sameButCase(files []string) (pairs []string) {
+	seen := map[string]string{}
+	for _, file := range files {
+		for at := file; at != "."; at = path.Dir(at) {
+			folded := strings.ToLower(at)
+			first, known := seen[folded]
+			if known && first == at {
+				break // the folders above it are known, too
+			}
+			if !known {
+				seen[folded] = at
+			} else if path.Dir(first) == path.Dir(at) { // else the folders differ
+				pairs = append(pairs, first+" and "+at)
+			}
+		}
+	}
+	slices.Sort(pairs)
+	return slices.Compact(pairs)
 }
 
 var (

@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// PolicyChanges names the policies that changed and the policies that were removed since deployment targets were placed.
+// PolicyChanges names the policies that changed, and those that were removed, since deployment targets were placed.
 // Both are empty if that is not known.
 type PolicyChanges struct{ Changed, Removed []string }
 
