@@ -55,8 +55,7 @@ func environmentRenderingSchema() schema.Schema {
 		),
 		schemas.VerifiedAttribute: schemas.OptionalStrings(
 			"The signers of the commits in `sources` and of the promoted commit: the output `verified` " +
-				"of a data source, or several of them merged. The record on the branch names them; new signers alone change " +
-				"nothing.",
+				"of a data source, or several of them merged. The record on the branch names them.",
 		),
 		"promoted_commit": schemas.OptionalString(
 			"The commit of the common objects that this environment renders. The apply writes it to " +
@@ -113,13 +112,12 @@ func environmentRenderingSchema() schema.Schema {
 			"emptied": strictReactions.Attribute(
 				"The reaction to cluster types that lose all their deployment targets, while other cluster types keep some."),
 			"orphaned": strictReactions.Attribute(
-				"The reaction to deployment targets that their teams still have, and that leave their last cluster types, so " +
-					"that they run nowhere: for example by a mistake in the label of a policy."),
+				"The reaction to deployment targets that their teams still have and that leave their last cluster types, for " +
+					"example by a mistake in a policy's label."),
 		}),
 		"accepted_changes": schemas.OptionalTexts(
 			"The IDs of changes that the apply may make although `guardrails`, `on_drift`, `adopt` or " +
-				"`on_move` refuse them. The error that refuses a change shows its ID, which allows that change alone. A plan " +
-				"notes the IDs that are no longer needed.",
+				"`on_move` refuse them. The error that refuses a change shows its ID, which allows that change alone.",
 		),
 		"limits":  limitsAttribute(),
 		"rollout": rolloutAttribute(),
@@ -192,7 +190,7 @@ func environmentRenderingComputed() map[string]schema.Attribute {
 		),
 		"description": schemas.ComputedText(
 			"The last change in Markdown, for reviewers: what changes, where, and why. Null unless `delivery.describe` is " +
-				"set. Known in the plan of an update. At most 16,384 characters."),
+				"set. At most 16,384 characters."),
 		"tree_hash": schemas.ComputedText(
 			"The hash of a Git tree that contains only the cluster type folders. With `rollout`, this, `assignments`, " +
 				"`folders` and `files` show the branch as the apply leaves it."),
