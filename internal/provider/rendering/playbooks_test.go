@@ -34,7 +34,9 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo         = { repo = "file://%[1]s", branch = "dev" }
   templates           = { playbook = kalypso_template.playbook, user = kalypso_template.user }
   cluster_types       = { edge = { name = "edge", reconciler = "playbook", namespace_service = "user" } }
-  scheduling_policies = { all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } } }
+  scheduling_policies = {
+    all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } }
+  }
   workloads = { app = { name = "app", deployment_targets = [
     { name = "web", environment = "dev", manifests = { branch = "main" } },
     { name = "api", environment = "dev", manifests = { branch = "main" } },
@@ -50,7 +52,7 @@ resource "kalypso_environment_rendering" "this" {
 		t.Errorf("the apply warns:\n%s", out)
 	}
 	const want = "- hosts: localhost\n  tasks:\n  - command: ansible-pull -C main site.yml\n"
-	if got := gitserver.Tree(t, repo, "dev")["edge/app-web/reconciler.yaml"]; string(got) != want {
+	if got := gitserver.Tree(t, repo, "dev")["edge/app-web/reconciler.yaml"]; got != want {
 		t.Errorf("the playbook is %q, want %q", got, want)
 	}
 	r.ExpectEmptyPlan()
