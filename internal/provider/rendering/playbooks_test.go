@@ -35,7 +35,11 @@ resource "kalypso_environment_rendering" "this" {
   templates           = { playbook = kalypso_template.playbook, user = kalypso_template.user }
   cluster_types       = { edge = { name = "edge", reconciler = "playbook", namespace_service = "user" } }
   scheduling_policies = {
-    all = { name = "all", deployment_target_selector = { match_all = true }, cluster_type_selector = { match_all = true } }
+    all = {
+      name                       = "all"
+      deployment_target_selector = { match_all = true }
+      cluster_type_selector      = { match_all = true }
+    }
   }
   workloads = { app = { name = "app", deployment_targets = [
     { name = "web", environment = "dev", manifests = { branch = "main" } },
