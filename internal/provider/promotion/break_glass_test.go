@@ -260,6 +260,14 @@ func TestAccPromotionUnproven(t *testing.T) {
 		forged := strings.TrimSpace(gitserver.Git(t, p.gitAt, "commit-tree", "prod^{tree}", "-p", before,
 			"-m", "Render environment prod\n\nKalypso-Proof: "+strings.Repeat("0", 40)))
 		gitserver.Git(t, p.gitAt, "update-ref", "refs/heads/prod", forged)
+		// Our branch would prove that people merged the pull request that an apply from the restored state opened.
+		deleteOurs := func() {
+			ours := gitserver.Git(t, p.gitAt, "for-each-ref", "--format=%(refname)", "refs/heads/deployment")
+			for branch := range strings.FieldsSeq(ours) {
+				gitserver.Git(t, p.gitAt, "update-ref", "-d", branch)
+			}
+		}
+		deleteOurs()
 
 		p.rules("after", gate)
 		restoreState := func() { p.Write("terraform.tfstate", state) }
@@ -301,6 +309,7 @@ func TestAccPromotionUnproven(t *testing.T) {
 		p.status(second, "success", "") // as if an apply had been killed after its push
 		p.expect("up_to_date", second)
 
+		deleteOurs()
 		restoreState()
 		p.status(second, "failure", "")
 		p.ExpectError([]string{"is failure by acme-ci[bot]"}, "plan", "-no-color")

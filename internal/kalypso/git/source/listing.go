@@ -35,12 +35,12 @@ var errIgnoreWork = errors.New("its " + ignoreFile + " files have too many patte
 
 // checkIgnoreWork returns an error if it would take too long to match the entries with the ignore files.
 func checkIgnoreWork(entries []entry, ignores map[string]string) error {
-	paths, patterns := 0, 0
+	paths, patterns := int64(0), int64(0)
 	for _, e := range entries {
-		paths += len(e.path)
+		paths += int64(len(e.path))
 	}
 	for _, text := range ignores {
-		if patterns += len(text); paths > 0 && patterns > maxIgnoreWork/paths {
+		if patterns += int64(len(text)); paths > 0 && patterns > maxIgnoreWork/paths {
 			return errIgnoreWork
 		}
 	}
