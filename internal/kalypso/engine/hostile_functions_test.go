@@ -66,8 +66,8 @@ func hostileFunctions() (all []hostileCase) {
 		"a text in 30 levels":      `{{ $d := repeat 500000 "x" }}{{ $d = list $d $d $d }}{{ $d }}`,
 		"a map of levels": `{{ $d := dict "x" 1 }}{{ range 40 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ ` +
 			`toYaml $d }}`,
-		"a set in a list in a loop": `{{ $d := dict "a" 1 }}{{ range 40 }}{{ $_ := set $d "a" (list $d.a $d.a) }}{{ end }}{{ ` +
-			`$d }}`,
+		"a set in a list in a loop": `{{ $d := dict "a" 1 }}{{ range 40 }}{{ $_ := set $d "a" (list $d.a $d.a) }}` +
+			`{{ end }}{{ $d }}`,
 		"a merge that shares": `{{ $d := dict "x" 1 }}{{ range 40 }}{{ $d = merge (dict) (dict "a" $d "b" $d) }}{{ ` +
 			`end }}{{ $d }}`,
 		"text of a value that shares": shared + `{{ range 3 }}{{ $d = list (toString $d) }}{{ end }}`,
