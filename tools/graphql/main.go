@@ -1,5 +1,5 @@
-// The program graphql validates a GraphQL request with a schema, and writes the fields that it selects as JSON. The fake
-// GitHub of the tests runs it, so that the provider's module graph contains no GraphQL parser.
+// The program graphql validates a GraphQL request with a schema, and writes the fields that it selects as JSON. The
+// fake GitHub of the tests runs it, so that the provider's module graph contains no GraphQL parser.
 //
 // usage: graphql SCHEMA < REQUEST
 package main
@@ -73,7 +73,8 @@ func fields(set ast.SelectionSet, variables map[string]any) (all []selection) {
 		case *ast.InlineFragment:
 			all = append(all, selection{Type: s.TypeCondition, Selection: fields(s.SelectionSet, variables)})
 		case *ast.FragmentSpread:
-			all = append(all, selection{Type: s.Definition.TypeCondition, Selection: fields(s.Definition.SelectionSet, variables)})
+			of := s.Definition
+			all = append(all, selection{Type: of.TypeCondition, Selection: fields(of.SelectionSet, variables)})
 		}
 	}
 	return all
