@@ -21,7 +21,7 @@ var gitHubNames = strings.NewReplacer("GitHub Actions", "", "GitHub App", "", "G
 // gitHubTexts are the parts of texts that are only about GitHub, by file. All other texts that name GitHub must name
 // other hosts too.
 var gitHubTexts = map[string][]string{
-	"internal/kalypso/git/remote/credential.go":           {`"x-access-token" for GitHub`},
+	"internal/kalypso/git/gitremote/credential.go":        {`"x-access-token" for GitHub`},
 	"internal/provider/promotion/commit_status_schema.go": {"GitHub allows 1,000 statuses"},
 	"internal/provider/configuration/github.go":           {"GitHub"},
 	"internal/provider/schemas/gitops.go":                 {"in GitHub's merge queue"},
@@ -83,7 +83,7 @@ func TestHostTexts(t *testing.T) {
 // textFiles returns the files with texts for users, except files that are only about GitHub.
 func textFiles(t *testing.T) (files []string) {
 	t.Helper()
-	skipped := []string{"internal/testing", "internal/kalypso/host/github", "internal/provider/corpus"}
+	skipped := []string{"internal/testing", "internal/kalypso/githost/github", "internal/provider/corpus"}
 	for _, folder := range []string{"internal", "templates", "examples"} {
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			switch {

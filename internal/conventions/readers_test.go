@@ -11,10 +11,10 @@ import (
 // readers are the files that may use a decoder of encoding/json, and how they read to the end of their input. Other
 // files use json.Unmarshal, which refuses text after the value.
 var readers = map[string]string{
-	"internal/kalypso/fleet/yaml/split_documents.go": "it splits a stream, and reports what follows the last object",
-	"internal/kalypso/host/httpapi/retry.go":         "it looks for text after the value",
-	"internal/provider/hclexport/hclexport.go":       "its result is compared with the text",
-	"internal/provider/tfvalue/json.go":              "json.Valid checks the whole text",
+	"internal/kalypso/fleet/fleetyaml/split_documents.go": "it splits a stream, and reports what follows the last object",
+	"internal/kalypso/githost/httpapi/retry.go":           "it looks for text after the value",
+	"internal/provider/hclexport/hclexport.go":            "its result is compared with the text",
+	"internal/provider/tfvalue/json.go":                   "json.Valid checks the whole text",
 }
 
 // TestReadersReadToTheEnd: Decode of encoding/json ignores what follows the value.

@@ -20,7 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"

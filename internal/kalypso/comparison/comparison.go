@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 )
 
 // Pair contains one value for each side.

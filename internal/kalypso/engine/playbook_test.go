@@ -6,7 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -54,7 +54,7 @@ func TestPlaybooks(t *testing.T) {
 		f.Duplicates, f.Invalid, f.Templates = problem.Fail, problem.Fail, nil
 		f.Workloads[0].Targets[1].Manifests["branch"] = "release: 1" // not plain
 		text := strings.ReplaceAll(playbooks, "CONTENT", tt.contentType)
-		objects, _, problems := yaml.Parse(t.Context(), problem.Origin{}, text)
+		objects, _, problems := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
 		for _, o := range objects {
 			if template, ok := o.(*fleet.Template); ok {
 				f.Templates = append(f.Templates, template)

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"

@@ -6,7 +6,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 )
 

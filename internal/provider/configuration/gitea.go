@@ -3,9 +3,9 @@ package configuration
 import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/gitea"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )

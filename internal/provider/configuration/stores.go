@@ -11,7 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
-	clustersync "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/sync"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clustersync"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/kustomize"

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	clustersync "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/sync"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clustersync"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"

@@ -4,7 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"

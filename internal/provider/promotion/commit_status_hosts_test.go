@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"

@@ -1,7 +1,7 @@
 package promotion
 
 import (
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"

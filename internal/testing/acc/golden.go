@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	fleetyaml "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/yaml"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/golden"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )

@@ -3,8 +3,8 @@ package hosts
 import (
 	"testing"
 
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // Each runs a test on each host.

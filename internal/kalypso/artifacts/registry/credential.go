@@ -6,7 +6,7 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"oras.land/oras-go/v2/registry"
 
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 )
 
 // Scheme is the start of a repository's URL.

@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 )
 

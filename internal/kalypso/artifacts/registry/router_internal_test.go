@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 )
 
 // TestPlainHTTP: a registry refers to a token server, to a storage, and to another place for uploads, all on this

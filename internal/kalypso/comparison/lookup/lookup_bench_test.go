@@ -9,7 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 )
 
 // Each visits the branches of a repo that the globs match and that contain a BaseRepo, by name, until visit returns

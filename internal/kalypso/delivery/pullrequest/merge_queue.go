@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // ReadRequested reads a pull request of ours for which we requested auto-merge, unless requested is "". If the host

@@ -3,8 +3,8 @@ package pullrequest
 import (
 	"fmt"
 
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // Edit is a change of the target branch, and the part of it on our branch, as both were read.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // TestBody: the marker is kept at the host's place, which is the beginning or the end, however much of the text is cut.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 )
 
 // Files returns the files to write to the branch with a rendering: its record, and the file of the promoted commit,

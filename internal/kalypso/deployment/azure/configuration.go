@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 )
 
 // configuration is a Flux configuration as Azure documents microsoft.kubernetesconfiguration/fluxconfigurations.

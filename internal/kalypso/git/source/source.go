@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 )
 
 // cleanPath returns the path of a folder relative to the repo's root, "." for the root. p may begin with "./" or "/".

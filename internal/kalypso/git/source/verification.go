@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/parallel"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	giturl "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/url"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 )
 
 // commit is a commit with its web page.

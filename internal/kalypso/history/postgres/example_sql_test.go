@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	gitbranch "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/branch"
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
-	gitstore "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/git"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
 )

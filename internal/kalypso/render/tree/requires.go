@@ -3,7 +3,7 @@ package tree
 import (
 	"context"
 
-	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 )
 

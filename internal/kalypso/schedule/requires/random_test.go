@@ -13,7 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	gitobject "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/object"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 var access = []row{

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 )
 
 var answers = []row{

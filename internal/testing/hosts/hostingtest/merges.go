@@ -1,6 +1,6 @@
 package hostingtest
 
-import githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+import "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 
 var merges = []row{
 	{"people merged it, by any method", func(p *place) {

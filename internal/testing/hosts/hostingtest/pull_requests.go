@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 var pullRequests = []row{

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	githost "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/host"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // Test is a test of features that only one host has.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	gitremote "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 )
 
 // Backend is a way to access a repository.

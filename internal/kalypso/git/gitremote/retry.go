@@ -1,0 +1,104 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// retries limits how often a request is repeated if the server could not answer it. A request that sent a pack is never
+// repeated.
+const retries = 3
+
+// retry repeats an attempt while the server is busy or drops the connection, as long as the wait ends before the
+// deadline of ctx.
+func (r *Remote) retry(ctx context.Context, attempt func() error) error {
+	for done := 1; ; done++ {
+		err := attempt()
+		if err == nil || r.at.IsLocal() || ctx.Err() != nil || !transient(err) {
+			return err
+		}
+		wait := backoff(done)
+		if answer, ok := errors.AsType[*statusError](err); ok && answer.wait >= 0 {
+			wait = answer.wait
+		}
+		switch {
+		case done > retries:
+			return fmt.Errorf("%w (%d attempts)", err, done)
+		case !fitsDeadline(ctx, wait):
+			return fmt.Errorf("%w (attempt %d; the next one, due in %s, would exceed the timeout)", err, done,
+				wait.Round(time.Second))
+		}
+		if err := r.client.settings.limits.wait(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// fitsDeadline reports whether a wait that starts now ends before the deadline of ctx.
+func fitsDeadline(ctx context.Context, wait time.Duration) bool {
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	end, _ := waiting.Deadline()
+	deadline, bounded := ctx.Deadline()
+	return !bounded || end.Before(deadline)
+}
+
+// backoff returns the wait after a number of attempts: half a second, one second, two seconds, randomized so that the
+// clients of a restarting server do not return all at once.
+func backoff(attempts int) time.Duration {
+	most := 750 * time.Millisecond << (attempts - 1)
+	return most/3 + rand.N(most*2/3)
+}
+
+// transient reports whether another attempt may succeed: the server is busy, or the connection broke.
+func transient(err error) bool {
+	if answer, ok := errors.AsType[*statusError](err); ok {
+		return answer.busy
+	}
+	if _, said := errors.AsType[*serverError](err); said || !errors.Is(kindOf(err), ErrUnreachable) {
+		return false
+	}
+	for _, broken := range []error{
+		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed,
+		syscall.ECONNRESET, syscall.ECONNABORTED, syscall.ECONNREFUSED, syscall.EPIPE,
+	} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	text := err.Error()
+	for _, broken := range []string{
+		"http2: ", "stream error: ", // net/http: GOAWAY, RST_STREAM
+		"server closed idle connection",                            // net/http
+		"forcibly closed", "actively refused", "connection reset ", // Windows
+	} {
+		if strings.Contains(text, broken) {
+			return true
+		}
+	}
+	return false
+}
+
+// retryAfter parses the Retry-After header, in seconds or as a date by the server's clock. It returns a negative
+// duration if there is none.
+func retryAfter(h http.Header) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.ParseInt(value, 10, 32); err == nil && n >= 0 {
+		return time.Duration(n) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	now, dateErr := http.ParseTime(h.Get("Date"))
+	if err != nil || dateErr != nil {
+		return -1
+	}
+	return max(0, at.Sub(now))
+}

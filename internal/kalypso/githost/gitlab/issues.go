@@ -1,0 +1,92 @@
+package gitlab
+
+import (
+	"context"
+	"strings"
+
+	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
+)
+
+// List implements [githost.Issues].
+func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
+	op := r.traits.IssuesOp("list the issues")
+	login, err := r.client.login(ctx)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	options := &gitlab.ListProjectIssuesOptions{
+		AuthorUsername: &login, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
+	}
+	_, err = eachPage(githost.IssuesPage, githost.MaxListedIssues, &options.ListOptions,
+		func() ([]*gitlab.Issue, *gitlab.Response, error) {
+			return inProject(ctx, r.repo, r.client.api.Issues.ListProjectIssues, options)
+		}, func(one *gitlab.Issue) (done bool) {
+			if own := convertIssue(one, login); own.Own {
+				all = append(all, *own)
+			}
+			return false
+		})
+	return all, r.server.Error(op, err)
+}
+
+// Read implements [githost.Issues].
+func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
+	return r.one(ctx, r.traits.IssueOp("read", number), func() (*gitlab.Issue, *gitlab.Response, error) {
+		return inProject(ctx, r.repo, r.client.api.Issues.GetIssue, int64(number))
+	})
+}
+
+// Open implements [githost.Issues]. GitLab creates labels that the project lacks.
+func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Issue, error) {
+	body, labels := escape(c.Body), gitlab.LabelOptions(c.Labels)
+	options := &gitlab.CreateIssueOptions{Title: &c.Title, Description: &body}
+	if len(labels) > 0 {
+		options.Labels = &labels
+	}
+	return r.one(ctx, r.traits.IssuesOp("open an issue"), func() (*gitlab.Issue, *gitlab.Response, error) {
+		return inProject(ctx, r.repo, r.client.api.Issues.CreateIssue, options, gitlab.WithContext(httpapi.Once(ctx)))
+	})
+}
+
+// Edit implements [githost.Issues].
+func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
+	body, event := escape(c.Body), map[bool]string{false: "reopen", true: "close"}[c.Closed]
+	return r.one(ctx, r.traits.IssueOp("edit", number), func() (*gitlab.Issue, *gitlab.Response, error) {
+		return onOne(ctx, r.repo, r.client.api.Issues.UpdateIssue, int64(number),
+			&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event})
+	})
+}
+
+// Comment implements [githost.Issues].
+func (r *issues) Comment(ctx context.Context, number int, text string) error {
+	text = escape(text)
+	_, _, err := onOne(ctx, r.repo, r.client.api.Notes.CreateIssueNote, int64(number),
+		&gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(httpapi.Once(ctx)))
+	return r.server.Error(r.traits.IssueOp("comment", number), err)
+}
+
+// one sends a request that is answered with an issue.
+func (r *issues) one(
+	ctx context.Context, op string, request func() (*gitlab.Issue, *gitlab.Response, error),
+) (*githost.Issue, error) {
+	login, err := r.client.login(ctx)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	answer, _, err := request()
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	return convertIssue(answer, login), nil
+}
+
+// convertIssue converts an issue, as an account sees it.
+func convertIssue(i *gitlab.Issue, login string) *githost.Issue {
+	return &githost.Issue{
+		Number: int(i.IID), Title: i.Title, Body: i.Description, Closed: i.State == stateClosed,
+		Own: i.Author != nil && strings.EqualFold(i.Author.Username, login),
+	}
+}
